@@ -1,0 +1,22 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Copyright the versiongate authors
+--
+-- What wrk sends, and what it tells afterwards: one line of NAME=NUMBER for script/bench.
+-- Usage: wrk ... -s load.lua URL -- FILE, where FILE holds the body to post.
+
+function init(arguments)
+    local file = assert(io.open(arguments[1], "rb"))
+    wrk.method = "POST"
+    wrk.body = file:read("*a"):gsub("%s+$", "")
+    wrk.headers["Content-Type"] = "application/json"
+    file:close()
+end
+
+function done(summary, latency)
+    local errors = summary.errors
+    io.write(string.format(
+        "requests=%d microseconds=%d failed=%d p50=%d p99=%d\n",
+        summary.requests, summary.duration,
+        errors.connect + errors.read + errors.write + errors.status + errors.timeout,
+        latency:percentile(50), latency:percentile(99)))
+end

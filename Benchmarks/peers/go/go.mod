@@ -1,0 +1,3 @@
+module versiongate.example/benchmarks/peers/go
+
+go 1.19

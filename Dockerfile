@@ -1,0 +1,54 @@
+# syntax=docker/dockerfile:1
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the versiongate authors
+
+FROM swift:6.3-bookworm AS build
+
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends libpq-dev pkg-config zlib1g-dev \
+    && rm -rf /var/lib/apt/lists/*
+
+WORKDIR /build
+
+# The packages it depends on change seldom: a layer of their own. (Package.resolved need not be there.)
+COPY Package.* ./
+RUN swift package resolve
+
+# The manifest names the test targets, so their folders must be there, though nothing of them is built.
+COPY Migrations ./Migrations
+COPY Plugins ./Plugins
+COPY Sources ./Sources
+COPY Tests ./Tests
+RUN swift build --configuration release --product versiongate --static-swift-stdlib -Xlinker --strip-all \
+    && install -D "$(swift build --configuration release --show-bin-path)/versiongate" /out/versiongate
+
+
+FROM debian:bookworm-slim
+
+# libpq5 is the one library that the binary needs beyond the base system; ca-certificates are for a database over TLS.
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends ca-certificates libpq5 libstdc++6 tzdata \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --system --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin versiongate \
+    && install --directory --owner=versiongate --group=versiongate --mode=0700 /var/lib/versiongate
+
+COPY --from=build /out/versiongate /usr/local/bin/versiongate
+
+# The state folder keeps the last good policy, which a start without a database answers from. There is no PostgreSQL in
+# this image: DATABASE_URL is required. The management listener has no authentication; it is opened inside the container
+# so that health checks and scrapers reach it, and must not be published.
+ENV VERSIONGATE_STATE_DIR=/var/lib/versiongate \
+    VERSIONGATE_MANAGEMENT_HOST=0.0.0.0
+EXPOSE 8080 9090
+USER 10001:10001
+
+# The image has no HTTP client; bash asks /ready by itself.
+SHELL ["/bin/bash", "-c"]
+HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 CMD \
+    exec 3<> "/dev/tcp/127.0.0.1/${VERSIONGATE_MANAGEMENT_PORT:-9090}" \
+    && printf 'GET /ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' >&3 \
+    && read -r _ status _ <&3 \
+    && [[ $status == 200 ]]
+
+ENTRYPOINT ["versiongate"]
+CMD ["serve"]

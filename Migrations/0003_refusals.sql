@@ -1,0 +1,447 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Copyright the versiongate authors
+--
+-- What is refused in one row, and how that is said.
+--
+-- A bare CHECK can name itself but not say which word of a range is wrong. So the CHECKs of the policy tables call these
+-- functions: each is the one judge of its kind of value, returns true, or raises check_violation with a message, a detail,
+-- a hint, the constraint and the column. `place` is TABLE.COLUMN; the constraint is then named TABLE_COLUMN_check.
+
+SET LOCAL search_path = public, pg_temp;
+
+-- Volatile, as an error is an effect: the planner evaluates calls of other functions beforehand if their arguments are
+-- constant.
+CREATE FUNCTION refuse(place text, message text, hint text, detail text DEFAULT NULL) RETURNS boolean
+    LANGUAGE plpgsql VOLATILE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    table_name CONSTANT text := split_part(place, '.', 1);
+    column_name CONSTANT text := split_part(place, '.', 2);
+    constraint_name CONSTANT text := format('%s_%s_check', table_name, column_name);
+    placed_message CONSTANT text := format('%s: %s', place, message);
+BEGIN
+    IF detail IS NULL THEN
+        RAISE check_violation USING
+            MESSAGE = placed_message, HINT = hint,
+            SCHEMA = 'public', TABLE = table_name, COLUMN = column_name, CONSTRAINT = constraint_name;
+    END IF;
+    RAISE check_violation USING
+        MESSAGE = placed_message, HINT = hint, DETAIL = detail,
+        SCHEMA = 'public', TABLE = table_name, COLUMN = column_name, CONSTRAINT = constraint_name;
+END
+$$;
+
+COMMENT ON FUNCTION refuse(text, text, text, text) IS
+    'Raises check_violation for TABLE.COLUMN, with the constraint TABLE_COLUMN_check.';
+
+-- A value as a message shows it: quoted, and short.
+CREATE FUNCTION quoted(value text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN CASE
+        WHEN value IS NULL THEN 'NULL'
+        WHEN length(value) > 100 THEN '"' || left(value, 99) || '…"'
+        ELSE '"' || value || '"'
+    END;
+END
+$$;
+
+COMMENT ON FUNCTION quoted(text) IS 'A value as a message shows it: in quotation marks, at most 100 characters of it.';
+
+CREATE FUNCTION check_key(value text, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF value COLLATE "C" ~ '^[a-z0-9][a-z0-9._-]{0,63}$' THEN
+        RETURN true;
+    END IF;
+    RETURN refuse(
+        place, quoted(value) || ' is not a key',
+        'A key is 1 to 64 of a-z, 0-9, ".", "_" and "-", and begins with a letter or digit: security-2.3'
+    );
+END
+$$;
+
+COMMENT ON FUNCTION check_key(text, text) IS 'Refuses what cannot be the key of a rule.';
+
+CREATE FUNCTION check_bundle(value text, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF value = '' OR octet_length(value) > 255 OR value ~ '[\u0001-\u0020\u007F-\u009F]' THEN
+        RETURN refuse(
+            place, quoted(value) || ' is not a bundle identifier',
+            'Write the bundle or package identifier as the app spells it, at most 255 bytes without blanks: com.example.app'
+        );
+    END IF;
+    RETURN true;
+END
+$$;
+
+COMMENT ON FUNCTION check_bundle(text, text) IS 'Refuses what cannot be the bundle or package identifier of an app.';
+
+CREATE FUNCTION check_version(value text, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF value IS NULL OR version_key(value) IS NOT NULL THEN
+        RETURN true;
+    END IF;
+    RETURN refuse(
+        place, quoted(value) || ' is not a version',
+        'A version is numbers joined by dots, with a pre-release if need be, at most 128 bytes: 1.2, 1.2.0-beta.1, 1.2b3'
+    );
+END
+$$;
+
+COMMENT ON FUNCTION check_version(text, text) IS 'Refuses what cannot be read as a version.';
+
+CREATE FUNCTION check_version_range(value text, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    error record;
+BEGIN
+    IF value IS NULL THEN
+        RETURN true;
+    END IF;
+    error := version_range_error(value);
+    IF error.message IS NULL THEN
+        RETURN true;
+    END IF;
+    RETURN refuse(place, error.message, error.hint, format('The range is %s.', quoted(value)));
+END
+$$;
+
+COMMENT ON FUNCTION check_version_range(text, text) IS
+    'Refuses what cannot be read as a version range, and a range that nothing can match.';
+
+-- What every list of names has to be, whatever its names stand for.
+CREATE FUNCTION check_list(value text[], place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    item text;
+BEGIN
+    IF value IS NULL THEN
+        RETURN true;
+    ELSIF cardinality(value) = 0 THEN
+        RETURN refuse(place, 'an empty list', 'NULL means no condition.');
+    ELSIF array_ndims(value) > 1 THEN
+        RETURN refuse(place, 'a list of lists', 'Write one list: {a,b}. NULL means no condition.', format('It is %s.', value));
+    ELSIF array_position(value, NULL) IS NOT NULL THEN
+        RETURN refuse(
+            place, 'NULL in a list', 'Leave the NULL out; NULL in place of the list means no condition.',
+            format('It is %s.', value)
+        );
+    END IF;
+    FOREACH item IN ARRAY value LOOP
+        IF item = '' OR item ~ '^[ \t]|[ \t]$|[\u0001-\u001F\u007F-\u009F]' OR octet_length(item) > 255 THEN
+            RETURN refuse(
+                place, format('%s cannot be in the list', quoted(item)),
+                'No empty text, no blanks at the ends, no control characters, at most 255 bytes. NULL in place of the list'
+                ' means no condition.'
+            );
+        END IF;
+    END LOOP;
+    RETURN true;
+END
+$$;
+
+COMMENT ON FUNCTION check_list(text[], text) IS 'Refuses a list that is empty, nested, or has a NULL or an empty text in it.';
+
+CREATE FUNCTION check_platform(value text, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF value = '' OR value ~ '^[ \t]|[ \t]$|[\u0001-\u001F\u007F-\u009F]' OR octet_length(value) > 255 THEN
+        RETURN refuse(place, quoted(value) || ' is not a platform', 'Write ios, android, macos or the like.');
+    ELSIF value IS DISTINCT FROM platform_name(value) THEN
+        RETURN refuse(
+            place, quoted(value) || ' is not how a platform is stored', format('Write %s.', platform_name(value))
+        );
+    END IF;
+    RETURN true;
+END
+$$;
+
+COMMENT ON FUNCTION check_platform(text, text) IS 'Refuses what cannot be a platform, or is not stored as platform_name gives it.';
+
+CREATE FUNCTION check_platforms(value text[], place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    platform text;
+BEGIN
+    IF value IS NOT NULL AND check_list(value, place) THEN
+        FOREACH platform IN ARRAY value LOOP
+            PERFORM check_platform(platform, place);
+        END LOOP;
+    END IF;
+    RETURN true;
+END
+$$;
+
+COMMENT ON FUNCTION check_platforms(text[], text) IS 'Refuses a list with anything in it that is not a platform.';
+
+CREATE FUNCTION check_regions(value text[], place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    region text;
+BEGIN
+    IF value IS NOT NULL AND check_list(value, place) THEN
+        FOREACH region IN ARRAY value LOOP
+            IF NOT is_country(region) THEN
+                RETURN refuse(
+                    place, quoted(region) || ' is not the code of a country',
+                    CASE
+                        WHEN upper(region COLLATE "C") = 'UK' THEN 'The United Kingdom is GB.'
+                        WHEN upper(region COLLATE "C") = 'EL' THEN 'Greece is GR.'
+                        WHEN is_country(upper(region COLLATE "C")) THEN
+                            format('Write it in upper case: %s', upper(region COLLATE "C"))
+                        WHEN country_of_region(region) IS NOT NULL THEN
+                            format('Write the country alone: %s', country_of_region(region))
+                        WHEN region COLLATE "C" ~ '^[A-Za-z]{2}$' THEN
+                            'Write an assigned ISO 3166-1 alpha-2 code, such as JP; a language goes into languages.'
+                        ELSE 'Write the two letters of ISO 3166-1 in upper case, such as JP for Japan.'
+                    END
+                );
+            END IF;
+        END LOOP;
+    END IF;
+    RETURN true;
+END
+$$;
+
+COMMENT ON FUNCTION check_regions(text[], text) IS 'Refuses a list with anything in it that is not the code of a country.';
+
+CREATE FUNCTION check_language(value text, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF value COLLATE "C" ~ '^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$' AND octet_length(value) <= 255 THEN
+        RETURN true;
+    END IF;
+    RETURN refuse(
+        place, quoted(value) || ' is not a language tag',
+        CASE
+            WHEN value LIKE '%\_%' THEN format('Write it with hyphens: %s', replace(value, '_', '-'))
+            ELSE 'Write a BCP 47 tag: de, pt-BR, zh-Hant'
+        END
+    );
+END
+$$;
+
+COMMENT ON FUNCTION check_language(text, text) IS 'Refuses what does not have the form of a BCP 47 language tag.';
+
+CREATE FUNCTION check_languages(value text[], place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    language text;
+BEGIN
+    IF value IS NOT NULL AND check_list(value, place) THEN
+        FOREACH language IN ARRAY value LOOP
+            -- The basic language range "*" matches whoever says what their language is.
+            IF language <> '*' THEN
+                PERFORM check_language(language, place);
+            END IF;
+        END LOOP;
+    END IF;
+    RETURN true;
+END
+$$;
+
+COMMENT ON FUNCTION check_languages(text[], text) IS 'Refuses a list with anything in it that is not a basic language range.';
+
+CREATE FUNCTION check_attributes(value jsonb, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    attribute record;
+    item jsonb;
+    example CONSTANT text := 'Write lists of texts: {"channel": ["beta", "nightly"]}. NULL means no condition.';
+BEGIN
+    IF value IS NULL THEN
+        RETURN true;
+    ELSIF jsonb_typeof(value) <> 'object' THEN
+        RETURN refuse(place, format('%s is not an object', quoted(value::text)), example);
+    ELSIF value = '{}' THEN
+        RETURN refuse(place, 'an empty object', 'NULL means no condition.');
+    END IF;
+
+    FOR attribute IN SELECT * FROM jsonb_each(value) AS member(name, accepted) ORDER BY name COLLATE "C" LOOP
+        IF attribute.name = '' THEN
+            RETURN refuse(place, 'an attribute without a name', example);
+        ELSIF attribute.name IN ('bundle', 'version', 'build', 'platform', 'region', 'os', 'language', 'install') THEN
+            RETURN refuse(
+                place, format('"%s" is a member of every client, not an attribute', attribute.name),
+                CASE
+                    WHEN attribute.name = 'bundle' THEN 'The condition on it is the column bundle.'
+                    WHEN attribute.name = 'os' THEN 'The condition on it is the column os.'
+                    WHEN attribute.name = 'install' THEN 'It is used for rollouts alone: see the column rollout.'
+                    ELSE format('The condition on it is the column %ss.', attribute.name)
+                END || ' NULL means no condition.'
+            );
+        ELSIF jsonb_typeof(attribute.accepted) <> 'array' THEN
+            RETURN refuse(place, format('what "%s" accepts is not a list', attribute.name), example);
+        ELSIF attribute.accepted = '[]' THEN
+            RETURN refuse(place, format('what "%s" accepts is an empty list', attribute.name), example);
+        END IF;
+        FOR item IN SELECT * FROM jsonb_array_elements(attribute.accepted) LOOP
+            IF jsonb_typeof(item) <> 'string' THEN
+                RETURN refuse(
+                    place, format('what "%s" accepts has %s in it, which is not a text', attribute.name, quoted(item::text)),
+                    'Write numbers and booleans as texts, as the client writes them: {"level": ["1"], "trial": ["true"]}.'
+                    ' NULL in place of the object means no condition.'
+                );
+            ELSIF item = '""' THEN
+                RETURN refuse(
+                    place, format('what "%s" accepts has an empty text in it', attribute.name),
+                    'A client that sends an empty text sends nothing. NULL in place of the object means no condition.'
+                );
+            END IF;
+        END LOOP;
+    END LOOP;
+    RETURN true;
+END
+$$;
+
+COMMENT ON FUNCTION check_attributes(jsonb, text) IS
+    'Refuses attributes that are not an object of non-empty lists of texts, or that are named like a known member.';
+
+CREATE FUNCTION check_percentage(value numeric, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF value IS NULL OR value BETWEEN 0 AND 100 AND value = round(value, 2) THEN
+        RETURN true;
+    END IF;
+    RETURN refuse(
+        place, format('%s is not a percentage', value),
+        'Write a percentage from 0 to 100 with at most two decimals, such as 37.25; nothing is rounded.'
+    );
+END
+$$;
+
+COMMENT ON FUNCTION check_percentage(numeric, text) IS 'Refuses what is not 0 to 100 with at most two decimals.';
+
+CREATE FUNCTION check_time(value timestamptz, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF value IS NULL OR value >= '0001-01-01 00:00:00+00' AND value < '10000-01-01 00:00:00+00' THEN
+        RETURN true;
+    ELSIF isfinite(value) THEN
+        RETURN refuse(place, 'a time outside the years 1 to 9999', 'NULL means no condition.');
+    END IF;
+    RETURN refuse(place, 'an infinite time', 'NULL means no condition.');
+END
+$$;
+
+COMMENT ON FUNCTION check_time(timestamptz, text) IS 'Refuses infinite times, and those outside the years 1 to 9999.';
+
+CREATE FUNCTION check_soak(value interval, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF value IS NULL THEN
+        RETURN true;
+    ELSIF NOT isfinite(value) THEN
+        RETURN refuse(place, 'an infinite time', 'NULL means that a release counts as soon as it is live.');
+    ELSIF extract(year FROM value) <> 0 OR extract(month FROM value) <> 0 THEN
+        RETURN refuse(
+            place, format('%s has months in it, which have no fixed length', quoted(value::text)),
+            'Write days, hours, minutes and seconds: 30 days'
+        );
+    ELSIF value < '0' THEN
+        RETURN refuse(place, quoted(value::text) || ' is negative', 'Write how long a release must have been live: 2 days');
+    ELSIF value > '36500 days' THEN
+        RETURN refuse(place, quoted(value::text) || ' is too long', 'Write at most 36500 days.');
+    END IF;
+    RETURN true;
+END
+$$;
+
+COMMENT ON FUNCTION check_soak(interval, text) IS 'Refuses a negative time, one with months, and one above 36500 days.';
+
+CREATE FUNCTION check_text(value text, place text, longest integer) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    control text;
+BEGIN
+    IF value IS NULL THEN
+        RETURN true;
+    ELSIF value ~ '^[ \t\n]*$' THEN
+        RETURN refuse(place, 'an empty text', 'Write what people are to read.');
+    ELSIF length(value) > longest THEN
+        RETURN refuse(
+            place, format('%s characters are too many', length(value)), format('Write at most %s characters.', longest)
+        );
+    END IF;
+    control := (regexp_match(value, '[\u0001-\u0009\u000B-\u001F\u007F-\u009F]'))[1];
+    IF control IS NOT NULL THEN
+        RETURN refuse(
+            place, format('the control character U+%s', lpad(upper(to_hex(ascii(control))), 4, '0')),
+            format(
+                'Remove it, at character %s; a new line (U+000A) is the only one allowed.', strpos(value, control)
+            )
+        );
+    END IF;
+    RETURN true;
+END
+$$;
+
+COMMENT ON FUNCTION check_text(text, text, integer) IS
+    'Refuses a text for people that is empty, too long, or has a control character other than a new line.';
+
+CREATE FUNCTION check_link(value text, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF value IS NULL THEN
+        RETURN true;
+    ELSIF octet_length(value) > 2048 THEN
+        RETURN refuse(
+            place, format('a link of %s bytes is too long', octet_length(value)), 'Write at most 2048 bytes.'
+        );
+    ELSIF value COLLATE "C" !~* '^(https?|itms-apps|itms-appss|macappstore|market|ms-windows-store):' THEN
+        RETURN refuse(
+            place, quoted(value) || ' is not a link that apps may open',
+            'Write an address with one of https, http, itms-apps, itms-appss, macappstore, market, ms-windows-store'
+            || CASE WHEN place = 'rules.link' THEN ', or the word store for the app''s own link.' ELSE '.' END
+        );
+    ELSIF value COLLATE "C" !~ '^[!-~]+$' THEN
+        RETURN refuse(
+            place, quoted(value) || ' has a blank or a character that is not ASCII', 'Write such characters as %XX.'
+        );
+    ELSIF value COLLATE "C" !~* '^(https?://[^/?#]|(itms-appss?|macappstore|market|ms-windows-store):.)' THEN
+        RETURN refuse(place, quoted(value) || ' leads nowhere', 'Write the whole address: https://example.com/app');
+    END IF;
+    RETURN true;
+END
+$$;
+
+COMMENT ON FUNCTION check_link(text, text) IS
+    'Refuses a link that is not ASCII of at most 2048 bytes with one of the schemes that apps may open.';

@@ -1,0 +1,304 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Copyright the versiongate authors
+--
+-- The tables of the policy: apps, their store links and releases, and the rules with their texts and rollout steps.
+
+SET LOCAL search_path = public, pg_temp;
+
+CREATE TABLE apps (
+    bundle text COLLATE "C" CONSTRAINT apps_pkey PRIMARY KEY
+        CONSTRAINT apps_bundle_check CHECK (check_bundle(bundle, 'apps.bundle')),
+    name text CONSTRAINT apps_name_check CHECK (check_text(name, 'apps.name', 200)),
+    paused boolean NOT NULL DEFAULT false,
+    note text
+);
+
+CREATE UNIQUE INDEX apps_bundle_key ON apps (lower(bundle));
+
+COMMENT ON TABLE apps IS 'The apps that check in, each known by its bundle.';
+COMMENT ON COLUMN apps.bundle IS
+    'Bundle or package identifier, as the app spells it. ASCII case does not count when it is compared.';
+COMMENT ON COLUMN apps.name IS 'What people call the app; fills {app} in texts. Null: the bundle does.';
+COMMENT ON COLUMN apps.paused IS 'True: no message at all is sent to this app, not even those of rules for every app.';
+COMMENT ON COLUMN apps.note IS 'For the people who edit; never sent.';
+
+CREATE TABLE store_links (
+    bundle text COLLATE "C" NOT NULL
+        CONSTRAINT store_links_bundle_fkey REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
+    platform text COLLATE "C" NOT NULL
+        CONSTRAINT store_links_platform_check CHECK (check_platform(platform, 'store_links.platform')),
+    link text NOT NULL CONSTRAINT store_links_link_check CHECK (check_link(link, 'store_links.link')),
+    CONSTRAINT store_links_pkey PRIMARY KEY (bundle, platform)
+);
+
+COMMENT ON TABLE store_links IS 'Where an app is to be had: what a rule with the link "store" sends to a client.';
+COMMENT ON COLUMN store_links.bundle IS 'The app, stored as apps spells it.';
+COMMENT ON COLUMN store_links.platform IS 'The platform, stored in lower case; ipados, iphone os and iphoneos become ios.';
+COMMENT ON COLUMN store_links.link IS
+    'Address of the app in the store: https, http, itms-apps, itms-appss, macappstore, market or ms-windows-store, ASCII,'
+    ' at most 2048 bytes.';
+
+CREATE TABLE releases (
+    id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT releases_pkey PRIMARY KEY,
+    bundle text COLLATE "C" NOT NULL
+        CONSTRAINT releases_bundle_fkey REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
+    platform text COLLATE "C" NOT NULL
+        CONSTRAINT releases_platform_check CHECK (check_platform(platform, 'releases.platform')),
+    version text COLLATE "C" NOT NULL
+        CONSTRAINT releases_version_check CHECK (check_version(version, 'releases.version')),
+    build text COLLATE "C" CONSTRAINT releases_build_check CHECK (check_version(build, 'releases.build')),
+    min_os text COLLATE "C" CONSTRAINT releases_min_os_check CHECK (check_version(min_os, 'releases.min_os')),
+    regions text[] COLLATE "C" CONSTRAINT releases_regions_check CHECK (check_regions(regions, 'releases.regions')),
+    live_at timestamptz CONSTRAINT releases_live_at_check CHECK (check_time(live_at, 'releases.live_at')),
+    staged boolean NOT NULL DEFAULT false,
+    withdrawn_at timestamptz
+        CONSTRAINT releases_withdrawn_at_check CHECK (check_time(withdrawn_at, 'releases.withdrawn_at')),
+    note text
+);
+
+CREATE INDEX releases_version_idx ON releases (bundle, platform, version_key(version));
+
+COMMENT ON TABLE releases IS
+    'Versions that users can get. A version may have several rows, with different regions and times.';
+COMMENT ON COLUMN releases.id IS 'Number of the row, given by the database.';
+COMMENT ON COLUMN releases.bundle IS 'The app, stored as apps spells it.';
+COMMENT ON COLUMN releases.platform IS 'The platform, stored in lower case; ipados, iphone os and iphoneos become ios.';
+COMMENT ON COLUMN releases.version IS
+    'The version, as it is written in the store. A second spelling of it on the same platform and build is refused.';
+COMMENT ON COLUMN releases.build IS 'Build number of the version; null: not recorded.';
+COMMENT ON COLUMN releases.min_os IS 'Lowest version of the operating system it can be installed on; null: any.';
+COMMENT ON COLUMN releases.regions IS 'Countries it is to be had in: upper-case ISO 3166-1 alpha-2 codes, and XK; null: all.';
+COMMENT ON COLUMN releases.live_at IS
+    'Since when, or from when on, users can get it; null: not yet known. Set to the time of the edit when staged is cleared'
+    ' and no other time is given.';
+COMMENT ON COLUMN releases.staged IS 'True: the store gives it to some users only (Google Play), so it is offered to nobody.';
+COMMENT ON COLUMN releases.withdrawn_at IS 'When it went, or goes, out of the store; null: it stays.';
+COMMENT ON COLUMN releases.note IS 'For the people who edit; never sent.';
+
+CREATE TABLE rules (
+    key text COLLATE "C" CONSTRAINT rules_pkey PRIMARY KEY
+        CONSTRAINT rules_key_check CHECK (check_key(key, 'rules.key')),
+    bundle text COLLATE "C" CONSTRAINT rules_bundle_fkey REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
+    enabled boolean NOT NULL DEFAULT false,
+    position integer NOT NULL DEFAULT 0,
+    versions text COLLATE "C" CONSTRAINT rules_versions_check CHECK (check_version_range(versions, 'rules.versions')),
+    builds text COLLATE "C" CONSTRAINT rules_builds_check CHECK (check_version_range(builds, 'rules.builds')),
+    os text COLLATE "C" CONSTRAINT rules_os_check CHECK (check_version_range(os, 'rules.os')),
+    platforms text[] COLLATE "C" CONSTRAINT rules_platforms_check CHECK (check_platforms(platforms, 'rules.platforms')),
+    regions text[] COLLATE "C" CONSTRAINT rules_regions_check CHECK (check_regions(regions, 'rules.regions')),
+    languages text[] COLLATE "C" CONSTRAINT rules_languages_check CHECK (check_languages(languages, 'rules.languages')),
+    attributes jsonb CONSTRAINT rules_attributes_check CHECK (check_attributes(attributes, 'rules.attributes')),
+    target text COLLATE "C" CONSTRAINT rules_target_check CHECK (
+        check_version(target, 'rules.target')
+        AND (
+            target IS NULL OR bundle IS NOT NULL
+            OR refuse('rules.target', 'a target without an app', 'Set bundle: the target is one of its releases.')
+        )
+    ),
+    soak interval CONSTRAINT rules_soak_check CHECK (check_soak(soak, 'rules.soak')),
+    rollout numeric NOT NULL DEFAULT 100 CONSTRAINT rules_rollout_check CHECK (check_percentage(rollout, 'rules.rollout')),
+    starts_at timestamptz CONSTRAINT rules_starts_at_check CHECK (check_time(starts_at, 'rules.starts_at')),
+    ends_at timestamptz CONSTRAINT rules_ends_at_check CHECK (
+        check_time(ends_at, 'rules.ends_at')
+        AND (
+            starts_at IS NULL OR ends_at IS NULL OR ends_at > starts_at
+            OR refuse('rules.ends_at', 'the end is not after the start', 'Set ends_at to a time after starts_at.')
+        )
+    ),
+    title text NOT NULL CONSTRAINT rules_title_check CHECK (
+        check_text(title, 'rules.title', 200)
+        AND (
+            target IS NOT NULL OR strpos(title, '{target}') = 0
+            OR refuse('rules.title', '{target} in a rule without a target', 'Set target, or take {target} out.')
+        )
+    ),
+    text text NOT NULL CONSTRAINT rules_text_check CHECK (
+        check_text(text, 'rules.text', 4000)
+        AND (
+            target IS NOT NULL OR strpos(text, '{target}') = 0
+            OR refuse('rules.text', '{target} in a rule without a target', 'Set target, or take {target} out.')
+        )
+    ),
+    link text CONSTRAINT rules_link_check CHECK (link = 'store' OR check_link(link, 'rules.link')),
+    lockout boolean NOT NULL DEFAULT false,
+    lockout_without_update boolean NOT NULL DEFAULT false,
+    final boolean NOT NULL DEFAULT false,
+    note text
+);
+
+CREATE INDEX rules_bundle_idx ON rules (bundle);
+
+COMMENT ON TABLE rules IS
+    'Whom to send which message. All conditions must hold; null means no condition. A new rule reaches nobody until enabled.';
+COMMENT ON COLUMN rules.key IS
+    'Name of the rule, for ever: the message''s id, and the salt of the rollout. a-z, 0-9, ".", "_", "-", at most 64.';
+COMMENT ON COLUMN rules.bundle IS
+    'The app, stored as apps spells it. Null: every app, also those that are not in apps.';
+COMMENT ON COLUMN rules.enabled IS 'False: the rule reaches nobody.';
+COMMENT ON COLUMN rules.position IS 'Order of the messages, lowest first; then by key.';
+COMMENT ON COLUMN rules.versions IS 'Range of app versions: <1.2, >=2.3 <2.3.5, 1.2.x || 1.4, 1.2 - 1.4, ~1.2.3, ^1.2.3, *';
+COMMENT ON COLUMN rules.builds IS 'Range of build numbers, written like versions.';
+COMMENT ON COLUMN rules.os IS 'Range of versions of the operating system, written like versions.';
+COMMENT ON COLUMN rules.platforms IS
+    'Platforms: {ios,android}. Stored in lower case; ipados, iphone os and iphoneos become ios.';
+COMMENT ON COLUMN rules.regions IS 'Countries: upper-case ISO 3166-1 alpha-2 codes, and XK: {JP,US}';
+COMMENT ON COLUMN rules.languages IS
+    'Languages, as basic language ranges of RFC 4647: {de,zh-Hant}. zh-Hant matches zh-Hant and zh-Hant-TW.';
+COMMENT ON COLUMN rules.attributes IS
+    'What other members the client must have sent, each with the values accepted: {"channel": ["beta", "nightly"]}';
+COMMENT ON COLUMN rules.target IS
+    'The version that clients are asked to reach: the rule applies to those below it who can get it or a later one.';
+COMMENT ON COLUMN rules.soak IS
+    'How long a release must have been live before this rule counts on it: days, hours, minutes, seconds. A day is 24 hours.';
+COMMENT ON COLUMN rules.rollout IS
+    'Percentage of the installations that the rule reaches, 0 to 100, at most two decimals; rollout_steps come before it.';
+COMMENT ON COLUMN rules.starts_at IS 'From when on it applies, inclusive.';
+COMMENT ON COLUMN rules.ends_at IS 'Until when it applies, exclusive.';
+COMMENT ON COLUMN rules.title IS
+    'Title of the message, 1 to 200 characters. {app} and {target} are filled in. Translations are in rule_texts.';
+COMMENT ON COLUMN rules.text IS
+    'Text of the message, 1 to 4000 characters. {app} and {target} are filled in. Translations are in rule_texts.';
+COMMENT ON COLUMN rules.link IS
+    'Where the message leads: an address, or the word store for the app''s link of the client''s platform in store_links.';
+COMMENT ON COLUMN rules.lockout IS
+    'True: the app is to let nobody go on. Sent as such only to clients that have a way out, others get the message alone.';
+COMMENT ON COLUMN rules.lockout_without_update IS
+    'True: lock out also clients that have no way out (maintenance, the end of a platform). Give such a rule an ends_at.';
+COMMENT ON COLUMN rules.final IS 'True: when this message is sent, none after it is.';
+COMMENT ON COLUMN rules.note IS 'For the people who edit; never sent.';
+
+CREATE TABLE rule_texts (
+    rule text COLLATE "C" NOT NULL
+        CONSTRAINT rule_texts_rule_fkey REFERENCES rules ON UPDATE CASCADE ON DELETE CASCADE,
+    language text COLLATE "C" NOT NULL
+        CONSTRAINT rule_texts_language_check CHECK (check_language(language, 'rule_texts.language')),
+    title text NOT NULL CONSTRAINT rule_texts_title_check CHECK (check_text(title, 'rule_texts.title', 200)),
+    text text NOT NULL CONSTRAINT rule_texts_text_check CHECK (check_text(text, 'rule_texts.text', 4000)),
+    CONSTRAINT rule_texts_pkey PRIMARY KEY (rule, language)
+);
+
+CREATE UNIQUE INDEX rule_texts_language_key ON rule_texts (rule, lower(language));
+
+COMMENT ON TABLE rule_texts IS 'Translations of the rules'' messages.';
+COMMENT ON COLUMN rule_texts.rule IS 'Key of the rule.';
+COMMENT ON COLUMN rule_texts.language IS
+    'BCP 47 tag: de, pt-BR, zh-Hant. The best one for the client is found by RFC 4647 lookup; case does not count.';
+COMMENT ON COLUMN rule_texts.title IS 'Title of the message in this language, 1 to 200 characters.';
+COMMENT ON COLUMN rule_texts.text IS 'Text of the message in this language, 1 to 4000 characters.';
+
+CREATE TABLE rollout_steps (
+    rule text COLLATE "C" NOT NULL
+        CONSTRAINT rollout_steps_rule_fkey REFERENCES rules ON UPDATE CASCADE ON DELETE CASCADE,
+    at timestamptz NOT NULL CONSTRAINT rollout_steps_at_check CHECK (check_time(at, 'rollout_steps.at')),
+    rollout numeric NOT NULL
+        CONSTRAINT rollout_steps_rollout_check CHECK (check_percentage(rollout, 'rollout_steps.rollout')),
+    CONSTRAINT rollout_steps_pkey PRIMARY KEY (rule, at)
+);
+
+COMMENT ON TABLE rollout_steps IS
+    'The planned ramp of a rule: from each time on, that percentage holds, without anybody being awake for it.';
+COMMENT ON COLUMN rollout_steps.rule IS 'Key of the rule.';
+COMMENT ON COLUMN rollout_steps.at IS 'From when on this percentage holds, inclusive.';
+COMMENT ON COLUMN rollout_steps.rollout IS
+    'Percentage of the installations, 0 to 100, at most two decimals; not below that of the step before.';
+
+-- What is written is brought into the one form that is stored, before the CHECKs judge it.
+
+CREATE FUNCTION stored_bundle(written text, place text) RETURNS text
+    LANGUAGE plpgsql STABLE STRICT
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    spelled CONSTANT text := (SELECT bundle FROM apps WHERE lower(bundle) = lower(written COLLATE "C"));
+BEGIN
+    IF spelled IS NULL THEN
+        RAISE foreign_key_violation USING
+            MESSAGE = format('%s: there is no app %s', place, quoted(written)),
+            HINT = format('Add it first: INSERT INTO apps (bundle) VALUES (%L);', written)
+                || CASE WHEN place = 'rules.bundle' THEN ' NULL means every app.' ELSE '' END,
+            SCHEMA = 'public',
+            TABLE = split_part(place, '.', 1),
+            COLUMN = 'bundle',
+            CONSTRAINT = replace(place, '.', '_') || '_fkey';
+    END IF;
+    RETURN spelled;
+END
+$$;
+
+COMMENT ON FUNCTION stored_bundle(text, text) IS
+    'The app with this bundle, as apps spells it; foreign_key_violation if there is none.';
+
+CREATE FUNCTION normalise_store_link() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    NEW.bundle := stored_bundle(NEW.bundle, 'store_links.bundle');
+    NEW.platform := platform_name(NEW.platform);
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER store_links_normalise BEFORE INSERT OR UPDATE ON store_links
+    FOR EACH ROW EXECUTE FUNCTION normalise_store_link();
+
+CREATE FUNCTION normalise_release() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    NEW.bundle := stored_bundle(NEW.bundle, 'releases.bundle');
+    NEW.platform := platform_name(NEW.platform);
+    -- Users can get a release from when its staging ends, and soak counts from there.
+    IF TG_OP = 'UPDATE' AND OLD.staged AND NOT NEW.staged AND NEW.live_at IS NOT DISTINCT FROM OLD.live_at THEN
+        NEW.live_at := now();
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER releases_normalise BEFORE INSERT OR UPDATE ON releases
+    FOR EACH ROW EXECUTE FUNCTION normalise_release();
+
+CREATE FUNCTION normalise_rule() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF TG_OP = 'UPDATE' AND NEW.key <> OLD.key THEN
+        PERFORM refuse(
+            'rules.key', 'the key of a rule never changes',
+            'Clients know the message by it, and it decides whom a rollout reaches. Add a new rule instead.',
+            format('The key is %s.', quoted(OLD.key))
+        );
+    END IF;
+    IF NEW.rollout IS NULL THEN
+        RAISE not_null_violation USING
+            MESSAGE = 'rules.rollout: NULL is not a percentage',
+            HINT = 'NULL means no condition in other columns; here write 100 for everybody, or leave the column out.',
+            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'rollout';
+    END IF;
+    NEW.bundle := stored_bundle(NEW.bundle, 'rules.bundle');
+    -- A list that is none, or has a NULL in it, is left as it is for the CHECK to refuse.
+    IF array_ndims(NEW.platforms) = 1 AND array_position(NEW.platforms, NULL) IS NULL THEN
+        NEW.platforms := (
+            SELECT array_agg(name ORDER BY place)
+              FROM (
+                  SELECT platform_name(platform) AS name, min(place) AS place
+                    FROM unnest(NEW.platforms) WITH ORDINALITY AS written(platform, place)
+                   GROUP BY 1
+              ) AS named
+        );
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER rules_normalise BEFORE INSERT OR UPDATE ON rules
+    FOR EACH ROW EXECUTE FUNCTION normalise_rule();
+
+COMMENT ON FUNCTION normalise_store_link() IS 'Trigger: stores the bundle as apps spells it, the platform in lower case.';
+COMMENT ON FUNCTION normalise_release() IS
+    'Trigger: stores the bundle as apps spells it, the platform in lower case, and when staging ended.';
+COMMENT ON FUNCTION normalise_rule() IS
+    'Trigger: stores the bundle as apps spells it, the platforms in lower case; refuses a new key and a missing rollout.';

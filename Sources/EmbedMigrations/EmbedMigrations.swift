@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+
+/// Writes the SQL files named by its arguments into one Swift file: `EmbedMigrations OUTPUT INPUT...`.
+@main
+struct EmbedMigrations {
+    static func main() throws {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard let output = arguments.first else {
+            FileHandle.standardError.write(Data("usage: EmbedMigrations OUTPUT INPUT...\n".utf8))
+            exit(64)
+        }
+        var source = "/// The files of `Migrations/`, in the order of their names.\n"
+        source += "let embeddedMigrations: [(name: String, sql: String)] = [\n"
+        for path in arguments.dropFirst() {
+            let file = URL(filePath: path)
+            let sql = try String(contentsOf: file, encoding: .utf8)
+            source += "    (name: \(literal(file.deletingPathExtension().lastPathComponent)), sql: \(literal(sql))),\n"
+        }
+        source += "]\n"
+        try source.write(toFile: output, atomically: true, encoding: .utf8)
+    }
+
+    /// A Swift string literal that stands for `text` exactly, whatever it holds.
+    static func literal(_ text: String) -> String {
+        var literal = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\n": literal += "\\n"
+            case "\"", "\\": literal += "\\\(scalar)"
+            case _ where scalar.value < 0x20 || scalar.value == 0x7F: literal += "\\u{\(String(scalar.value, radix: 16))}"
+            default: literal.unicodeScalars.append(scalar)
+            }
+        }
+        return literal + "\""
+    }
+}

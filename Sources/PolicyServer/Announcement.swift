@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import NIOCore
+import Synchronization
+
+/// Waits for both listeners to be open and then tells their addresses, once.
+final class Announcement: Sendable {
+    private struct State {
+        var publicURL: String?
+        var managementURL: String?
+    }
+
+    private let state = Mutex(State())
+    private let onReady: @Sendable (VersionGateServer.Addresses) -> Void
+
+    init(_ onReady: @escaping @Sendable (VersionGateServer.Addresses) -> Void) {
+        self.onReady = onReady
+    }
+
+    /// The public listener is open.
+    func publicListener(_ address: SocketAddress) {
+        note { $0.publicURL = Self.url(address) }
+    }
+
+    /// The management listener is open.
+    func management(_ address: SocketAddress) {
+        note { $0.managementURL = Self.url(address) }
+    }
+
+    private func note(_ change: (inout State) -> Void) {
+        let addresses = state.withLock { state -> VersionGateServer.Addresses? in
+            change(&state)
+            guard let publicURL = state.publicURL, let managementURL = state.managementURL else { return nil }
+            return VersionGateServer.Addresses(publicURL: publicURL, managementURL: managementURL)
+        }
+        if let addresses {
+            onReady(addresses)
+        }
+    }
+
+    private static func url(_ address: SocketAddress) -> String {
+        let host = address.ipAddress ?? "localhost"
+        return "http://\(host.contains(":") ? "[\(host)]" : host):\(address.port ?? 0)"
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Dispatch
+public import Logging
+import PolicyStore
+public import Postgres
+public import ServiceLifecycle
+public import UpdatePolicy
+
+/// Keeps the live policy at what the database holds.
+///
+/// A notification is only a hint that makes a reload quick; the revision row, read again and again, is the truth. So an
+/// edit that is made while the connection is broken, or on a server that cannot notify, is not missed.
+public struct PolicyFollower: Service {
+    private let database: @Sendable () async throws -> PostgresConfiguration
+    private let policy: LivePolicy
+    private let clock: @Sendable () -> Timestamp
+    private let logger: Logger
+
+    /// The channel on which the database tells its new revisions.
+    private static let channel = "versiongate"
+    /// How long to wait for a notification before the revision is read anyway.
+    private static let pollInterval: Duration = .milliseconds(900)
+    /// The same where notifications cannot come: on a standby, behind a pooler.
+    private static let pollIntervalWithoutNotifications: Duration = .milliseconds(500)
+
+    /// Creates a follower.
+    ///
+    /// - Parameters:
+    ///   - database: Where the database is, asked before each connection; may bring the database up.
+    ///   - policy: What is kept up to date.
+    ///   - clock: The time that reloads are dated with.
+    ///   - logger: Where changes of state are logged.
+    public init(
+        database: @escaping @Sendable () async throws -> PostgresConfiguration,
+        policy: LivePolicy,
+        clock: @escaping @Sendable () -> Timestamp,
+        logger: Logger
+    ) {
+        self.database = database
+        self.policy = policy
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// Follows the database until graceful shutdown.
+    public func run() async throws {
+        try await cancelWhenGracefulShutdown {
+            var generator = SystemRandomNumberGenerator()
+            var backoff = ReconnectBackoff()
+            var reload = ReloadDecision()
+            while !Task.isCancelled {
+                do {
+                    let connection = try await PostgresConnection.connect(try await database(), logger: logger)
+                    backoff.reset()
+                    policy.noteDatabase(isReachable: true)
+                    logger.notice("Connected to the database")
+                    reload = await follow(connection, reload)
+                    await connection.close()
+                } catch {
+                    policy.noteFailure("\(error)", at: clock())
+                    logger.debug("The database cannot be reached", metadata: ["error": "\(error)"])
+                }
+                guard !Task.isCancelled else { break }
+                policy.noteDatabase(isReachable: false)
+                try? await Task.sleep(for: backoff.nextDelay(using: &generator))
+            }
+        }
+    }
+
+    /// Follows one connection until it breaks or the task is cancelled.
+    private func follow(_ connection: PostgresConnection, _ reload: ReloadDecision) async -> ReloadDecision {
+        var reload = reload
+        do {
+            let interval = try await listen(on: connection)
+            while !Task.isCancelled {
+                try await loadIfNew(connection, &reload)
+                _ = try await connection.notifications(waitingUpTo: interval)
+            }
+        } catch {
+            if !Task.isCancelled {
+                policy.noteFailure("\(error)", at: clock())
+                logger.warning(
+                    "The connection to the database broke; the policy in memory keeps answering",
+                    metadata: ["error": "\(error)"]
+                )
+            }
+        }
+        return reload
+    }
+
+    /// Asks for notifications.
+    ///
+    /// - Returns: How often to read the revision.
+    private func listen(on connection: PostgresConnection) async throws -> Duration {
+        do {
+            try await connection.listen(Self.channel)
+            return Self.pollInterval
+        } catch let error as PostgresError where error.code == .server {
+            logger.notice(
+                "The server of the database does not notify; its revision is read twice a second instead",
+                metadata: ["error": "\(error)"]
+            )
+            return Self.pollIntervalWithoutNotifications
+        }
+    }
+
+    /// Loads the policy if the database has another one.
+    ///
+    /// - Throws: an error of the connection. Anything else is reported, and the policy in memory stays.
+    private func loadIfNew(_ connection: PostgresConnection, _ reload: inout ReloadDecision) async throws {
+        do {
+            let version = try await connection.withSession { try PolicyReader.version($0) }
+            guard reload.shouldLoad(version, at: clock()) else {
+                if policy.current?.token == version.token { policy.noteUpToDate() }
+                return
+            }
+            let values = try await PolicyReader.policy(connection)
+            let loaded = PolicyVersion(revision: values.revision, token: values.token)
+            do {
+                let compiled = try await Self.compile(values)
+                policy.replace(with: compiled, source: .database, at: clock())
+                reload.loaded(loaded)
+                logger.notice(
+                    "Loaded the policy",
+                    metadata: [
+                        "policy.revision": "\(values.revision)", "policy.apps": "\(values.apps.count)",
+                        "policy.rules": "\(values.rules.count)",
+                    ]
+                )
+            } catch {
+                reload.rejected(loaded)
+                policy.noteFailure("\(error)", at: clock())
+                logger.error(
+                    "The newest policy cannot be used; the one before it keeps answering",
+                    metadata: ["policy.revision": "\(values.revision)", "error": "\(error)"]
+                )
+            }
+        } catch {
+            guard await connection.isHealthy, !Task.isCancelled else { throw error }
+            if policy.status.failure?.reason != "\(error)" {
+                logger.error(
+                    "The policy cannot be loaded; the one in memory keeps answering", metadata: ["error": "\(error)"]
+                )
+            }
+            policy.noteFailure("\(error)", at: clock())
+        }
+    }
+
+    /// Compiles a policy away from the event loops and from the threads of Swift's concurrency.
+    private static func compile(_ policy: Policy) async throws -> CompiledPolicy {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global(qos: .utility).async {
+                continuation.resume(with: Result { try CompiledPolicy(policy) })
+            }
+        }
+    }
+}

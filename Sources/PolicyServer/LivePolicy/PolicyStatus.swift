@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import UpdatePolicy
+
+/// What is known about the loading of the policy: where it is from, since when, and what went wrong last.
+public struct PolicyStatus: Sendable, Equatable {
+    /// Where the policy that answers was loaded from; nil before there is one.
+    public internal(set) var source: Source?
+    /// When the policy that answers was loaded.
+    public internal(set) var loadedAt: Timestamp?
+    /// Why the newest policy could not be loaded; nil when the last attempt succeeded.
+    public internal(set) var failure: Failure?
+    /// Whether the last attempt to speak with the database succeeded.
+    public internal(set) var databaseIsReachable = false
+
+    /// Where a policy can be from.
+    public enum Source: String, Sendable {
+        /// The tables of the database.
+        case database
+        /// The last good policy on this machine's disk.
+        case file
+    }
+
+    /// A failed attempt to load a policy.
+    public struct Failure: Sendable, Equatable {
+        /// What went wrong, for people.
+        public let reason: String
+        /// When it went wrong.
+        public let at: Timestamp
+    }
+}

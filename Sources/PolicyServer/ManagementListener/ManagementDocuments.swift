@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import UpdatePolicy
+
+/// What `/live` answers: the process serves requests.
+struct LiveDocument: Encodable, Sendable {
+    let live = true
+}
+
+/// What `/ready` answers: whether a policy is loaded, which, since when and from where, and the last reload error.
+struct ReadyDocument: Encodable, Sendable {
+    let ready: Bool
+    let revision: Int64?
+    let ageSeconds: Double?
+    let source: String?
+    let database: String
+    let reloadError: String?
+    let reloadErrorAt: String?
+
+    init(policy: LivePolicy, now: Timestamp) {
+        let current = policy.current
+        let status = policy.status
+        ready = current != nil
+        revision = current?.revision
+        ageSeconds = status.loadedAt.map {
+            Double(now.microsecondsSince1970 - $0.microsecondsSince1970) / 1_000_000
+        }
+        source = status.source?.rawValue
+        database = status.databaseIsReachable ? "up" : "down"
+        reloadError = status.failure?.reason
+        reloadErrorAt = status.failure.map { "\($0.at)" }
+    }
+}
+
+/// What `/policy` answers: the revision and the counts of the policy that answers.
+struct PolicyDocument: Encodable, Sendable {
+    let revision: Int64?
+    let token: String?
+    let apps: Int
+    let releases: Int
+    let rules: Int
+
+    init(_ policy: CompiledPolicy?) {
+        revision = policy?.revision
+        token = policy?.token
+        apps = policy?.appCount ?? 0
+        releases = policy?.releaseCount ?? 0
+        rules = policy?.ruleCount ?? 0
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import UpdatePolicy
+
+/// The listener for whoever operates the server: is it alive, is it ready, what policy does it have.
+///
+/// It has no authentication; it belongs on loopback or a private network.
+enum ManagementListener {
+    /// Builds the listener as an ordinary Hummingbird application.
+    static func application(
+        address: ListenAddress,
+        policy: LivePolicy,
+        eventLoopGroup: any EventLoopGroup,
+        clock: @escaping @Sendable () -> Timestamp,
+        logger: Logger,
+        onBound: @escaping @Sendable (SocketAddress) -> Void
+    ) -> some ApplicationProtocol {
+        let router = Router()
+        router.get("live") { _, _ in
+            ManagementResponse(status: .ok, body: LiveDocument())
+        }
+        router.get("ready") { _, _ in
+            let document = ReadyDocument(policy: policy, now: clock())
+            return ManagementResponse(status: document.ready ? .ok : .serviceUnavailable, body: document)
+        }
+        router.get("policy") { _, _ in
+            ManagementResponse(status: .ok, body: PolicyDocument(policy.current))
+        }
+        return Application(
+            router: router,
+            configuration: ApplicationConfiguration(address: .hostname(address.host, port: address.port)),
+            onServerRunning: { channel in
+                if let bound = channel.localAddress { onBound(bound) }
+            },
+            eventLoopGroupProvider: .shared(eventLoopGroup),
+            logger: logger
+        )
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import UpdatePolicy
+
+/// Reads the query of `GET /v1/check` into a client.
+///
+/// Percent-encoding is that of [RFC 3986](https://www.rfc-editor.org/rfc/rfc3986#section-2.1); a plus sign is a plus
+/// sign, because versions have one (`1.0+45`).
+enum CheckQueryDecoder {
+    /// The most bytes a query may have.
+    static let maximumQuerySize = 8_192
+
+    /// Reads a whole query, the part of the request target after the question mark.
+    ///
+    /// - Throws: a fault that names the member that is wrong: 414 when the query is too long, else 400.
+    static func client(from query: Substring) throws(RequestFault) -> Client {
+        guard query.utf8.count <= maximumQuerySize else {
+            throw RequestFault(
+                .uriTooLong,
+                "The query has \(query.utf8.count) bytes; at most \(maximumQuerySize) are read. Use POST for more."
+            )
+        }
+        var client = Client()
+        for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
+            let halves = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            let name = try text(halves[0], of: Substring(pair))
+            let value = halves.count > 1 ? try text(halves[1], of: Substring(pair)) : UTF8Text("")
+            do throws(ClientError) {
+                try client.set(name, to: .text(value))
+            } catch {
+                throw .badRequest("\(error)")
+            }
+        }
+        do throws(ClientError) {
+            try client.finish()
+        } catch {
+            throw .badRequest("\(error)")
+        }
+        return client
+    }
+
+    private static func text(_ encoded: Substring.UTF8View, of pair: Substring) throws(RequestFault) -> UTF8Text {
+        guard encoded.contains(UInt8(ascii: "%")) else {
+            return UTF8Text(String(Substring(encoded)))
+        }
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(encoded.count)
+        var rest = encoded[...]
+        while let byte = rest.popFirst() {
+            if byte != UInt8(ascii: "%") {
+                decoded.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(hexadecimalDigit),
+                let low = rest.popFirst().flatMap(hexadecimalDigit)
+            else {
+                throw .badRequest("The query is wrong at \"\(pair)\": two hexadecimal digits must follow a percent sign.")
+            }
+            decoded.append(high << 4 | low)
+        }
+        guard let string = String(validating: decoded, as: UTF8.self), !decoded.contains(0) else {
+            throw .badRequest("The query is wrong at \"\(pair)\": it must be UTF-8 without the character U+0000.")
+        }
+        return UTF8Text(string)
+    }
+
+    private static func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
+        Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
+    }
+}

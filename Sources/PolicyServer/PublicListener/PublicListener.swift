@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import Logging
+public import NIOCore
+import NIOExtras
+import NIOHTTP1
+import NIOPosix
+public import ServiceLifecycle
+public import UpdatePolicy
+
+/// The listener that apps call: HTTP/1.1 on plain swift-nio, one event loop a core.
+public struct PublicListener: Service {
+    private let address: ListenAddress
+    private let policy: LivePolicy
+    private let eventLoopGroup: any EventLoopGroup
+    private let clock: @Sendable () -> Timestamp
+    private let onBound: @Sendable (SocketAddress) -> Void
+    private let logger: Logger
+
+    /// Creates the listener; it binds when it runs.
+    ///
+    /// - Parameters:
+    ///   - address: Where to listen.
+    ///   - policy: What answers.
+    ///   - eventLoopGroup: The event loops that connections are spread over.
+    ///   - clock: The time of a check.
+    ///   - logger: Where changes of state are logged.
+    ///   - onBound: Told the address in use, once.
+    public init(
+        address: ListenAddress,
+        policy: LivePolicy,
+        eventLoopGroup: any EventLoopGroup,
+        clock: @escaping @Sendable () -> Timestamp,
+        logger: Logger,
+        onBound: @escaping @Sendable (SocketAddress) -> Void
+    ) {
+        self.address = address
+        self.policy = policy
+        self.eventLoopGroup = eventLoopGroup
+        self.clock = clock
+        self.logger = logger
+        self.onBound = onBound
+    }
+
+    /// Listens from the first attempt to load a policy until graceful shutdown, then answers what is under way.
+    public func run() async throws {
+        try await policy.firstLoadAttempt()
+        let quiescing = ServerQuiescingHelper(group: eventLoopGroup)
+        let channel = try await bind(quiescing: quiescing)
+        if let bound = channel.localAddress {
+            logger.notice("The public listener is open", metadata: ["address": "\(bound)"])
+            onBound(bound)
+        }
+        let drained = eventLoopGroup.any().makePromise(of: Void.self)
+        await withGracefulShutdownHandler {
+            try? await channel.closeFuture.get()
+        } onGracefulShutdown: {
+            quiescing.initiateShutdown(promise: drained)
+        }
+        try await drained.futureResult.get()
+        logger.notice("The public listener is closed")
+    }
+
+    private func bind(quiescing: ServerQuiescingHelper) async throws -> any Channel {
+        let bootstrap = ServerBootstrap(group: eventLoopGroup)
+            .serverChannelOption(.backlog, value: 4096)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(quiescing.makeServerChannelHandler(channel: channel))
+                }
+            }
+            .childChannelInitializer { [policy, clock] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandler(
+                        ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes))
+                    )
+                    try pipeline.addHandler(PublicRequestHandler(policy: policy, clock: clock))
+                }
+            }
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+        do {
+            return try await bootstrap.bind(host: address.host, port: address.port).get()
+        } catch {
+            throw ListenerError(listener: "public", address: address, reason: error)
+        }
+    }
+}

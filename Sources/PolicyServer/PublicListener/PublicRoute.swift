@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import NIOHTTP1
+import UpdatePolicy
+
+/// What a request to the public listener asks for.
+enum PublicRoute {
+    /// A check whose client is the JSON body.
+    case checkBody(AnswerShape)
+    /// A check whose client is the query.
+    case checkQuery(Substring)
+
+    /// The route of a request target.
+    ///
+    /// - Throws: 404 for a path that is not served, 405 for a method that the path does not know.
+    init(method: HTTPMethod, target: String) throws(RequestFault) {
+        let (path, query) = Self.split(target)
+        switch (path, method) {
+        case ("/v1/check", .POST): self = .checkBody(.standard)
+        case ("/v1/check", .GET), ("/v1/check", .HEAD): self = .checkQuery(query)
+        case ("/v1/check", _): throw Self.methodNotAllowed(method, allowed: "GET, HEAD, POST")
+        case ("/tables/vLoadMessages", .POST): self = .checkBody(.legacy)
+        case ("/tables/vLoadMessages", _): throw Self.methodNotAllowed(method, allowed: "POST")
+        default:
+            throw RequestFault(.notFound, "There is nothing at this path; checks go to /v1/check.")
+        }
+    }
+
+    private static func methodNotAllowed(_ method: HTTPMethod, allowed: String) -> RequestFault {
+        RequestFault(
+            .methodNotAllowed,
+            "The method \(method.rawValue) is not served at this path; use \(allowed).",
+            header: ("Allow", allowed)
+        )
+    }
+
+    /// Splits a request target in origin form or absolute form
+    /// ([RFC 9112, 3.2](https://www.rfc-editor.org/rfc/rfc9112#section-3.2)).
+    private static func split(_ target: String) -> (path: Substring, query: Substring) {
+        var rest = target[...]
+        if !target.utf8.starts(with: "/".utf8), let scheme = target.firstRange(of: "://") {
+            let afterScheme = target[scheme.upperBound...]
+            rest = afterScheme.firstIndex { $0 == "/" || $0 == "?" }.map { afterScheme[$0...] } ?? ""
+        }
+        guard let mark = rest.utf8.firstIndex(of: UInt8(ascii: "?")) else {
+            return (rest, "")
+        }
+        return (rest[..<mark], rest[rest.utf8.index(after: mark)...])
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import Configuration
+
+/// What `serve` is configured with.
+public struct ServerConfiguration: Sendable {
+    /// Where apps call.
+    public var publicAddress: ListenAddress
+    /// Where whoever operates the server asks.
+    public var managementAddress: ListenAddress
+
+    /// Creates a configuration.
+    public init(publicAddress: ListenAddress, managementAddress: ListenAddress) {
+        self.publicAddress = publicAddress
+        self.managementAddress = managementAddress
+    }
+
+    /// Reads the configuration.
+    ///
+    /// | key | environment | default | meaning |
+    /// | --- | --- | --- | --- |
+    /// | `versiongate.host` | `VERSIONGATE_HOST` | `0.0.0.0` | host name or address of the public listener |
+    /// | `versiongate.port` | `VERSIONGATE_PORT` | `8080` | its TCP port, 0 to 65535; 0 lets the system pick one |
+    /// | `versiongate.managementHost` | `VERSIONGATE_MANAGEMENT_HOST` | `127.0.0.1` | the same for the management listener |
+    /// | `versiongate.managementPort` | `VERSIONGATE_MANAGEMENT_PORT` | `9090` | its TCP port |
+    ///
+    /// - Throws: ``ConfigurationError`` that names the key and the value.
+    public init(_ config: ConfigReader) throws(ConfigurationError) {
+        publicAddress = ListenAddress(
+            host: config.string(forKey: "versiongate.host", default: "0.0.0.0"),
+            port: try Self.port(config, "versiongate.port", named: "--port (VERSIONGATE_PORT)", default: 8080)
+        )
+        managementAddress = ListenAddress(
+            host: config.string(forKey: "versiongate.managementHost", default: "127.0.0.1"),
+            port: try Self.port(
+                config, "versiongate.managementPort", named: "--management-port (VERSIONGATE_MANAGEMENT_PORT)",
+                default: 9090
+            )
+        )
+    }
+
+    private static func port(
+        _ config: ConfigReader, _ key: ConfigKey, named name: String, default defaultPort: Int
+    ) throws(ConfigurationError) -> Int {
+        guard let text = config.string(forKey: key) else { return defaultPort }
+        guard let port = Int(text), (0...65_535).contains(port) else {
+            throw ConfigurationError("\(name) is \"\(text)\"; it must be a whole number from 0 to 65535")
+        }
+        return port
+    }
+}

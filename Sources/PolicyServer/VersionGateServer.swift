@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Hummingbird
+public import Logging
+import NIOCore
+import NIOPosix
+public import Postgres
+import ServiceLifecycle
+import Synchronization
+import UnixSignals
+public import UpdatePolicy
+
+/// The whole server: both listeners, the live policy and what keeps it up to date.
+public struct VersionGateServer: Sendable {
+    /// Where the server listens, once it does.
+    public struct Addresses: Sendable {
+        /// The public listener, as `http://host:port`.
+        public let publicURL: String
+        /// The management listener, as `http://host:port`.
+        public let managementURL: String
+    }
+
+    /// How long a graceful shutdown may take before what is left is cut off.
+    private static let maximumShutdownDuration: Duration = .seconds(8)
+
+    private let configuration: ServerConfiguration
+    private let database: @Sendable () async throws -> PostgresConfiguration
+    private let clock: @Sendable () -> Timestamp
+    private let logger: Logger
+
+    /// Creates the server; nothing happens before ``run(onReady:)``.
+    ///
+    /// - Parameters:
+    ///   - configuration: Where to listen.
+    ///   - database: Where the database is, asked before each connection; may bring the database up.
+    ///   - clock: The time of a check.
+    ///   - logger: Where changes of state are logged.
+    public init(
+        configuration: ServerConfiguration,
+        database: @escaping @Sendable () async throws -> PostgresConfiguration,
+        clock: @escaping @Sendable () -> Timestamp = { .now() },
+        logger: Logger
+    ) {
+        self.configuration = configuration
+        self.database = database
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// Serves until SIGTERM or SIGINT.
+    ///
+    /// - Parameter onReady: Told the addresses once both listeners are open and loading a policy was tried.
+    public func run(onReady: @escaping @Sendable (Addresses) -> Void) async throws {
+        let policy = LivePolicy()
+        let eventLoopGroup = MultiThreadedEventLoopGroup.singleton
+        let announcement = Announcement(onReady)
+        let management = ManagementListener.application(
+            address: configuration.managementAddress,
+            policy: policy,
+            eventLoopGroup: eventLoopGroup,
+            clock: clock,
+            logger: logger,
+            onBound: { announcement.management($0) }
+        )
+        let services: [any Service] = [
+            PolicyFollower(database: database, policy: policy, clock: clock, logger: logger),
+            ManagementService(application: management, address: configuration.managementAddress),
+            PublicListener(
+                address: configuration.publicAddress,
+                policy: policy,
+                eventLoopGroup: eventLoopGroup,
+                clock: clock,
+                logger: logger,
+                onBound: { announcement.publicListener($0) }
+            ),
+        ]
+        var group = ServiceGroupConfiguration(
+            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
+        )
+        group.maximumGracefulShutdownDuration = Self.maximumShutdownDuration
+        try await ServiceGroup(configuration: group).run()
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Postgres
+
+/// A column and the value it gets or must have.
+///
+/// Values that PostgreSQL judges (numbers with decimals, times, durations, JSON) go as the text that the user wrote, so
+/// that every refusal comes from one place and names what was written.
+public struct ColumnValue: Sendable {
+    /// The column's name; never from user input.
+    public let column: String
+    let parameter: (any PostgresEncodable)?
+    /// What the parameter is cast to, from the type it is sent as.
+    let cast: String
+
+    private init(_ column: String, _ parameter: (any PostgresEncodable)?, cast: String) {
+        self.column = column
+        self.parameter = parameter
+        self.cast = cast
+    }
+
+    /// Text.
+    public static func text(_ column: String, _ value: String?) -> ColumnValue {
+        ColumnValue(column, value, cast: "text")
+    }
+
+    /// A list of texts.
+    public static func texts(_ column: String, _ value: [String]?) -> ColumnValue {
+        ColumnValue(column, value, cast: "text[]")
+    }
+
+    /// True or false.
+    public static func boolean(_ column: String, _ value: Bool) -> ColumnValue {
+        ColumnValue(column, value, cast: "boolean")
+    }
+
+    /// A whole number.
+    public static func integer(_ column: String, _ value: Int) -> ColumnValue {
+        ColumnValue(column, Int64(value), cast: "bigint")
+    }
+
+    /// A number with decimals, as written.
+    public static func numeric(_ column: String, _ value: String?) -> ColumnValue {
+        ColumnValue(column, value, cast: "text::numeric")
+    }
+
+    /// A time in ISO 8601 with an offset.
+    public static func time(_ column: String, _ value: String?) -> ColumnValue {
+        ColumnValue(column, value, cast: "text::timestamptz")
+    }
+
+    /// A duration as PostgreSQL reads it: `2 days`, `36h`.
+    public static func duration(_ column: String, _ value: String?) -> ColumnValue {
+        ColumnValue(column, value, cast: "text::interval")
+    }
+
+    /// A JSON document.
+    public static func json(_ column: String, _ value: String?) -> ColumnValue {
+        ColumnValue(column, value, cast: "text::jsonb")
+    }
+}

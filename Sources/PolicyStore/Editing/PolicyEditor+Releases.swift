@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+extension PolicyEditor {
+    /// The ids of the rows of a release, in order.
+    public func releaseIDs(_ selection: ReleaseSelection) throws -> [Int64] {
+        try session.query(
+            """
+            SELECT id::bigint FROM public.releases
+            WHERE lower(bundle COLLATE "C") = lower($1 COLLATE "C") AND version_compare(version, $2) = 0
+                AND ($3::text IS NULL OR platform = lower($3::text COLLATE "C"))
+                AND ($4::text IS NULL OR version_compare(build, $4) = 0)
+                AND ($5::text IS NULL OR $5 = ANY (regions))
+            ORDER BY id
+            """,
+            [selection.bundle, selection.version, selection.platform, selection.build, selection.region]
+        ).map { try $0.decode(0, as: Int64.self) }
+    }
+}

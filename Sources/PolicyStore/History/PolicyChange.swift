@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import UpdatePolicy
+
+/// What one transaction changed in the policy: one entry of the history.
+public struct PolicyChange: Sendable, Hashable {
+    /// The number of the entry, which is the revision it made.
+    public let id: Int64
+    /// When it was committed.
+    public let at: Timestamp
+    /// The database role that logged in.
+    public let role: String
+    /// The operating system's user, when the command line edited.
+    public let osUser: String?
+    /// The program that edited, as it named itself.
+    public let tool: String?
+    /// The reason given.
+    public let why: String?
+    /// The entry that this one takes back.
+    public let undoes: Int64?
+    /// The rows that differ, in the order of their first edit.
+    public let rows: [Row]
+
+    /// A row that was added, changed or removed.
+    public struct Row: Sendable, Hashable {
+        /// The table.
+        public let table: String
+        /// The row's key, as people read it.
+        public let key: String
+        /// What happened to it.
+        public let kind: Kind
+        /// The columns that differ, in the order of the table.
+        public let columns: [Column]
+    }
+
+    /// What can happen to a row.
+    public enum Kind: String, Sendable {
+        /// The row is new.
+        case added
+        /// Some columns are different.
+        case changed
+        /// The row is gone.
+        case removed
+    }
+
+    /// A column's value before and after; nil is SQL's null.
+    public struct Column: Sendable, Hashable {
+        /// The column.
+        public let name: String
+        /// Its value before.
+        public let before: String?
+        /// Its value after.
+        public let after: String?
+    }
+}

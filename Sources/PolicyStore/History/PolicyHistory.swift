@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import Postgres
+import UpdatePolicy
+
+/// Reads the history of the policy, and takes entries back.
+public struct PolicyHistory {
+    private let session: PostgresSession
+
+    /// Creates the history as one transaction sees it.
+    public init(_ session: PostgresSession) throws {
+        self.session = session
+        try session.execute("SET LOCAL TimeZone = 'UTC'; SET LOCAL IntervalStyle = 'postgres'")
+    }
+
+    /// One entry with its rows, nil if there is none of this number.
+    public func change(_ id: Int64) throws -> PolicyChange? {
+        try changes(condition: "change.id = $1", [id]).first
+    }
+
+    /// The entries, newest first.
+    ///
+    /// - Parameters:
+    ///   - rule: Only entries that touched this rule, its texts or its steps; nil for all.
+    ///   - limit: At most so many.
+    public func changes(rule: String?, limit: Int) throws -> [PolicyChange] {
+        try changes(
+            condition: """
+                change.id IN (
+                    SELECT c.id FROM public.changes AS c
+                    WHERE $1::text IS NULL OR EXISTS (
+                        SELECT FROM public.change_rows AS r WHERE r.change = c.id AND (
+                            r.table_name = 'rules' AND coalesce(r.after, r.before) ->> 'key' = $1
+                            OR r.table_name IN ('rule_texts', 'rollout_steps')
+                                AND coalesce(r.after, r.before) ->> 'rule' = $1))
+                    ORDER BY c.id DESC LIMIT $2)
+                """,
+            [rule, Int64(limit)]
+        )
+    }
+
+    /// Takes an entry of the history back, as a new entry.
+    ///
+    /// - Throws: `PostgresError` with the reason if later changes stand in the way.
+    public func undo(_ id: Int64) throws {
+        _ = try session.query("SELECT undo_change($1)", [id])
+    }
+
+    private func changes(condition: String, _ parameters: [(any PostgresEncodable)?]) throws -> [PolicyChange] {
+        var changes: [PolicyChange] = []
+        for row in try session.query(
+            """
+            SELECT change.id, change.at, change.role::text, change.os_user, change.tool, change.why, change.undoes
+            FROM public.changes AS change WHERE \(condition) ORDER BY change.id DESC
+            """,
+            parameters
+        ) {
+            let id = try row.decode(0, as: Int64.self)
+            changes.append(
+                PolicyChange(
+                    id: id,
+                    at: Timestamp(try row.decode(1, as: PostgresTimestamp.self)),
+                    role: try row.decode(2, as: String.self),
+                    osUser: try row.decode(3, as: String?.self),
+                    tool: try row.decode(4, as: String?.self),
+                    why: try row.decode(5, as: String?.self),
+                    undoes: try row.decode(6, as: Int64?.self),
+                    rows: try rows(of: id)
+                )
+            )
+        }
+        return changes
+    }
+
+    private func rows(of change: Int64) throws -> [PolicyChange.Row] {
+        try session.query(
+            """
+            SELECT ordinal::int8, table_name, before IS NOT NULL, after IS NOT NULL, \(Self.keyText)
+            FROM public.change_rows WHERE change = $1 ORDER BY ordinal
+            """,
+            [change]
+        ).map { row in
+            let existed = try row.decode(2, as: Bool.self)
+            let exists = try row.decode(3, as: Bool.self)
+            return PolicyChange.Row(
+                table: try row.decode(1, as: String.self),
+                key: try row.decode(4, as: String.self),
+                kind: existed ? (exists ? .changed : .removed) : .added,
+                columns: try columns(of: change, ordinal: try row.decode(0, as: Int64.self))
+            )
+        }
+    }
+
+    private func columns(of change: Int64, ordinal: Int64) throws -> [PolicyChange.Column] {
+        try session.query(
+            """
+            SELECT member.key, row.before ->> member.key, row.after ->> member.key
+            FROM public.change_rows AS row,
+                jsonb_object_keys(coalesce(row.after, row.before)) WITH ORDINALITY AS member (key, place)
+            WHERE row.change = $1 AND row.ordinal = $2
+                AND row.before -> member.key IS DISTINCT FROM row.after -> member.key
+            ORDER BY (
+                SELECT attnum FROM pg_attribute
+                WHERE attrelid = to_regclass('public.' || row.table_name) AND attname = member.key), member.place
+            """,
+            [change, ordinal]
+        ).map { row in
+            PolicyChange.Column(
+                name: try row.decode(0, as: String.self),
+                before: try row.decode(1, as: String?.self),
+                after: try row.decode(2, as: String?.self)
+            )
+        }
+    }
+
+    /// The key of a row as people read it.
+    private static let keyText = """
+        CASE table_name
+            WHEN 'rules' THEN coalesce(after, before) ->> 'key'
+            WHEN 'apps' THEN coalesce(after, before) ->> 'bundle'
+            WHEN 'store_links' THEN concat_ws(' ', coalesce(after, before) ->> 'bundle',
+                coalesce(after, before) ->> 'platform')
+            WHEN 'releases' THEN concat_ws(' ', coalesce(after, before) ->> 'bundle',
+                coalesce(after, before) ->> 'version', coalesce(after, before) ->> 'platform')
+            WHEN 'rule_texts' THEN concat_ws(' ', coalesce(after, before) ->> 'rule',
+                coalesce(after, before) ->> 'language')
+            WHEN 'rollout_steps' THEN concat_ws(' ', coalesce(after, before) ->> 'rule',
+                coalesce(after, before) ->> 'at')
+            ELSE key::text END
+        """
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Crypto
+
+/// One step of the schema: a plain SQL file that the binary carries.
+public struct Migration: Sendable, Hashable {
+    /// The file's name without its ending: `0001_versions`.
+    public let name: String
+    /// The file's contents.
+    public let sql: String
+    /// SHA-256 of the contents, in hexadecimal digits.
+    public let checksum: String
+
+    /// Creates a migration.
+    public init(name: String, sql: String) {
+        self.name = name
+        self.sql = sql
+        checksum = SHA256.hash(data: Array(sql.utf8)).map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count < 2 ? "0" + digits : digits
+        }.joined()
+    }
+
+    /// All migrations that this binary knows, in order.
+    public static let all = embeddedMigrations.map { Migration(name: $0.name, sql: $0.sql) }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// The schema of a database and the migrations of this binary do not go together.
+public enum SchemaError: Error, Hashable, CustomStringConvertible {
+    /// The database has no schema of versiongate.
+    case notInstalled
+    /// The database lacks migrations that this binary knows.
+    case older(pending: [String])
+    /// The database has migrations that this binary does not know.
+    case newer(unknown: [String])
+    /// The database says that only binaries that know this migration can read it.
+    case unreadable(needs: String)
+    /// A migration was changed after it was applied.
+    case changed(name: String)
+    /// The database has, at this place, another migration than this binary.
+    case misplaced(applied: String, expected: String)
+
+    /// The fault and what to do.
+    public var description: String {
+        switch self {
+        case .notInstalled:
+            "the database has no schema of versiongate; create it with `versiongate migrate`"
+        case .older(let pending):
+            "the database's schema is older than this binary (\(pending.joined(separator: ", ")) pending); "
+                + "bring it up to date with `versiongate migrate`"
+        case .newer(let unknown):
+            "the database's schema is newer than this binary, which does not know "
+                + "\(unknown.joined(separator: ", ")); use the newer versiongate that made it"
+        case .unreadable(let needs):
+            "the database's policy can be read only by a versiongate that knows \(needs); use that newer one"
+        case .changed(let name):
+            "the migration \(name) differs from the one that was applied to this database; "
+                + "applied migrations must never be edited: restore the file and put the change into a new migration"
+        case .misplaced(let applied, let expected):
+            "the database has applied \(applied) where this binary has \(expected); "
+                + "a migration is missing or was renamed: use the versiongate that made this database"
+        }
+    }
+}

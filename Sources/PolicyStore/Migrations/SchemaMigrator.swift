@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import Logging
+public import Postgres
+
+/// Brings the schema of a database to what this binary carries, and says how the two compare.
+///
+/// Each migration is applied in a transaction of its own under one advisory lock, so that several migrators at once
+/// apply each file once, and a failure leaves the schema at the last whole step.
+public struct SchemaMigrator: Sendable {
+    private let migrations: [Migration]
+    private let logger: Logger
+
+    /// How long a migration waits for a lock before it gives up.
+    private static let lockTimeout = "10s"
+    /// The key of the advisory lock: "versgate" as eight ASCII bytes.
+    private static let advisoryLock: Int64 = 0x7665_7273_6761_7465
+
+    /// Creates a migrator.
+    ///
+    /// - Parameters:
+    ///   - migrations: The steps, in order; all that this binary knows unless a test says otherwise.
+    ///   - logger: Where each applied step is logged.
+    public init(migrations: [Migration] = Migration.all, logger: Logger) {
+        self.migrations = migrations
+        self.logger = logger
+    }
+
+    /// How the schema of a database compares with this binary's.
+    ///
+    /// - Throws: ``SchemaError`` if an applied migration is changed, missing or misplaced; `PostgresError`.
+    public func status(_ connection: PostgresConnection) async throws -> SchemaStatus {
+        try await connection.transaction(.repeatableReadReadOnly) { [self] session in
+            try status(session)
+        }
+    }
+
+    /// Applies what is pending.
+    ///
+    /// - Returns: The names of the migrations that this call applied.
+    /// - Throws: ``SchemaError`` if the schema is newer or does not fit; `PostgresError`.
+    @discardableResult
+    public func migrate(_ connection: PostgresConnection) async throws -> [String] {
+        var applied: [String] = []
+        while let name = try await applyNext(connection) {
+            logger.notice("Applied a migration", metadata: ["migration": "\(name)"])
+            applied.append(name)
+        }
+        return applied
+    }
+
+    private func applyNext(_ connection: PostgresConnection) async throws -> String? {
+        try await connection.transaction(.readWrite) { [self] session in
+            _ = try session.query(
+                "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', '0', true)",
+                [Self.lockTimeout]
+            )
+            _ = try session.query("SELECT pg_advisory_xact_lock($1)", [Self.advisoryLock])
+            let status = try status(session)
+            if let unknown = status.unknown.first {
+                throw SchemaError.newer(unknown: [unknown] + status.unknown.dropFirst())
+            }
+            guard let next = status.pending.first else { return nil }
+            try session.execute(
+                """
+                CREATE TABLE IF NOT EXISTS public.schema_migrations (
+                    name text COLLATE "C" CONSTRAINT schema_migrations_pkey PRIMARY KEY,
+                    checksum text NOT NULL,
+                    applied_at timestamptz NOT NULL DEFAULT now()
+                );
+                COMMENT ON TABLE public.schema_migrations IS
+                    'Which files of Migrations/ were applied, in the order of their names; written by versiongate migrate.';
+                """
+            )
+            try session.execute(next.sql)
+            _ = try session.query(
+                "INSERT INTO public.schema_migrations (name, checksum) VALUES ($1, $2)", [next.name, next.checksum]
+            )
+            return next.name
+        }
+    }
+
+    /// How the schema compares, seen from within a transaction.
+    ///
+    /// - Throws: ``SchemaError`` if an applied migration is changed, missing or misplaced; `PostgresError`.
+    public func status(_ session: PostgresSession) throws -> SchemaStatus {
+        guard try session.query("SELECT to_regclass('public.schema_migrations') IS NOT NULL").value(as: Bool.self) else {
+            return SchemaStatus(applied: [], pending: migrations, unknown: [])
+        }
+        let applied = try session.query("SELECT name, checksum FROM public.schema_migrations ORDER BY name").map { row in
+            (name: try row.decode(0, as: String.self), checksum: try row.decode(1, as: String.self))
+        }
+        for (known, applied) in zip(migrations, applied) {
+            guard known.name == applied.name else {
+                throw SchemaError.misplaced(applied: applied.name, expected: known.name)
+            }
+            guard known.checksum == applied.checksum else {
+                throw SchemaError.changed(name: known.name)
+            }
+        }
+        return SchemaStatus(
+            applied: Array(migrations.prefix(applied.count)),
+            pending: Array(migrations.dropFirst(applied.count)),
+            unknown: applied.dropFirst(migrations.count).map(\.name)
+        )
+    }
+}

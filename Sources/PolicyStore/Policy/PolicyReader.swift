@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import Postgres
+public import UpdatePolicy
+
+/// Reads the policy tables into plain values.
+public enum PolicyReader {
+    /// How long a read waits for a lock, so that somebody's `LOCK TABLE` delays a reload and nothing else.
+    private static let lockTimeout = "2s"
+    /// How long one statement of a read may take.
+    private static let statementTimeout = "30s"
+
+    /// Which state the policy tables are in; one short statement.
+    public static func version(_ session: PostgresSession) throws -> PolicyVersion {
+        guard let row = try session.query("SELECT revision, token::text FROM public.policy_revision").first else {
+            throw SchemaError.notInstalled
+        }
+        return PolicyVersion(revision: try row.decode(0, as: Int64.self), token: try row.decode(1, as: String.self))
+    }
+
+    /// Reads the whole policy as one moment's state.
+    ///
+    /// - Throws: ``SchemaError`` if this binary cannot read the schema; `PostgresError`.
+    public static func policy(_ connection: PostgresConnection) async throws -> Policy {
+        try await connection.transaction(.repeatableReadReadOnly) { session in
+            _ = try session.query(
+                "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)",
+                [lockTimeout, statementTimeout]
+            )
+            try requireReadable(session)
+            return try policy(session)
+        }
+    }
+
+    /// Reads the whole policy as the transaction of `session` sees it.
+    public static func policy(_ session: PostgresSession) throws -> Policy {
+        let version = try version(session)
+        return Policy(
+            revision: version.revision,
+            token: version.token,
+            apps: try apps(session),
+            releases: try releases(session),
+            rules: try rules(session)
+        )
+    }
+
+    /// Refuses a schema that this binary cannot read, which the schema itself says.
+    private static func requireReadable(_ session: PostgresSession) throws {
+        guard try session.query("SELECT to_regclass('public.schema_reader') IS NOT NULL").value(as: Bool.self) else {
+            throw SchemaError.notInstalled
+        }
+        let oldest = try session.query("SELECT oldest FROM public.schema_reader").value(as: String.self)
+        guard Migration.all.contains(where: { $0.name == oldest }) else {
+            throw SchemaError.unreadable(needs: oldest)
+        }
+    }
+
+    private static func apps(_ session: PostgresSession) throws -> [App] {
+        var links: [String: [StoreLink]] = [:]
+        for row in try session.query("SELECT bundle, platform, link FROM public.store_links ORDER BY bundle, platform") {
+            let link = StoreLink(platform: try row.decode(1, as: String.self), link: try row.decode(2, as: String.self))
+            links[try row.decode(0, as: String.self), default: []].append(link)
+        }
+        return try session.query("SELECT bundle, name, paused FROM public.apps ORDER BY bundle").map { row in
+            let bundle = try row.decode(0, as: String.self)
+            return App(
+                bundle: bundle,
+                name: try row.decode(1, as: String?.self),
+                paused: try row.decode(2, as: Bool.self),
+                storeLinks: links[bundle] ?? []
+            )
+        }
+    }
+
+    private static func releases(_ session: PostgresSession) throws -> [Release] {
+        try session.query(
+            """
+            SELECT id::bigint, bundle, platform, version, build, min_os, regions, live_at, staged, withdrawn_at
+            FROM public.releases ORDER BY id
+            """
+        ).map { row in
+            Release(
+                id: try row.decode(0, as: Int64.self),
+                bundle: try row.decode(1, as: String.self),
+                platform: try row.decode(2, as: String.self),
+                version: try row.decode(3, as: String.self),
+                build: try row.decode(4, as: String?.self),
+                minOS: try row.decode(5, as: String?.self),
+                regions: try row.decode(6, as: [String]?.self),
+                liveAt: try row.decode(7, as: PostgresTimestamp?.self).map(Timestamp.init),
+                staged: try row.decode(8, as: Bool.self),
+                withdrawnAt: try row.decode(9, as: PostgresTimestamp?.self).map(Timestamp.init)
+            )
+        }
+    }
+
+    private static func rules(_ session: PostgresSession) throws -> [Rule] {
+        var texts: [String: [RuleText]] = [:]
+        for row in try session.query("SELECT rule, language, title, text FROM public.rule_texts ORDER BY rule, language") {
+            let text = RuleText(
+                language: try row.decode(1, as: String.self),
+                title: try row.decode(2, as: String.self),
+                text: try row.decode(3, as: String.self)
+            )
+            texts[try row.decode(0, as: String.self), default: []].append(text)
+        }
+        var steps: [String: [RolloutStep]] = [:]
+        for row in try session.query(
+            "SELECT rule, at, (rollout * 100)::int4 FROM public.rollout_steps ORDER BY rule, at"
+        ) {
+            let step = RolloutStep(
+                at: Timestamp(try row.decode(1, as: PostgresTimestamp.self)),
+                rollout: Percentage(basisPoints: Int(try row.decode(2, as: Int32.self)))
+            )
+            steps[try row.decode(0, as: String.self), default: []].append(step)
+        }
+        var attributes: [String: [String: [String]]] = [:]
+        for row in try session.query(
+            """
+            SELECT rule.key, attribute.key, ARRAY(SELECT jsonb_array_elements_text(attribute.value))
+            FROM public.rules AS rule, jsonb_each(rule.attributes) AS attribute
+            """
+        ) {
+            let name = try row.decode(1, as: String.self)
+            attributes[try row.decode(0, as: String.self), default: [:]][name] = try row.decode(2, as: [String].self)
+        }
+        return try session.query(
+            """
+            SELECT key, bundle, enabled, position::int8, versions, builds, os, platforms, regions, languages, target,
+                (extract(epoch FROM soak) * 1000000)::int8, (rollout * 100)::int4, starts_at, ends_at,
+                title, text, link, lockout, lockout_without_update, final
+            FROM public.rules ORDER BY key
+            """
+        ).map { row in
+            let key = try row.decode(0, as: String.self)
+            return Rule(
+                key: key,
+                bundle: try row.decode(1, as: String?.self),
+                enabled: try row.decode(2, as: Bool.self),
+                position: Int(try row.decode(3, as: Int64.self)),
+                versions: try row.decode(4, as: String?.self),
+                builds: try row.decode(5, as: String?.self),
+                os: try row.decode(6, as: String?.self),
+                platforms: try row.decode(7, as: [String]?.self),
+                regions: try row.decode(8, as: [String]?.self),
+                languages: try row.decode(9, as: [String]?.self),
+                attributes: attributes[key],
+                target: try row.decode(10, as: String?.self),
+                soakMicroseconds: try row.decode(11, as: Int64?.self) ?? 0,
+                rollout: Percentage(basisPoints: Int(try row.decode(12, as: Int32.self))),
+                startsAt: try row.decode(13, as: PostgresTimestamp?.self).map(Timestamp.init),
+                endsAt: try row.decode(14, as: PostgresTimestamp?.self).map(Timestamp.init),
+                title: try row.decode(15, as: String.self),
+                text: try row.decode(16, as: String.self),
+                link: try row.decode(17, as: String?.self),
+                lockout: try row.decode(18, as: Bool.self),
+                lockoutWithoutUpdate: try row.decode(19, as: Bool.self),
+                final: try row.decode(20, as: Bool.self),
+                texts: texts[key] ?? [],
+                steps: steps[key] ?? []
+            )
+        }
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+extension PolicyReports {
+    /// An app as lists show it.
+    public struct AppSummary: Sendable {
+        /// The bundle as the app spells it.
+        public let bundle: String
+        /// The name, if there is one.
+        public let name: String?
+        /// Whether the app is paused.
+        public let paused: Bool
+        /// How many rules are for this app alone.
+        public let ruleCount: Int64
+        /// The platforms that have a store link.
+        public let linkedPlatforms: [String]
+    }
+
+    /// All apps by bundle.
+    public func apps() throws -> [AppSummary] {
+        try session.query(
+            """
+            SELECT app.bundle, app.name, app.paused,
+                (SELECT count(*) FROM public.rules WHERE rules.bundle = app.bundle),
+                ARRAY(SELECT platform FROM public.store_links AS link WHERE link.bundle = app.bundle ORDER BY platform)
+            FROM public.apps AS app ORDER BY app.bundle
+            """
+        ).map { row in
+            AppSummary(
+                bundle: try row.decode(0, as: String.self),
+                name: try row.decode(1, as: String?.self),
+                paused: try row.decode(2, as: Bool.self),
+                ruleCount: try row.decode(3, as: Int64.self),
+                linkedPlatforms: try row.decode(4, as: [String].self)
+            )
+        }
+    }
+
+    /// All apps as a JSON array.
+    public func appsJSON() throws -> String {
+        try json(Self.appQuery + " ORDER BY app.bundle")
+    }
+
+    /// One app with its store links, nil if there is none of this bundle.
+    public func app(_ bundle: String) throws -> Record? {
+        try record(Self.appQuery + " WHERE lower(app.bundle COLLATE \"C\") = lower($1 COLLATE \"C\")", [bundle])
+    }
+
+    private static let appQuery = """
+        SELECT app.bundle, app.name, app.paused, app.note,
+            (SELECT coalesce(json_agg(json_build_object('platform', platform, 'link', link) ORDER BY platform), '[]')
+             FROM public.store_links AS link WHERE link.bundle = app.bundle) AS store_links,
+            (SELECT count(*) FROM public.releases WHERE releases.bundle = app.bundle) AS releases,
+            (SELECT count(*) FROM public.rules WHERE rules.bundle = app.bundle) AS rules
+        FROM public.apps AS app
+        """
+}

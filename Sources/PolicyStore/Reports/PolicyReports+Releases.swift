@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+extension PolicyReports {
+    /// A row of a release as lists show it.
+    public struct ReleaseSummary: Sendable {
+        /// The app.
+        public let bundle: String
+        /// The platform.
+        public let platform: String
+        /// The version as written.
+        public let version: String
+        /// The build as written.
+        public let build: String?
+        /// The least version of the operating system.
+        public let minOS: String?
+        /// The regions, joined by commas; nil is everywhere.
+        public let regions: String?
+        /// Where it stands: `live since ...`, `staged`, `from ...`, `no date`, `withdrawn`.
+        public let state: String
+    }
+
+    /// The releases by app and platform, the greatest version first.
+    ///
+    /// - Parameter bundle: Only the releases of this app; nil for all.
+    public func releases(bundle: String?) throws -> [ReleaseSummary] {
+        try session.query(
+            """
+            SELECT bundle, platform, version, build, min_os, array_to_string(regions, ', '),
+                CASE WHEN withdrawn_at <= now() THEN 'withdrawn ' || \(Self.time("withdrawn_at"))
+                    WHEN staged THEN 'staged'
+                    WHEN live_at IS NULL THEN 'no date'
+                    WHEN live_at > now() THEN 'from ' || \(Self.time("live_at"))
+                    ELSE 'live since ' || \(Self.time("live_at")) END
+            FROM public.releases WHERE \(Self.releasesOfBundle)
+            ORDER BY bundle, platform, version_key(version) DESC, version_key(build) DESC NULLS LAST, id
+            """,
+            [bundle]
+        ).map { row in
+            ReleaseSummary(
+                bundle: try row.decode(0, as: String.self),
+                platform: try row.decode(1, as: String.self),
+                version: try row.decode(2, as: String.self),
+                build: try row.decode(3, as: String?.self),
+                minOS: try row.decode(4, as: String?.self),
+                regions: try row.decode(5, as: String?.self),
+                state: try row.decode(6, as: String.self)
+            )
+        }
+    }
+
+    /// The releases as a JSON array.
+    public func releasesJSON(bundle: String?) throws -> String {
+        try json(
+            """
+            SELECT id, bundle, platform, version, build, min_os, regions, live_at, staged, withdrawn_at, note
+            FROM public.releases WHERE \(Self.releasesOfBundle)
+            ORDER BY bundle, platform, version_key(version) DESC, version_key(build) DESC NULLS LAST, id
+            """,
+            [bundle]
+        )
+    }
+
+    private static let releasesOfBundle = """
+        ($1::text IS NULL OR lower(bundle COLLATE "C") = lower($1::text COLLATE "C"))
+        """
+
+    private static func time(_ column: String) -> String {
+        "to_char(\(column), 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Postgres
+public import UpdatePolicy
+
+extension PolicyReports {
+    /// A rule as lists show it.
+    public struct RuleSummary: Sendable {
+        /// The rule's key.
+        public let key: String
+        /// The app; nil is every app.
+        public let bundle: String?
+        /// Whether the rule is turned on.
+        public let enabled: Bool
+        /// The condition on the version.
+        public let versions: String?
+        /// The version it asks clients to reach.
+        public let target: String?
+        /// The platforms, joined by commas.
+        public let platforms: String?
+        /// The percentage in force now.
+        public let rollout: String
+        /// Whether it locks out: `no`, `yes` or `always` (without an update as well).
+        public let lockout: String
+        /// The message's title.
+        public let title: String
+    }
+
+    /// A rule with what belongs to it.
+    public struct RuleRecord: Sendable {
+        /// The JSON object.
+        public let json: String
+        /// The fields in the order of the columns.
+        public let fields: [RecordField]
+        /// The planned steps, in order of time.
+        public let steps: [RolloutStep]
+    }
+
+    /// The rules in the order of their messages.
+    ///
+    /// - Parameter bundle: Only the rules of this app and those for every app; nil for all.
+    public func rules(bundle: String?) throws -> [RuleSummary] {
+        try session.query(
+            """
+            SELECT key, bundle, enabled, versions, target, array_to_string(platforms, ', '),
+                trim_scale(rollout_at(key, now()))::text,
+                CASE WHEN NOT lockout THEN 'no' WHEN lockout_without_update THEN 'always' ELSE 'yes' END, title
+            FROM public.rules WHERE \(Self.ofBundle) ORDER BY position, key
+            """,
+            [bundle]
+        ).map { row in
+            RuleSummary(
+                key: try row.decode(0, as: String.self),
+                bundle: try row.decode(1, as: String?.self),
+                enabled: try row.decode(2, as: Bool.self),
+                versions: try row.decode(3, as: String?.self),
+                target: try row.decode(4, as: String?.self),
+                platforms: try row.decode(5, as: String?.self),
+                rollout: try row.decode(6, as: String.self),
+                lockout: try row.decode(7, as: String.self),
+                title: try row.decode(8, as: String.self)
+            )
+        }
+    }
+
+    /// The rules as a JSON array, in the order of their messages.
+    public func rulesJSON(bundle: String?) throws -> String {
+        try json("\(Self.ruleQuery) WHERE \(Self.ofBundle) ORDER BY position, key", [bundle])
+    }
+
+    /// One rule with its texts and steps, nil if there is none of this key.
+    public func rule(_ key: String) throws -> RuleRecord? {
+        guard let record = try record("\(Self.ruleQuery) WHERE key = $1", [key]) else { return nil }
+        let steps = try session.query(
+            "SELECT at, (rollout * 100)::int4 FROM public.rollout_steps WHERE rule = $1 ORDER BY at", [key]
+        ).map { row in
+            RolloutStep(
+                at: Timestamp(try row.decode(0, as: PostgresTimestamp.self)),
+                rollout: Percentage(basisPoints: Int(try row.decode(1, as: Int32.self)))
+            )
+        }
+        return RuleRecord(json: record.json, fields: record.fields, steps: steps)
+    }
+
+    private static let ofBundle = """
+        ($1::text IS NULL OR bundle IS NULL OR lower(bundle COLLATE "C") = lower($1::text COLLATE "C"))
+        """
+
+    private static let ruleQuery = """
+        SELECT key, bundle, enabled, position, versions, builds, os, platforms, regions, languages, attributes,
+            target, soak::text, rollout, starts_at, ends_at, title, text, link, lockout, lockout_without_update, final,
+            note,
+            (SELECT coalesce(json_agg(json_build_object('language', language, 'title', t.title, 'text', t.text)
+                ORDER BY language), '[]') FROM public.rule_texts AS t WHERE t.rule = key) AS texts,
+            (SELECT coalesce(json_agg(json_build_object('at', at, 'rollout', s.rollout) ORDER BY at), '[]')
+             FROM public.rollout_steps AS s WHERE s.rule = key) AS rollout_steps
+        FROM public.rules
+        """
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import CLibpq
+
+/// A connection of libpq with every wait bounded and ended by the cancellation of the task.
+///
+/// One thread at a time uses it. Every function that waits is given `isCancellable`; those that tidy up after a
+/// cancelled task are not.
+final class LibpqConnection {
+    private(set) var connection: OpaquePointer?
+    private let notices: NoticeReceiver
+    let wakeup: Wakeup
+    let responseTimeout: Duration
+
+    /// Connects, which blocks for at most the connect timeout for each address, and for the resolver of host names.
+    init(
+        _ configuration: PostgresConfiguration,
+        notices: NoticeReceiver,
+        wakeup: Wakeup
+    ) throws(PostgresError) {
+        self.notices = notices
+        self.wakeup = wakeup
+        responseTimeout = configuration.responseTimeout
+        let parameters = try ConnectionParameters(configuration)
+        connection = parameters.withPointers { PQconnectdbParams($0, $1, 1) }
+        guard PQstatus(connection) == CONNECTION_OK, let connection else {
+            let message = PostgresError.oneLine(PQerrorMessage(connection))
+            close()
+            throw PostgresError(.connectionFailed, message)
+        }
+        notices.attach(to: connection)
+        guard PQsetnonblocking(connection, 1) == 0 else { throw lost() }
+        try configureSession(configuration)
+    }
+
+    deinit { close() }
+
+    private func configureSession(_ configuration: PostgresConfiguration) throws(PostgresError) {
+        var settings = ""
+        if let timeout = configuration.statementTimeout { settings += "SET statement_timeout = \(timeout.milliseconds);" }
+        if let timeout = configuration.lockTimeout { settings += "SET lock_timeout = \(timeout.milliseconds);" }
+        if !settings.isEmpty { try execute(settings, isCancellable: true) }
+    }
+
+    /// Ends the connection; it is not used again.
+    func close() {
+        PQfinish(connection)
+        connection = nil
+    }
+
+    var isOpen: Bool { connection != nil }
+
+    /// The version of the server as libpq gives it, such as 150018 for 15.18; 0 when closed.
+    var serverVersion: Int { Int(PQserverVersion(connection)) }
+
+    /// A setting that the server reports by itself, such as `in_hot_standby`.
+    func reportedSetting(_ name: String) -> String? {
+        guard let connection else { return nil }
+        return PQparameterStatus(connection, name).map { String(cString: $0) }
+    }
+
+    var transactionStatus: PGTransactionStatusType { PQtransactionStatus(connection) }
+}

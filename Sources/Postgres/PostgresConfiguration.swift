@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// How to reach a PostgreSQL database, and how long to wait for it.
+///
+/// The connection string is a secret: no description of this type shows it.
+public struct PostgresConfiguration: Sendable {
+    /// A `postgresql://` address, `keyword=value` pairs, or the bare name of a database, as libpq reads them.
+    public var connectionString: String
+
+    /// Connection keywords of libpq, such as `user`, `dbname` or `host`, that win over the connection string.
+    public var overrides: [String: String]
+
+    /// The name that the server shows for the connection, unless the connection string has an `application_name`.
+    public var applicationName: String
+
+    /// How long to wait for each host to accept the connection, unless the connection string has a
+    /// `connect_timeout`. Counted in whole seconds; libpq waits for two at least.
+    public var connectTimeout: Duration
+
+    /// How long a single wait for the server may last with nothing arriving, before the connection is given up.
+    ///
+    /// This is what ends a query on a server that was suspended or whose network went away. A statement that
+    /// rightly computes for longer needs a larger bound.
+    public var responseTimeout: Duration
+
+    /// The server's own bound on a statement (`statement_timeout`); nil leaves the server's setting.
+    public var statementTimeout: Duration?
+
+    /// The server's own bound on the wait for a lock (`lock_timeout`); nil leaves the server's setting.
+    public var lockTimeout: Duration?
+
+    /// Creates a configuration.
+    public init(
+        connectionString: String,
+        overrides: [String: String] = [:],
+        applicationName: String = "versiongate",
+        connectTimeout: Duration = .seconds(5),
+        responseTimeout: Duration = .seconds(60),
+        statementTimeout: Duration? = nil,
+        lockTimeout: Duration? = nil
+    ) {
+        self.connectionString = connectionString
+        self.overrides = overrides
+        self.applicationName = applicationName
+        self.connectTimeout = connectTimeout
+        self.responseTimeout = responseTimeout
+        self.statementTimeout = statementTimeout
+        self.lockTimeout = lockTimeout
+    }
+}
+
+extension PostgresConfiguration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The name of the application alone.
+    public var description: String { "PostgresConfiguration(\(applicationName))" }
+
+    /// The name of the application alone.
+    public var debugDescription: String { description }
+
+    /// No children, so that `dump` shows no secret.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+extension PostgresConnection {
+    /// Sends one statement and returns its whole result.
+    ///
+    /// Parameters stand in it as `$1`, `$2` and so on; nil is NULL.
+    @discardableResult
+    public func query(
+        _ sql: String,
+        _ parameters: [(any PostgresEncodable)?] = []
+    ) async throws -> PostgresResult {
+        try await withSession { session in try session.query(sql, parameters) }
+    }
+
+    /// Sends statements without parameters, separated by semicolons. The first that fails ends them.
+    public func execute(_ sql: String) async throws {
+        try await withSession { session in try session.execute(sql) }
+    }
+
+    /// Runs several statements with nothing between them, each in a transaction of its own.
+    ///
+    /// A transaction that `body` begins and leaves open is rolled back, and reported as `.misuse`.
+    public func withSession<R: Sendable>(_ body: @Sendable (PostgresSession) throws -> R) async throws -> R {
+        try await perform { libpq in
+            let session = PostgresSession(libpq)
+            defer { session.invalidate() }
+            let result = Result { try body(session) }
+            guard libpq.isInTransaction else { return try result.get() }
+            libpq.rollBack()
+            _ = try result.get()
+            throw PostgresError(.misuse, "a transaction was left open; it is rolled back")
+        }
+    }
+
+    /// Runs `body` in a transaction: committed when it returns, rolled back when it throws.
+    ///
+    /// `body` is synchronous, so nothing can come between its statements. If it goes on after an error of the server,
+    /// the transaction cannot commit, and that error is thrown at the end. Deferred constraints are checked at the
+    /// commit and throw from here. When the connection is lost during the commit, nobody knows whether it took
+    /// place; the error says so.
+    public func transaction<R: Sendable>(
+        _ mode: PostgresTransactionMode = .readWrite,
+        _ body: @Sendable (PostgresSession) throws -> R
+    ) async throws -> R {
+        try await perform { libpq in
+            try libpq.execute(mode.beginStatement, isCancellable: true)
+            let session = PostgresSession(libpq)
+            do {
+                defer { session.invalidate() }
+                let value = try body(session)
+                try libpq.commit(firstServerError: session.firstServerError)
+                return value
+            } catch {
+                libpq.rollBack()
+                throw error
+            }
+        }
+    }
+}

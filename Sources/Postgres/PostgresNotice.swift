@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// A message that the server sends beside the answer, such as what RAISE WARNING writes.
+public struct PostgresNotice: Sendable, Hashable {
+    /// `WARNING`, `NOTICE`, `INFO`, `LOG` or `DEBUG`, never translated; on an idle connection also `FATAL`.
+    public var severity: String
+    /// The code of the message; nil where the server gave none.
+    public var sqlState: PostgresSQLState?
+    /// The message in a sentence.
+    public var message: String
+    /// More about it; may quote rows.
+    public var detail: String?
+    /// What to do about it.
+    public var hint: String?
+
+    /// Whether somebody should look at it.
+    public var isWarning: Bool { !["NOTICE", "INFO", "LOG", "DEBUG"].contains(severity) }
+}

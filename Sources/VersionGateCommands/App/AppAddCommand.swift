@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import PolicyStore
+
+/// `versiongate app add`
+struct AppAddCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Add an app.",
+        discussion: """
+            Example:
+              versiongate app add com.example.doto --name Doto \\
+                --store-link ios=https://apps.apple.com/app/id123456789
+            """
+    )
+
+    @Argument(help: "The bundle or package identifier, spelled as it is to be shown.")
+    var bundle: String
+
+    @Option(help: "The app's name, which texts can use as {app}.")
+    var name: String?
+
+    @Option(
+        name: .customLong("store-link"),
+        help: ArgumentHelp("Where a store has the app; can be repeated.", valueName: "platform=url")
+    )
+    var storeLinks: [NamedValue] = []
+
+    @Option(help: "A note for the people who edit; never sent.")
+    var note: String?
+
+    @OptionGroup var options: EditOptions
+
+    func run() async throws {
+        try await options.edit { editor in
+            try editor.insert(.apps, [.text("bundle", bundle), .text("name", name), .text("note", note)])
+            for link in storeLinks {
+                try editor.insert(
+                    .storeLinks,
+                    [.text("bundle", bundle), .text("platform", link.name), .text("link", link.value)]
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+
+/// `versiongate app`: the apps that rules are for.
+struct AppCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "app",
+        abstract: "Add, show, change, pause and remove apps.",
+        discussion: """
+            An app is known by its bundle (or package) identifier; upper and lower case do not count. A rule for an app
+            can be written once the app is added.
+            """,
+        subcommands: [
+            AppAddCommand.self, AppListCommand.self, AppShowCommand.self, AppEditCommand.self, AppPauseCommand.self,
+            AppResumeCommand.self, AppRemoveCommand.self,
+        ]
+    )
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import PolicyStore
+
+/// `versiongate app list`
+struct AppListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the apps.")
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+
+    func run() async throws {
+        try await database.read { reports in
+            switch output.format {
+            case .json:
+                print(try reports.appsJSON())
+            case .table:
+                var table = TextTable("BUNDLE", "NAME", "STATE", "RULES", "STORE LINKS")
+                for app in try reports.apps() {
+                    table.add(
+                        app.bundle, app.name ?? "-", app.paused ? "paused" : "active", "\(app.ruleCount)",
+                        app.linkedPlatforms.isEmpty ? "-" : app.linkedPlatforms.joined(separator: ", ")
+                    )
+                }
+                print(table.text)
+            }
+        }
+    }
+}

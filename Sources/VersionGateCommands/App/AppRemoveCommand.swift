@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import PolicyStore
+
+/// `versiongate app remove`
+struct AppRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Remove an app with its store links, releases and rules.",
+        discussion: "To silence an app for a while, pause it instead."
+    )
+
+    @Argument(help: "The bundle of the app.")
+    var bundle: String
+
+    @OptionGroup var options: EditOptions
+
+    func run() async throws {
+        try await options.edit { editor in
+            guard try editor.delete(.apps, where: [.text("bundle", bundle)]) > 0 else {
+                throw CommandError.noSuchApp(bundle)
+            }
+        }
+    }
+}

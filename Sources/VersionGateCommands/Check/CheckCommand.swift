@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import PolicyStore
+import UpdatePolicy
+
+/// `versiongate check`
+struct CheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Ask what a client would be answered, and why.",
+        discussion: """
+            Members are those of the request: bundle, version, build, platform, region, os, language, install, and any
+            attribute that rules ask for.
+
+            Examples:
+              versiongate check bundle=com.example.doto version=1.1 platform=ios
+              versiongate check --explain --at +2h bundle=com.example.doto version=1.1 platform=ios
+              versiongate check --server http://127.0.0.1:8080 bundle=com.example.doto version=1.1
+            """
+    )
+
+    @Flag(help: "Show each rule with its outcome and the first condition that failed.")
+    var explain = false
+
+    @Option(help: ArgumentHelp("Ask as if it were this time.", valueName: "time"))
+    var at: TimeArgument?
+
+    @Option(help: ArgumentHelp("Ask a running server instead of the database.", valueName: "url"))
+    var server: String?
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+
+    @Argument(help: ArgumentHelp("What the client sends.", valueName: "member=value"))
+    var members: [NamedValue]
+
+    func validate() throws {
+        if server != nil, explain || at != nil {
+            throw ValidationError("A server answers with today's policy and clock; leave out --explain and --at, or --server.")
+        }
+        _ = try client()
+    }
+
+    func run() async throws {
+        if let server {
+            try await CheckRequest(server: server, members: members).run(format: output.format)
+            return
+        }
+        let client = try client()
+        let now = Timestamp.now()
+        let time = at?.timestamp(now: now) ?? now
+        let policy = try CompiledPolicy(try await database.policy())
+        switch (explain, output.format) {
+        case (false, .json):
+            var answer: [UInt8] = []
+            _ = policy.writeAnswer(for: client, at: time, shape: .standard, into: &answer)
+            print(String(decoding: answer, as: UTF8.self))
+        case (false, .table):
+            print(MessagesText(policy.messages(for: client, at: time)).text)
+        case (true, .json):
+            print(ExplanationText(policy.explain(client, at: time)).json)
+        case (true, .table):
+            print(ExplanationText(policy.explain(client, at: time)).text)
+        }
+    }
+
+    private func client() throws -> Client {
+        var client = Client()
+        do throws(ClientError) {
+            for member in members {
+                try client.set(UTF8Text(member.name), to: .text(UTF8Text(member.value)))
+            }
+            try client.finish()
+        } catch {
+            throw ValidationError("\(error)")
+        }
+        return client
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import UpdatePolicy
+
+/// Shows why each rule was sent or not.
+struct ExplanationText {
+    private let explanations: [Explanation]
+
+    init(_ explanations: [Explanation]) {
+        self.explanations = explanations
+    }
+
+    /// A row a rule, for people.
+    var text: String {
+        guard !explanations.isEmpty else { return "No rules are for this client's app." }
+        var table = TextTable("RULE", "OUTCOME", "CONDITION", "EXPECTED", "ACTUAL", "BUCKET", "ROLLOUT", "RELEASE")
+        for explanation in explanations {
+            table.add(
+                explanation.key, explanation.outcome.rawValue, explanation.condition ?? "", explanation.expected ?? "",
+                explanation.actual ?? (explanation.condition == nil ? "" : "not sent"),
+                explanation.bucket.map(String.init) ?? "-", "\(explanation.rollout) %", explanation.release ?? ""
+            )
+        }
+        return table.text
+    }
+
+    /// An array of objects, for programs.
+    var json: String {
+        let objects = explanations.map { explanation in
+            let members: [(String, String)] = [
+                ("position", "\(explanation.position)"), ("key", JSONText.string(explanation.key)),
+                ("outcome", JSONText.string(explanation.outcome.rawValue)),
+                ("condition", Self.optional(explanation.condition)), ("expected", Self.optional(explanation.expected)),
+                ("actual", Self.optional(explanation.actual)),
+                ("bucket", explanation.bucket.map(String.init) ?? "null"), ("rollout", "\(explanation.rollout)"),
+                ("release", Self.optional(explanation.release)),
+            ]
+            return "{" + members.map { "\(JSONText.string($0)):\($1)" }.joined(separator: ",") + "}"
+        }
+        return objects.isEmpty ? "[]" : "[\n" + objects.joined(separator: ",\n") + "\n]"
+    }
+
+    private static func optional(_ text: String?) -> String {
+        text.map(JSONText.string) ?? "null"
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import UpdatePolicy
+
+/// Shows the messages of an answer to people.
+struct MessagesText {
+    private let messages: [Message]
+
+    init(_ messages: [Message]) {
+        self.messages = messages
+    }
+
+    /// Reads the body of a server's answer.
+    init(answer: String) throws {
+        struct Answer: Decodable {
+            let messages: [Entry]
+        }
+        struct Entry: Decodable {
+            let id: String
+            let title: String
+            let text: String
+            let link: String?
+            let lockout: Bool?
+        }
+        guard let answer = try? JSONDecoder().decode(Answer.self, from: Data(answer.utf8)) else {
+            throw CommandError("the server's answer is not that of a check; is this the address of a versiongate server?")
+        }
+        messages = answer.messages.map {
+            Message(id: $0.id, title: $0.title, text: $0.text, link: $0.link, lockout: $0.lockout ?? false)
+        }
+    }
+
+    /// The messages in order, without a line break at the end.
+    var text: String {
+        guard !messages.isEmpty else { return "No messages." }
+        return messages.enumerated().map { index, message in
+            var lines = ["\(index + 1). \(message.title)  [\(message.id)]\(message.lockout ? "  LOCKOUT" : "")"]
+            lines += message.text.split(separator: "\n", omittingEmptySubsequences: false).map { "   \($0)" }
+            if let link = message.link { lines.append("   \(link)") }
+            return lines.joined(separator: "\n")
+        }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import PolicyStore
+
+/// `versiongate history`
+struct HistoryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history",
+        abstract: "Show who changed what in the policy, the newest change first.",
+        discussion: """
+            Every edit is here, by whatever means it was made, one entry a transaction.
+
+            Example:
+              versiongate history update-1.2
+            """
+    )
+
+    @Argument(help: "Only changes of this rule, its texts and its steps.")
+    var key: String?
+
+    @Option(help: "Show at most so many changes.")
+    var limit = 50
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+
+    func run() async throws {
+        try await database.read { reports in
+            switch output.format {
+            case .json:
+                print(try reports.historyJSON(rule: key, limit: limit))
+            case .table:
+                let entries = try reports.history.changes(rule: key, limit: limit).map { change in
+                    ([Self.headline(of: change)] + change.rows.flatMap(ChangeReport.lines).map { "  \($0)" })
+                        .joined(separator: "\n")
+                }
+                print(entries.isEmpty ? "No changes." : entries.joined(separator: "\n\n"))
+            }
+        }
+    }
+
+    private static func headline(of change: PolicyChange) -> String {
+        var line = "\(change.id)  \(change.at)  \(change.role)"
+        if let osUser = change.osUser { line += " (\(osUser))" }
+        if let tool = change.tool { line += "  \(tool)" }
+        if let undoes = change.undoes { line += "  undoes \(undoes)" }
+        if let why = change.why { line += "  \(why)" }
+        return line
+    }
+}

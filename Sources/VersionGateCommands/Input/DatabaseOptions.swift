@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+
+/// The options that say where the policy is.
+struct DatabaseOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The PostgreSQL database, as a URL or as keywords and values. (environment: DATABASE_URL)",
+            discussion: "Prefer the environment for an address with a password: others can read arguments.",
+            valueName: "url"
+        )
+    )
+    var databaseURL: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The folder of the private PostgreSQL that is used when no database is named. "
+                + "(environment: VERSIONGATE_STATE_DIR)",
+            valueName: "path"
+        )
+    )
+    var stateDir: String?
+}

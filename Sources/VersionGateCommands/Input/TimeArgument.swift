@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import UpdatePolicy
+
+/// A time on the command line: ISO 8601 with an offset, `now`, or relative to now (`+2h`, `-30m`, `+1d12h`).
+struct TimeArgument: ExpressibleByArgument, Sendable {
+    private enum Form {
+        case absolute(Timestamp)
+        case relative(microseconds: Int64)
+    }
+
+    private let form: Form
+
+    init?(argument: String) {
+        if argument == "now" {
+            form = .relative(microseconds: 0)
+        } else if argument.hasPrefix("+") || argument.hasPrefix("-") {
+            guard let microseconds = Self.duration(argument.dropFirst()) else { return nil }
+            form = .relative(microseconds: argument.hasPrefix("-") ? -microseconds : microseconds)
+        } else if let timestamp = Timestamp(iso8601: argument) {
+            form = .absolute(timestamp)
+        } else {
+            return nil
+        }
+    }
+
+    /// The time it stands for when it is `now`.
+    func timestamp(now: Timestamp) -> Timestamp {
+        switch form {
+        case .absolute(let timestamp): timestamp
+        case .relative(let microseconds): Timestamp(microsecondsSince1970: now.microsecondsSince1970 + microseconds)
+        }
+    }
+
+    /// Reads `1d12h30m15s`: numbers, each with its unit.
+    private static func duration(_ text: Substring) -> Int64? {
+        var total: Int64 = 0
+        var number = ""
+        for character in text {
+            if character.isASCII, character.isNumber {
+                number.append(character)
+                continue
+            }
+            let units: [Character: Int64] = ["d": 86_400, "h": 3_600, "m": 60, "s": 1]
+            guard let unit = units[character], let count = Int64(number), count < 1_000_000_000 else { return nil }
+            total += count * unit * 1_000_000
+            number = ""
+        }
+        return number.isEmpty && !text.isEmpty ? total : nil
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import PolicyStore
+
+/// Tells what an edit changed and how to take it back.
+struct ChangeReport {
+    let change: PolicyChange?
+
+    /// The report, without a line break at its end.
+    var text: String {
+        guard let change else {
+            return "Nothing changed: the policy was like that already."
+        }
+        var lines = change.rows.flatMap(Self.lines)
+        lines.append("This is change \(change.id). To take it back: versiongate undo \(change.id)")
+        return lines.joined(separator: "\n")
+    }
+
+    static func lines(for row: PolicyChange.Row) -> [String] {
+        let name = "\(noun(row.table)) \(row.key)"
+        switch row.kind {
+        case .added:
+            let columns = row.columns.filter { $0.after != nil }
+            return ["Added \(name)"] + columns.map { "  \($0.name): \(value($0.after))" }
+        case .changed:
+            return ["Changed \(name)"]
+                + row.columns.map { "  \($0.name): \(value($0.before)) -> \(value($0.after))" }
+        case .removed:
+            return ["Removed \(name)"]
+        }
+    }
+
+    private static func noun(_ table: String) -> String {
+        switch table {
+        case "apps": "app"
+        case "store_links": "store link"
+        case "releases": "release"
+        case "rules": "rule"
+        case "rule_texts": "text"
+        case "rollout_steps": "rollout step"
+        default: table
+        }
+    }
+
+    private static func value(_ text: String?) -> String {
+        text.map { $0.replacing("\n", with: "\\n") } ?? "(none)"
+    }
+}

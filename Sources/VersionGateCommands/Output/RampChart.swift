@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import PolicyStore
+import UpdatePolicy
+
+/// Draws the planned percentages of a rule over time, a bar for each step.
+struct RampChart {
+    let steps: [RolloutStep]
+    let now: Timestamp
+
+    private static let barWidth = 40
+
+    /// The chart, without a line break at its end.
+    var text: String {
+        var lines = ["planned rollout"]
+        let current = steps.last { $0.at <= now }
+        for step in steps {
+            let filled = step.rollout.basisPoints * Self.barWidth / 10_000
+            let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.barWidth - filled)
+            let percent = "\(step.rollout) %"
+            let padding = String(repeating: " ", count: max(0, 8 - percent.count))
+            lines.append("  \(step.at)  \(bar) \(padding)\(percent)\(step == current ? "  <- now" : "")")
+        }
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import PolicyStore
+import UpdatePolicy
+
+/// `versiongate release add`
+struct ReleaseAddCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Record a release.",
+        discussion: """
+            Without --live-at and --staged the release is live from now on. A version may have several rows with
+            different regions and times.
+
+            Examples:
+              versiongate release add com.example.doto 1.2 --platform ios --build 42 --min-os 15
+              versiongate release add com.example.doto 1.2 --platform android --staged
+            """
+    )
+
+    @Argument(help: "The bundle of the app.")
+    var bundle: String
+
+    @Argument(help: "The version, as the app reports it.")
+    var version: String
+
+    @Option(help: "The platform: ios, android, macos, ...")
+    var platform: String
+
+    @Option(help: "The build, as the app reports it.")
+    var build: String?
+
+    @Option(name: .customLong("min-os"), help: ArgumentHelp("The least version of the operating system.", valueName: "version"))
+    var minOS: String?
+
+    @Option(
+        name: .customLong("region"),
+        help: ArgumentHelp("A country where it is (JP); can be repeated; none means everywhere.", valueName: "country")
+    )
+    var regions: [String] = []
+
+    @Option(help: ArgumentHelp("When users can get it.", valueName: "time"))
+    var liveAt: TimeArgument?
+
+    @Flag(help: "It is in a staged rollout, so not everybody can get it yet.")
+    var staged = false
+
+    @Option(help: "A note for the people who edit; never sent.")
+    var note: String?
+
+    @OptionGroup var options: EditOptions
+
+    func run() async throws {
+        let now = Timestamp.now()
+        let liveAt = self.liveAt?.timestamp(now: now) ?? (staged ? nil : now)
+        let row: [ColumnValue] = [
+            .text("bundle", bundle), .text("version", version), .text("platform", platform), .text("build", build),
+            .text("min_os", minOS), .texts("regions", regions.isEmpty ? nil : regions),
+            .time("live_at", liveAt?.description), .boolean("staged", staged), .text("note", note),
+        ]
+        try await options.edit { editor in
+            try editor.insert(.releases, row)
+        }
+    }
+}

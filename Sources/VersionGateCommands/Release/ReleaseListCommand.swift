@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import PolicyStore
+
+/// `versiongate release list`
+struct ReleaseListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the releases by app and platform, the greatest version first."
+    )
+
+    @Option(help: ArgumentHelp("Only the releases of this app.", valueName: "bundle"))
+    var bundle: String?
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+
+    func run() async throws {
+        try await database.read { reports in
+            switch output.format {
+            case .json:
+                print(try reports.releasesJSON(bundle: bundle))
+            case .table:
+                var table = TextTable("APP", "PLATFORM", "VERSION", "BUILD", "MIN OS", "REGIONS", "STATE")
+                for release in try reports.releases(bundle: bundle) {
+                    table.add(
+                        release.bundle, release.platform, release.version, release.build ?? "-", release.minOS ?? "-",
+                        release.regions ?? "everywhere", release.state
+                    )
+                }
+                print(table.text)
+            }
+        }
+    }
+}

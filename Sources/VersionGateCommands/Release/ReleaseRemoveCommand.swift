@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import PolicyStore
+
+/// `versiongate release remove`
+struct ReleaseRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Remove the record of a release.",
+        discussion: "For a release that was recorded by mistake; one that the store no longer has is withdrawn."
+    )
+
+    @OptionGroup var selector: ReleaseSelector
+    @OptionGroup var options: EditOptions
+
+    func run() async throws {
+        try await options.edit { editor in
+            try selector.forEach(editor) { row in
+                try editor.delete(.releases, where: [row])
+            }
+        }
+    }
+}

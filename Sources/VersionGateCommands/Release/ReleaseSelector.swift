@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import PolicyStore
+
+/// The arguments that say which rows of a release a command is about.
+struct ReleaseSelector: ParsableArguments {
+    @Argument(help: "The bundle of the app.")
+    var bundle: String
+
+    @Argument(help: "The version.")
+    var version: String
+
+    @Option(help: "Only this platform.")
+    var platform: String?
+
+    @Option(help: "Only this build.")
+    var build: String?
+
+    @Option(help: ArgumentHelp("Only the row for this country.", valueName: "country"))
+    var region: String?
+
+    /// Does something with each row that is meant.
+    ///
+    /// - Throws: an error that says so when there is none.
+    func forEach(_ editor: PolicyEditor, _ body: (ColumnValue) throws -> Void) throws {
+        let ids = try editor.releaseIDs(
+            ReleaseSelection(bundle: bundle, version: version, platform: platform, build: build, region: region)
+        )
+        guard !ids.isEmpty else {
+            throw CommandError(
+                "there is no such release \(version) of \(bundle); `versiongate release list --bundle \(bundle)` "
+                    + "shows those there are"
+            )
+        }
+        for id in ids {
+            try body(.integer("id", Int(id)))
+        }
+    }
+}

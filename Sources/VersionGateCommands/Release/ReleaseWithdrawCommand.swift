@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import PolicyStore
+import UpdatePolicy
+
+/// `versiongate release withdraw`
+struct ReleaseWithdrawCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "withdraw",
+        abstract: "Say that users can no longer get a release.",
+        discussion: "To take it back: versiongate release edit BUNDLE VERSION --clear withdrawn-at"
+    )
+
+    @OptionGroup var selector: ReleaseSelector
+
+    @Option(help: ArgumentHelp("From when on; now unless given.", valueName: "time"))
+    var at: TimeArgument?
+
+    @OptionGroup var options: EditOptions
+
+    func run() async throws {
+        let now = Timestamp.now()
+        let time = (at?.timestamp(now: now) ?? now).description
+        try await options.edit { editor in
+            try selector.forEach(editor) { row in
+                try editor.update(.releases, where: [row], set: [.time("withdrawn_at", time)])
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import PolicyStore
+import UpdatePolicy
+
+/// `versiongate rule add`
+struct RuleAddCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Add a rule; it reaches nobody until it is enabled.",
+        discussion: """
+            Examples:
+              versiongate rule add update-1.2 --bundle com.example.doto --target 1.2 --link store \\
+                --title "Please update" --text "{app} {target} is there."
+              versiongate rule add maintenance --ends-at +2h --lockout --lockout-without-update --enable \\
+                --title "Maintenance" --text "We are back at 18:00."
+            """
+    )
+
+    @Argument(help: "The rule's key: lower-case letters, digits, dots, underscores and hyphens. It never changes.")
+    var key: String
+
+    @Option(help: "The message's title, up to 200 characters.")
+    var title: String
+
+    @Option(help: "The message's text, up to 4,000 characters. {app} and {target} are filled in.")
+    var text: String
+
+    @OptionGroup(title: "Conditions and message") var fields: RuleFields
+
+    @Option(help: ArgumentHelp("The share of installs that the rule reaches, with up to two decimals.", valueName: "percent"))
+    var rollout: PercentArgument?
+
+    @Flag(help: "Lock the app until it is updated. Sent only to clients that have a way out.")
+    var lockout = false
+
+    @Flag(help: "Lock out clients without a way out as well (maintenance, end of a platform).")
+    var lockoutWithoutUpdate = false
+
+    @Flag(help: "When this message is sent, send none after it.")
+    var final = false
+
+    @Flag(help: "Turn the rule on at once.")
+    var enable = false
+
+    @OptionGroup var options: EditOptions
+
+    func run() async throws {
+        var values: [ColumnValue] = [.text("key", key), .text("title", title), .text("text", text)]
+        values += fields.values(now: .now())
+        if let rollout { values.append(.numeric("rollout", rollout.number)) }
+        if lockout { values.append(.boolean("lockout", true)) }
+        if lockoutWithoutUpdate { values.append(.boolean("lockout_without_update", true)) }
+        if final { values.append(.boolean("final", true)) }
+        if enable { values.append(.boolean("enabled", true)) }
+        let row = values
+        try await options.edit { editor in
+            try editor.insert(.rules, row)
+        }
+        try RangeInWords.printMeaning(versions: fields.versions, builds: fields.builds, os: fields.operatingSystems)
+    }
+}

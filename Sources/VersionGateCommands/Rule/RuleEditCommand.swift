@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import PolicyStore
+import UpdatePolicy
+
+/// `versiongate rule edit`
+struct RuleEditCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit",
+        abstract: "Change the conditions or the message of a rule.",
+        discussion: """
+            An option replaces the whole value: --platform ios --platform android leaves these two.
+            --clear takes a condition away.
+
+            Example:
+              versiongate rule edit update-1.2 --versions '<1.1.5' --clear region
+            """
+    )
+
+    /// What can be cleared, named as the options are.
+    enum Field: String, CaseIterable, ExpressibleByArgument {
+        case bundle, versions, builds, os, platform, region, language, attribute, target, soak, link, position, note
+        case startsAt = "starts-at"
+        case endsAt = "ends-at"
+
+        /// The column without its condition.
+        var cleared: ColumnValue {
+            switch self {
+            case .bundle, .versions, .builds, .os, .target, .link, .note: .text(rawValue, nil)
+            case .platform, .region, .language: .texts(rawValue + "s", nil)
+            case .attribute: .json("attributes", nil)
+            case .soak: .duration("soak", nil)
+            case .position: .integer("position", 0)
+            case .startsAt: .time("starts_at", nil)
+            case .endsAt: .time("ends_at", nil)
+            }
+        }
+    }
+
+    @Argument(help: "The key of the rule.")
+    var key: String
+
+    @Option(help: "The message's title.")
+    var title: String?
+
+    @Option(help: "The message's text.")
+    var text: String?
+
+    @OptionGroup(title: "Conditions and message") var fields: RuleFields
+
+    @Flag(inversion: .prefixedNo, help: "Lock the app until it is updated.")
+    var lockout: Bool?
+
+    @Flag(inversion: .prefixedNo, help: "Lock out clients without a way out as well.")
+    var lockoutWithoutUpdate: Bool?
+
+    @Flag(inversion: .prefixedNo, help: "When this message is sent, send none after it.")
+    var final: Bool?
+
+    @Option(help: ArgumentHelp("Take a condition away; can be repeated.", valueName: "field"))
+    var clear: [Field] = []
+
+    @OptionGroup var options: EditOptions
+
+    func run() async throws {
+        var values = fields.values(now: .now())
+        if let title { values.append(.text("title", title)) }
+        if let text { values.append(.text("text", text)) }
+        if let lockout { values.append(.boolean("lockout", lockout)) }
+        if let lockoutWithoutUpdate { values.append(.boolean("lockout_without_update", lockoutWithoutUpdate)) }
+        if let final { values.append(.boolean("final", final)) }
+        let cleared = Set(clear).map(\.cleared)
+        if let both = cleared.first(where: { field in values.contains { $0.column == field.column } }) {
+            throw ValidationError("\(both.column) is both set and cleared; leave one of the two out.")
+        }
+        values += cleared
+        guard !values.isEmpty else {
+            throw ValidationError("Say what to change, for example --title or --versions.")
+        }
+        let changes = values
+        try await options.edit { editor in
+            guard try editor.update(.rules, where: [.text("key", key)], set: changes) > 0 else {
+                throw CommandError.noSuchRule(key)
+            }
+        }
+        try RangeInWords.printMeaning(versions: fields.versions, builds: fields.builds, os: fields.operatingSystems)
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import PolicyStore
+
+/// `versiongate rule enable`
+struct RuleEnableCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "enable", abstract: "Turn a rule on.")
+
+    @Argument(help: "The key of the rule.")
+    var key: String
+
+    @OptionGroup var options: EditOptions
+
+    func run() async throws {
+        try await options.edit { editor in
+            let changes = [ColumnValue.boolean("enabled", true)]
+            guard try editor.update(.rules, where: [.text("key", key)], set: changes) > 0 else {
+                throw CommandError.noSuchRule(key)
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import PolicyStore
+import UpdatePolicy
+
+/// The options for the conditions and the message of a rule, as `rule add` and `rule edit` take them.
+struct RuleFields: ParsableArguments {
+    @Option(help: ArgumentHelp("The app; without it, the rule is for every app.", valueName: "bundle"))
+    var bundle: String?
+
+    @Option(help: ArgumentHelp("App versions, as a range: '<1.2', '>=2.3 <2.3.5', '1.2.x || 1.4'.", valueName: "range"))
+    var versions: String?
+
+    @Option(help: ArgumentHelp("Builds, as a range.", valueName: "range"))
+    var builds: String?
+
+    @Option(name: .customLong("os"), help: ArgumentHelp("Versions of the operating system, as a range.", valueName: "range"))
+    var operatingSystems: String?
+
+    @Option(
+        name: .customLong("platform"),
+        help: ArgumentHelp("A platform (ios, android, macos, ...); can be repeated.", valueName: "platform")
+    )
+    var platforms: [String] = []
+
+    @Option(
+        name: .customLong("region"),
+        help: ArgumentHelp("A country, as two upper-case letters (JP); can be repeated.", valueName: "country")
+    )
+    var regions: [String] = []
+
+    @Option(
+        name: .customLong("language"),
+        help: ArgumentHelp("A language (de, zh-Hant); can be repeated.", valueName: "language")
+    )
+    var languages: [String] = []
+
+    @Option(
+        name: .customLong("attribute"),
+        help: ArgumentHelp(
+            "A value that another member of the check may have; can be repeated, also for one name.",
+            valueName: "name=value"
+        )
+    )
+    var attributes: [NamedValue] = []
+
+    @Option(help: ArgumentHelp("The version that clients are asked to reach, as soon as they can get it.", valueName: "version"))
+    var target: String?
+
+    @Option(help: ArgumentHelp("How long a release must have been live: '2 days', '36h'.", valueName: "duration"))
+    var soak: String?
+
+    @Option(help: ArgumentHelp("When the rule begins to apply.", valueName: "time"))
+    var startsAt: TimeArgument?
+
+    @Option(help: ArgumentHelp("When it ceases to apply.", valueName: "time"))
+    var endsAt: TimeArgument?
+
+    @Option(help: ArgumentHelp("Where the message leads: a URL, or 'store' for the app's store link.", valueName: "url|store"))
+    var link: String?
+
+    @Option(help: "The order of messages; lower comes first.")
+    var position: Int?
+
+    @Option(help: "A note for the people who edit; never sent.")
+    var note: String?
+
+    /// What the options set; options that were not given set nothing.
+    func values(now: Timestamp) -> [ColumnValue] {
+        var values: [ColumnValue] = []
+        if let bundle { values.append(.text("bundle", bundle)) }
+        if let versions { values.append(.text("versions", versions)) }
+        if let builds { values.append(.text("builds", builds)) }
+        if let operatingSystems { values.append(.text("os", operatingSystems)) }
+        if !platforms.isEmpty { values.append(.texts("platforms", platforms)) }
+        if !regions.isEmpty { values.append(.texts("regions", regions)) }
+        if !languages.isEmpty { values.append(.texts("languages", languages)) }
+        if !attributes.isEmpty { values.append(.json("attributes", Self.json(attributes))) }
+        if let target { values.append(.text("target", target)) }
+        if let soak { values.append(.duration("soak", soak)) }
+        if let startsAt { values.append(.time("starts_at", startsAt.timestamp(now: now).description)) }
+        if let endsAt { values.append(.time("ends_at", endsAt.timestamp(now: now).description)) }
+        if let link { values.append(.text("link", link)) }
+        if let position { values.append(.integer("position", position)) }
+        if let note { values.append(.text("note", note)) }
+        return values
+    }
+
+    /// The attributes as the database keeps them: each name with its accepted values.
+    private static func json(_ attributes: [NamedValue]) -> String {
+        var names: [String] = []
+        var values: [String: [String]] = [:]
+        for attribute in attributes {
+            if values[attribute.name] == nil { names.append(attribute.name) }
+            values[attribute.name, default: []].append(attribute.value)
+        }
+        let members = names.map { name in
+            let list = (values[name] ?? []).map(JSONText.string).joined(separator: ",")
+            return "\(JSONText.string(name)):[\(list)]"
+        }
+        return "{\(members.joined(separator: ","))}"
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import PolicyStore
+
+/// `versiongate rule remove`
+struct RuleRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Remove a rule with its texts and steps.",
+        discussion: "To stop a rule for a while, disable it instead."
+    )
+
+    @Argument(help: "The key of the rule.")
+    var key: String
+
+    @OptionGroup var options: EditOptions
+
+    func run() async throws {
+        try await options.edit { editor in
+            guard try editor.delete(.rules, where: [.text("key", key)]) > 0 else {
+                throw CommandError.noSuchRule(key)
+            }
+        }
+    }
+}
