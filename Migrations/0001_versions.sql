@@ -4,7 +4,8 @@
 -- Versions and version ranges.
 --
 -- A version is put in order by a key, and a range becomes a set of spans of keys, so that PostgreSQL's own range types
--- do the rest: matching is containment, "and" is intersection, "or" is union, and a range that nothing can match is empty.
+-- do the rest: matching is containment, "and" is intersection, "or" is union, and a range that nothing can match is
+-- empty.
 
 SET LOCAL search_path = public, pg_temp;
 
@@ -22,12 +23,13 @@ END
 $$;
 
 -- The key, compared byte by byte, orders versions:
---   each number            2 + how many significant digits it has (one byte), then these digits; zeros at the end left out
+--   each number            2 + how many significant digits it has (one byte), then these; zeros at the end left out
 --   a release              01
 --   a pre-release          00, then each identifier, then 00
 --     of digits            01, how many significant digits (one byte), then these digits
 --     of other characters  02, the characters, then 00
--- A number with more digits is greater, so the count comes first; every count of a number is above 01, so 1.2 < 1.2.0.1.
+-- A number with more digits is greater, so the count comes first; every count of a number is above 01, so 1.2 <
+-- 1.2.0.1.
 CREATE FUNCTION version_key(version text) RETURNS bytea
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
@@ -41,15 +43,19 @@ DECLARE
 BEGIN
     IF octet_length(written) > 128 THEN
         RETURN NULL;
-    END IF;
-    parts := regexp_match(
-        written,
-        '^[vV]?([0-9]+(?:\.[0-9]+)*)'
-        '(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)| ?([A-Za-z]+)([0-9]*))?'
-        '(?:\+[0-9A-Za-z.-]+| ?\([ -''*-~]*\))?$'
-    );
-    IF parts IS NULL THEN
-        RETURN NULL;
+    ELSIF written ~ '^[0-9]+(\.[0-9]+)*$' THEN
+        -- Nearly every version is no more than this, and the whole pattern takes five times as long.
+        parts := ARRAY[written];
+    ELSE
+        parts := regexp_match(
+            written,
+            '^[vV]?([0-9]+(?:\.[0-9]+)*)'
+            '(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)| ?([A-Za-z]+)([0-9]*))?'
+            '(?:\+[0-9A-Za-z.-]+| ?\([ -''*-~]*\))?$'
+        );
+        IF parts IS NULL THEN
+            RETURN NULL;
+        END IF;
     END IF;
 
     FOREACH item IN ARRAY string_to_array(parts[1], '.') LOOP
@@ -104,7 +110,8 @@ CREATE TYPE version_span AS RANGE (SUBTYPE = bytea, MULTIRANGE_TYPE_NAME = versi
 COMMENT ON TYPE version_span IS 'From one version to another, by their keys.';
 COMMENT ON TYPE version_spans IS 'What a version range means: the spans of versions that it matches, by their keys.';
 
--- The first of all versions that begin with these numbers: 1.3 gives the key of 1.3-0. Null if they are too long to read.
+-- The first of all versions that begin with these numbers: 1.3 gives the key of 1.3-0. Null if they are too long to
+-- read.
 CREATE FUNCTION version_family_start(numbers text[]) RETURNS bytea
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
@@ -135,115 +142,140 @@ $$;
 COMMENT ON FUNCTION version_family_end(text[], integer) IS
     'The key of the first version after all that share the first so many numbers; null for none of them.';
 
--- One comparator, such as >=1.2 or ~1.2.x: `spans`, or `fault` and `hint`.
+-- What is wrong with the version of a comparator, which `key` is the key of: refused is also some of what can be read.
+CREATE FUNCTION version_operand_fault(operator text, operand text, key bytea, OUT fault text, OUT hint text)
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    written CONSTANT text COLLATE "C" := operand;
+BEGIN
+    IF key IS NOT NULL AND written ~ '^[0-9.]*$' THEN
+        RETURN;
+    ELSIF written = '' THEN
+        fault := format('"%s" is followed by no version', operator);
+        hint := format('Write the version after it: %s1.2', operator);
+    ELSIF written ~ '[+(]' THEN
+        fault := format('"%s" has a suffix, which is ignored in versions and has no place in a range', operand);
+        hint := 'Leave the suffix out; a condition on build numbers goes into builds.';
+    ELSIF written ~ '^[vV]?[0-9]+(\.[0-9]+)*[xX*]$' THEN
+        fault := format('"%s" is not a version', operand);
+        hint := format('Put a dot before the wildcard: %s.x', regexp_replace(written, '[xX*]$', ''));
+    ELSIF written ~ '^[vV]?([0-9]+\.)*[xX*]\.' THEN
+        fault := format('"%s" has a number after a wildcard', operand);
+        hint := 'A wildcard stands at the end: 1.x';
+    ELSIF operator = '' AND written ~ '^[vV]?[0-9]+(\.([0-9]+|[xX*]))*-[vV]?[0-9]+(\.([0-9]+|[xX*]))+$'
+        OR key IS NULL AND written ~ '^-|-$|[0-9xX*]-[0-9]' THEN
+        fault := format('"%s" is not one version', operand);
+        hint := 'If it is meant to be from one version to another, put spaces round the hyphen: 1.2 - 1.4';
+    ELSIF key IS NULL THEN
+        fault := format('"%s" is not a version', operand);
+        hint := 'A version is numbers joined by dots, with a pre-release if need be: 1.2, 1.2.0-beta.1, 1.2b3';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION version_operand_fault(text, text, bytea) IS
+    'What is wrong with the version of a comparator in a range, and what to write instead; nulls if nothing is.';
+
+-- One comparator, such as >=1.2 or ~1.2.x: `span`, or `fault` and `hint`.
 CREATE FUNCTION read_version_comparator(
-    operator text, operand text, OUT spans version_spans, OUT fault text, OUT hint text
+    operator text, operand text, OUT span version_span, OUT fault text, OUT hint text
 )
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
 DECLARE
     -- Nothing is below 0-0.
-    least CONSTANT bytea := '\x00010000';
+    least_key CONSTANT bytea := '\x00010000';
     written CONSTANT text COLLATE "C" := operand;
-    family text := (regexp_match(written, '^[vV]?((?:[0-9]+\.)*)[xX*](?:\.[xX*])*$'))[1];
+    family text;
     numbers text[];
-    written_numbers integer;
+    -- How many of the numbers every version between the bounds of ~ and ^ shares, the last of them not yet raised.
+    shared integer;
+    -- The operand stands for what is from `first_key` to `next_key`. A release has no successor, so there `next_key` is
+    -- its own key and belongs to it. Null: the operand stands for everything, and nothing is next.
     first_key bytea;
-    -- What follows everything that the operand stands for; null where nothing does.
     next_key bytea;
-    -- A release has no successor: its own key is then the last one that the operand stands for.
-    next_is_above boolean := false;
+    next_belongs boolean := false;
     upper_key bytea;
 BEGIN
-    IF written = '' THEN
-        fault := format('"%s" is followed by no version', operator);
-        hint := format('Write the version after it: %s1.2', operator);
-        RETURN;
+    IF written ~ '[0-9]$' THEN
+        first_key := version_key(written);
+    END IF;
+    IF first_key IS NULL THEN
+        family := (regexp_match(written, '^[vV]?((?:[0-9]+\.)*)[xX*](?:\.[xX*])*$'))[1];
     END IF;
 
     IF family IS NOT NULL THEN
         numbers := string_to_array(rtrim(family, '.'), '.');
-        written_numbers := cardinality(numbers);
         first_key := version_family_start(numbers);
-        next_key := version_family_end(numbers, written_numbers);
-    ELSE
-        first_key := version_key(written);
-        IF written ~ '[+(]' THEN
-            fault := format('"%s" has a suffix, which is ignored in versions and has no place in a range', operand);
-            hint := 'Leave the suffix out; a condition on build numbers goes into builds.';
-        ELSIF written ~ '^[vV]?[0-9]+(\.[0-9]+)*[xX*]$' THEN
-            fault := format('"%s" is not a version', operand);
-            hint := format(
-                'Put a dot before the wildcard: %s.x',
-                regexp_replace(written, '[xX*]$', '')
-            );
-        ELSIF written ~ '^[vV]?([0-9]+\.)*[xX*]\.' THEN
-            fault := format('"%s" has a number after a wildcard', operand);
-            hint := 'A wildcard stands at the end: 1.x';
-        ELSIF written ~ '^[vV]?[0-9]+(\.([0-9]+|[xX*]))*-[vV]?[0-9]+(\.([0-9]+|[xX*]))+$' AND operator = ''
-            OR first_key IS NULL AND written ~ '^-|-$|[0-9]-[0-9]' THEN
-            fault := format('"%s" is not a version of an app', operand);
-            hint := 'If it is meant to be from one version to another, put spaces round the hyphen: 1.2 - 1.4';
-        ELSIF first_key IS NULL THEN
-            fault := format('"%s" is not a version', operand);
-            hint := 'A version is numbers joined by dots, with a pre-release if need be: 1.2, 1.2.0-beta.1, 1.2b3';
+        next_key := version_family_end(numbers, cardinality(numbers));
+        IF first_key IS NULL OR next_key IS NULL AND family <> '' THEN
+            fault := format('"%s" is too long', operand);
+            hint := 'A version has at most 128 bytes.';
+            RETURN;
         END IF;
+    ELSE
+        IF first_key IS NULL THEN
+            first_key := version_key(written);
+        END IF;
+        SELECT found.fault, found.hint INTO fault, hint
+          FROM version_operand_fault(operator, operand, first_key) AS found;
         IF fault IS NOT NULL THEN
             RETURN;
         END IF;
-        numbers := string_to_array((regexp_match(written, '^[vV]?([0-9.]+)'))[1], '.');
-        written_numbers := cardinality(numbers);
         IF get_byte(first_key, octet_length(first_key) - 1) = 0 THEN
             -- The pre-release p is followed by p.0 at once.
             next_key := substr(first_key, 1, octet_length(first_key) - 1) || '\x010000'::bytea;
         ELSE
             next_key := first_key;
-            next_is_above := true;
+            next_belongs := true;
         END IF;
     END IF;
 
     CASE operator
-        WHEN '', '=' THEN
-            spans := version_spans(version_span(first_key, next_key, CASE WHEN next_is_above THEN '[]' ELSE '[)' END));
-        WHEN '>=' THEN
-            spans := version_spans(version_span(first_key, NULL));
         WHEN '<' THEN
-            spans := version_spans(version_span(least, first_key));
+            span := version_span(least_key, first_key);
+        WHEN '>=' THEN
+            span := version_span(first_key, NULL);
         WHEN '<=' THEN
-            spans := version_spans(version_span(least, next_key, CASE WHEN next_is_above THEN '[]' ELSE '[)' END));
+            span := version_span(least_key, next_key, CASE WHEN next_belongs THEN '[]' ELSE '[)' END);
         WHEN '>' THEN
             IF next_key IS NULL THEN
-                spans := version_spans();
+                span := 'empty';
             ELSE
-                spans := version_spans(version_span(next_key, NULL, CASE WHEN next_is_above THEN '()' ELSE '[)' END));
+                span := version_span(next_key, NULL, CASE WHEN next_belongs THEN '()' ELSE '[)' END);
             END IF;
+        WHEN '', '=' THEN
+            span := version_span(first_key, next_key, CASE WHEN next_belongs THEN '[]' ELSE '[)' END);
         WHEN '~', '^' THEN
+            numbers := coalesce(numbers, string_to_array((regexp_match(written, '^[vV]?([0-9.]+)'))[1], '.'));
+            shared := cardinality(numbers);
             IF operator = '~' THEN
-                written_numbers := least(written_numbers, 2);
+                shared := least(shared, 2);
             ELSE
-                FOR place IN 1 .. written_numbers LOOP
+                FOR place IN 1 .. shared LOOP
                     IF ltrim(numbers[place], '0') <> '' THEN
-                        written_numbers := place;
-                        EXIT;
+                        shared := place;
                     END IF;
+                    EXIT WHEN shared = place;
                 END LOOP;
             END IF;
-            upper_key := version_family_end(numbers, written_numbers);
-            spans := version_spans(version_span(first_key, upper_key));
+            upper_key := version_family_end(numbers, shared);
+            -- A missing end means no end: it must not come from a number that grew too long to read.
+            IF upper_key IS NULL AND shared > 0 THEN
+                fault := format('"%s" is too long', operand);
+                hint := 'A version has at most 128 bytes.';
+                RETURN;
+            END IF;
+            span := version_span(first_key, upper_key);
     END CASE;
-
-    -- A missing end means no end: it must never come from a number that became too long to read.
-    IF first_key IS NULL OR written_numbers > 0 AND (next_key IS NULL OR upper_key IS NULL AND operator IN ('~', '^')) THEN
-        spans := NULL;
-        fault := format('"%s" is too long', operand);
-        hint := 'A version has at most 128 bytes.';
-    END IF;
 END
 $$;
 
 COMMENT ON FUNCTION read_version_comparator(text, text) IS
-    'Reads one comparator of a version range: the spans of versions it stands for, or what is wrong with it.';
+    'Reads one comparator of a version range: the span of versions it stands for, or what is wrong with it.';
 
 -- npm's grammar, with one difference: a version is exact, padded with zeros, because the versions of apps have no fixed
 -- number of parts.
@@ -256,7 +288,7 @@ DECLARE
     comparator text COLLATE "C";
     parts text[];
     ends text[];
-    side_spans version_spans;
+    side_span version_span;
     union_spans version_spans := version_spans();
     reading record;
 BEGIN
@@ -274,9 +306,9 @@ BEGIN
             RETURN;
         END IF;
 
-        ends := regexp_match(side, '^([^ \t]+)[ \t]+-[ \t]+([^ \t]+)$');
+        ends := CASE WHEN side ~ '[ \t]-[ \t]' THEN regexp_match(side, '^([^ \t]+)[ \t]+-[ \t]+([^ \t]+)$') END;
         IF ends IS NOT NULL THEN
-            SELECT lower_end.spans * upper_end.spans AS spans,
+            SELECT lower_end.span * upper_end.span AS span,
                    coalesce(lower_end.fault, upper_end.fault) AS fault,
                    CASE WHEN lower_end.fault IS NULL THEN upper_end.hint ELSE lower_end.hint END AS hint
               INTO reading
@@ -287,38 +319,39 @@ BEGIN
                 hint := reading.hint;
                 RETURN;
             END IF;
-            side_spans := reading.spans;
+            side_span := reading.span;
         ELSE
-            side_spans := NULL;
+            side_span := NULL;
             -- An operator may stand apart from its version.
-            side := regexp_replace(side, '([<>=~^])[ \t]+', '\1', 'g');
+            IF side ~ '[<>=~^][ \t]' THEN
+                side := regexp_replace(side, '([<>=~^])[ \t]+', '\1', 'g');
+            END IF;
             FOREACH comparator IN ARRAY regexp_split_to_array(side, '[ \t]+') LOOP
-                IF comparator ~ ',' THEN
-                    fault := format('"%s" has a comma', comparator);
-                    hint := format('Put a space for "and": %s', replace(comparator, ',', ' '));
-                    RETURN;
-                ELSIF comparator ~ '^!' THEN
-                    fault := format('"%s": there is no operator "!"', comparator);
-                    hint := format(
-                        'Leave one version out with "||": <%1$s || >%1$s', coalesce(nullif(ltrim(comparator, '!='), ''), '1.2')
-                    );
-                    RETURN;
-                ELSIF comparator ~ '[|&]' THEN
-                    fault := format('"%s" is not a version', comparator);
-                    hint := 'Write "||" for "or", and a space for "and".';
-                    RETURN;
-                END IF;
                 parts := regexp_match(comparator, '^(<=|>=|<|>|=|~|\^|)(.*)$');
                 reading := read_version_comparator(parts[1], parts[2]);
                 IF reading.fault IS NOT NULL THEN
-                    fault := reading.fault;
-                    hint := reading.hint;
+                    IF comparator ~ ',' THEN
+                        fault := format('"%s" has a comma', comparator);
+                        hint := format('Put a space for "and": %s', replace(comparator, ',', ' '));
+                    ELSIF comparator ~ '^!' THEN
+                        fault := format('"%s": there is no operator "!"', comparator);
+                        hint := format(
+                            'Leave one version out with "||": <%1$s || >%1$s',
+                            coalesce(nullif(ltrim(comparator, '!='), ''), '1.2')
+                        );
+                    ELSIF comparator ~ '[|&]' THEN
+                        fault := format('"%s" is not a version', comparator);
+                        hint := 'Write "||" for "or", and a space for "and".';
+                    ELSE
+                        fault := reading.fault;
+                        hint := reading.hint;
+                    END IF;
                     RETURN;
                 END IF;
-                side_spans := coalesce(side_spans * reading.spans, reading.spans);
+                side_span := coalesce(side_span * reading.span, reading.span);
             END LOOP;
         END IF;
-        union_spans := union_spans + side_spans;
+        union_spans := union_spans + version_spans(side_span);
     END LOOP;
 
     IF isempty(union_spans) THEN

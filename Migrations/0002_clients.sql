@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Copyright the versiongate authors
 --
--- How the members of a client are read. Text compares as bytes; that case does not count means ASCII letters alone, which
--- is what lower() does under COLLATE "C".
+-- How the members of a client are read. Text compares as bytes; that case does not count means ASCII letters alone,
+-- which is what lower() does under COLLATE "C".
 
 SET LOCAL search_path = public, pg_temp;
 
@@ -101,7 +101,8 @@ END
 $$;
 
 COMMENT ON FUNCTION language_matches(text, text[]) IS
-    'Whether one of these language ranges matches a tag as language_tag gives it: RFC 4647, section 3.3.1, basic filtering.';
+    'Whether one of these language ranges matches a tag as language_tag gives it: RFC 4647, section 3.3.1, basic'
+    ' filtering.';
 
 CREATE FUNCTION language_fallbacks(tag text) RETURNS text[]
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE

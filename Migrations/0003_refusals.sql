@@ -3,37 +3,40 @@
 --
 -- What is refused in one row, and how that is said.
 --
--- A bare CHECK can name itself but not say which word of a range is wrong. So the CHECKs of the policy tables call these
--- functions: each is the one judge of its kind of value, returns true, or raises check_violation with a message, a detail,
--- a hint, the constraint and the column. `place` is TABLE.COLUMN; the constraint is then named TABLE_COLUMN_check.
+-- A bare CHECK can name itself but not say which word of a range is wrong. So the CHECKs of the policy tables call
+-- these functions: each is the one judge of its kind of value, returns true, or raises check_violation with a message,
+-- a detail, a hint, the constraint and the column. `place` is TABLE.COLUMN; the constraint is then named
+-- TABLE_COLUMN_check.
 
 SET LOCAL search_path = public, pg_temp;
 
 -- Volatile, as an error is an effect: the planner evaluates calls of other functions beforehand if their arguments are
 -- constant.
-CREATE FUNCTION refuse(place text, message text, hint text, detail text DEFAULT NULL) RETURNS boolean
+CREATE FUNCTION refuse(
+    place text, message text, hint text, detail text DEFAULT NULL, constraint_name text DEFAULT NULL
+) RETURNS boolean
     LANGUAGE plpgsql VOLATILE
     SET search_path = public, pg_temp
 AS $$
 DECLARE
     table_name CONSTANT text := split_part(place, '.', 1);
     column_name CONSTANT text := split_part(place, '.', 2);
-    constraint_name CONSTANT text := format('%s_%s_check', table_name, column_name);
+    broken_constraint CONSTANT text := coalesce(constraint_name, format('%s_%s_check', table_name, column_name));
     placed_message CONSTANT text := format('%s: %s', place, message);
 BEGIN
     IF detail IS NULL THEN
         RAISE check_violation USING
             MESSAGE = placed_message, HINT = hint,
-            SCHEMA = 'public', TABLE = table_name, COLUMN = column_name, CONSTRAINT = constraint_name;
+            SCHEMA = 'public', TABLE = table_name, COLUMN = column_name, CONSTRAINT = broken_constraint;
     END IF;
     RAISE check_violation USING
         MESSAGE = placed_message, HINT = hint, DETAIL = detail,
-        SCHEMA = 'public', TABLE = table_name, COLUMN = column_name, CONSTRAINT = constraint_name;
+        SCHEMA = 'public', TABLE = table_name, COLUMN = column_name, CONSTRAINT = broken_constraint;
 END
 $$;
 
-COMMENT ON FUNCTION refuse(text, text, text, text) IS
-    'Raises check_violation for TABLE.COLUMN, with the constraint TABLE_COLUMN_check.';
+COMMENT ON FUNCTION refuse(text, text, text, text, text) IS
+    'Raises check_violation for TABLE.COLUMN, with the constraint TABLE_COLUMN_check if no other is named.';
 
 -- A value as a message shows it: quoted, and short.
 CREATE FUNCTION quoted(value text) RETURNS text
@@ -76,7 +79,7 @@ BEGIN
     IF value = '' OR octet_length(value) > 255 OR value ~ '[\u0001-\u0020\u007F-\u009F]' THEN
         RETURN refuse(
             place, quoted(value) || ' is not a bundle identifier',
-            'Write the bundle or package identifier as the app spells it, at most 255 bytes without blanks: com.example.app'
+            'Write the bundle or package identifier as the app spells it, at most 255 bytes, no blanks: com.example.app'
         );
     END IF;
     RETURN true;
@@ -95,7 +98,7 @@ BEGIN
     END IF;
     RETURN refuse(
         place, quoted(value) || ' is not a version',
-        'A version is numbers joined by dots, with a pre-release if need be, at most 128 bytes: 1.2, 1.2.0-beta.1, 1.2b3'
+        'A version is numbers joined by dots, with a pre-release if need be, in 128 bytes: 1.2, 1.2.0-beta.1, 1.2b3'
     );
 END
 $$;
@@ -136,7 +139,9 @@ BEGIN
     ELSIF cardinality(value) = 0 THEN
         RETURN refuse(place, 'an empty list', 'NULL means no condition.');
     ELSIF array_ndims(value) > 1 THEN
-        RETURN refuse(place, 'a list of lists', 'Write one list: {a,b}. NULL means no condition.', format('It is %s.', value));
+        RETURN refuse(
+            place, 'a list of lists', 'Write one list: {a,b}. NULL means no condition.', format('It is %s.', value)
+        );
     ELSIF array_position(value, NULL) IS NOT NULL THEN
         RETURN refuse(
             place, 'NULL in a list', 'Leave the NULL out; NULL in place of the list means no condition.',
@@ -147,8 +152,8 @@ BEGIN
         IF item = '' OR item ~ '^[ \t]|[ \t]$|[\u0001-\u001F\u007F-\u009F]' OR octet_length(item) > 255 THEN
             RETURN refuse(
                 place, format('%s cannot be in the list', quoted(item)),
-                'No empty text, no blanks at the ends, no control characters, at most 255 bytes. NULL in place of the list'
-                ' means no condition.'
+                'No empty text, no blanks at the ends, no control characters, at most 255 bytes. NULL in place of the'
+                ' list means no condition.'
             );
         END IF;
     END LOOP;
@@ -156,7 +161,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION check_list(text[], text) IS 'Refuses a list that is empty, nested, or has a NULL or an empty text in it.';
+COMMENT ON FUNCTION check_list(text[], text) IS
+    'Refuses a list that is empty, nested, or has a NULL or an empty text in it.';
 
 CREATE FUNCTION check_platform(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -174,7 +180,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION check_platform(text, text) IS 'Refuses what cannot be a platform, or is not stored as platform_name gives it.';
+COMMENT ON FUNCTION check_platform(text, text) IS
+    'Refuses what cannot be a platform, or is not stored as platform_name gives it.';
 
 CREATE FUNCTION check_platforms(value text[], place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -225,7 +232,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION check_regions(text[], text) IS 'Refuses a list with anything in it that is not the code of a country.';
+COMMENT ON FUNCTION check_regions(text[], text) IS
+    'Refuses a list with anything in it that is not the code of a country.';
 
 CREATE FUNCTION check_language(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -266,7 +274,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION check_languages(text[], text) IS 'Refuses a list with anything in it that is not a basic language range.';
+COMMENT ON FUNCTION check_languages(text[], text) IS
+    'Refuses a list with anything in it that is not a basic language range.';
 
 CREATE FUNCTION check_attributes(value jsonb, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -306,8 +315,9 @@ BEGIN
         FOR item IN SELECT * FROM jsonb_array_elements(attribute.accepted) LOOP
             IF jsonb_typeof(item) <> 'string' THEN
                 RETURN refuse(
-                    place, format('what "%s" accepts has %s in it, which is not a text', attribute.name, quoted(item::text)),
-                    'Write numbers and booleans as texts, as the client writes them: {"level": ["1"], "trial": ["true"]}.'
+                    place,
+                    format('what "%s" accepts has %s in it, which is not a text', attribute.name, quoted(item::text)),
+                    'Write numbers and booleans as texts, as the client does: {"level": ["1"], "trial": ["true"]}.'
                     ' NULL in place of the object means no condition.'
                 );
             ELSIF item = '""' THEN
@@ -373,7 +383,9 @@ BEGIN
             'Write days, hours, minutes and seconds: 30 days'
         );
     ELSIF value < '0' THEN
-        RETURN refuse(place, quoted(value::text) || ' is negative', 'Write how long a release must have been live: 2 days');
+        RETURN refuse(
+            place, quoted(value::text) || ' is negative', 'Write how long a release must have been live: 2 days'
+        );
     ELSIF value > '36500 days' THEN
         RETURN refuse(place, quoted(value::text) || ' is too long', 'Write at most 36500 days.');
     END IF;

@@ -15,7 +15,9 @@ CREATE TABLE apps (
 
 CREATE UNIQUE INDEX apps_bundle_key ON apps (lower(bundle));
 
-COMMENT ON TABLE apps IS 'The apps that check in, each known by its bundle.';
+COMMENT ON TABLE apps IS
+    'The apps that check in, each known by its bundle. Deleting one deletes its links, releases and rules; a new'
+    ' spelling of its bundle goes into them.';
 COMMENT ON COLUMN apps.bundle IS
     'Bundle or package identifier, as the app spells it. ASCII case does not count when it is compared.';
 COMMENT ON COLUMN apps.name IS 'What people call the app; fills {app} in texts. Null: the bundle does.';
@@ -33,10 +35,11 @@ CREATE TABLE store_links (
 
 COMMENT ON TABLE store_links IS 'Where an app is to be had: what a rule with the link "store" sends to a client.';
 COMMENT ON COLUMN store_links.bundle IS 'The app, stored as apps spells it.';
-COMMENT ON COLUMN store_links.platform IS 'The platform, stored in lower case; ipados, iphone os and iphoneos become ios.';
+COMMENT ON COLUMN store_links.platform IS
+    'The platform, stored in lower case; ipados, iphone os and iphoneos become ios.';
 COMMENT ON COLUMN store_links.link IS
-    'Address of the app in the store: https, http, itms-apps, itms-appss, macappstore, market or ms-windows-store, ASCII,'
-    ' at most 2048 bytes.';
+    'Address of the app in the store: https, http, itms-apps, itms-appss, macappstore, market or ms-windows-store,'
+    ' ASCII, at most 2048 bytes.';
 
 CREATE TABLE releases (
     id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT releases_pkey PRIMARY KEY,
@@ -67,11 +70,13 @@ COMMENT ON COLUMN releases.version IS
     'The version, as it is written in the store. A second spelling of it on the same platform and build is refused.';
 COMMENT ON COLUMN releases.build IS 'Build number of the version; null: not recorded.';
 COMMENT ON COLUMN releases.min_os IS 'Lowest version of the operating system it can be installed on; null: any.';
-COMMENT ON COLUMN releases.regions IS 'Countries it is to be had in: upper-case ISO 3166-1 alpha-2 codes, and XK; null: all.';
+COMMENT ON COLUMN releases.regions IS
+    'Countries it is to be had in: upper-case ISO 3166-1 alpha-2 codes, and XK; null: all.';
 COMMENT ON COLUMN releases.live_at IS
-    'Since when, or from when on, users can get it; null: not yet known. Set to the time of the edit when staged is cleared'
-    ' and no other time is given.';
-COMMENT ON COLUMN releases.staged IS 'True: the store gives it to some users only (Google Play), so it is offered to nobody.';
+    'Since when, or from when on, users can get it; null: not yet known. Set to the time of the edit when staged is'
+    ' cleared and no other time is given.';
+COMMENT ON COLUMN releases.staged IS
+    'True: the store gives it to some users only (Google Play), so it is offered to nobody.';
 COMMENT ON COLUMN releases.withdrawn_at IS 'When it went, or goes, out of the store; null: it stays.';
 COMMENT ON COLUMN releases.note IS 'For the people who edit; never sent.';
 
@@ -96,7 +101,8 @@ CREATE TABLE rules (
         )
     ),
     soak interval CONSTRAINT rules_soak_check CHECK (check_soak(soak, 'rules.soak')),
-    rollout numeric NOT NULL DEFAULT 100 CONSTRAINT rules_rollout_check CHECK (check_percentage(rollout, 'rules.rollout')),
+    rollout numeric NOT NULL DEFAULT 100
+        CONSTRAINT rules_rollout_check CHECK (check_percentage(rollout, 'rules.rollout')),
     starts_at timestamptz CONSTRAINT rules_starts_at_check CHECK (check_time(starts_at, 'rules.starts_at')),
     ends_at timestamptz CONSTRAINT rules_ends_at_check CHECK (
         check_time(ends_at, 'rules.ends_at')
@@ -129,14 +135,16 @@ CREATE TABLE rules (
 CREATE INDEX rules_bundle_idx ON rules (bundle);
 
 COMMENT ON TABLE rules IS
-    'Whom to send which message. All conditions must hold; null means no condition. A new rule reaches nobody until enabled.';
+    'Whom to send which message. All conditions must hold; null means no condition. A new rule reaches nobody until'
+    ' enabled.';
 COMMENT ON COLUMN rules.key IS
     'Name of the rule, for ever: the message''s id, and the salt of the rollout. a-z, 0-9, ".", "_", "-", at most 64.';
 COMMENT ON COLUMN rules.bundle IS
     'The app, stored as apps spells it. Null: every app, also those that are not in apps.';
 COMMENT ON COLUMN rules.enabled IS 'False: the rule reaches nobody.';
 COMMENT ON COLUMN rules.position IS 'Order of the messages, lowest first; then by key.';
-COMMENT ON COLUMN rules.versions IS 'Range of app versions: <1.2, >=2.3 <2.3.5, 1.2.x || 1.4, 1.2 - 1.4, ~1.2.3, ^1.2.3, *';
+COMMENT ON COLUMN rules.versions IS
+    'Range of app versions: <1.2, >=2.3 <2.3.5, 1.2.x || 1.4, 1.2 - 1.4, ~1.2.3, ^1.2.3, *';
 COMMENT ON COLUMN rules.builds IS 'Range of build numbers, written like versions.';
 COMMENT ON COLUMN rules.os IS 'Range of versions of the operating system, written like versions.';
 COMMENT ON COLUMN rules.platforms IS
@@ -149,9 +157,11 @@ COMMENT ON COLUMN rules.attributes IS
 COMMENT ON COLUMN rules.target IS
     'The version that clients are asked to reach: the rule applies to those below it who can get it or a later one.';
 COMMENT ON COLUMN rules.soak IS
-    'How long a release must have been live before this rule counts on it: days, hours, minutes, seconds. A day is 24 hours.';
+    'How long a release must have been live before this rule counts on it: days, hours, minutes, seconds. A day is'
+    ' 24 hours.';
 COMMENT ON COLUMN rules.rollout IS
-    'Percentage of the installations that the rule reaches, 0 to 100, at most two decimals; rollout_steps come before it.';
+    'Percentage of the installations that the rule reaches, 0 to 100, at most two decimals; rollout_steps come'
+    ' before it.';
 COMMENT ON COLUMN rules.starts_at IS 'From when on it applies, inclusive.';
 COMMENT ON COLUMN rules.ends_at IS 'Until when it applies, exclusive.';
 COMMENT ON COLUMN rules.title IS
@@ -159,11 +169,14 @@ COMMENT ON COLUMN rules.title IS
 COMMENT ON COLUMN rules.text IS
     'Text of the message, 1 to 4000 characters. {app} and {target} are filled in. Translations are in rule_texts.';
 COMMENT ON COLUMN rules.link IS
-    'Where the message leads: an address, or the word store for the app''s link of the client''s platform in store_links.';
+    'Where the message leads: an address, or the word store for the app''s link of the client''s platform in'
+    ' store_links.';
 COMMENT ON COLUMN rules.lockout IS
-    'True: the app is to let nobody go on. Sent as such only to clients that have a way out, others get the message alone.';
+    'True: the app is to let nobody go on. Sent as such only to clients that have a way out, others get the message'
+    ' alone.';
 COMMENT ON COLUMN rules.lockout_without_update IS
-    'True: lock out also clients that have no way out (maintenance, the end of a platform). Give such a rule an ends_at.';
+    'True: lock out also clients that have no way out (maintenance, the end of a platform). Give such a rule an'
+    ' ends_at.';
 COMMENT ON COLUMN rules.final IS 'True: when this message is sent, none after it is.';
 COMMENT ON COLUMN rules.note IS 'For the people who edit; never sent.';
 
@@ -297,8 +310,10 @@ $$;
 CREATE TRIGGER rules_normalise BEFORE INSERT OR UPDATE ON rules
     FOR EACH ROW EXECUTE FUNCTION normalise_rule();
 
-COMMENT ON FUNCTION normalise_store_link() IS 'Trigger: stores the bundle as apps spells it, the platform in lower case.';
+COMMENT ON FUNCTION normalise_store_link() IS
+    'Trigger: stores the bundle as apps spells it, the platform in lower case.';
 COMMENT ON FUNCTION normalise_release() IS
     'Trigger: stores the bundle as apps spells it, the platform in lower case, and when staging ended.';
 COMMENT ON FUNCTION normalise_rule() IS
-    'Trigger: stores the bundle as apps spells it, the platforms in lower case; refuses a new key and a missing rollout.';
+    'Trigger: stores the bundle as apps spells it, the platforms in lower case; refuses a new key and a missing'
+    ' rollout.';

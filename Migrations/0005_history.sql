@@ -3,14 +3,17 @@
 --
 -- The revision of the policy and the history of its changes.
 --
--- Each policy table has two triggers. `a_note_edit` runs with the statement and notes a row as it was when the transaction
--- first touched it. `b_record_edit` is deferred to the commit: it compares the row with the note, and only if something is
--- different after all does it take the one row of policy_revision, open an entry in changes and record the row.
+-- Each policy table has two triggers. `a_note_edit` runs with the statement and notes a row as it was when the
+-- transaction first touched it. `b_record_edit` is deferred to the commit: it compares the row with the note, and only
+-- if something is different after all does it take the one row of policy_revision, open an entry in changes and record
+-- the row.
 --
--- So revisions follow commits, a transaction that waits for somebody's next thought holds no lock that others need, and as
--- the row of policy_revision is the last lock taken, two of them cannot block each other for good. What a rolled-back
--- savepoint had edited leaves neither a note nor an event. Deferred triggers run in the order of their events, those of one
--- row by name: the guards, named after `b_record_edit`, judge under that lock what the commit will show.
+-- So revisions follow commits, a transaction that waits for somebody's next thought holds no lock that others need, and
+-- as the row of policy_revision is the last lock taken, two of them cannot block each other for good. What a
+-- rolled-back savepoint had edited leaves neither a note nor an event. Deferred triggers run in the order of their
+-- events, those of one row by name: the guards, named after `b_record_edit`, judge under that lock what the commit will
+-- show. A transaction in REPEATABLE READ or SERIALIZABLE fails there with serialization_failure if another has changed the
+-- policy since it began.
 
 SET LOCAL search_path = public, pg_temp;
 
@@ -27,10 +30,13 @@ INSERT INTO policy_revision (revision, token) VALUES (0, gen_random_uuid());
 
 COMMENT ON TABLE policy_revision IS 'One row: where the policy stands.';
 COMMENT ON COLUMN policy_revision.singleton IS 'Always true: there is one row.';
-COMMENT ON COLUMN policy_revision.revision IS 'Raised by one with each transaction that changed the policy; the id of its entry in changes.';
+COMMENT ON COLUMN policy_revision.revision IS
+    'Raised by one with each transaction that changed the policy; the id of its entry in changes.';
 COMMENT ON COLUMN policy_revision.token IS
-    'Random, new with each revision. Servers reload when it differs: a restored database may reach a number a second time.';
-COMMENT ON COLUMN policy_revision.xid IS 'The transaction that made the revision, together with at: after a restore its number alone can come again.';
+    'Random, new with each revision. Servers reload when it differs: a restored database may reach a number a second'
+    ' time.';
+COMMENT ON COLUMN policy_revision.xid IS
+    'The transaction that made the revision, together with at: after a restore its number alone can come again.';
 COMMENT ON COLUMN policy_revision.at IS 'When that transaction began.';
 
 CREATE TABLE schema_reader (
@@ -59,11 +65,13 @@ CREATE TABLE changes (
 
 CREATE INDEX changes_undoes_idx ON changes (undoes);
 
-COMMENT ON TABLE changes IS 'The history: a row for each transaction that changed the policy. Written by triggers alone.';
+COMMENT ON TABLE changes IS
+    'The history: a row for each transaction that changed the policy. Written by triggers alone.';
 COMMENT ON COLUMN changes.id IS 'The revision that the change made.';
 COMMENT ON COLUMN changes.at IS 'When it was committed.';
 COMMENT ON COLUMN changes.role IS 'Database role that was logged in.';
-COMMENT ON COLUMN changes.os_user IS 'The operating system''s user, as the tool said in the setting versiongate.os_user.';
+COMMENT ON COLUMN changes.os_user IS
+    'The operating system''s user, as the tool said in the setting versiongate.os_user.';
 COMMENT ON COLUMN changes.tool IS 'The tool, as it said in application_name: psql, versiongate, ...';
 COMMENT ON COLUMN changes.why IS 'The reason, as it was given in the setting versiongate.why.';
 COMMENT ON COLUMN changes.undoes IS 'The change that this one undid.';
@@ -81,12 +89,15 @@ CREATE TABLE change_rows (
 
 CREATE UNIQUE INDEX change_rows_row_key ON change_rows (table_name, key, change);
 
-COMMENT ON TABLE change_rows IS 'What a change did to each row, from its state before the transaction to that after it.';
+COMMENT ON TABLE change_rows IS
+    'What a change did to each row, from its state before the transaction to that after it.';
 COMMENT ON COLUMN change_rows.change IS 'The change.';
 COMMENT ON COLUMN change_rows.ordinal IS 'Place within the change, from 1.';
 COMMENT ON COLUMN change_rows.table_name IS 'Table of the row.';
-COMMENT ON COLUMN change_rows.key IS 'Primary key of the row, as an object of its columns; as it was after the change, unless it was deleted.';
-COMMENT ON COLUMN change_rows.before IS 'The row before; null: there was none. Times are in UTC, intervals in the style postgres.';
+COMMENT ON COLUMN change_rows.key IS
+    'Primary key of the row, as an object of its columns; as it was after the change, unless it was deleted.';
+COMMENT ON COLUMN change_rows.before IS
+    'The row before; null: there was none. Times are in UTC, intervals in the style postgres.';
 COMMENT ON COLUMN change_rows.after IS 'The row after; null: it was deleted.';
 
 CREATE TABLE edited_rows (
@@ -140,24 +151,25 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION policy_row(text, jsonb) IS 'The row of a policy table with this primary key, as the history keeps it.';
+COMMENT ON FUNCTION policy_row(text, jsonb) IS
+    'The row of a policy table with this primary key, as the history keeps it.';
 
-CREATE FUNCTION policy_row_key(policy_row jsonb, columns text[]) RETURNS jsonb
+CREATE FUNCTION row_columns(policy_row jsonb, columns text[]) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    key jsonb := '{}';
+    part jsonb := '{}';
     name text;
 BEGIN
     FOREACH name IN ARRAY columns LOOP
-        key := key || jsonb_build_object(name, policy_row -> name);
+        part := part || jsonb_build_object(name, policy_row -> name);
     END LOOP;
-    RETURN key;
+    RETURN part;
 END
 $$;
 
-COMMENT ON FUNCTION policy_row_key(jsonb, text[]) IS 'The part of a row that is its primary key.';
+COMMENT ON FUNCTION row_columns(jsonb, text[]) IS 'Some columns of a row, such as those of its primary key.';
 
 -- The arguments are the columns of the primary key.
 CREATE FUNCTION note_edit() RETURNS trigger
@@ -169,8 +181,8 @@ AS $$
 DECLARE
     old_row CONSTANT jsonb := CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END;
     new_row CONSTANT jsonb := CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END;
-    old_key CONSTANT jsonb := policy_row_key(old_row, TG_ARGV);
-    new_key CONSTANT jsonb := policy_row_key(new_row, TG_ARGV);
+    old_key CONSTANT jsonb := row_columns(old_row, TG_ARGV);
+    new_key CONSTANT jsonb := row_columns(new_row, TG_ARGV);
 BEGIN
     IF TG_TABLE_SCHEMA <> 'public' THEN
         RAISE insufficient_privilege USING
@@ -190,7 +202,9 @@ BEGIN
         IF FOUND THEN
             RETURN NULL;
         END IF;
-        INSERT INTO edited_rows (table_name, key, before) VALUES (TG_TABLE_NAME, new_key, old_row) ON CONFLICT DO NOTHING;
+        INSERT INTO edited_rows (table_name, key, before)
+        VALUES (TG_TABLE_NAME, new_key, old_row)
+            ON CONFLICT DO NOTHING;
         IF FOUND THEN
             RETURN NULL;
         END IF;
@@ -293,8 +307,8 @@ CREATE FUNCTION record_edit() RETURNS trigger
     SET IntervalStyle = 'postgres'
 AS $$
 DECLARE
-    old_key CONSTANT jsonb := policy_row_key(CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END, TG_ARGV);
-    new_key CONSTANT jsonb := policy_row_key(CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END, TG_ARGV);
+    old_key CONSTANT jsonb := row_columns(CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END, TG_ARGV);
+    new_key CONSTANT jsonb := row_columns(CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END, TG_ARGV);
 BEGIN
     IF old_key IS NOT NULL THEN
         PERFORM record_row(TG_TABLE_NAME, old_key);

@@ -93,9 +93,12 @@ extension LibpqConnection {
         }
     }
 
+    /// The next result, or nil after the last.
+    ///
+    /// When the connection breaks, the result is an error: the server's last words if it had any, else libpq's.
     private func nextResult(isCancellable: Bool) throws(PostgresError) -> OpaquePointer? {
         while PQisBusy(connection) == 1 {
-            if try wait(for: .reading, isCancellable: isCancellable) { try consume() }
+            if try wait(for: .reading, isCancellable: isCancellable), PQconsumeInput(connection) == 0 { break }
         }
         return PQgetResult(connection)
     }

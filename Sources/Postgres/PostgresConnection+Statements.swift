@@ -21,6 +21,7 @@ extension PostgresConnection {
     /// Runs several statements with nothing between them, each in a transaction of its own.
     ///
     /// A transaction that `body` begins and leaves open is rolled back, and reported as `.misuse`.
+    @discardableResult
     public func withSession<R: Sendable>(_ body: @Sendable (PostgresSession) throws -> R) async throws -> R {
         try await perform { libpq in
             let session = PostgresSession(libpq)
@@ -39,6 +40,7 @@ extension PostgresConnection {
     /// the transaction cannot commit, and that error is thrown at the end. Deferred constraints are checked at the
     /// commit and throw from here. When the connection is lost during the commit, nobody knows whether it took
     /// place; the error says so.
+    @discardableResult
     public func transaction<R: Sendable>(
         _ mode: PostgresTransactionMode = .readWrite,
         _ body: @Sendable (PostgresSession) throws -> R

@@ -14,6 +14,21 @@ public struct PostgresNotice: Sendable, Hashable {
     /// What to do about it.
     public var hint: String?
 
+    /// Creates a notice.
+    public init(
+        severity: String,
+        sqlState: PostgresSQLState? = nil,
+        message: String,
+        detail: String? = nil,
+        hint: String? = nil
+    ) {
+        self.severity = severity
+        self.sqlState = sqlState
+        self.message = message
+        self.detail = detail
+        self.hint = hint
+    }
+
     /// Whether somebody should look at it.
     public var isWarning: Bool { !["NOTICE", "INFO", "LOG", "DEBUG"].contains(severity) }
 }

@@ -46,7 +46,7 @@ public struct PolicyFollower: Service {
 
     /// Follows the database until graceful shutdown.
     public func run() async throws {
-        try await cancelWhenGracefulShutdown {
+        await cancelWhenGracefulShutdown {
             var generator = SystemRandomNumberGenerator()
             var backoff = ReconnectBackoff()
             var reload = ReloadDecision()

@@ -70,7 +70,7 @@ struct CheckBodyDecoder {
             throw unexpected("the end of the body")
         }
         do throws(ClientError) {
-            try client.finish()
+            try client.validate()
         } catch {
             throw .badRequest("\(error)")
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import NIOHTTP1
 import UpdatePolicy
 
 /// Reads the query of `GET /v1/check` into a client.
@@ -33,7 +34,7 @@ enum CheckQueryDecoder {
             }
         }
         do throws(ClientError) {
-            try client.finish()
+            try client.validate()
         } catch {
             throw .badRequest("\(error)")
         }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Postgres
+
 extension PolicyEditor {
     /// The ids of the rows of a release, in order.
     public func releaseIDs(_ selection: ReleaseSelection) throws -> [Int64] {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Postgres
+
 extension PolicyEditor {
     /// Removes the planned steps of a rule and keeps the percentage that is in force now.
     public func keepRolloutInForce(rule key: String) throws {

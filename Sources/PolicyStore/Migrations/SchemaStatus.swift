@@ -22,4 +22,11 @@ public struct SchemaStatus: Sendable, Hashable {
             throw .newer(unknown: unknown)
         }
     }
+
+    /// Refuses a schema that is not there or older than this binary's; a newer one can be read.
+    public func requireReadable() throws(SchemaError) {
+        if unknown.isEmpty {
+            try requireCurrent()
+        }
+    }
 }

@@ -111,19 +111,21 @@ public enum PolicyReader {
         ) {
             let step = RolloutStep(
                 at: Timestamp(try row.decode(1, as: PostgresTimestamp.self)),
-                rollout: Percentage(basisPoints: Int(try row.decode(2, as: Int32.self)))
+                rollout: try Percentage(row: row, column: 2)
             )
             steps[try row.decode(0, as: String.self), default: []].append(step)
         }
-        var attributes: [String: [String: [String]]] = [:]
+        var attributes: [String: [AttributeCondition]] = [:]
         for row in try session.query(
             """
             SELECT rule.key, attribute.key, ARRAY(SELECT jsonb_array_elements_text(attribute.value))
             FROM public.rules AS rule, jsonb_each(rule.attributes) AS attribute
             """
         ) {
-            let name = try row.decode(1, as: String.self)
-            attributes[try row.decode(0, as: String.self), default: [:]][name] = try row.decode(2, as: [String].self)
+            let condition = AttributeCondition(
+                name: try row.decode(1, as: String.self), values: try row.decode(2, as: [String].self)
+            )
+            attributes[try row.decode(0, as: String.self), default: []].append(condition)
         }
         return try session.query(
             """
@@ -148,7 +150,7 @@ public enum PolicyReader {
                 attributes: attributes[key],
                 target: try row.decode(10, as: String?.self),
                 soakMicroseconds: try row.decode(11, as: Int64?.self) ?? 0,
-                rollout: Percentage(basisPoints: Int(try row.decode(12, as: Int32.self))),
+                rollout: try Percentage(row: row, column: 12),
                 startsAt: try row.decode(13, as: PostgresTimestamp?.self).map(Timestamp.init),
                 endsAt: try row.decode(14, as: PostgresTimestamp?.self).map(Timestamp.init),
                 title: try row.decode(15, as: String.self),

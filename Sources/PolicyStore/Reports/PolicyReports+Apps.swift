@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Postgres
+
 extension PolicyReports {
     /// An app as lists show it.
     public struct AppSummary: Sendable {

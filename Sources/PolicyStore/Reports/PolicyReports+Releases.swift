@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Postgres
+
 extension PolicyReports {
     /// A row of a release as lists show it.
     public struct ReleaseSummary: Sendable {

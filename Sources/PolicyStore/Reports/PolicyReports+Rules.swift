@@ -77,7 +77,7 @@ extension PolicyReports {
         ).map { row in
             RolloutStep(
                 at: Timestamp(try row.decode(0, as: PostgresTimestamp.self)),
-                rollout: Percentage(basisPoints: Int(try row.decode(1, as: Int32.self)))
+                rollout: try Percentage(row: row, column: 1)
             )
         }
         return RuleRecord(json: record.json, fields: record.fields, steps: steps)

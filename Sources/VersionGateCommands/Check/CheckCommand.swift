@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
+import PolicyServer
 import PolicyStore
 import UpdatePolicy
 
@@ -72,7 +73,7 @@ struct CheckCommand: AsyncParsableCommand {
             for member in members {
                 try client.set(UTF8Text(member.name), to: .text(UTF8Text(member.value)))
             }
-            try client.finish()
+            try client.validate()
         } catch {
             throw ValidationError("\(error)")
         }

@@ -3,6 +3,7 @@
 
 import AsyncHTTPClient
 import NIOCore
+import NIOHTTP1
 import UpdatePolicy
 
 /// A check that is sent to a running server.

@@ -6,37 +6,39 @@ import UpdatePolicy
 
 /// Shows the messages of an answer to people.
 struct MessagesText {
-    private let messages: [Message]
+    private struct Answer: Decodable {
+        let messages: [Entry]
+    }
+
+    private struct Entry: Decodable {
+        let id: String
+        let title: String
+        let text: String
+        let link: String?
+        let lockout: Bool?
+    }
+
+    private let messages: [Entry]
 
     init(_ messages: [Message]) {
-        self.messages = messages
+        self.messages = messages.map {
+            Entry(id: $0.id, title: $0.title, text: $0.text, link: $0.link, lockout: $0.lockout)
+        }
     }
 
     /// Reads the body of a server's answer.
     init(answer: String) throws {
-        struct Answer: Decodable {
-            let messages: [Entry]
-        }
-        struct Entry: Decodable {
-            let id: String
-            let title: String
-            let text: String
-            let link: String?
-            let lockout: Bool?
-        }
         guard let answer = try? JSONDecoder().decode(Answer.self, from: Data(answer.utf8)) else {
             throw CommandError("the server's answer is not that of a check; is this the address of a versiongate server?")
         }
-        messages = answer.messages.map {
-            Message(id: $0.id, title: $0.title, text: $0.text, link: $0.link, lockout: $0.lockout ?? false)
-        }
+        messages = answer.messages
     }
 
     /// The messages in order, without a line break at the end.
     var text: String {
         guard !messages.isEmpty else { return "No messages." }
         return messages.enumerated().map { index, message in
-            var lines = ["\(index + 1). \(message.title)  [\(message.id)]\(message.lockout ? "  LOCKOUT" : "")"]
+            var lines = ["\(index + 1). \(message.title)  [\(message.id)]\(message.lockout == true ? "  LOCKOUT" : "")"]
             lines += message.text.split(separator: "\n", omittingEmptySubsequences: false).map { "   \($0)" }
             if let link = message.link { lines.append("   \(link)") }
             return lines.joined(separator: "\n")

@@ -19,7 +19,7 @@ struct TimeArgument: ExpressibleByArgument, Sendable {
         } else if argument.hasPrefix("+") || argument.hasPrefix("-") {
             guard let microseconds = Self.duration(argument.dropFirst()) else { return nil }
             form = .relative(microseconds: argument.hasPrefix("-") ? -microseconds : microseconds)
-        } else if let timestamp = Timestamp(iso8601: argument) {
+        } else if let timestamp = Timestamp(argument) {
             form = .absolute(timestamp)
         } else {
             return nil

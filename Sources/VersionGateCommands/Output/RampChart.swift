@@ -16,7 +16,7 @@ struct RampChart {
         var lines = ["planned rollout"]
         let current = steps.last { $0.at <= now }
         for step in steps {
-            let filled = step.rollout.basisPoints * Self.barWidth / 10_000
+            let filled = step.rollout.hundredths * Self.barWidth / 10_000
             let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.barWidth - filled)
             let percent = "\(step.rollout) %"
             let padding = String(repeating: " ", count: max(0, 8 - percent.count))

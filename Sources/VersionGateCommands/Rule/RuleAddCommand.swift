@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
+import PolicyServer
 import PolicyStore
 import UpdatePolicy
 

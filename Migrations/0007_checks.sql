@@ -1,0 +1,523 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Copyright the versiongate authors
+--
+-- What a check answers, and why: the meaning of the policy, as functions that can be asked in any query, also about
+-- edits that are not committed. The engine of the server is held to them.
+
+SET LOCAL search_path = public, pg_temp;
+
+-- Reading a range takes many times as long as asking it, so what the ranges mean is kept beside the rules. This is a
+-- memory and nothing more: a rule that is not in it is read anew.
+CREATE TABLE rule_spans (
+    rule text COLLATE "C" CONSTRAINT rule_spans_pkey PRIMARY KEY
+        CONSTRAINT rule_spans_rule_fkey REFERENCES rules ON UPDATE CASCADE ON DELETE CASCADE,
+    versions version_spans,
+    builds version_spans,
+    os version_spans
+);
+
+COMMENT ON TABLE rule_spans IS
+    'What the ranges of the rules mean, kept by a trigger on rules so that checks need not read them.';
+COMMENT ON COLUMN rule_spans.rule IS 'Key of the rule.';
+COMMENT ON COLUMN rule_spans.versions IS 'The spans of versions.';
+COMMENT ON COLUMN rule_spans.builds IS 'The spans of build numbers.';
+COMMENT ON COLUMN rule_spans.os IS 'The spans of versions of the operating system.';
+
+CREATE FUNCTION keep_rule_spans() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF TG_RELID <> 'public.rules'::regclass THEN
+        RAISE insufficient_privilege USING MESSAGE = format('table %s is not the table rules', TG_RELID::regclass);
+    END IF;
+    INSERT INTO rule_spans (rule, versions, builds, os)
+    VALUES (
+        NEW.key,
+        (read_version_range(NEW.versions)).spans,
+        (read_version_range(NEW.builds)).spans,
+        (read_version_range(NEW.os)).spans
+    )
+        ON CONFLICT (rule) DO UPDATE SET versions = excluded.versions, builds = excluded.builds, os = excluded.os;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION keep_rule_spans() IS 'Trigger: keeps what the ranges of a rule mean in rule_spans.';
+
+REVOKE ALL ON FUNCTION keep_rule_spans() FROM PUBLIC;
+
+CREATE TRIGGER keep_rule_spans AFTER INSERT OR UPDATE OF versions, builds, os ON rules
+    FOR EACH ROW EXECUTE FUNCTION keep_rule_spans();
+
+CREATE TYPE checking_client AS (
+    bundle text,
+    app text,
+    app_name text,
+    paused boolean,
+    version text,
+    version_key bytea,
+    build text,
+    build_key bytea,
+    os text,
+    os_key bytea,
+    platform text,
+    platform_name text,
+    region text,
+    country text,
+    language text,
+    language_tag text,
+    install text,
+    attributes jsonb
+);
+
+COMMENT ON TYPE checking_client IS
+    'A client as the policy sees it: what it wrote, and how that is read. Null: not sent.';
+COMMENT ON COLUMN checking_client.bundle IS 'The bundle as it was written.';
+COMMENT ON COLUMN checking_client.app IS 'The bundle as apps spells it; null: no such app.';
+COMMENT ON COLUMN checking_client.app_name IS 'What fills {app}.';
+COMMENT ON COLUMN checking_client.paused IS 'Whether the app is paused.';
+COMMENT ON COLUMN checking_client.version IS 'The version as it was written.';
+COMMENT ON COLUMN checking_client.version_key IS 'Its order; null if it cannot be read.';
+COMMENT ON COLUMN checking_client.build IS 'The build number as it was written.';
+COMMENT ON COLUMN checking_client.build_key IS 'Its order; null if it cannot be read.';
+COMMENT ON COLUMN checking_client.os IS 'The version of the operating system as it was written.';
+COMMENT ON COLUMN checking_client.os_key IS 'Its order; null if it cannot be read.';
+COMMENT ON COLUMN checking_client.platform IS 'The platform as it was written.';
+COMMENT ON COLUMN checking_client.platform_name IS 'The platform as it is compared.';
+COMMENT ON COLUMN checking_client.region IS 'The region as it was written.';
+COMMENT ON COLUMN checking_client.country IS 'The country that region names; null if it names none.';
+COMMENT ON COLUMN checking_client.language IS 'The language as it was written.';
+COMMENT ON COLUMN checking_client.language_tag IS 'The language as it is compared.';
+COMMENT ON COLUMN checking_client.install IS 'The install id; null if it cannot be used for a bucket.';
+COMMENT ON COLUMN checking_client.attributes IS 'All other members that were sent, as texts.';
+
+CREATE FUNCTION read_client(client jsonb) RETURNS checking_client
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    known CONSTANT text[] := '{bundle,version,build,platform,region,os,language,install}';
+    numeric_too CONSTANT text[] := '{version,build,os}';
+    member record;
+    sent jsonb := '{}';
+    me checking_client;
+BEGIN
+    IF jsonb_typeof(client) IS DISTINCT FROM 'object' THEN
+        RAISE invalid_parameter_value USING
+            MESSAGE = 'the client is not an object',
+            HINT = 'Write it like the body of a check: {"bundle": "com.example.app", "version": "1.1"}';
+    END IF;
+    FOR member IN SELECT m.name, m.value, jsonb_typeof(m.value) AS type FROM jsonb_each(client) AS m(name, value) LOOP
+        IF member.name = ANY (known)
+            AND member.type NOT IN ('string', 'null')
+            AND NOT (member.type = 'number' AND member.name = ANY (numeric_too)) THEN
+            RAISE invalid_parameter_value USING
+                MESSAGE = format('the client''s member "%s" is of the type %s', member.name, member.type),
+                HINT = CASE
+                    WHEN member.name = ANY (numeric_too) THEN 'Write a string or a number.'
+                    ELSE 'Write a string.'
+                END;
+        END IF;
+        -- What is empty counts as not sent, and so does a number with a sign. jsonb has already worked out exponents.
+        CONTINUE WHEN member.type NOT IN ('string', 'number', 'boolean') OR member.value = '""';
+        CONTINUE WHEN member.name = ANY (numeric_too) AND member.type = 'number' AND (client ->> member.name) LIKE '-%';
+        sent := sent || jsonb_build_object(member.name, client ->> member.name);
+    END LOOP;
+    IF sent -> 'bundle' IS NULL THEN
+        RAISE invalid_parameter_value USING
+            MESSAGE = 'the client has no bundle',
+            HINT = 'Say which app it is: {"bundle": "com.example.app"}';
+    END IF;
+
+    me.bundle := sent ->> 'bundle';
+    SELECT a.bundle, a.name, a.paused INTO me.app, me.app_name, me.paused
+      FROM apps AS a
+     WHERE lower(a.bundle) = lower(me.bundle COLLATE "C");
+    me.app_name := coalesce(me.app_name, me.app, me.bundle);
+    me.paused := coalesce(me.paused, false);
+    me.version := sent ->> 'version';
+    me.version_key := version_key(me.version);
+    me.build := sent ->> 'build';
+    me.build_key := version_key(me.build);
+    me.os := sent ->> 'os';
+    me.os_key := version_key(me.os);
+    me.platform := sent ->> 'platform';
+    me.platform_name := platform_name(me.platform);
+    me.region := sent ->> 'region';
+    me.country := country_of_region(me.region);
+    me.language := sent ->> 'language';
+    me.language_tag := language_tag(me.language);
+    me.install := sent ->> 'install';
+    IF octet_length(me.install) > 128 OR me.install = '00000000-0000-0000-0000-000000000000' THEN
+        me.install := NULL;
+    END IF;
+    me.attributes := sent - known;
+    RETURN me;
+END
+$$;
+
+COMMENT ON FUNCTION read_client(jsonb) IS
+    'Reads a client as a check does. invalid_parameter_value where a check would be answered with 400.';
+
+CREATE FUNCTION rollout_at(rule text, at timestamptz) RETURNS numeric
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN coalesce(
+        (
+            SELECT s.rollout
+              FROM rollout_steps AS s
+             WHERE s.rule = rollout_at.rule AND s.at <= rollout_at.at
+             ORDER BY s.at DESC
+             LIMIT 1
+        ),
+        (SELECT r.rollout FROM rules AS r WHERE r.key = rollout_at.rule)
+    );
+END
+$$;
+
+COMMENT ON FUNCTION rollout_at(text, timestamptz) IS
+    'The percentage of a rule in force at a time: that of its latest step, else its rollout; null if there is no'
+    ' such rule.';
+
+CREATE FUNCTION time_text(at timestamptz) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    utc CONSTANT timestamp := at AT TIME ZONE 'UTC';
+BEGIN
+    RETURN to_char(utc, 'YYYY-MM-DD"T"HH24:MI:SS')
+        || CASE WHEN utc = date_trunc('second', utc) THEN '' ELSE to_char(utc, '.US') END || 'Z';
+END
+$$;
+
+COMMENT ON FUNCTION time_text(timestamptz) IS
+    'A time in UTC as explanations show it, with microseconds where there are any.';
+
+-- A row for each rule of the client's app and for every app, in the order of the messages. The columns are those of
+-- explain_check, and `lockout`: whether the message is sent as a lockout.
+CREATE FUNCTION judge_rules(me checking_client, moment timestamptz)
+    RETURNS TABLE (
+        "position" integer,
+        key text,
+        outcome text,
+        condition text,
+        expected text,
+        actual text,
+        bucket integer,
+        rollout numeric,
+        release text,
+        lockout boolean
+    )
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+#variable_conflict error
+BEGIN
+    RETURN QUERY
+    WITH store AS MATERIALIZED (
+        -- The releases of the client's platform that are not withdrawn.
+        SELECT r.id,
+               r.version || coalesce(' (' || r.build || ')', '') AS label,
+               version_key(r.version) AS version,
+               version_key(r.build) AS build,
+               r.min_os,
+               r.regions,
+               r.live_at,
+               r.staged,
+               -- null where the release asks for something that cannot be judged of this client
+               r.regions IS NULL OR me.country = ANY (r.regions) AS in_region,
+               r.min_os IS NULL OR me.os_key >= version_key(r.min_os) AS on_os
+          FROM releases AS r
+         WHERE r.bundle = me.app
+           AND r.platform = me.platform_name
+           AND (r.withdrawn_at IS NULL OR r.withdrawn_at > moment)
+    ),
+    asked AS MATERIALIZED (
+        SELECT r.*,
+               coalesce(spans.versions, (read_version_range(r.versions)).spans) AS version_spans,
+               coalesce(spans.builds, (read_version_range(r.builds)).spans) AS build_spans,
+               coalesce(spans.os, (read_version_range(r.os)).spans) AS os_spans,
+               coalesce(r.soak, '0') AS soak_time,
+               version_key(r.target) AS target_key,
+               rollout_at(r.key, moment) AS rollout_now,
+               rollout_bucket(r.key, me.install) AS bucket
+          FROM rules AS r
+          LEFT JOIN rule_spans AS spans ON spans.rule = r.key
+         WHERE r.bundle = me.app OR r.bundle IS NULL
+    ),
+    -- Time subtracted from time is counted in days of 24 hours, whatever the session's time zone.
+    offers AS MATERIALIZED (
+        SELECT soaks.soak_time,
+               lenient.label AS lenient_label,
+               lenient.version AS lenient_version,
+               strict.label AS strict_label,
+               strict.version AS strict_version,
+               strict.build AS strict_build
+          FROM (SELECT DISTINCT a.soak_time FROM asked AS a WHERE a.target IS NOT NULL OR a.lockout) AS soaks
+          LEFT JOIN LATERAL (
+              SELECT s.label, s.version
+                FROM store AS s
+               WHERE NOT s.staged AND s.live_at <= moment AND moment - s.live_at >= soaks.soak_time
+                 AND s.in_region IS NOT FALSE AND s.on_os IS NOT FALSE
+               ORDER BY s.version DESC, s.build DESC NULLS LAST, s.id
+               LIMIT 1
+          ) AS lenient ON true
+          LEFT JOIN LATERAL (
+              SELECT s.label, s.version, s.build
+                FROM store AS s
+               WHERE NOT s.staged AND s.live_at <= moment AND moment - s.live_at >= soaks.soak_time
+                 AND s.in_region AND s.on_os
+               ORDER BY s.version DESC, s.build DESC NULLS LAST, s.id
+               LIMIT 1
+          ) AS strict ON true
+    ),
+    judged AS MATERIALIZED (
+        SELECT a.*,
+               o.lenient_label,
+               o.lenient_version,
+               o.strict_label,
+               o.strict_version,
+               o.strict_build,
+               missing.name AS missing_attribute,
+               missing.accepted AS missing_accepted,
+               (me.version_key < a.target_key) IS TRUE AS below_target,
+               -- The first condition that fails.
+               CASE
+                   WHEN a.platforms IS NOT NULL AND (me.platform_name = ANY (a.platforms)) IS NOT TRUE
+                       THEN 'platforms'
+                   WHEN a.versions IS NOT NULL AND (a.version_spans @> me.version_key) IS NOT TRUE
+                       THEN 'versions'
+                   WHEN a.builds IS NOT NULL AND (a.build_spans @> me.build_key) IS NOT TRUE
+                       THEN 'builds'
+                   WHEN a.os IS NOT NULL AND (a.os_spans @> me.os_key) IS NOT TRUE
+                       THEN 'os'
+                   WHEN a.regions IS NOT NULL AND (me.country = ANY (a.regions)) IS NOT TRUE
+                       THEN 'regions'
+                   WHEN a.languages IS NOT NULL AND language_matches(me.language_tag, a.languages) IS NOT TRUE
+                       THEN 'languages'
+                   WHEN missing.name IS NOT NULL
+                       THEN 'attributes'
+                   WHEN a.target IS NOT NULL
+                       AND (me.version_key < a.target_key AND a.target_key <= o.lenient_version) IS NOT TRUE
+                       THEN 'target'
+                   WHEN moment < a.starts_at
+                       THEN 'starts_at'
+                   WHEN moment >= a.ends_at
+                       THEN 'ends_at'
+                   WHEN a.rollout_now < 100 AND (a.bucket < a.rollout_now * 100) IS NOT TRUE
+                       THEN 'rollout'
+                   WHEN NOT a.enabled
+                       THEN 'enabled'
+                   WHEN me.paused
+                       THEN 'paused'
+               END AS failed
+          FROM asked AS a
+          LEFT JOIN offers AS o ON o.soak_time = a.soak_time
+          LEFT JOIN LATERAL (
+              SELECT attribute.name, attribute.accepted
+                FROM jsonb_each(a.attributes) AS attribute(name, accepted)
+               WHERE (attribute.accepted ? (me.attributes ->> attribute.name)) IS NOT TRUE
+               ORDER BY attribute.name COLLATE "C"
+               LIMIT 1
+          ) AS missing ON true
+    ),
+    -- The first rule in order that ends the list, if its message is sent.
+    last_sent AS MATERIALIZED (
+        SELECT j."position", j.key
+          FROM judged AS j
+         WHERE j.failed IS NULL AND j.final
+         ORDER BY j."position", j.key
+         LIMIT 1
+    )
+    SELECT j."position",
+           j.key::text,
+           CASE
+               WHEN j.failed IS NOT NULL THEN 'no match'
+               WHEN last_sent.key IS NOT NULL THEN 'after a final rule'
+               WHEN dead_end.reason IS NOT NULL THEN 'sent without lockout'
+               ELSE 'sent'
+           END,
+           CASE
+               WHEN j.failed = 'attributes' THEN 'attributes.' || j.missing_attribute
+               WHEN j.failed IS NOT NULL THEN j.failed
+               WHEN last_sent.key IS NOT NULL THEN 'final'
+               WHEN dead_end.reason IS NOT NULL THEN 'lockout'
+           END,
+           CASE j.failed
+               WHEN 'platforms' THEN array_to_string(j.platforms, ', ')
+               WHEN 'versions' THEN j.versions
+               WHEN 'builds' THEN j.builds
+               WHEN 'os' THEN j.os
+               WHEN 'regions' THEN array_to_string(j.regions, ', ')
+               WHEN 'languages' THEN array_to_string(j.languages, ', ')
+               WHEN 'attributes' THEN (
+                   SELECT string_agg(accepted.value, ', ' ORDER BY accepted.place)
+                     FROM jsonb_array_elements_text(j.missing_accepted) WITH ORDINALITY AS accepted(value, place)
+               )
+               WHEN 'target' THEN CASE WHEN j.below_target THEN '>=' ELSE '<' END || j.target
+               WHEN 'starts_at' THEN 'from ' || time_text(j.starts_at)
+               WHEN 'ends_at' THEN 'until ' || time_text(j.ends_at)
+               WHEN 'rollout' THEN 'bucket < ' || (j.rollout_now * 100)::integer
+               WHEN 'enabled' THEN 'true'
+               WHEN 'paused' THEN 'false'
+               ELSE CASE WHEN last_sent.key IS NULL AND dead_end.reason IS NOT NULL THEN 'a way out' END
+           END,
+           CASE j.failed
+               WHEN 'platforms' THEN me.platform
+               WHEN 'versions' THEN me.version
+               WHEN 'builds' THEN me.build
+               WHEN 'os' THEN me.os
+               WHEN 'regions' THEN me.region
+               WHEN 'languages' THEN me.language
+               WHEN 'attributes' THEN me.attributes ->> j.missing_attribute
+               WHEN 'target' THEN CASE WHEN j.below_target THEN j.lenient_label ELSE me.version END
+               WHEN 'starts_at' THEN time_text(moment)
+               WHEN 'ends_at' THEN time_text(moment)
+               WHEN 'rollout' THEN j.bucket::text
+               WHEN 'enabled' THEN 'false'
+               WHEN 'paused' THEN 'true'
+               ELSE coalesce(last_sent.key, dead_end.reason)
+           END,
+           j.bucket,
+           trim_scale(j.rollout_now),
+           CASE
+               WHEN j.failed IS NOT NULL THEN awaited.release
+               WHEN last_sent.key IS NOT NULL THEN NULL
+               WHEN j.lockout AND NOT j.lockout_without_update THEN j.strict_label
+               WHEN j.target IS NOT NULL THEN j.lenient_label
+           END,
+           j.lockout AND j.failed IS NULL AND last_sent.key IS NULL AND dead_end.reason IS NULL
+      FROM judged AS j
+      LEFT JOIN last_sent ON (j."position", j.key) > (last_sent."position", last_sent.key)
+      -- Why a lockout finds no way out for this client.
+      LEFT JOIN LATERAL (
+          SELECT CASE
+                     WHEN j.strict_version IS NULL THEN 'no offer'
+                     WHEN (
+                         CASE
+                             WHEN j.strict_version = me.version_key OR me.version_key IS NULL
+                                 THEN j.strict_build > me.build_key
+                             ELSE j.strict_version > me.version_key
+                         END
+                     ) IS NOT TRUE
+                         THEN 'the offer is not above the client'
+                     WHEN rule_matches_release(
+                         j.version_spans, j.build_spans, j.target_key, j.strict_version, j.strict_build
+                     )
+                         THEN 'the rule matches the offer'
+                 END AS reason
+           WHERE j.failed IS NULL AND j.lockout AND NOT j.lockout_without_update
+      ) AS dead_end ON true
+      -- The release that a target waits for, and the first thing that is in its way.
+      LEFT JOIN LATERAL (
+          SELECT s.label || ': ' || CASE
+                     WHEN s.staged THEN 'staged'
+                     WHEN s.live_at IS NULL THEN 'no live date'
+                     WHEN s.live_at > moment THEN 'live from ' || time_text(s.live_at)
+                     WHEN s.in_region IS FALSE THEN 'region ' || array_to_string(s.regions, ', ')
+                     WHEN s.on_os IS FALSE THEN 'os ' || s.min_os
+                     ELSE 'soaks until ' || time_text(
+                         (s.live_at AT TIME ZONE 'UTC' + j.soak_time) AT TIME ZONE 'UTC'
+                     )
+                 END AS release
+            FROM store AS s
+           WHERE j.failed = 'target' AND j.below_target AND s.version >= j.target_key
+           ORDER BY s.version, s.build NULLS FIRST, s.id
+           LIMIT 1
+      ) AS awaited ON true
+     ORDER BY j."position", j.key;
+END
+$$;
+
+COMMENT ON FUNCTION judge_rules(checking_client, timestamptz) IS
+    'What each rule of the client''s app, and for every app, comes to at a time: the one judgement behind messages_for'
+    ' and explain_check.';
+
+CREATE FUNCTION explain_check(client jsonb, at timestamptz DEFAULT now())
+    RETURNS TABLE (
+        "position" integer,
+        key text,
+        outcome text,
+        condition text,
+        expected text,
+        actual text,
+        bucket integer,
+        rollout numeric,
+        release text
+    )
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT j."position", j.key, j.outcome, j.condition, j.expected, j.actual, j.bucket, j.rollout, j.release
+      FROM judge_rules(read_client(client), coalesce(at, now())) AS j
+     ORDER BY j."position", j.key COLLATE "C";
+END
+$$;
+
+COMMENT ON FUNCTION explain_check(jsonb, timestamptz) IS
+    'What a check would come to, rule by rule, in order. outcome: sent, sent without lockout, no match, after a final'
+    ' rule; condition, expected, actual: the first condition that fails, what it asks and what the client has; bucket,'
+    ' rollout: where the installation stands and the percentage in force; release: the one that is offered, or awaited.';
+
+CREATE FUNCTION fill_placeholders(template text, app text, target text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    -- In one pass: what is filled in is not looked at again. Texts have no control characters, so two can stand in.
+    RETURN replace(
+        replace(
+            replace(replace(template, '{app}', U&'\0001'), '{target}', U&'\0002'),
+            U&'\0002', coalesce(target, '{target}')
+        ),
+        U&'\0001', app
+    );
+END
+$$;
+
+COMMENT ON FUNCTION fill_placeholders(text, text, text) IS
+    'A text with {app} and {target} filled in; other braces stay.';
+
+CREATE FUNCTION messages_for(client jsonb, at timestamptz DEFAULT now())
+    RETURNS TABLE (id text, title text, text text, link text, lockout boolean)
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    me CONSTANT checking_client := read_client(client);
+    tags CONSTANT text[] := coalesce(language_fallbacks(me.language_tag), '{}');
+BEGIN
+    RETURN QUERY
+    SELECT r.key::text,
+           fill_placeholders(coalesce(translation.title, r.title), me.app_name, r.target),
+           fill_placeholders(coalesce(translation.text, r.text), me.app_name, r.target),
+           CASE
+               WHEN r.link = 'store' THEN (
+                   SELECT s.link FROM store_links AS s WHERE s.bundle = me.app AND s.platform = me.platform_name
+               )
+               ELSE r.link
+           END,
+           j.lockout
+      FROM judge_rules(me, coalesce(at, now())) AS j
+      JOIN rules AS r ON r.key = j.key
+      LEFT JOIN LATERAL (
+          SELECT t.title, t.text
+            FROM rule_texts AS t
+           WHERE t.rule = r.key AND lower(t.language) = ANY (tags)
+           ORDER BY array_position(tags, lower(t.language)::text)
+           LIMIT 1
+      ) AS translation ON true
+     WHERE j.outcome IN ('sent', 'sent without lockout')
+     ORDER BY r."position", r.key;
+END
+$$;
+
+COMMENT ON FUNCTION messages_for(jsonb, timestamptz) IS
+    'The messages that a check would be answered with, in order:'
+    ' messages_for(''{"bundle": "com.example.app", "version": "1.1", "platform": "ios"}'').';

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Subprocess
+import SystemPackage
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+extension Cluster {
+    /// Runs the launching script as the folder's owner, in a session of its own, so that no signal meant for this
+    /// process reaches the server. The script returns when the server's process is there; it outlives this one.
+    func launch() async throws(PrivatePostgresError) {
+        let installation = try await PostgresInstallation.find(major: dataVersion(), search)
+        guard search.find("flock") != nil else {
+            throw PrivatePostgresError(
+                .programsMissing,
+                "the program flock is not installed",
+                hint: "Install util-linux, or set DATABASE_URL to use a database elsewhere."
+            )
+        }
+        if options.listensOnLoopback { setPort(try LoopbackPort.choose()) }
+
+        var platform = PlatformOptions()
+        platform.createSession = true
+        if geteuid() == 0 {
+            platform.userID = folder.owner.id
+            platform.groupID = folder.owner.group
+            platform.supplementaryGroups = []
+        }
+        let arguments = ["-c", LaunchScript.launcher, "versiongate-launch"] + serverArguments
+        do {
+            let result = try await run(
+                .path("/bin/sh"),
+                arguments: Arguments(arguments),
+                environment: .custom(environment(installation)),
+                workingDirectory: "/",
+                platformOptions: platform,
+                output: .discarded,
+                error: .string(limit: 65536)
+            )
+            guard result.terminationStatus.isSuccess else {
+                throw PrivatePostgresError(
+                    .startFailed,
+                    "PostgreSQL could not be prepared in \(folder.path):\n\(result.standardError)"
+                )
+            }
+        } catch let error as PrivatePostgresError {
+            throw error
+        } catch {
+            throw PrivatePostgresError(.startFailed, "PostgreSQL could not be started: \(error)")
+        }
+    }
+
+    private func dataVersion() throws(PrivatePostgresError) -> Int? {
+        let version = ServerLog(folder.data + "/PG_VERSION").text(from: 0).prefix { $0.isNumber }
+        return version.isEmpty ? nil : Int(version)
+    }
+
+    private func environment(_ installation: PostgresInstallation) -> [Environment.Key: String] {
+        [
+            "PATH": search.path + ":/usr/bin:/bin",
+            "LC_ALL": "C",
+            "VG_BIN": installation.bin,
+            "VG_FOLDER": folder.path,
+            "VG_SOCKET": folder.socketDirectory,
+            "VG_REMOVED": options.isDisposable ? folder.stateDirectory : "",
+            "VG_KEEPER": LaunchScript.keeper,
+            "VG_HBA": hostBasedAuthentication,
+            "VG_IDENT": identMap,
+            "VG_SUPERUSER": PrivatePostgres.superuser,
+            "VG_LOCALE": installation.major >= 17
+                ? "--locale-provider=builtin --builtin-locale=C.UTF-8 --locale=C" : "--locale=C",
+            "VG_SYNC": options.isDisposable ? "--no-sync" : "",
+        ]
+    }
+
+    /// The options of the program `postgres`.
+    private var serverArguments: [String] {
+        let settings = [
+            ("listen_addresses", options.listensOnLoopback ? "127.0.0.1" : ""),
+            ("port", String(port)),
+            ("unix_socket_directories", "\"\(folder.socketDirectory.replacing("\"", with: "\"\""))\""),
+            ("unix_socket_permissions", "0700"),
+            ("log_destination", "stderr"),
+            ("logging_collector", "off"),
+            ("log_checkpoints", "off"),
+        ]
+        return (settings + options.settings.sorted { $0.key < $1.key }).flatMap { ["-c", "\($0)=\($1)"] }
+    }
+
+    private var hostBasedAuthentication: String {
+        let local = "local all all peer map=versiongate"
+        return options.listensOnLoopback ? local + "\nhost all all 127.0.0.1/32 scram-sha-256" : local
+    }
+
+    /// Root and the owner may log in as any of the roles. Nobody else can reach the socket.
+    private var identMap: String {
+        let roles = [PrivatePostgres.superuser, "versiongate_admin", "versiongate_server"] + options.additionalRoles
+        return ["root", folder.owner.name].flatMap { user in
+            roles.map { role in "versiongate \(Self.quoted(user)) \(Self.quoted(role))" }
+        }.joined(separator: "\n")
+    }
+
+    private static func quoted(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// A lock of the kind `flock(2)` on a file, which the kernel releases when the process ends in any way.
+///
+/// The file's descriptor is not inherited by programs that this process starts.
+final class FileLock: Sendable {
+    enum Kind {
+        case shared
+        case exclusive
+    }
+
+    private let descriptor: Mutex<Int32?>
+
+    /// Opens the file, and creates it for `owner` if it is missing. A symbolic link in its place is refused.
+    init(_ path: String, owner: SystemUser) throws(PrivatePostgresError) {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .folder("the lock file \(path) cannot be opened", errno) }
+        if geteuid() == 0, fchown(descriptor, owner.id, owner.group) != 0 {
+            let fault = errno
+            _ = systemClose(descriptor)
+            throw .folder("the lock file \(path) cannot be given to \(owner.name)", fault)
+        }
+        self.descriptor = Mutex(descriptor)
+    }
+
+    deinit { close() }
+
+    /// Releases the lock and closes the file.
+    ///
+    /// The lock is released in so many words, because a process that another thread is just spawning has a copy of
+    /// the descriptor until it runs its program, and closing would leave the lock to that copy.
+    func close() {
+        descriptor.withLock { descriptor in
+            guard let open = descriptor else { return }
+            _ = flock(open, LOCK_UN)
+            _ = systemClose(open)
+            descriptor = nil
+        }
+    }
+
+    /// Takes the lock if nobody else's excludes it.
+    func tryLock(_ kind: Kind) -> Bool {
+        apply((kind == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB)
+    }
+
+    func unlock() { _ = apply(LOCK_UN) }
+
+    /// Whether nobody holds the lock. Asking takes it for a moment.
+    var isFree: Bool {
+        defer { unlock() }
+        return tryLock(.exclusive)
+    }
+
+    /// Waits for the lock. `purpose` says in an error what was waited for.
+    func lock(_ kind: Kind, within limit: Duration, purpose: String) async throws(PrivatePostgresError) {
+        try await poll(within: limit, purpose: purpose) { self.tryLock(kind) }
+    }
+
+    private func apply(_ operation: Int32) -> Bool {
+        descriptor.withLock { descriptor in
+            guard let descriptor else { return false }
+            return flock(descriptor, operation) == 0
+        }
+    }
+}
+
+private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }

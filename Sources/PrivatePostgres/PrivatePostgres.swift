@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import Logging
+
+/// A PostgreSQL of versiongate's own, kept in a state folder and reachable through a Unix socket alone.
+///
+/// It runs while any process holds a lease on it: `start()` gives one, starting the server if it is not running, and
+/// initialising it if it never was. When the last lease is gone, however its holder ended, the server stops. Any
+/// number of processes may call `start()` at once.
+///
+/// Its databases and roles are reached by peer authentication: root and the owner of the folder log in as the
+/// superuser `versiongate` or as `versiongate_admin` and `versiongate_server`, which whoever creates the schema
+/// creates. Run by root, the server runs as the user who owns the folder `postgres` in the state folder; at first
+/// that is the system's user `postgres`, whom every package of PostgreSQL creates, or else `nobody`.
+///
+/// ## How leases work
+/// A lease is a shared `flock` on the file `leases.lock`, which the kernel releases when its holder ends. A keeper, a
+/// small shell script in a session of its own, runs the server and waits for the exclusive lock on that file, which
+/// it gets when no lease is left; it holds it while it stops the server, so that newcomers wait until that is done
+/// and start it again. `start.lock` lets one process at a time initialise and start. `server.lock` is inherited by
+/// all processes of the server and therefore free when, and only when, none of them is left, which makes it safe to
+/// remove a stale `postmaster.pid`.
+public struct PrivatePostgres: Sendable {
+    /// The superuser, who owns the database.
+    public static let superuser = "versiongate"
+    /// The database.
+    public static let database = "versiongate"
+
+    let stateDirectory: String
+    let options: PrivatePostgresOptions
+    let logger: Logger
+    var search = PostgresInstallation.Search()
+
+    /// Names the state folder; nothing is touched before `start()`.
+    public init(stateDirectory: String, options: PrivatePostgresOptions = .init(), logger: Logger) {
+        self.stateDirectory = stateDirectory
+        self.options = options
+        self.logger = logger
+    }
+
+    /// Takes a lease on the running server, after initialising and starting it where needed.
+    ///
+    /// - Throws: `.programsMissing`, `.folderUnusable`, `.startFailed` with the end of the server's log, `.timeout`
+    ///   or `.cancelled`.
+    public func start() async throws(PrivatePostgresError) -> PrivatePostgresLease {
+        let folder = try ClusterFolder(stateDirectory: stateDirectory, options: options)
+        let leases = try FileLock(folder.leaseLock, owner: folder.owner)
+        try await leases.lock(.shared, within: .seconds(120), purpose: "the PostgreSQL in \(folder.path) to stop")
+        let lease = PrivatePostgresLease(
+            cluster: Cluster(folder: folder, options: options, search: search, logger: logger),
+            lock: leases,
+            serverLock: try FileLock(folder.serverLock, owner: folder.owner)
+        )
+        try await lease.ensureRunning()
+        return lease
+    }
+}

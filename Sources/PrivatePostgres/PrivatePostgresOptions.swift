@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// What differs from the ordinary in a private PostgreSQL.
+public struct PrivatePostgresOptions: Sendable {
+    /// Settings of `postgresql.conf` by name, given to the server when this process starts it.
+    public var settings: [String: String]
+
+    /// Roles, beside those of versiongate, as which the local users may log in once they exist.
+    public var additionalRoles: [String]
+
+    /// Whether the whole state folder is deleted after the server stopped. Data then need not survive, so it is
+    /// initialised without waiting for the disk.
+    public var isDisposable: Bool
+
+    /// Whether the server also listens on 127.0.0.1, on a port that the system chooses, for roles with a password.
+    public var listensOnLoopback: Bool
+
+    /// Creates options; the defaults are the ordinary.
+    public init(
+        settings: [String: String] = [:],
+        additionalRoles: [String] = [],
+        isDisposable: Bool = false,
+        listensOnLoopback: Bool = false
+    ) {
+        self.settings = settings
+        self.additionalRoles = additionalRoles
+        self.isDisposable = isDisposable
+        self.listensOnLoopback = listensOnLoopback
+    }
+}

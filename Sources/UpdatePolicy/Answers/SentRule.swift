@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// A rule whose message was sent.
+public struct SentRule: Sendable, Hashable {
+    /// The place of the rule among those of the compiled policy, for `CompiledPolicy.ruleKey(at:)`.
+    public let index: Int
+
+    /// Whether the message locks the client out.
+    public internal(set) var lockout: Bool
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// Why a check cannot be answered: a fault in the members that describe the client.
+public struct ClientError: Error, Sendable, Equatable {
+    /// The fault.
+    public enum Reason: Sendable, Equatable {
+        /// The value is of another type than this one, told in words: "a string".
+        case wrongType(expected: String)
+        /// The member is there twice.
+        case duplicate
+        /// The member is required and was not sent.
+        case missing
+    }
+
+    /// The name of the member.
+    public let member: String
+
+    /// The fault.
+    public let reason: Reason
+
+    /// The fault and the member in a sentence; of a long name the first 64 characters.
+    public var message: String {
+        let name = member.count > 64 ? member.prefix(64) + "..." : member[...]
+        switch reason {
+        case .wrongType(let expected): return "member `\(name)` must be \(expected)"
+        case .duplicate: return "member `\(name)` is there twice"
+        case .missing: return "member `\(name)` is missing; it is the app's bundle or package identifier"
+        }
+    }
+
+    /// The check names no app.
+    public static let missingBundle = ClientError(member: "bundle", reason: .missing)
+}
+
+extension ClientError: CustomStringConvertible {
+    /// The fault and the member in a sentence.
+    public var description: String { message }
+}

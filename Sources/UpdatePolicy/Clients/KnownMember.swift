@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// A member of a check that has a meaning of its own; every other one is an attribute.
+public enum KnownMember: UInt8, Sendable, CaseIterable {
+    /// The app's bundle or package identifier.
+    case bundle
+    /// The app's version.
+    case version
+    /// The build number.
+    case build
+    /// The platform.
+    case platform
+    /// The country or locale.
+    case region
+    /// The version of the operating system.
+    case os
+    /// The language.
+    case language
+    /// The opaque id of the installation.
+    case install
+
+    /// The name in a check.
+    public var name: String {
+        switch self {
+        case .bundle: "bundle"
+        case .version: "version"
+        case .build: "build"
+        case .platform: "platform"
+        case .region: "region"
+        case .os: "os"
+        case .language: "language"
+        case .install: "install"
+        }
+    }
+
+    /// The member of this name, if it is a known one; case counts.
+    public init?(name: UTF8Text) {
+        let member = name.string.withBytes { bytes -> KnownMember? in
+            guard bytes.count <= 8, bytes.count >= 2 else { return nil }
+            switch (bytes.count, bytes[0]) {
+            case (2, UInt8(ascii: "o")): return Self.os.named(bytes)
+            case (5, UInt8(ascii: "b")): return Self.build.named(bytes)
+            case (6, UInt8(ascii: "b")): return Self.bundle.named(bytes)
+            case (6, UInt8(ascii: "r")): return Self.region.named(bytes)
+            case (7, UInt8(ascii: "v")): return Self.version.named(bytes)
+            case (7, UInt8(ascii: "i")): return Self.install.named(bytes)
+            case (8, UInt8(ascii: "p")): return Self.platform.named(bytes)
+            case (8, UInt8(ascii: "l")): return Self.language.named(bytes)
+            default: return nil
+            }
+        }
+        guard let member else { return nil }
+        self = member
+    }
+
+    @inline(__always)
+    private func named(_ bytes: UnsafeRawBufferPointer) -> KnownMember? {
+        name.withBytes { $0.hasSameBytes(as: bytes) } ? self : nil
+    }
+
+    /// What the value must be, in words.
+    var expectedType: String {
+        switch self {
+        case .version, .build, .os: "a string or a number"
+        case .bundle, .platform, .region, .language, .install: "a string"
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// A language as a client or a rule names it: a BCP 47 tag (`zh-Hant-TW`) or a locale (`zh_Hant_TW`).
+///
+/// Tags compare by their subtags, ASCII case does not count, and `_` is `-`. The code set and the modifier of a POSIX
+/// locale (`de_DE.UTF-8@euro`) are no part of the language and are cut off.
+public struct LanguageTag: Sendable {
+    /// The tag as it was written.
+    public let text: String
+
+    /// The tag in lower case, its subtags joined by `-`.
+    let normalized: String
+
+    /// Takes over a tag; a text that is no tag matches nothing but itself.
+    public init(_ text: String) {
+        self.text = text
+        normalized = Self.normalize(text)
+    }
+
+    /// Whether the tag is in a language range by basic filtering (RFC 4647, 3.3.1).
+    ///
+    /// `zh-Hant` holds `zh-Hant` and `zh-Hant-TW`, not `zh-TW`; `*` holds every tag.
+    public func matches(_ range: LanguageTag) -> Bool {
+        if range.isWildcard { return true }
+        return normalized.withBytes { tag in
+            range.normalized.withBytes { range in
+                guard tag.count >= range.count else { return false }
+                return UnsafeRawBufferPointer(rebasing: tag[..<range.count]).hasSameBytes(as: range)
+                    && (tag.count == range.count || tag[range.count] == ASCII.hyphen)
+            }
+        }
+    }
+
+    /// The index of the best of some tags by lookup (RFC 4647, 3.4), or `nil` where none is good enough.
+    ///
+    /// The tag is shortened from the end, subtag by subtag, until one of `tags` equals it.
+    public func lookup(in tags: some Collection<LanguageTag>) -> Int? {
+        var end = normalized.utf8.count
+        return normalized.withBytes { bytes in
+            while end > 0 {
+                let candidate = UnsafeRawBufferPointer(rebasing: bytes[..<end])
+                var index = 0
+                for tag in tags {
+                    if tag.normalized.withBytes({ $0.hasSameBytes(as: candidate) }) { return index }
+                    index += 1
+                }
+                end = Self.shortened(bytes, end)
+            }
+            return nil
+        }
+    }
+
+    /// Whether the tag, as a range, holds every tag.
+    var isWildcard: Bool { normalized == "*" }
+
+    /// Calls `body` with each range that holds the tag but `*`, in its normal form.
+    func forEachRange(_ body: (UnsafeRawBufferPointer) -> Void) {
+        normalized.withBytes { bytes in
+            for end in bytes.indices where bytes[end] == ASCII.hyphen {
+                body(UnsafeRawBufferPointer(rebasing: bytes[..<end]))
+            }
+            body(bytes)
+        }
+    }
+
+    /// The length without the last subtag, and without a subtag of one character that would then be the last.
+    static func shortened(_ bytes: UnsafeRawBufferPointer, _ end: Int) -> Int {
+        guard let hyphen = bytes[..<end].lastIndex(of: ASCII.hyphen) else { return 0 }
+        let isSingleBefore = hyphen >= 2 && bytes[hyphen - 2] == ASCII.hyphen
+        return isSingleBefore ? hyphen - 2 : hyphen
+    }
+
+    private static func normalize(_ text: String) -> String {
+        let isNormal = text.utf8.allSatisfy {
+            !ASCII.isUpper($0) && $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "@") && $0 != ASCII.dot
+        }
+        if isNormal { return text }
+        let language = text.utf8.prefix { $0 != UInt8(ascii: "@") && $0 != ASCII.dot }
+        let bytes = language.map { $0 == UInt8(ascii: "_") ? ASCII.hyphen : ASCII.lowercased($0) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension LanguageTag: Hashable {
+    /// Whether both tags have the same subtags.
+    public static func == (left: LanguageTag, right: LanguageTag) -> Bool {
+        UTF8Text(left.normalized) == UTF8Text(right.normalized)
+    }
+
+    /// Feeds the subtags to the hasher.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(UTF8Text(normalized))
+    }
+}
+
+extension LanguageTag: CustomStringConvertible {
+    /// The tag as it was written.
+    public var description: String { text }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// A platform by its name in lower case, such as `ios`, `android` or `macos`.
+///
+/// `ipados`, `iphone os` and `iphoneos` are `ios`.
+public struct Platform: Sendable, Hashable {
+    /// The name, in lower case as far as ASCII letters go.
+    public let name: String
+
+    /// Reads a name as a client sends it or a rule holds it; ASCII case does not count.
+    public init(_ text: String) {
+        let lowercased = ASCII.lowercased(text)
+        name = Self.otherNamesOfIOS.contains { UTF8Text($0) == UTF8Text(lowercased) } ? "ios" : lowercased
+    }
+
+    /// The names that mean `ios` besides itself.
+    static let otherNamesOfIOS = ["ipados", "iphone os", "iphoneos"]
+}
+
+extension Platform: CustomStringConvertible {
+    /// The name.
+    public var description: String { name }
+}

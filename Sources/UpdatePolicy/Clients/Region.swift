@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// A country or territory, as an assigned two-letter code of ISO 3166-1 (or XK, which Kosovo's users send).
+public struct Region: Sendable, Hashable {
+    /// Both letters, the first in the higher byte; never 0.
+    let letters: UInt16
+
+    private init?(_ first: UInt8, _ second: UInt8) {
+        guard ASCII.isLetter(first), ASCII.isLetter(second) else { return nil }
+        let first = first & ~0x20
+        let second = second & ~0x20
+        guard Self.assigned[Int(first - UInt8(ascii: "A"))] & (1 << (second - UInt8(ascii: "A"))) != 0 else {
+            return nil
+        }
+        letters = UInt16(first) << 8 | UInt16(second)
+    }
+
+    /// Reads a code as rules and releases hold it: two upper-case letters that are assigned, nothing else.
+    public init?(code: String) {
+        let region = code.withBytes { bytes -> Region? in
+            guard bytes.count == 2, ASCII.isUpper(bytes[0]), ASCII.isUpper(bytes[1]) else { return nil }
+            return Region(bytes[0], bytes[1])
+        }
+        guard let region else { return nil }
+        self = region
+    }
+
+    /// Reads the country in what a client sends, a country (`JP`) or a locale (`ja_JP`, `zh-Hant-TW`).
+    ///
+    /// The text is cut at `@` and `.`, and `_` counts as `-`. Two upper-case letters alone are a country; otherwise it is
+    /// the first subtag of two letters, in any case, behind the first subtag and before any of a single letter.
+    /// Everything else (`en`, `us`, `English`, `es-419`, a code that is not assigned) names no country and is `nil`.
+    public init?(locale: String) {
+        guard let region = locale.withBytes(Self.read) else { return nil }
+        self = region
+    }
+
+    private static func read(_ bytes: UnsafeRawBufferPointer) -> Region? {
+        var start = 0
+        var isFirst = true
+        while true {
+            var end = start
+            while end < bytes.count, !isEnd(bytes[end]), !isSeparator(bytes[end]) { end += 1 }
+            let isLast = end == bytes.count || isEnd(bytes[end])
+            let length = end - start
+            if isFirst {
+                if isLast {
+                    guard length == 2, ASCII.isUpper(bytes[0]), ASCII.isUpper(bytes[1]) else { return nil }
+                    return Region(bytes[0], bytes[1])
+                }
+                isFirst = false
+            } else if length == 2, ASCII.isLetter(bytes[start]), ASCII.isLetter(bytes[start + 1]) {
+                return Region(bytes[start], bytes[start + 1])
+            } else if length == 1, ASCII.isLetter(bytes[start]) {
+                return nil
+            }
+            if isLast { return nil }
+            start = end + 1
+        }
+    }
+
+    private static func isSeparator(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+    }
+
+    private static func isEnd(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "@") || byte == UInt8(ascii: ".")
+    }
+
+    /// The two upper-case letters.
+    public var code: String {
+        String(decoding: [UInt8(letters >> 8), UInt8(truncatingIfNeeded: letters)], as: UTF8.self)
+    }
+}
+
+extension Region: CustomStringConvertible {
+    /// The two upper-case letters.
+    public var description: String { code }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// A release as offers compare it.
+struct CompiledRelease: Sendable {
+    let version: VersionKey
+    let build: VersionKey?
+    let minOS: VersionKey?
+    /// An empty run is everywhere.
+    let regions: PoolRange
+    let liveAt: Int64
+    let withdrawnAt: Int64
+    /// The place among the releases of the policy.
+    let row: Int
+
+    /// Whether the release is above a client: by its version, by its build where the versions are equal or the client's
+    /// cannot be read.
+    func isAbove(_ client: borrowing Client) -> Bool {
+        if let version = client.versionKey {
+            if version < self.version { return true }
+            if self.version < version { return false }
+        }
+        guard let build, let clientBuild = client.buildKey else { return false }
+        return clientBuild < build
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// The releases of one app on one platform that somebody can get at some time, the greatest first.
+///
+/// Greatest is by version, then by build (none is below any), then by id.
+struct ReleaseList: Sendable {
+    /// What holds against a release when the client's region or operating system is not known.
+    enum Judgement {
+        /// Nothing: a target may ask for it.
+        case lenient
+        /// A condition on it: it is no way out.
+        case strict
+    }
+
+    let platform: Int32
+    let releases: [CompiledRelease]
+    /// The regions of all releases in the list.
+    let regions: [UInt16]
+
+    /// The place of the greatest release that a client can get and that has been live for `soak`.
+    func offer(to client: borrowing Client, at time: Int64, soak: Int64, _ judgement: Judgement) -> Int? {
+        for index in releases.indices
+        where isLive(index, at: time, soak: soak) && isInstallable(index, by: client, judgement) {
+            return index
+        }
+        return nil
+    }
+
+    private func isLive(_ index: Int, at time: Int64, soak: Int64) -> Bool {
+        let (reached, overflow) = releases[index].liveAt.addingReportingOverflow(soak)
+        return !overflow && reached <= time && time < releases[index].withdrawnAt
+    }
+
+    private func isInstallable(_ index: Int, by client: borrowing Client, _ judgement: Judgement) -> Bool {
+        if !releases[index].regions.isEmpty {
+            if let region = client.region {
+                guard regions[releases[index].regions.indices].contains(region.letters) else { return false }
+            } else if judgement == .strict {
+                return false
+            }
+        }
+        if let minOS = releases[index].minOS {
+            if let os = client.osKey { return !(os < minOS) }
+            return judgement == .lenient
+        }
+        return true
+    }
+}

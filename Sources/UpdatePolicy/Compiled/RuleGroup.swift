@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// The rules of one app, or those for every app.
+final class RuleGroup: Sendable {
+    /// All rules of the group in order, also those that reach nobody.
+    let rules: [UInt32]
+
+    let scales: RuleScales
+
+    private let anyPlatform: RuleIndex
+    private let platforms: [Int32]
+    private let byPlatform: [RuleIndex]
+
+    init(_ rules: [UInt32], _ compiled: [CompiledRule], _ pools: RulePools, _ scales: RuleScales) {
+        self.rules = rules
+        self.scales = scales
+        var anyPlatform: [UInt32] = []
+        var byPlatform: [Int32: [UInt32]] = [:]
+        for rule in rules where Self.canReachAnybody(compiled[Int(rule)], pools) {
+            let platforms = compiled[Int(rule)].platforms
+            if platforms.isEmpty { anyPlatform.append(rule) }
+            for index in platforms.indices { byPlatform[pools.platforms[index], default: []].append(rule) }
+        }
+        self.anyPlatform = RuleIndex(anyPlatform, compiled, pools, scales)
+        let sorted = byPlatform.sorted { $0.key < $1.key }
+        platforms = sorted.map(\.key)
+        self.byPlatform = sorted.map { RuleIndex($0.value, compiled, pools, scales) }
+    }
+
+    private static func canReachAnybody(_ rule: CompiledRule, _ pools: RulePools) -> Bool {
+        rule.flags.contains(.enabled)
+            && (rule.rollout > 0 || pools.steps[rule.steps.indices].contains { $0.rollout > 0 })
+    }
+
+    /// Appends every rule that may match; one may be appended twice.
+    func appendCandidates(for client: borrowing Client, _ facts: CheckFacts, to numbers: inout RuleNumbers) {
+        anyPlatform.appendCandidates(for: client, facts, on: scales, to: &numbers)
+        guard facts.platform >= 0, let index = index(ofPlatform: facts.platform) else { return }
+        byPlatform[index].appendCandidates(for: client, facts, on: scales, to: &numbers)
+    }
+
+    @inline(__always)
+    private func index(ofPlatform platform: Int32) -> Int? {
+        var low = 0
+        var high = platforms.count
+        while low < high {
+            let middle = (low &+ high) >> 1
+            if platforms[middle] < platform { low = middle &+ 1 } else { high = middle }
+        }
+        return low < platforms.count && platforms[low] == platform ? low : nil
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// The rules of one group that a client of one platform, or of any, can meet at all.
+///
+/// Each rule is filed once, under the one of its conditions that the fewest clients meet: an interval of versions,
+/// builds, versions of the operating system or times, or a value of region, language or an attribute. A check asks each
+/// file for the client's own value, so it sees few of the rules that do not match. Whatever is found must still be
+/// tested, and a rule may be found twice.
+final class RuleIndex: Sendable {
+    /// So few rules are tested one by one.
+    private static let mostScanned = 8
+
+    private let scanned: [UInt32]
+    private let versions: IntervalIndex
+    private let builds: IntervalIndex
+    private let os: IntervalIndex
+    private let times: IntervalIndex
+    private let regions: HashIndex
+    private let languages: HashIndex
+    private let attributes: HashIndex
+
+    init(_ rules: [UInt32], _ compiled: [CompiledRule], _ pools: RulePools, _ scales: RuleScales) {
+        var files = RuleFiles(compiled, pools, scales)
+        if rules.count <= Self.mostScanned {
+            files.scanned = rules
+        } else {
+            files.countValues(rules)
+            for rule in rules { files.file(rule) }
+        }
+        scanned = files.scanned
+        versions = IntervalIndex(files.versions)
+        builds = IntervalIndex(files.builds)
+        os = IntervalIndex(files.os)
+        times = IntervalIndex(files.times)
+        regions = HashIndex(files.regions)
+        languages = HashIndex(files.languages)
+        attributes = HashIndex(files.attributes)
+    }
+
+    /// Appends every rule that may match.
+    func appendCandidates(
+        for client: borrowing Client,
+        _ facts: CheckFacts,
+        on scales: RuleScales,
+        to numbers: inout RuleNumbers
+    ) {
+        for rule in scanned { numbers.append(rule) }
+        versions.append(at: facts.versionRank, to: &numbers)
+        if !builds.isEmpty { builds.append(at: facts.buildRank, to: &numbers) }
+        if !os.isEmpty { os.append(at: facts.osRank, to: &numbers) }
+        if !times.isEmpty { times.append(at: scales.times.rank(of: facts.time), to: &numbers) }
+        if !regions.isEmpty, facts.region != 0 {
+            regions.append(HashIndex.hash(region: facts.region), to: &numbers)
+        }
+        if !attributes.isEmpty {
+            client.forEachAttribute { name, value in
+                attributes.append(HashIndex.hash(attribute: name, value: value), to: &numbers)
+            }
+        }
+        if !languages.isEmpty, let language = client.language {
+            language.forEachRange { languages.append(HashIndex.hash(language: $0), to: &numbers) }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// The filling of `{app}` and `{target}` in titles and texts.
+enum TextTemplate {
+    /// Whether a text has this placeholder.
+    static func names(_ placeholder: StaticString, in text: String) -> Bool {
+        guard text.utf8.contains(UInt8(ascii: "{")) else { return false }
+        return text.withBytes { bytes in
+            bytes.indices.contains { startsWith(placeholder, bytes, $0) }
+        }
+    }
+
+    /// The text with its placeholders filled in, in one pass: what is filled in is not read again.
+    ///
+    /// Without a target `{target}` stays as it is, like all other braces.
+    static func filled(_ text: String, app: String, target: String?) -> String {
+        guard text.utf8.contains(UInt8(ascii: "{")) else { return text }
+        let filled = text.withBytes { bytes in
+            var result: [UInt8] = []
+            var position = 0
+            while position < bytes.count {
+                if startsWith("{app}", bytes, position) {
+                    result += app.utf8
+                    position += 5
+                } else if let target, startsWith("{target}", bytes, position) {
+                    result += target.utf8
+                    position += 8
+                } else {
+                    result.append(bytes[position])
+                    position += 1
+                }
+            }
+            return result
+        }
+        return String(decoding: filled, as: UTF8.self)
+    }
+
+    private static func startsWith(
+        _ placeholder: StaticString,
+        _ bytes: UnsafeRawBufferPointer,
+        _ position: Int
+    ) -> Bool {
+        let length = placeholder.utf8CodeUnitCount
+        guard position + length <= bytes.count else { return false }
+        return (0..<length).allSatisfy { bytes[position + $0] == placeholder.utf8Start[$0] }
+    }
+}

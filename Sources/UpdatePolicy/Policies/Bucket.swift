@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Crypto
+
+/// The place of an install in the rollout of one rule, from 0 to 9,999.
+///
+/// It is the first 4 bytes of SHA-256(key ":" install) as an unsigned big-endian number, modulo 10,000. So it is the
+/// same at every check, independent between rules, and anybody can compute it.
+public struct Bucket: Sendable, Hashable {
+    /// The place, 0 to 9,999: the install is in when it is below the hundredths of a percent of the rollout.
+    public let number: Int
+
+    /// The bucket of an install under a rule.
+    public init(key: String, install: UTF8Text) {
+        var hash = SHA256()
+        key.withBytes { hash.update(bufferPointer: $0) }
+        withUnsafeBytes(of: UInt8(ascii: ":")) { hash.update(bufferPointer: $0) }
+        install.string.withBytes { hash.update(bufferPointer: $0) }
+        let word = hash.finalize().withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
+        number = Int(UInt32(bigEndian: word) % 10_000)
+    }
+
+    /// Whether the install is in a rollout of this share.
+    public func isIn(_ rollout: Percentage) -> Bool {
+        number < rollout.hundredths
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// Why a policy cannot be compiled: a row that cannot mean anything.
+///
+/// The database refuses such rows when they are written; a policy that has one comes from elsewhere, or from a newer
+/// schema.
+public struct PolicyError: Error, Sendable, Equatable {
+    /// The row: `rule security-2.3`, `release 12`, `app com.example.doto`.
+    public let row: String
+
+    /// What is wrong with it.
+    public let reason: String
+}
+
+extension PolicyError: CustomStringConvertible {
+    /// The row and what is wrong with it.
+    public var description: String { "\(row): \(reason)" }
+}

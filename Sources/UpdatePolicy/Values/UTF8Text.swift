@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// A text that is equal to another, and comes before or after it, by its UTF-8 bytes.
+///
+/// `String` takes two texts as equal when Unicode calls them canonically equivalent, so that "é" equals "e" with a
+/// combining accent. Attributes, bundles and keys must not: PostgreSQL compares them as bytes, and so does this type.
+public struct UTF8Text: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The text.
+    public let string: String
+
+    /// Takes over a text.
+    @inlinable
+    public init(_ string: String) {
+        self.string = string
+    }
+
+    /// Takes over a literal.
+    @inlinable
+    public init(stringLiteral value: String) {
+        self.string = value
+    }
+
+    /// Whether the text has no characters.
+    public var isEmpty: Bool { string.isEmpty }
+
+    /// The text.
+    public var description: String { string }
+}
+
+extension UTF8Text: Hashable {
+    /// Whether both texts have the same UTF-8 bytes.
+    public static func == (left: UTF8Text, right: UTF8Text) -> Bool {
+        left.string.withBytes { leftBytes in
+            right.string.withBytes { rightBytes in leftBytes.hasSameBytes(as: rightBytes) }
+        }
+    }
+
+    /// Feeds the UTF-8 bytes to the hasher.
+    public func hash(into hasher: inout Hasher) {
+        string.withBytes { hasher.combine(bytes: $0) }
+        hasher.combine(0xFF as UInt8)
+    }
+}
+
+extension UTF8Text: Comparable {
+    /// Whether the bytes of one text come before those of the other.
+    public static func < (left: UTF8Text, right: UTF8Text) -> Bool {
+        left.string.withBytes { leftBytes in
+            right.string.withBytes { rightBytes in leftBytes.precedes(rightBytes) }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// A reader of the parts of a version key.
+struct VersionKeyReader {
+    private let key: VersionKey
+    private var position = 0
+
+    init(_ key: VersionKey) {
+        self.key = key
+    }
+
+    /// Whether a byte that is not zero follows.
+    var hasMore: Bool { key[position] != 0 }
+
+    /// Reads the numbers, zeros at the end left out.
+    mutating func numbers() -> [String] {
+        var numbers: [String] = []
+        while key[position] >= 2 {
+            numbers.append(digits(count: Int(key[position]) - 2))
+        }
+        return numbers
+    }
+
+    /// Reads the byte behind the numbers and the identifiers of a pre-release; none for a release.
+    mutating func identifiers() -> [String] {
+        position += 1
+        guard key[position - 1] == 0 else { return [] }
+        var identifiers: [String] = []
+        while true {
+            switch key[position] {
+            case 1:
+                position += 1
+                identifiers.append(digits(count: Int(key[position])))
+            case 2:
+                position += 1
+                var characters: [UInt8] = []
+                while key[position] != 0 {
+                    characters.append(key[position])
+                    position += 1
+                }
+                position += 1
+                identifiers.append(String(decoding: characters, as: UTF8.self))
+            default:
+                return identifiers
+            }
+        }
+    }
+
+    private mutating func digits(count: Int) -> String {
+        let first = position + 1
+        position = first + count
+        return count == 0 ? "0" : String(decoding: (first..<position).map { key[$0] }, as: UTF8.self)
+    }
+}

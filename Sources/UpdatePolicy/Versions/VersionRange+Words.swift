@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+extension VersionRange {
+    /// What the range means, in words: `2.3 or later, but before 2.3.5; or 3.0 or later, pre-releases included`.
+    ///
+    /// Versions are shown by their numbers, at least two of them; how they were written is in `text`.
+    public var inWords: String {
+        intervals.map(Self.words).joined(separator: "; or ")
+    }
+
+    private static func words(_ interval: VersionInterval) -> String {
+        let lower = interval.lower == .minimum ? nil : BoundInWords(interval.lower)
+        let upper = interval.upper == .maximum ? nil : BoundInWords(interval.upper)
+        switch (lower, upper) {
+        case (nil, nil): return "every version that can be read"
+        case (nil, .some(let upper)): return upper.asEnd
+        case (.some(let lower), nil): return lower.asStart
+        case (.some(let lower), .some(let upper)):
+            if upper.isJustAbove(lower) { return "exactly \(lower.version)" }
+            return "\(lower.asStart), but \(upper.asEnd)"
+        }
+    }
+}
+
+/// A bound of a range, read back from its key.
+private struct BoundInWords {
+    private let numbers: String
+    private let identifiers: [String]
+    private let isAboveRelease: Bool
+
+    init(_ key: VersionKey) {
+        var reader = VersionKeyReader(key)
+        var numbers = reader.numbers()
+        while numbers.count < 2 { numbers.append("0") }
+        self.numbers = numbers.joined(separator: ".")
+        identifiers = reader.identifiers()
+        isAboveRelease = identifiers.isEmpty && reader.hasMore
+    }
+
+    var version: String {
+        identifiers.isEmpty ? numbers : "\(numbers)-\(identifiers.joined(separator: "."))"
+    }
+
+    private var isFamily: Bool { identifiers == ["0"] }
+
+    var asStart: String {
+        if isFamily { return "\(numbers) or later, pre-releases of \(numbers) included" }
+        return isAboveRelease ? "later than \(numbers)" : "\(version) or later"
+    }
+
+    var asEnd: String {
+        if isFamily { return "before \(numbers) and its pre-releases" }
+        return isAboveRelease ? "not later than \(numbers)" : "before \(version)"
+    }
+
+    func isJustAbove(_ lower: BoundInWords) -> Bool {
+        if isAboveRelease { return !lower.isAboveRelease && lower.version == numbers }
+        return !lower.identifiers.isEmpty && numbers == lower.numbers && identifiers == lower.identifiers + ["0"]
+    }
+}

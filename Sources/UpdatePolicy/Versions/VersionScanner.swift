@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// The reader of a version's text.
+///
+///     version = [v] number *("." number) [pre-release] [suffix]
+///     pre-release = "-" identifier *("." identifier) / [space] 1*letter *digit
+///     suffix = "+" 1*(letter / digit / "." / "-") / [space] "(" *printable ")"
+enum VersionScanner {
+    /// The most bytes a version may have, blanks at its ends not counted.
+    static let maximumLength = 128
+
+    /// Reads a version, blanks at its ends allowed; `nil` where it cannot be read.
+    static func key(of bytes: UnsafeRawBufferPointer) -> VersionKey? {
+        var start = 0
+        var end = bytes.count
+        while start < end, ASCII.isBlank(bytes[start]) { start &+= 1 }
+        while start < end, ASCII.isBlank(bytes[end &- 1]) { end &-= 1 }
+        guard end &- start <= maximumLength else { return nil }
+
+        var builder = VersionKeyBuilder()
+        guard var position = scanNumbers(bytes, start, end, &builder) else { return nil }
+        if position < end {
+            guard let next = scanPrerelease(bytes, position, end, &builder) else { return nil }
+            position = next
+            guard position == end || isSuffix(bytes, position, end) else { return nil }
+        }
+        return builder.key
+    }
+
+    @inline(__always)
+    private static func scanNumbers(
+        _ bytes: UnsafeRawBufferPointer,
+        _ start: Int,
+        _ end: Int,
+        _ builder: inout VersionKeyBuilder
+    ) -> Int? {
+        var position = start
+        if position < end, bytes[position] | 0x20 == UInt8(ascii: "v") { position &+= 1 }
+        while true {
+            let first = position
+            while position < end, ASCII.isDigit(bytes[position]) { position &+= 1 }
+            guard position > first else { return nil }
+            builder.appendNumber(UnsafeRawBufferPointer(rebasing: bytes[first..<position]))
+            guard position < end, bytes[position] == ASCII.dot else { return position }
+            position &+= 1
+        }
+    }
+
+    private static func scanPrerelease(
+        _ bytes: UnsafeRawBufferPointer,
+        _ start: Int,
+        _ end: Int,
+        _ builder: inout VersionKeyBuilder
+    ) -> Int? {
+        if bytes[start] == ASCII.hyphen {
+            return scanIdentifiers(bytes, start + 1, end, &builder)
+        }
+        let letters = bytes[start] == ASCII.space ? start + 1 : start
+        var position = letters
+        while position < end, ASCII.isLetter(bytes[position]) { position += 1 }
+        guard position > letters else { return start }
+        builder.appendIdentifier(bytes[letters..<position])
+        let digits = position
+        while position < end, ASCII.isDigit(bytes[position]) { position += 1 }
+        if position > digits { builder.appendIdentifier(bytes[digits..<position]) }
+        return position
+    }
+
+    /// Reads identifiers joined by dots, up to the first character that none can have.
+    static func scanIdentifiers(
+        _ bytes: UnsafeRawBufferPointer,
+        _ start: Int,
+        _ end: Int,
+        _ builder: inout VersionKeyBuilder
+    ) -> Int? {
+        var position = start
+        while true {
+            let first = position
+            while position < end, isIdentifierCharacter(bytes[position]) { position += 1 }
+            guard position > first else { return nil }
+            builder.appendIdentifier(bytes[first..<position])
+            guard position < end, bytes[position] == ASCII.dot else { return position }
+            position += 1
+        }
+    }
+
+    private static func isIdentifierCharacter(_ byte: UInt8) -> Bool {
+        ASCII.isDigit(byte) || ASCII.isLetter(byte) || byte == ASCII.hyphen
+    }
+
+    private static func isSuffix(_ bytes: UnsafeRawBufferPointer, _ start: Int, _ end: Int) -> Bool {
+        if bytes[start] == ASCII.plus {
+            let metadata = bytes[(start + 1)..<end]
+            return !metadata.isEmpty && metadata.allSatisfy { isIdentifierCharacter($0) || $0 == ASCII.dot }
+        }
+        let opening = bytes[start] == ASCII.space ? start + 1 : start
+        guard opening + 1 < end, bytes[opening] == ASCII.openParenthesis,
+            bytes[end - 1] == ASCII.closeParenthesis
+        else { return false }
+        return bytes[(opening + 1)..<(end - 1)].allSatisfy {
+            (0x20...0x7E).contains($0) && $0 != ASCII.openParenthesis && $0 != ASCII.closeParenthesis
+        }
+    }
+}

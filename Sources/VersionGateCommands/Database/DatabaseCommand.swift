@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+
+/// `versiongate database`: the way to the database itself.
+struct DatabaseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "database",
+        abstract: "Show the address of the database, or open psql on it.",
+        subcommands: [DatabaseURLCommand.self, DatabasePsqlCommand.self]
+    )
+}

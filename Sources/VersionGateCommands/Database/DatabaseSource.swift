@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Logging
+import PolicyStore
+import Postgres
+import PrivatePostgres
+
+/// The database that a command works on: the one that is named, or the private one in the state folder.
+enum DatabaseSource {
+    /// A database of the user's, by its address.
+    case named(String)
+    /// The PostgreSQL of versiongate's own in a state folder.
+    case privatePostgres(PrivatePostgres)
+
+    /// Whether versiongate owns the database, and so keeps its schema up to date by itself.
+    var isPrivate: Bool {
+        if case .privatePostgres = self { true } else { false }
+    }
+
+    /// Runs `body` while the database can be reached; a private one is started if needed and is up to date then.
+    func withDatabase<Result: Sendable>(
+        logger: Logger, migrating: Bool = true, _ body: (RunningDatabase) async throws -> Result
+    ) async throws -> Result {
+        switch self {
+        case .named(let address):
+            return try await body(.named(address))
+        case .privatePostgres(let postgres):
+            let lease = try await postgres.start()
+            let result: Swift.Result<Result, any Error>
+            do {
+                if migrating {
+                    try await RunningDatabase.leased(lease).migrate(logger: logger)
+                }
+                result = .success(try await body(.leased(lease)))
+            } catch {
+                result = .failure(error)
+            }
+            try await lease.releaseAndWait()
+            return try result.get()
+        }
+    }
+}

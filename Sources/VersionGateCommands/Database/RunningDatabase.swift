@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Logging
+import PolicyStore
+import Postgres
+import PrivatePostgres
+
+/// A database that runs: somebody else's, or the private one under a lease.
+enum RunningDatabase: Sendable {
+    case named(String)
+    case leased(PrivatePostgresLease)
+
+    /// How to connect as a role.
+    func configuration(as role: DatabaseRole) -> PostgresConfiguration {
+        switch self {
+        case .named(let address): PostgresConfiguration(connectionString: address)
+        case .leased(let lease): lease.configuration(user: role.rawValue)
+        }
+    }
+
+    /// An address that psql, run by the same user, accepts.
+    var psqlAddress: String {
+        switch self {
+        case .named(let address): address
+        case .leased(let lease): lease.url(user: DatabaseRole.admin.rawValue)
+        }
+    }
+
+    /// Runs `body` with a connection.
+    ///
+    /// - Parameter onNotice: Gets what the database says beside the result, such as the warnings of its guards.
+    func withConnection<Result: Sendable>(
+        as role: DatabaseRole,
+        logger: Logger,
+        onNotice: (@Sendable (PostgresNotice) -> Void)? = nil,
+        _ body: (PostgresConnection) async throws -> Result
+    ) async throws -> Result {
+        let connection = try await PostgresConnection.connect(
+            configuration(as: role), logger: logger, onNotice: onNotice
+        )
+        let result: Swift.Result<Result, any Error>
+        do {
+            result = .success(try await body(connection))
+        } catch {
+            result = .failure(error)
+        }
+        await connection.close()
+        return try result.get()
+    }
+
+    /// Brings the schema up to date.
+    func migrate(logger: Logger) async throws {
+        try await withConnection(as: .owner, logger: logger) { connection in
+            _ = try await SchemaMigrator(logger: logger).migrate(connection)
+        }
+    }
+}

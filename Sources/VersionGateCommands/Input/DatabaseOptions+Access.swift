@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import Foundation
+import Logging
+import PolicyStore
+import Postgres
+import PrivatePostgres
+import UpdatePolicy
+
+extension DatabaseOptions {
+    /// The database that the options and the environment name.
+    func source(environment: [String: String] = ProcessInfo.processInfo.environment) throws -> DatabaseSource {
+        if let address = databaseURL ?? environment["DATABASE_URL"], !address.isEmpty {
+            return .named(address)
+        }
+        let directory = try StateDirectory(option: stateDir, environment: environment)
+        return .privatePostgres(PrivatePostgres(stateDirectory: directory.path, logger: Self.logger))
+    }
+
+    /// Reads the policy for people and scripts.
+    func read(_ body: @Sendable (PolicyReports) throws -> Void) async throws {
+        try await withConnection(as: .admin) { connection, logger in
+            try await connection.transaction(.repeatableReadReadOnly) { session in
+                try SchemaMigrator(logger: logger).status(session).requireReadable()
+                try body(try PolicyReports(session))
+            }
+        }
+    }
+
+    /// Reads the whole policy.
+    func policy() async throws -> Policy {
+        try await withConnection(as: .admin) { connection, _ in
+            try await PolicyReader.policy(connection)
+        }
+    }
+
+    /// Runs `body` while the database can be reached.
+    func withDatabase<Result: Sendable>(_ body: (RunningDatabase) async throws -> Result) async throws -> Result {
+        try await CommandError.explaining {
+            try await source().withDatabase(logger: Self.logger, body)
+        }
+    }
+
+    /// Runs `body` with a connection to the database.
+    ///
+    /// - Parameter migrating: Whether the schema of a private database is brought up to date first.
+    func withConnection<Result: Sendable>(
+        as role: DatabaseRole,
+        migrating: Bool = true,
+        onNotice: (@Sendable (PostgresNotice) -> Void)? = nil,
+        _ body: (PostgresConnection, Logger) async throws -> Result
+    ) async throws -> Result {
+        let logger = Self.logger
+        return try await CommandError.explaining {
+            try await source().withDatabase(logger: logger, migrating: migrating) { database in
+                try await database.withConnection(as: role, logger: logger, onNotice: onNotice) { connection in
+                    try await body(connection, logger)
+                }
+            }
+        }
+    }
+
+    /// Commands report by what they print; only what goes wrong beside that is logged.
+    private static var logger: Logger {
+        var logger = Logger(label: "versiongate") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = .error
+        return logger
+    }
+}

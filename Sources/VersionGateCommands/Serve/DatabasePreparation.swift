@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Logging
+import PolicyStore
+import Postgres
+import PrivatePostgres
+
+/// Makes the database ready for a server: running if it is the private one, up to date if the server may do that.
+actor DatabasePreparation {
+    private let source: DatabaseSource
+    private let migrates: Bool
+    private let logger: Logger
+    private var lease: PrivatePostgresLease?
+    private var isMigrated = false
+
+    /// How long the server waits for a silent database; checks do not wait meanwhile.
+    private static let responseTimeout: Duration = .seconds(10)
+
+    init(source: DatabaseSource, migrates: Bool, logger: Logger) {
+        self.source = source
+        self.migrates = migrates
+        self.logger = logger
+    }
+
+    /// Starts the private PostgreSQL, so that a machine that cannot run one is told at once.
+    func startPrivateDatabase() async throws {
+        if case .privatePostgres(let postgres) = source, lease == nil {
+            lease = try await postgres.start()
+        }
+    }
+
+    /// How the server connects; brings back a private PostgreSQL that died, and migrates once.
+    func configuration() async throws -> PostgresConfiguration {
+        let database: RunningDatabase
+        switch source {
+        case .named(let address):
+            database = .named(address)
+        case .privatePostgres:
+            try await startPrivateDatabase()
+            guard let lease else { preconditionFailure("the private PostgreSQL was started above") }
+            try await lease.ensureRunning()
+            database = .leased(lease)
+        }
+        if migrates, !isMigrated {
+            do {
+                try await database.migrate(logger: logger)
+            } catch let error as SchemaError {
+                logger.error("The schema cannot be brought up to date", metadata: ["error": "\(error)"])
+            }
+            isMigrated = true
+        }
+        var configuration = database.configuration(as: .server)
+        configuration.applicationName = "versiongate serve"
+        configuration.responseTimeout = Self.responseTimeout
+        return configuration
+    }
+
+    /// Stops the private PostgreSQL unless others use it.
+    func finish() async throws {
+        try await lease?.releaseAndWait()
+        lease = nil
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import Configuration
+import Foundation
+import Logging
+import PolicyServer
+import PolicyStore
+
+/// `versiongate serve`
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Answer the checks of apps.",
+        discussion: """
+            Prints one line with both addresses when it is ready. Edits of the policy are live within a second. When
+            the database goes away, the policy in memory keeps answering.
+
+            The schema of the private PostgreSQL is brought up to date by itself; that of any other database only with
+            --migrate.
+            """
+    )
+
+    @Option(help: ArgumentHelp("Where apps call. (environment: VERSIONGATE_HOST; default: 0.0.0.0)", valueName: "address"))
+    var host: String?
+
+    @Option(
+        help: ArgumentHelp("The port apps call; 0 picks one. (environment: VERSIONGATE_PORT; default: 8080)", valueName: "port")
+    )
+    var port: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where the management listener is; it has no authentication. "
+                + "(environment: VERSIONGATE_MANAGEMENT_HOST; default: 127.0.0.1)",
+            valueName: "address"
+        )
+    )
+    var managementHost: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Its port; 0 picks one. (environment: VERSIONGATE_MANAGEMENT_PORT; default: 9090)", valueName: "port"
+        )
+    )
+    var managementPort: String?
+
+    @Flag(help: "Bring the schema of the database up to date first.")
+    var migrate = false
+
+    @OptionGroup var database: DatabaseOptions
+
+    func run() async throws {
+        let configuration = try ServerConfiguration(config)
+        let source = try database.source()
+        var logger = Logger(label: "versiongate") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = .notice
+        let preparation = DatabasePreparation(source: source, migrates: migrate || source.isPrivate, logger: logger)
+        try await preparation.startPrivateDatabase()
+        let server = VersionGateServer(
+            configuration: configuration, database: { try await preparation.configuration() }, logger: logger
+        )
+        try await server.run { addresses in
+            let line = "versiongate is ready: public \(addresses.publicURL) management \(addresses.managementURL)\n"
+            FileHandle.standardOutput.write(Data(line.utf8))
+        }
+        try await preparation.finish()
+    }
+
+    /// Arguments first, then the environment.
+    private var config: ConfigReader {
+        var arguments: [AbsoluteConfigKey: ConfigValue] = [:]
+        for (key, value) in [
+            ("versiongate.host", host), ("versiongate.port", port), ("versiongate.managementHost", managementHost),
+            ("versiongate.managementPort", managementPort),
+        ] {
+            if let value { arguments[AbsoluteConfigKey(ConfigKey(key))] = ConfigValue(.string(value), isSecret: false) }
+        }
+        return ConfigReader(providers: [InMemoryProvider(values: arguments), EnvironmentVariablesProvider()])
+    }
+}

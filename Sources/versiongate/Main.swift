@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import VersionGateCommands
+
+/// The executable: everything else is in libraries, so that tests need no executable.
+@main
+struct Main {
+    static func main() async {
+        await VersionGate.main()
+    }
+}

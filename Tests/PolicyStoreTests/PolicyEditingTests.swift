@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import PolicyStore
+
+@Suite("Editing the policy", .migratedDatabase)
+struct PolicyEditingTests {
+    private static let author = EditAuthor(osUser: "alice", why: "because")
+
+    private func editing() async throws -> (PolicyEditing, PostgresConnection) {
+        let connection = try await TestDatabase.current.connect(user: "versiongate_admin")
+        return (PolicyEditing(connection, logger: TestDatabase.logger), connection)
+    }
+
+    @Test("gives the change it made: who, why, and each column before and after")
+    func reportsTheChange() async throws {
+        let (editing, _) = try await editing()
+        let added = try #require(
+            try await editing.edit(by: Self.author) { editor in
+                try editor.insert(
+                    .rules, [.text("key", "k"), .text("title", "t"), .text("text", "x"), .numeric("rollout", "12.5")]
+                )
+            }
+        )
+        #expect(added.role == "versiongate_admin")
+        #expect(added.osUser == "alice")
+        #expect(added.why == "because")
+        #expect(added.rows.map(\.kind) == [.added])
+        #expect(added.rows.map(\.key) == ["k"])
+        #expect(added.rows[0].columns.contains(PolicyChange.Column(name: "rollout", before: nil, after: "12.5")))
+
+        let changed = try #require(
+            try await editing.edit(by: Self.author) { editor in
+                try editor.update(.rules, where: [.text("key", "k")], set: [.numeric("rollout", "25"), .text("title", "t")])
+            }
+        )
+        #expect(changed.id == added.id + 1)
+        #expect(changed.rows[0].columns == [PolicyChange.Column(name: "rollout", before: "12.5", after: "25")])
+    }
+
+    @Test("is nothing when nothing differs")
+    func reportsNothing() async throws {
+        let (editing, _) = try await editing()
+        _ = try await editing.edit(by: Self.author) { try $0.insert(.apps, [.text("bundle", "a")]) }
+        let change = try await editing.edit(by: Self.author) { editor in
+            try editor.update(.apps, where: [.text("bundle", "A")], set: [.boolean("paused", false)])
+        }
+        #expect(change == nil)
+    }
+
+    @Test("leaves everything as it was when a part is refused")
+    func leavesNothingBehind() async throws {
+        let (editing, connection) = try await editing()
+        await #expect(throws: PostgresError.self) {
+            try await editing.edit(by: Self.author) { editor in
+                try editor.insert(.apps, [.text("bundle", "a")])
+                try editor.insert(.rules, [.text("key", "k"), .text("title", ""), .text("text", "x")])
+            }
+        }
+        #expect(try await connection.query("SELECT count(*) FROM apps").value(as: Int.self) == 0)
+        #expect(try await connection.query("SELECT count(*) FROM changes").value(as: Int.self) == 0)
+    }
+
+    @Test("is taken back by undo, which can be undone")
+    func undoes() async throws {
+        let (editing, connection) = try await editing()
+        let added = try #require(
+            try await editing.edit(by: Self.author) { try $0.insert(.apps, [.text("bundle", "a"), .text("name", "A")]) }
+        )
+        let undone = try #require(
+            try await editing.edit(by: Self.author) { try PolicyHistory($0.session).undo(added.id) }
+        )
+        #expect(undone.undoes == added.id)
+        #expect(try await connection.query("SELECT count(*) FROM apps").value(as: Int.self) == 0)
+        _ = try await editing.edit(by: Self.author) { try PolicyHistory($0.session).undo(undone.id) }
+        #expect(try await connection.query("SELECT name FROM apps").value(as: String.self) == "A")
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Postgres
+import TestDatabase
+import Testing
+import UpdatePolicy
+
+@testable import PolicyStore
+
+@Suite("Reading the policy", .migratedDatabase)
+struct PolicyReaderTests {
+    @Test("gives every column of every table back as it was written")
+    func readsEverything() async throws {
+        let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
+        try await admin.execute(
+            #"""
+            INSERT INTO apps (bundle, name, paused) VALUES ('com.example.Doto', 'Dotö "x"', true);
+            INSERT INTO store_links (bundle, platform, link) VALUES ('com.example.doto', 'iPadOS', 'https://example.com/a');
+            INSERT INTO releases (bundle, platform, version, build, min_os, regions, live_at, withdrawn_at)
+            VALUES ('com.example.doto', 'ios', 'v1.2', '42', '15', '{DE,US}',
+                '2026-03-01T12:00:00.000001Z', '2026-04-01T12:00:00Z');
+            INSERT INTO rules (key, bundle, enabled, position, versions, builds, os, platforms, regions, languages, attributes,
+                target, soak, rollout, starts_at, ends_at, title, text, link, lockout, lockout_without_update, final, note)
+            VALUES ('k', 'COM.EXAMPLE.DOTO', false, -3, '<1.2', '<42', '>=14', '{ios,android}', '{DE}', '{de,zh-Hant}',
+                '{"channel":["beta","a\"b"],"n":["1"]}', '1.2', '1 day 02:00:00.5', 100,
+                '2026-03-01T12:00:00Z', '2026-05-01T12:00:00Z', 'Title', E'Line\nÄ "{app}"', 'store', true, true, true, 'note');
+            INSERT INTO rule_texts (rule, language, title, text) VALUES ('k', 'de', 'Titel', 'Text');
+            INSERT INTO rollout_steps (rule, at, rollout) VALUES ('k', '2026-03-02T00:00:00Z', 37.25), ('k', '2026-03-03T00:00:00Z', 100);
+            """#
+        )
+        let server = try await TestDatabase.current.connect(user: "versiongate_server")
+        let policy = try await PolicyReader.policy(server)
+        #expect(policy.revision == 1)
+        #expect(
+            policy.apps == [
+                App(
+                    bundle: "com.example.Doto", name: "Dotö \"x\"", paused: true,
+                    storeLinks: [StoreLink(platform: "ios", link: "https://example.com/a")]
+                )
+            ]
+        )
+        let release = try #require(policy.releases.first)
+        #expect(
+            release
+                == Release(
+                    id: release.id, bundle: "com.example.Doto", platform: "ios", version: "v1.2", build: "42", minOS: "15",
+                    regions: ["DE", "US"], liveAt: Timestamp("2026-03-01T12:00:00.000001Z"), staged: false,
+                    withdrawnAt: Timestamp("2026-04-01T12:00:00Z")
+                )
+        )
+        #expect(
+            policy.rules == [
+                Rule(
+                    key: "k", bundle: "com.example.Doto", enabled: false, position: -3, versions: "<1.2", builds: "<42",
+                    os: ">=14", platforms: ["ios", "android"], regions: ["DE"], languages: ["de", "zh-Hant"],
+                    attributes: [
+                        AttributeCondition(name: "n", values: ["1"]),
+                        AttributeCondition(name: "channel", values: ["beta", "a\"b"]),
+                    ],
+                    target: "1.2", soakMicroseconds: 93_600_500_000, rollout: .all,
+                    startsAt: Timestamp("2026-03-01T12:00:00Z"), endsAt: Timestamp("2026-05-01T12:00:00Z"),
+                    title: "Title", text: "Line\nÄ \"{app}\"", link: "store", lockout: true, lockoutWithoutUpdate: true,
+                    final: true, texts: [RuleText(language: "de", title: "Titel", text: "Text")],
+                    steps: [
+                        RolloutStep(
+                            at: try #require(Timestamp("2026-03-02T00:00:00Z")),
+                            rollout: try #require(Percentage(hundredths: 3_725))
+                        ),
+                        RolloutStep(at: try #require(Timestamp("2026-03-03T00:00:00Z")), rollout: .all),
+                    ]
+                )
+            ]
+        )
+    }
+
+    @Test("sees one moment, and gives up soon when a table is locked")
+    func givesUpOnALock() async throws {
+        let locker = try await TestDatabase.current.connect()
+        let server = try await TestDatabase.current.connect(user: "versiongate_server")
+        let error = try await locker.transaction(.readWrite) { session in
+            try session.execute("LOCK TABLE rules")
+            return Task { await #expect(throws: PostgresError.self) { try await PolicyReader.policy(server) } }
+        }
+        _ = await error.value
+    }
+}

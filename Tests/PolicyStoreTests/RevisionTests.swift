@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Dispatch
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import PolicyStore
+
+@Suite("The revision", .migratedDatabase)
+struct RevisionTests {
+    private func rule(_ key: String) -> String {
+        "INSERT INTO rules (key, title, text) VALUES ('\(key)', 't', 'x');"
+    }
+
+    private func revision(_ connection: PostgresConnection) async throws -> Int64 {
+        try await connection.withSession { try PolicyReader.version($0) }.revision
+    }
+
+    private func changes(_ connection: PostgresConnection) async throws -> Int {
+        try await connection.query("SELECT count(*) FROM changes").value()
+    }
+
+    @Test("rises by one for a transaction with several edits, which is one change")
+    func risesOncePerTransaction() async throws {
+        let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
+        try await admin.execute("BEGIN; INSERT INTO apps (bundle) VALUES ('a'); \(rule("x")) \(rule("y")) COMMIT")
+        #expect(try await revision(admin) == 1)
+        #expect(try await changes(admin) == 1)
+    }
+
+    @Test("gets a new token with each change")
+    func getsANewToken() async throws {
+        let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
+        let before = try await admin.withSession { try PolicyReader.version($0) }
+        try await admin.execute(rule("x"))
+        let after = try await admin.withSession { try PolicyReader.version($0) }
+        #expect(before.token != after.token)
+    }
+
+    @Test(
+        "stays for edits that change nothing",
+        arguments: [
+            "UPDATE rules SET title = 'u' WHERE false", "UPDATE rules SET title = title",
+            "BEGIN; UPDATE rules SET title = 'u'; ROLLBACK",
+        ]
+    )
+    func staysWhenNothingChanges(_ sql: String) async throws {
+        let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
+        try await admin.execute(rule("x"))
+        try await admin.execute(sql)
+        #expect(try await revision(admin) == 1)
+        #expect(try await changes(admin) == 1)
+    }
+
+    @Test("counts only what survives a rollback to a savepoint")
+    func countsWhatSurvives() async throws {
+        let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
+        try await admin.execute("BEGIN; \(rule("x")) SAVEPOINT s; \(rule("y")) ROLLBACK TO s; COMMIT")
+        #expect(try await revision(admin) == 1)
+        #expect(try await admin.query("SELECT count(*) FROM change_rows").value(as: Int.self) == 1)
+    }
+
+    @Test("is taken at the commit, so a transaction that is left open blocks nobody")
+    func isTakenAtCommit() async throws {
+        let database = TestDatabase.current
+        let idle = try await database.connect(user: "versiongate_admin")
+        let other = try await database.connect(user: "versiongate_admin")
+        try await other.execute(rule("x") + rule("y"))
+        let before = try await revision(other)
+        try await idle.withSession { session in
+            try session.execute("BEGIN; UPDATE rules SET title = 'idle' WHERE key = 'x'")
+            let committed = DispatchSemaphore(value: 0)
+            Task {
+                try await other.execute("UPDATE rules SET title = 'other' WHERE key = 'y'")
+                committed.signal()
+            }
+            #expect(committed.wait(timeout: .now() + 30) == .success)
+            try session.execute("COMMIT")
+        }
+        #expect(try await revision(other) == before + 2)
+    }
+
+    @Test("rises in a thousand rounds of two people who edit different rules, without a deadlock")
+    func doesNotDeadlock() async throws {
+        let database = TestDatabase.current
+        let first = try await database.connect(user: "versiongate_admin")
+        let second = try await database.connect(user: "versiongate_admin")
+        try await first.execute(rule("x") + rule("y"))
+        let before = try await revision(first)
+        let rounds = 1_000
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (connection, mine, theirs) in [(first, "x", "y"), (second, "y", "x")] {
+                group.addTask {
+                    for round in 0..<rounds / 2 {
+                        try await connection.execute(
+                            """
+                            BEGIN; UPDATE rules SET note = '\(round)' WHERE key = '\(mine)';
+                            SELECT count(*) FROM rules WHERE key = '\(theirs)'; COMMIT
+                            """
+                        )
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await revision(first) == before + Int64(rounds))
+    }
+
+    @Test("is told to listeners by name and number")
+    func isNotified() async throws {
+        let database = TestDatabase.current
+        let listener = try await database.connect(user: "versiongate_server")
+        try await listener.listen("versiongate")
+        let admin = try await database.connect(user: "versiongate_admin")
+        try await admin.execute(rule("x"))
+        let notifications = try await listener.notifications(waitingUpTo: .seconds(10))
+        #expect(notifications.map(\.payload) == ["1"])
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Postgres
+import TestDatabase
+import Testing
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+@Suite(.database)
+struct ConnectionLossTests {
+    /// Returns when the server shows a process as busy with a statement that sleeps.
+    private func untilSleeping(_ process: Int32, _ observer: PostgresConnection) async throws {
+        let sql = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event = 'PgSleep')"
+        while try await !observer.query(sql, [process]).value(as: Bool.self) {}
+    }
+
+    private func processID(_ connection: PostgresConnection) async throws -> Int32 {
+        try await connection.query("SELECT pg_backend_pid()").value()
+    }
+
+    @Test func `A terminated connection ends the query with the server's reason`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let observer = try await TestDatabase.current.connect()
+        let process = try await processID(connection)
+        let sleep = Task { try await connection.query("SELECT pg_sleep(600)") }
+        try await untilSleeping(process, observer)
+        try await observer.query("SELECT pg_terminate_backend($1)", [process])
+        let error = await #expect(throws: PostgresError.self) { _ = try await sleep.value }
+        #expect(error?.code == .connectionLost)
+        #expect(error?.sqlState == .adminShutdown)
+        #expect(await !connection.isHealthy)
+        let next = await #expect(throws: PostgresError.self) { try await connection.query("SELECT 1") }
+        #expect(next?.code == .closed)
+    }
+
+    @Test func `A server killed in mid-query ends the query, and a new connection works when it is back`() async throws {
+        try await OwnServer.with { server in
+            let connection = try await server.connect()
+            let observer = try await server.connect()
+            let process = try await processID(connection)
+            let sleep = Task { try await connection.query("SELECT pg_sleep(600)") }
+            try await untilSleeping(process, observer)
+            server.kill()
+            _ = kill(process, SIGKILL)
+            let error = await #expect(throws: PostgresError.self) { _ = try await sleep.value }
+            #expect(error?.code == .connectionLost)
+
+            try await server.ensureRunning()
+            let again = try await server.connect()
+            #expect(try await again.query("SELECT 1").value() == 1)
+        }
+    }
+
+    @Test func `A suspended server ends a query at the response timeout`() async throws {
+        var configuration = TestDatabase.current.configuration()
+        configuration.responseTimeout = .milliseconds(200)
+        let connection = try await PostgresConnection.connect(configuration, logger: TestDatabase.logger)
+        let process = try await processID(connection)
+        _ = kill(process, SIGSTOP)
+        defer { _ = kill(process, SIGCONT) }
+        let error = await #expect(throws: PostgresError.self) { try await connection.query("SELECT 1") }
+        #expect(error?.code == .timeout)
+        #expect(error?.description == "timeout: the server did not answer within 0.2 seconds; the connection is closed")
+        #expect(await !connection.isHealthy)
+    }
+
+    @Test func `A suspended server ends the sending of a large value at the response timeout`() async throws {
+        var configuration = TestDatabase.current.configuration()
+        configuration.responseTimeout = .milliseconds(200)
+        let connection = try await PostgresConnection.connect(configuration, logger: TestDatabase.logger)
+        let process = try await processID(connection)
+        _ = kill(process, SIGSTOP)
+        defer { _ = kill(process, SIGCONT) }
+        let large = [UInt8](repeating: 1, count: 16 << 20)
+        let error = await #expect(throws: PostgresError.self) { try await connection.query("SELECT $1", [large]) }
+        #expect(error?.code == .timeout)
+    }
+
+    @Test func `Cancelling the task ends a query at once and closes the connection`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let observer = try await TestDatabase.current.connect()
+        let process = try await processID(connection)
+        let task = Task { try await connection.query("SELECT pg_sleep(600)") }
+        try await untilSleeping(process, observer)
+        task.cancel()
+        let error = await #expect(throws: PostgresError.self) { _ = try await task.value }
+        #expect(error?.code == .cancelled)
+        #expect(await !connection.isHealthy)
+    }
+
+    @Test func `A task cancelled before its transaction begins leaves the connection usable`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await connection.transaction { session in try session.execute("CREATE TABLE t (id int)") }
+        }
+        let error = await #expect(throws: PostgresError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        #expect(try await connection.query("SELECT to_regclass('t') IS NULL").value())
+    }
+
+    @Test func `A task cancelled between statements is rolled back and leaves the connection usable`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let task = Task {
+            try await connection.transaction { session in
+                try session.execute("CREATE TABLE t (id int)")
+                withUnsafeCurrentTask { $0?.cancel() }
+                try session.execute("SELECT 1")
+            }
+        }
+        let error = await #expect(throws: PostgresError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        #expect(try await connection.query("SELECT to_regclass('t') IS NULL").value())
+    }
+
+    @Test func `A closed connection says so, and closing twice is harmless`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        await connection.close()
+        await connection.close()
+        let error = await #expect(throws: PostgresError.self) { try await connection.execute("SELECT 1") }
+        #expect(error?.code == .closed)
+        #expect(await connection.serverVersion == 0)
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Logging
+import Postgres
+import Synchronization
+import TestDatabase
+import Testing
+
+@Suite(.database)
+struct NoticeTests {
+    @Test func `Notices are handed over with severity, message, detail and hint`() async throws {
+        let notices = Collector<PostgresNotice>()
+        let connection = try await TestDatabase.current.connect(onNotice: { notices.append($0) })
+        try await connection.execute(
+            """
+            DO $$ BEGIN
+                RAISE WARNING 'platforms without a way out: %', 'ios' USING DETAIL = 'd', HINT = 'h';
+                RAISE NOTICE 'by the way';
+            END $$
+            """
+        )
+        #expect(
+            notices.values == [
+                PostgresNotice(
+                    severity: "WARNING",
+                    sqlState: PostgresSQLState(rawValue: "01000"),
+                    message: "platforms without a way out: ios",
+                    detail: "d",
+                    hint: "h"
+                ),
+                PostgresNotice(
+                    severity: "NOTICE",
+                    sqlState: PostgresSQLState(rawValue: "00000"),
+                    message: "by the way"
+                ),
+            ]
+        )
+        #expect(notices.values.map(\.isWarning) == [true, false])
+    }
+
+    @Test func `A warning is logged as one, a notice as information`() async throws {
+        let levels = Collector<Logger.Level>()
+        let logger = Logger(label: "test", factory: { _ in LevelRecorder(levels: levels) })
+        let connection = try await PostgresConnection.connect(TestDatabase.current.configuration(), logger: logger)
+        try await connection.execute("DO $$ BEGIN RAISE WARNING 'w'; RAISE NOTICE 'n'; RAISE INFO 'i'; END $$")
+        #expect(levels.values == [.warning, .info, .info])
+    }
+}
+
+/// What happened, in order.
+private final class Collector<Value: Sendable>: Sendable {
+    private let storage = Mutex<[Value]>([])
+
+    var values: [Value] { storage.withLock { $0 } }
+
+    func append(_ value: Value) { storage.withLock { $0.append(value) } }
+}
+
+/// A log handler that keeps the levels of what is logged.
+private struct LevelRecorder: LogHandler {
+    let levels: Collector<Logger.Level>
+    var metadata: Logger.Metadata = [:]
+    var logLevel: Logger.Level = .trace
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) { levels.append(event.level) }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Postgres
+import TestDatabase
+import Testing
+
+@Suite(.database)
+struct ResultTests {
+    @Test func `An error of decoding names the column, its type and what was wanted`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let row = try #require(await connection.query("SELECT 'x'::text AS word, 1::int AS number, 1.5 AS exact").first)
+        let faults = [
+            #expect(throws: PostgresError.self) { try row["word", Int.self] },
+            #expect(throws: PostgresError.self) { try row["number", String.self] },
+            #expect(throws: PostgresError.self) { try row["number", Bool.self] },
+            #expect(throws: PostgresError.self) { try row["exact", Double.self] },
+        ]
+        #expect(faults.map { $0?.code } == [.decoding, .decoding, .decoding, .decoding])
+        #expect(
+            faults.map { $0?.message } == [
+                "column word: it has the type text where an integer is wanted",
+                "column number: it has the type integer where text is wanted",
+                "column number: it has the type integer where a boolean is wanted",
+                "column exact: it has the type numeric where a floating-point number is wanted",
+            ]
+        )
+    }
+
+    @Test func `A column that is not there is named beside those that are`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let row = try #require(await connection.query("SELECT 1 AS a, 2 AS b").first)
+        let byName = #expect(throws: PostgresError.self) { try row["c", Int.self] }
+        #expect(byName?.message == "the result has no column named c; it has: a, b")
+        for place in [-1, 2] {
+            #expect(throws: PostgresError.self) { try row[place, Int.self] }
+        }
+    }
+
+    @Test func `Columns, rows and counts are those of the statement`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        try await connection.execute("CREATE TABLE t (id int PRIMARY KEY, word text)")
+        let inserted = try await connection.query("INSERT INTO t SELECT g, 'w' || g FROM generate_series(1, 5) g")
+        #expect(inserted.affectedRows == 5)
+        #expect(inserted.commandTag == "INSERT 0 5")
+        #expect(inserted.isEmpty)
+        let selected = try await connection.query("SELECT * FROM t WHERE id > $1 ORDER BY id", [3])
+        #expect(selected.columns.map(\.name) == ["id", "word"])
+        #expect(selected.columns.map(\.type) == [.int4, .text])
+        #expect(try selected.map { row throws(PostgresError) in try row["word", String.self] } == ["w4", "w5"])
+        #expect(throws: PostgresError.self) { try selected.value(as: Int.self) }
+        let nothing = try await connection.query("SELECT 1 AS none WHERE false")
+        #expect(nothing.columns.map(\.name) == ["none"])
+        #expect(throws: PostgresError.self) { try nothing.value(as: Int.self) }
+    }
+
+    @Test func `An empty statement is an error, an empty script is not`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        await #expect(throws: PostgresError.self) { try await connection.query("  ") }
+        try await connection.execute(" ; ")
+        #expect(try await connection.query("SELECT 1").value() == 1)
+    }
+
+    @Test func `A hundred thousand rows are read one by one`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let sum = try await connection.withSession { session in
+            var sum = 0
+            var text = 0
+            try session.query("SELECT g, 'word ' || g FROM generate_series(1, $1) g", [100_000]) { row in
+                sum += try row[0, Int.self]
+                text += try row[1, String.self].utf8.count
+            }
+            #expect(text == 988_895)
+            return sum
+        }
+        #expect(sum == 5_000_050_000)
+    }
+
+    @Test func `Rows keep their values beyond their session`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let rows = try await connection.withSession { session in
+            var rows: [PostgresRow] = []
+            try session.query("SELECT 'row ' || g AS text FROM generate_series(1, 3) g") { rows.append($0) }
+            return rows
+        }
+        await connection.close()
+        #expect(try rows.map { row throws(PostgresError) in try row["text", String.self] } == ["row 1", "row 2", "row 3"])
+    }
+
+    @Test func `An error in the reading of a row ends the reading and keeps the connection`() async throws {
+        struct Enough: Error {}
+        let connection = try await TestDatabase.current.connect()
+        let answer = try await connection.withSession { session in
+            #expect(throws: Enough.self) {
+                try session.query("SELECT generate_series(1, 1000)") { row in
+                    if try row[0, Int.self] == 3 { throw Enough() }
+                }
+            }
+            return try session.query("SELECT 7").value(as: Int.self)
+        }
+        #expect(answer == 7)
+    }
+
+    @Test func `An error of the server among the rows is thrown after those before it`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        try await connection.withSession { session in
+            var seen = 0
+            let error = #expect(throws: PostgresError.self) {
+                try session.query("SELECT 1 / (3 - g) FROM generate_series(1, 5) g") { _ in seen += 1 }
+            }
+            #expect(error?.sqlState?.rawValue == "22012")
+            #expect(seen == 2)
+        }
+    }
+
+    @Test func `A session cannot be used while it reads rows, nor after its end`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let answer = try await connection.withSession { session in
+            let error = #expect(throws: PostgresError.self) {
+                try session.query("SELECT 1") { _ in _ = try session.query("SELECT 2") }
+            }
+            #expect(error?.code == .closed)
+            return try session.query("SELECT 3").value(as: Int.self)
+        }
+        #expect(answer == 3)
+    }
+
+    @Test func `COPY is refused instead of waiting for ever`() async throws {
+        for statement in ["COPY (SELECT 1) TO STDOUT", "CREATE TABLE t (id int); COPY t FROM STDIN"] {
+            let connection = try await TestDatabase.current.connect()
+            let error = await #expect(throws: PostgresError.self) { try await connection.execute(statement) }
+            #expect(error?.code == .misuse)
+            #expect(await !connection.isHealthy)
+        }
+    }
+}

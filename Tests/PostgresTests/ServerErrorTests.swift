@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Postgres
+import TestDatabase
+import Testing
+
+@Suite(.database)
+struct ServerErrorTests {
+    @Test func `A violated constraint is named with SQLSTATE, schema, table and column`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        try await connection.execute(
+            """
+            CREATE TABLE fruit (
+                name text NOT NULL CONSTRAINT fruit_name_key UNIQUE,
+                weight int CONSTRAINT fruit_weight_positive CHECK (weight > 0)
+            );
+            INSERT INTO fruit VALUES ('secret-apple', 1);
+            """
+        )
+        let duplicate = await #expect(throws: PostgresError.self) {
+            try await connection.query("INSERT INTO fruit VALUES ($1, 2)", ["secret-apple"])
+        }
+        #expect(duplicate?.code == .server)
+        #expect(duplicate?.sqlState == .uniqueViolation)
+        #expect(duplicate?.severity == "ERROR")
+        #expect(duplicate?.constraint == "fruit_name_key")
+        #expect(duplicate?.schema == "public")
+        #expect(duplicate?.table == "fruit")
+        #expect(duplicate?.detail?.contains("secret-apple") == true)
+        #expect(duplicate.map { "\($0)" }?.contains("secret-apple") == false)
+
+        let negative = await #expect(throws: PostgresError.self) {
+            try await connection.query("INSERT INTO fruit VALUES ('pear', -1)")
+        }
+        #expect(negative?.constraint == "fruit_weight_positive")
+        #expect(negative?.sqlState?.isIntegrityViolation == true)
+        let missing = await #expect(throws: PostgresError.self) {
+            try await connection.query("INSERT INTO fruit VALUES (NULL, 1)")
+        }
+        #expect(missing?.sqlState == .notNullViolation)
+        #expect(missing?.column == "name")
+    }
+
+    @Test func `Message, detail and hint of a RAISE arrive as they were written`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let error = await #expect(throws: PostgresError.self) {
+            try await connection.execute(
+                """
+                DO $$ BEGIN
+                    RAISE EXCEPTION 'the rule ü cannot stand' USING DETAIL = 'because', HINT = 'write it anew',
+                        ERRCODE = '23514', CONSTRAINT = 'rules_check', TABLE = 'rules', COLUMN = 'versions';
+                END $$
+                """
+            )
+        }
+        #expect(error?.message == "the rule ü cannot stand")
+        #expect(error?.detail == "because")
+        #expect(error?.hint == "write it anew")
+        #expect(error?.sqlState == .checkViolation)
+        #expect(error?.constraint == "rules_check")
+        #expect(error?.table == "rules")
+        #expect(error?.column == "versions")
+        #expect(error?.context?.contains("PL/pgSQL") == true)
+    }
+
+    @Test func `The description of an error shows no value`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let error = await #expect(throws: PostgresError.self) {
+            try await connection.query("SELECT $1::int", ["secret-value"])
+        }
+        #expect(error?.message.contains("secret-value") == true)
+        #expect(error?.description == "server error 22P02")
+    }
+
+    @Test func `A fault in the statement is shown by its place`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let error = await #expect(throws: PostgresError.self) { try await connection.query("SELECT 1 FROM nowhere") }
+        #expect(error?.sqlState == .undefinedTable)
+        #expect(error?.position == 15)
+        #expect(error?.description == "server error 42P01: relation \"nowhere\" does not exist")
+    }
+
+    @Test func `Of several statements the first that fails ends them and undoes all`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let error = await #expect(throws: PostgresError.self) {
+            try await connection.execute("CREATE TABLE a (); SELECT 1 / 0; CREATE TABLE b ()")
+        }
+        #expect(error?.sqlState?.rawValue == "22012")
+        #expect(try await connection.query("SELECT to_regclass('a') IS NULL").value())
+    }
+
+    @Test func `A statement timeout of the server ends the statement and keeps the connection`() async throws {
+        var configuration = TestDatabase.current.configuration()
+        configuration.statementTimeout = .milliseconds(20)
+        let connection = try await PostgresConnection.connect(configuration, logger: TestDatabase.logger)
+        let error = await #expect(throws: PostgresError.self) { try await connection.query("SELECT pg_sleep(600)") }
+        #expect(error?.code == .server)
+        #expect(error?.sqlState == .queryCanceled)
+        #expect(try await connection.query("SELECT 1").value() == 1)
+    }
+
+    @Test func `A lock timeout of the server ends the wait for a lock`() async throws {
+        var configuration = TestDatabase.current.configuration()
+        configuration.lockTimeout = .milliseconds(20)
+        let waiter = try await PostgresConnection.connect(configuration, logger: TestDatabase.logger)
+        let holder = try await TestDatabase.current.connect()
+        try await holder.execute("SELECT pg_advisory_lock(1)")
+        let error = await #expect(throws: PostgresError.self) {
+            try await waiter.execute("SELECT pg_advisory_lock(1)")
+        }
+        #expect(error?.sqlState == .lockNotAvailable)
+        await holder.close()
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Postgres
+import TestDatabase
+import Testing
+
+@Suite(.database)
+struct TransactionTests {
+    struct Refusal: Error {}
+
+    @Test func `What the body did is there after it returned`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let answer = try await connection.transaction { session in
+            try session.execute("CREATE TABLE t (id int)")
+            try session.query("INSERT INTO t VALUES ($1)", [1])
+            return "done"
+        }
+        #expect(answer == "done")
+        #expect(try await connection.query("SELECT count(*) FROM t").value() == 1)
+    }
+
+    @Test func `What the body did is undone when it throws`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        await #expect(throws: Refusal.self) {
+            try await connection.transaction { session in
+                try session.execute("CREATE TABLE t (id int)")
+                throw Refusal()
+            }
+        }
+        #expect(try await connection.query("SELECT to_regclass('t') IS NULL").value())
+    }
+
+    @Test func `A deferred constraint is an error at the commit`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        try await connection.execute(
+            """
+            CREATE TABLE parent (id int PRIMARY KEY);
+            CREATE TABLE child (parent int CONSTRAINT child_parent_fkey REFERENCES parent DEFERRABLE INITIALLY DEFERRED)
+            """
+        )
+        let error = await #expect(throws: PostgresError.self) {
+            try await connection.transaction { session in
+                try session.query("INSERT INTO child VALUES (1)")
+            }
+        }
+        #expect(error?.constraint == "child_parent_fkey")
+        #expect(error?.sqlState == .foreignKeyViolation)
+        #expect(try await connection.query("SELECT count(*) FROM child").value() == 0)
+    }
+
+    @Test func `An error that the body swallowed is thrown in place of the commit`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let error = await #expect(throws: PostgresError.self) {
+            try await connection.transaction { session in
+                try session.execute("CREATE TABLE t (id int)")
+                _ = try? session.query("SELECT * FROM nowhere")
+                _ = try? session.query("SELECT 1")
+            }
+        }
+        #expect(error?.sqlState == .undefinedTable)
+        #expect(try await connection.query("SELECT to_regclass('t') IS NULL").value())
+    }
+
+    @Test(arguments: ["COMMIT", "ROLLBACK"])
+    func `A body that ends the transaction by itself is an error`(statement: String) async throws {
+        let connection = try await TestDatabase.current.connect()
+        let error = await #expect(throws: PostgresError.self) {
+            try await connection.transaction { session in try session.execute(statement) }
+        }
+        #expect(error?.code == .misuse)
+        #expect(try await connection.query("SELECT 1").value() == 1)
+    }
+
+    @Test func `A transaction left open by a session is rolled back and reported`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let error = await #expect(throws: PostgresError.self) {
+            try await connection.execute("BEGIN; CREATE TABLE t (id int)")
+        }
+        #expect(error?.code == .misuse)
+        #expect(try await connection.query("SELECT to_regclass('t') IS NULL").value())
+    }
+
+    @Test func `Reading at one moment sees nothing that is committed later, and cannot write`() async throws {
+        let reader = try await TestDatabase.current.connect()
+        let database = TestDatabase.current
+        try await reader.execute("CREATE TABLE t (id int)")
+        let writer = try await database.connect()
+        let isReading = Signal()
+        let hasWritten = Signal()
+        async let counts = reader.transaction(.repeatableReadReadOnly) { session in
+            let before: Int = try session.query("SELECT count(*) FROM t").value()
+            isReading.send()
+            hasWritten.wait()
+            return [before, try session.query("SELECT count(*) FROM t").value()]
+        }
+        await isReading.wait()
+        try await writer.query("INSERT INTO t VALUES (1)")
+        hasWritten.send()
+        #expect(try await counts == [0, 0])
+        let error = await #expect(throws: PostgresError.self) {
+            try await reader.transaction(.repeatableReadReadOnly) { session in
+                try session.query("INSERT INTO t VALUES (2)")
+            }
+        }
+        #expect(error?.sqlState == .readOnlyTransaction)
+    }
+
+    @Test func `A transaction does not depend on the defaults of the session`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        try await connection.execute(
+            "SET default_transaction_read_only = on; SET default_transaction_isolation = serializable"
+        )
+        let level = try await connection.transaction { session in
+            try session.execute("CREATE TABLE t (id int)")
+            return try session.query("SHOW transaction_isolation").value(as: String.self)
+        }
+        #expect(level == "read committed")
+    }
+
+    @Test func `Nothing comes between the statements of a transaction`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        try await connection.execute("CREATE TABLE t (id int)")
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for round in 0..<50 {
+                group.addTask {
+                    try await connection.transaction { session in
+                        try session.query("INSERT INTO t VALUES ($1)", [round])
+                        return try session.query("SELECT count(*) FROM t WHERE xmin::text = pg_current_xact_id()::text")
+                            .value()
+                    }
+                }
+            }
+            for try await count in group { #expect(count == 1) }
+        }
+    }
+
+    @Test func `Losing the connection in a transaction undoes it`() async throws {
+        let database = TestDatabase.current
+        let connection = try await database.connect()
+        let error = await #expect(throws: PostgresError.self) {
+            try await connection.transaction { session in
+                try session.execute("CREATE TABLE t (id int)")
+                try session.query("SELECT pg_terminate_backend(pg_backend_pid())")
+            }
+        }
+        #expect(error?.code == .connectionLost)
+        #expect(error?.sqlState == .adminShutdown)
+        let again = try await database.connect()
+        #expect(try await again.query("SELECT to_regclass('t') IS NULL").value())
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Postgres
+import TestDatabase
+import Testing
+
+@Suite(.database)
+struct ValueTests {
+    static let texts = [
+        "", "plain", "Grüße, 世界 👩‍👩‍👧 \u{301}e", "quote ' \" \\ { } , \n \t \r", "NULL", "\u{1}\u{7f}\u{80}\u{10FFFF}",
+        String(repeating: "x", count: 1 << 20),
+    ]
+
+    @Test(arguments: texts)
+    func `Text comes back as it was sent`(text: String) async throws {
+        let connection = try await TestDatabase.current.connect()
+        let row = try #require(
+            await connection.query("SELECT $1::text AS text, octet_length($1) AS length", [text]).first
+        )
+        #expect(try row["text", String.self] == text)
+        #expect(try row["length", Int.self] == text.utf8.count)
+    }
+
+    @Test func `A NUL in text is refused before anything is sent`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        for parameter: any PostgresEncodable in ["a\0b", ["a", "\0"]] {
+            let error = await #expect(throws: PostgresError.self) {
+                try await connection.query("SELECT $1::text, $2", [1, parameter])
+            }
+            #expect(error?.code == .encoding)
+            #expect(error?.message.hasPrefix("parameter $2: ") == true)
+        }
+        let error = await #expect(throws: PostgresError.self) { try await connection.query("SELECT 1\0 + 1") }
+        #expect(error?.code == .encoding)
+        #expect(try await connection.query("SELECT 1").value() == 1)
+    }
+
+    @Test func `Bytes come back as they were sent, a megabyte of them and none`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let large = (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        for bytes in [[], [0], large] {
+            #expect(try await connection.query("SELECT $1::bytea", [bytes]).value() == bytes)
+        }
+    }
+
+    @Test func `NULL is nil, and refused where a value is wanted`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let nothing: String? = nil
+        let result = try await connection.query("SELECT $1::text AS a, $2::int AS b, ''::text AS c", [nothing, nil])
+        let row = try #require(result.first)
+        #expect(try row["a", String?.self] == nil)
+        #expect(try row["b", Int?.self] == nil)
+        #expect(try row["c", String?.self] == "")
+        let error = #expect(throws: PostgresError.self) { try row["a", String.self] }
+        #expect(error?.message == "column a: it is NULL where text is wanted")
+    }
+
+    @Test func `Integers keep their limits`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let row = try #require(
+            await connection.query(
+                "SELECT $1, $2, $3, $4, $5, $6, $7::int2, $8::int4",
+                [Int64.min, Int64.max, Int32.min, Int32.max, Int16.min, Int16.max, Int16(-1), Int32(-1)]
+            ).first
+        )
+        #expect(try row[0, Int64.self] == .min)
+        #expect(try row[1, Int.self] == .max)
+        #expect(try row[2, Int32.self] == .min)
+        #expect(try row[3, Int32.self] == .max)
+        #expect(try row[4, Int16.self] == .min)
+        #expect(try row[5, Int16.self] == .max)
+        #expect(try row[6, Int64.self] == -1)
+        #expect(try row[7, Int16.self] == -1)
+        #expect(throws: PostgresError.self) { try row[0, Int32.self] }
+        #expect(throws: PostgresError.self) { try row[2, Int16.self] }
+    }
+
+    @Test func `Floating-point numbers keep every bit`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let numbers = [
+            0, -0.0, 0.1, .pi, .greatestFiniteMagnitude, .leastNonzeroMagnitude, .infinity, -.infinity, .nan,
+        ]
+        for number in numbers {
+            let returned: Double = try await connection.query("SELECT $1", [number]).value()
+            #expect(returned.bitPattern == number.bitPattern)
+        }
+        #expect(try await connection.query("SELECT 0.5::real").value() == 0.5)
+    }
+
+    @Test func `Booleans, uuids and JSON are read`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let uuid = "0189f7ea-ae2c-7809-8aeb-b819cf5e9e7f"
+        let row = try #require(
+            await connection.query(
+                "SELECT $1::bool, $2::bool, $3::uuid, $4::jsonb, $5::json, 'x'::name, 'y'::char(3), 'z'::\"char\"",
+                [true, false, uuid.uppercased(), "{\"b\":1, \"a\":[]}", "{ }"]
+            ).first
+        )
+        #expect(try row[0, Bool.self])
+        #expect(try !row[1, Bool.self])
+        #expect(try row[2, String.self] == uuid)
+        #expect(try row[3, String.self] == "{\"a\": [], \"b\": 1}")
+        #expect(try row[4, String.self] == "{ }")
+        #expect(try row[5, String.self] == "x")
+        #expect(try row[6, String.self] == "y  ")
+        #expect(try row[7, String.self] == "z")
+    }
+
+    @Test func `Values do not depend on the settings of the session`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        try await connection.execute(
+            "SET DateStyle = 'SQL, DMY'; SET TimeZone = 'Asia/Kathmandu'; SET bytea_output = 'escape';"
+                + "SET extra_float_digits = -15; SET IntervalStyle = iso_8601"
+        )
+        let moment = PostgresTimestamp(microsecondsSince1970: 1_700_000_000_123_456)
+        let row = try #require(
+            await connection.query("SELECT $1, $2, $3", [moment, [UInt8(0), 255], 1.0 / 3]).first
+        )
+        #expect(try row[0, PostgresTimestamp.self] == moment)
+        #expect(try row[1, [UInt8].self] == [0, 255])
+        #expect(try row[2, Double.self] == 1.0 / 3)
+    }
+
+    @Test func `Large values cross in both directions while the connection does other work`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let text = String(repeating: "0123456789abcdef", count: 1 << 20)
+        let copies: String = try await connection.query("SELECT $1::text || $2::text", [text, text]).value()
+        #expect(copies.utf8.count == 2 * text.utf8.count)
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Logging
+import Testing
+
+@testable import PrivatePostgres
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+struct PrivatePostgresErrorTests {
+    private func failure(_ postgres: PrivatePostgres) async -> PrivatePostgresError? {
+        await #expect(throws: PrivatePostgresError.self) { _ = try await postgres.start() }
+    }
+
+    @Test func `Where initdb is missing, the error names the package and the alternative`() async throws {
+        try await TemporaryFolder.with { folder in
+            var postgres = folder.postgres()
+            postgres.search = .init(path: folder.path, versionedFolders: [folder.path])
+            let error = await failure(postgres)
+            #expect(error?.code == .programsMissing)
+            #expect(
+                error?.description == """
+                    the programs initdb and postgres of PostgreSQL 15 or newer are not installed
+                    Install PostgreSQL (on Debian: apt-get install postgresql), or set DATABASE_URL to use a database \
+                    elsewhere.
+                    """
+            )
+        }
+    }
+
+    @Test func `Data of a version that is not installed name that version`() async throws {
+        try await TemporaryFolder.with { folder in
+            try await folder.postgres().start().releaseAndWait()
+            try folder.write("99\n", to: "state/postgres/data/PG_VERSION")
+            let error = await failure(folder.postgres())
+            #expect(error?.code == .programsMissing)
+            #expect(error?.message.hasPrefix("the data was made by PostgreSQL 99, whose programs") == true)
+            #expect(error?.hint?.contains("postgresql-99") == true)
+        }
+    }
+
+    @Test func `A server that ends while it starts shows the end of its log`() async throws {
+        try await TemporaryFolder.with { folder in
+            let error = await failure(folder.postgres(.init(settings: ["shared_buffers": "nonsense"])))
+            #expect(error?.code == .startFailed)
+            #expect(error?.message.contains("invalid value for parameter \"shared_buffers\"") == true)
+        }
+    }
+
+    @Test func `A folder on the way that the server's user cannot enter is named`() async throws {
+        try await TemporaryFolder.with { folder in
+            guard geteuid() == 0 else { return }
+            #expect(chmod(folder.path, 0o700) == 0)
+            let error = await failure(folder.postgres())
+            #expect(error?.code == .folderUnusable)
+            #expect(error?.message.hasPrefix("the folder \(folder.path), on the way to the state folder") == true)
+        }
+    }
+
+    @Test func `A state folder that cannot be written is named with the reason`() async throws {
+        let postgres = PrivatePostgres(stateDirectory: "/proc/versiongate", logger: Logger(label: "test"))
+        let error = await failure(postgres)
+        #expect(error?.code == .folderUnusable)
+        #expect(error?.message.hasPrefix("the state folder /proc/versiongate cannot be written by") == true)
+    }
+
+    @Test func `A file in the place of the folder is refused`() async throws {
+        try await TemporaryFolder.with { folder in
+            #expect(mkdir(folder.state, 0o755) == 0)
+            try folder.write("", to: "state/postgres")
+            let error = await failure(folder.postgres())
+            #expect(error?.code == .folderUnusable)
+        }
+    }
+
+    @Test(arguments: ["", "/tmp/a\nb"])
+    func `A path that cannot be used is refused`(path: String) async throws {
+        let error = await failure(PrivatePostgres(stateDirectory: path, logger: Logger(label: "test")))
+        #expect(error?.code == .folderUnusable)
+    }
+
+    @Test(
+        arguments: [
+            ("postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)", 15), ("postgres (PostgreSQL) 18beta1", 18),
+            ("postgres (PostgreSQL) 17", 17), ("postgres", nil), ("postgres (PostgreSQL) x", nil),
+        ] as [(String, Int?)]
+    )
+    func `The major version is read from what postgres prints`(line: String, major: Int?) {
+        #expect(PostgresInstallation.majorVersion(in: line) == major)
+    }
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Logging
+import Postgres
+import Subprocess
+import Testing
+
+@testable import PrivatePostgres
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+struct PrivatePostgresTests {
+    private let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+
+    private func connect(_ lease: PrivatePostgresLease, user: String = "versiongate") async throws -> PostgresConnection {
+        try await PostgresConnection.connect(lease.configuration(user: user), logger: logger)
+    }
+
+    /// Returns when no process of the server in the folder is left.
+    private func untilStopped(_ folder: TemporaryFolder) async throws {
+        let owner = try ClusterFolder(stateDirectory: folder.state, options: .init()).owner
+        let server = try FileLock(folder.state + "/postgres/server.lock", owner: owner)
+        try await server.lock(.exclusive, within: .seconds(60), purpose: "the server to stop")
+    }
+
+    private func log(_ folder: TemporaryFolder) -> String {
+        ServerLog(folder.state + "/postgres/server.log").text(from: 0)
+    }
+
+    @Test func `The first start initialises, the second finds the data, and leaving stops cleanly`() async throws {
+        try await TemporaryFolder.with { folder in
+            let first = try await folder.postgres().start()
+            let connection = try await connect(first)
+            #expect(try await connection.query("SELECT current_database()::text").value() == "versiongate")
+            try await connection.execute("CREATE TABLE t AS SELECT 'kept' AS word")
+            #expect(try await connection.query("SHOW server_encoding").value() == "UTF8")
+            #expect(try await connection.query("SHOW data_checksums").value() == "on")
+            #expect(try await connection.query("SHOW listen_addresses").value() == "")
+            #expect(try await connection.query("SHOW unix_socket_permissions").value() == "0700")
+            await connection.close()
+            try await first.releaseAndWait()
+            #expect(first.serverProcessID == nil)
+            #expect(log(folder).contains("database system is shut down"))
+
+            let second = try await folder.postgres().start()
+            #expect(try await connect(second).query("SELECT word FROM t").value() == "kept")
+            #expect(!log(folder).contains("was not properly shut down"))
+            try await second.releaseAndWait()
+        }
+    }
+
+    @Test func `Starts that race initialise once and share one server`() async throws {
+        try await TemporaryFolder.with { folder in
+            let leases = try await withThrowingTaskGroup(of: PrivatePostgresLease.self) { group in
+                for _ in 0..<6 { group.addTask { try await folder.postgres().start() } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(Set(leases.map(\.serverProcessID)).count == 1)
+            for lease in leases.dropLast() { try await lease.releaseAndWait() }
+            #expect(try await connect(leases[5]).query("SELECT 1").value() == 1)
+            try await leases[5].releaseAndWait()
+            #expect(leases[5].serverProcessID == nil)
+            #expect(log(folder).components(of: "starting PostgreSQL") == 1)
+        }
+    }
+
+    @Test func `Starting while the server stops waits for it and starts it anew`() async throws {
+        try await TemporaryFolder.with { folder in
+            var previous = try await folder.postgres().start()
+            for _ in 0..<5 {
+                let process = previous.serverProcessID
+                previous.release()
+                let next = try await folder.postgres().start()
+                #expect(try await connect(next).query("SELECT 1").value() == 1)
+                #expect(process != nil)
+                previous = next
+            }
+            try await previous.releaseAndWait()
+        }
+    }
+
+    @Test func `A holder killed with SIGKILL lets the server stop`() async throws {
+        try await TemporaryFolder.with { folder in
+            let lease = try await folder.postgres().start()
+            let holder = try await run(
+                .name("flock"),
+                arguments: ["--shared", "--no-fork", folder.state + "/postgres/leases.lock", "sh", "-c", "echo; exec cat"],
+                input: .inputWriter,
+                output: .sequence,
+                error: .discarded
+            ) { execution in
+                for try await _ in execution.standardOutput { break }
+                try await lease.releaseAndWait()
+                #expect(lease.serverProcessID != nil)
+                try execution.send(signal: .kill)
+            }
+            #expect(holder.terminationStatus == .signaled(SIGKILL))
+            try await untilStopped(folder)
+            #expect(log(folder).contains("database system is shut down"))
+        }
+    }
+
+    @Test func `A server killed with SIGKILL is brought back with what was committed`() async throws {
+        try await TemporaryFolder.with { folder in
+            let lease = try await folder.postgres().start()
+            let connection = try await connect(lease)
+            try await connection.execute("CREATE TABLE t AS SELECT 'kept' AS word")
+            let process = try #require(lease.serverProcessID)
+            #expect(kill(process, SIGKILL) == 0)
+            try await lease.ensureRunning()
+            #expect(lease.serverProcessID != process)
+            #expect(try await connect(lease).query("SELECT word FROM t").value() == "kept")
+            try await lease.ensureRunning()
+            try await lease.releaseAndWait()
+            #expect(log(folder).contains("database system is shut down"))
+        }
+    }
+
+    @Test func `A keeper killed with SIGKILL leaves a server that still stops with the last lease`() async throws {
+        try await TemporaryFolder.with { folder in
+            let lease = try await folder.postgres().start()
+            let process = try #require(lease.serverProcessID)
+            let status = ServerLog("/proc/\(process)/status").text(from: 0)
+            let parent = try #require(
+                status.split(separator: "\n").first { $0.hasPrefix("PPid:") }.flatMap { Int32($0.dropFirst(6)) }
+            )
+            #expect(kill(parent, SIGKILL) == 0)
+            #expect(try await connect(lease).query("SELECT 1").value() == 1)
+            try await lease.releaseAndWait()
+            #expect(log(folder).contains("database system is shut down"))
+        }
+    }
+
+    @Test(arguments: ["", "not a number\n", "this process"])
+    func `A stale file of another process does not keep the server from starting`(content: String) async throws {
+        try await TemporaryFolder.with { folder in
+            let first = try await folder.postgres().start()
+            let process = try #require(first.serverProcessID)
+            let server = folder.state + "/postgres"
+            let owner = try FileStatus(server).owner
+            #expect(kill(process, SIGKILL) == 0)
+            try await untilStopped(folder)
+
+            // A process of the same user, which PostgreSQL by itself takes for another server.
+            var platform = PlatformOptions()
+            platform.userID = geteuid() == 0 ? owner : nil
+            _ = try await run(
+                .name("cat"),
+                platformOptions: platform,
+                input: .inputWriter,
+                output: .discarded,
+                error: .discarded
+            ) { execution in
+                let text = content == "this process" ? "\(execution.processIdentifier.value)\n\(server)/data\n" : content
+                try folder.write(text, to: "state/postgres/data/postmaster.pid")
+                try await first.ensureRunning()
+                #expect(try await connect(first).query("SELECT 1").value() == 1)
+                try await execution.standardInputWriter.finish()
+            }
+            try await first.releaseAndWait()
+        }
+    }
+
+    @Test func `Root runs the server as an unprivileged user in a folder that others cannot enter`() async throws {
+        try await TemporaryFolder.with { folder in
+            let lease = try await folder.postgres().start()
+            let status = try FileStatus(folder.state + "/postgres")
+            #expect(status.permissions == 0o700)
+            #expect(try FileStatus("/proc/\(#require(lease.serverProcessID))").owner == status.owner)
+            #expect(try FileStatus(folder.state).owner == geteuid())
+            if geteuid() == 0 { #expect(status.owner != 0) } else { #expect(status.owner == geteuid()) }
+            try await lease.releaseAndWait()
+        }
+    }
+
+    @Test func `The roles of versiongate and those asked for may log in, also by psql, and no others`() async throws {
+        try await TemporaryFolder.with { folder in
+            let lease = try await folder.postgres(.init(settings: ["fsync": "off"], additionalRoles: ["it's \"me\""])).start()
+            let connection = try await connect(lease)
+            let roles = ["versiongate_admin", "versiongate_server", "it's \"me\"", "other"]
+            for role in roles { try await connection.execute("CREATE ROLE \(PostgresIdentifier(role)) LOGIN") }
+            for role in roles.dropLast() {
+                let result = try await run(
+                    .name("psql"),
+                    arguments: ["-XAtc", "SELECT session_user", lease.url(user: role)],
+                    output: .string(limit: 4096)
+                )
+                #expect(result.standardOutput == role + "\n")
+            }
+            let error = await #expect(throws: PostgresError.self) { _ = try await connect(lease, user: "other") }
+            #expect(error?.message.contains("Peer authentication failed") == true)
+            try await lease.releaseAndWait()
+        }
+    }
+
+    @Test(arguments: [String(repeating: "long/", count: 30), "with space, comma; \"quote\" 'and' \\ @ % ü?#&="])
+    func `Any path of the state folder works`(name: String) async throws {
+        try await TemporaryFolder.with { folder in
+            let state = folder.path + "/" + name
+            let lease = try await PrivatePostgres(
+                stateDirectory: state,
+                options: .init(settings: ["fsync": "off"]),
+                logger: logger
+            ).start()
+            #expect(try await connect(lease).query("SELECT 1").value() == 1)
+            #expect(try FileStatus(lease.socketDirectory).permissions == 0o700)
+            let result = try await run(
+                .name("psql"),
+                arguments: ["-XAtc", "SELECT 1", lease.url()],
+                output: .string(limit: 4096)
+            )
+            #expect(result.standardOutput == "1\n")
+            try await lease.releaseAndWait()
+            if !lease.socketDirectory.hasPrefix(folder.path) { #expect(rmdir(lease.socketDirectory) == 0) }
+        }
+    }
+
+    @Test func `A disposable server leaves nothing behind`() async throws {
+        try await TemporaryFolder.with { folder in
+            let lease = try await folder.postgres(.init(isDisposable: true)).start()
+            #expect(access(folder.state, F_OK) == 0)
+            // The parent belongs to this test, and a server run by another user cannot remove an entry of it.
+            if geteuid() == 0 { #expect(chmod(folder.path, 0o777) == 0) }
+            try await lease.releaseAndWait()
+            #expect(access(folder.state, F_OK) != 0)
+        }
+    }
+
+    @Test func `A server on the loopback asks for a password`() async throws {
+        try await TemporaryFolder.with { folder in
+            let lease = try await folder.postgres(.init(settings: ["fsync": "off"], listensOnLoopback: true)).start()
+            try await connect(lease).execute("CREATE ROLE guest LOGIN PASSWORD 'open sesame'")
+            let address = "postgresql://guest@127.0.0.1:\(lease.port)/versiongate"
+            var configuration = PostgresConfiguration(connectionString: address, overrides: ["password": "open sesame"])
+            let guest = try await PostgresConnection.connect(configuration, logger: logger)
+            #expect(try await guest.query("SELECT session_user::text").value() == "guest")
+            configuration.overrides = ["password": "wrong"]
+            await #expect(throws: PostgresError.self) {
+                _ = try await PostgresConnection.connect(configuration, logger: logger)
+            }
+            let second = try await folder.postgres().start()
+            #expect(second.port == lease.port)
+            second.release()
+            try await lease.releaseAndWait()
+        }
+    }
+}
+
+extension String {
+    /// How often a text occurs in this one.
+    fileprivate func components(of text: String) -> Int { ranges(of: text).count }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Logging
+import Subprocess
+import SystemPackage
+import Testing
+
+@testable import PrivatePostgres
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// A fresh folder of the system's temporary folder, removed after a test.
+struct TemporaryFolder {
+    let path: String
+
+    /// Runs `body` with a folder that other users may enter, as a state folder's parent must be.
+    static func with<R>(_ body: (TemporaryFolder) async throws -> R) async throws -> R {
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        let path = "\(parent)/versiongate-private-\(getpid())-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+        try #require(mkdir(path, 0o755) == 0)
+        let result: Result<R, any Error>
+        do {
+            result = .success(try await body(TemporaryFolder(path: path)))
+        } catch {
+            result = .failure(error)
+        }
+        _ = try await run(.name("rm"), arguments: ["-rf", "--", path], output: .discarded)
+        return try result.get()
+    }
+
+    var state: String { path + "/state" }
+
+    /// A private PostgreSQL in the state folder that need not survive a failure of the machine.
+    func postgres(_ options: PrivatePostgresOptions = .init(settings: ["fsync": "off"])) -> PrivatePostgres {
+        PrivatePostgres(stateDirectory: state, options: options, logger: Logger(label: "test"))
+    }
+
+    /// Makes a file of this folder hold a text.
+    func write(_ text: String, to name: String) throws {
+        let file = try FileDescriptor.open(
+            FilePath("\(path)/\(name)"),
+            .writeOnly,
+            options: [.create, .truncate],
+            permissions: .ownerReadWrite
+        )
+        _ = try file.closeAfter { try file.writeAll(text.utf8) }
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import Postgres
+public import PrivatePostgres
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// A PostgreSQL that a test has to itself, to be killed, suspended and started again.
+public struct OwnServer: Sendable {
+    let lease: PrivatePostgresLease
+
+    /// Starts a server in a fresh temporary folder, runs `body` with it, and removes it.
+    ///
+    /// Its data survive `kill()`; durability against a failure of the machine is switched off.
+    public static func with<R: Sendable>(
+        listensOnLoopback: Bool = false,
+        _ body: (OwnServer) async throws -> R
+    ) async throws -> R {
+        let options = PrivatePostgresOptions(
+            settings: ["fsync": "off"],
+            additionalRoles: TestDatabase.additionalRoles,
+            isDisposable: true,
+            listensOnLoopback: listensOnLoopback
+        )
+        let lease = try await PrivatePostgres(
+            stateDirectory: TestDatabase.freshFolder(),
+            options: options,
+            logger: TestDatabase.logger
+        ).start()
+        let result: Result<R, any Error>
+        do {
+            result = .success(try await body(OwnServer(lease: lease)))
+        } catch {
+            result = .failure(error)
+        }
+        // A disposable folder is removed by a server that is stopped, not by one that was killed.
+        try await lease.ensureRunning()
+        try await lease.releaseAndWait()
+        return try result.get()
+    }
+
+    /// The settings to connect as a role; by default as the superuser, to the database that is versiongate's own.
+    public func configuration(user: String = PrivatePostgres.superuser) -> PostgresConfiguration {
+        lease.configuration(user: user)
+    }
+
+    /// Connects as a role; by default as the superuser.
+    public func connect(user: String = PrivatePostgres.superuser) async throws -> PostgresConnection {
+        try await PostgresConnection.connect(configuration(user: user), logger: TestDatabase.logger)
+    }
+
+    /// The port on 127.0.0.1 of a server that listens there.
+    public var port: Int { lease.port }
+
+    /// Starts the server again after it was killed.
+    public func ensureRunning() async throws { try await lease.ensureRunning() }
+
+    /// Kills the server's main process with SIGKILL; the others end by themselves.
+    public func kill() { signal(SIGKILL) }
+
+    /// Sends a signal to the server's main process.
+    public func signal(_ signal: Int32) {
+        if let process = lease.serverProcessID { _ = systemKill(process, signal) }
+    }
+}
+
+private func systemKill(_ process: Int32, _ signal: Int32) -> Int32 { kill(process, signal) }

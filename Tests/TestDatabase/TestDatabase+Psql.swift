@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import PrivatePostgres
+import Subprocess
+
+extension TestDatabase {
+    /// What psql printed and how it ended.
+    public struct PsqlResult: Sendable {
+        /// The rows, their columns separated by `|`, without headings.
+        public let output: String
+        /// Errors, notices and warnings.
+        public let errors: String
+        /// Whether every statement succeeded.
+        public let isSuccess: Bool
+    }
+
+    /// Runs a script by psql, as an admin would, up to the first error.
+    public func psql(_ script: String, user: String = PrivatePostgres.superuser) async throws -> PsqlResult {
+        let result = try await run(
+            .name("psql"),
+            arguments: ["--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "-v", "ON_ERROR_STOP=1", url(user: user)],
+            input: .string(script),
+            output: .string(limit: 16 << 20),
+            error: .string(limit: 1 << 20)
+        )
+        return PsqlResult(
+            output: result.standardOutput,
+            errors: result.standardError,
+            isSuccess: result.terminationStatus.isSuccess
+        )
+    }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import PolicyStore
+import Postgres
+
+extension TestDatabase {
+    /// What every database of the trait `.migratedDatabase` begins with: prepared once per process, then copied.
+    static func prepareTemplate(_ configuration: PostgresConfiguration) async throws {
+        let connection = try await PostgresConnection.connect(configuration, logger: logger)
+        try await SchemaMigrator(logger: logger).migrate(connection)
+        await connection.close()
+    }
+}

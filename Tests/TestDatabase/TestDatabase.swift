@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import Logging
+public import Postgres
+public import PrivatePostgres
+
+/// A database that belongs to one running test.
+///
+/// It lives in a PostgreSQL that the test process starts at first use in a fresh temporary folder, which stops and is
+/// deleted when the process ends in any way. It is reached through a Unix socket alone, so no test can touch a
+/// database elsewhere.
+public struct TestDatabase: Sendable {
+    /// Roles, beside those of versiongate, as which tests may log in once they have created them.
+    public static let additionalRoles = ["test_alice", "test_bob"]
+
+    /// The name of the database.
+    public let name: String
+    let server: TestServer
+
+    @TaskLocal static var ofThisTest: TestDatabase?
+
+    /// The database of the running test, which needs the trait `.database` or `.migratedDatabase`.
+    public static var current: TestDatabase {
+        guard let database = ofThisTest else {
+            preconditionFailure("the test needs the trait .database or .migratedDatabase")
+        }
+        return database
+    }
+
+    /// The settings to connect as a role; by default as the superuser who owns the database.
+    public func configuration(user: String = PrivatePostgres.superuser) -> PostgresConfiguration {
+        server.lease.configuration(user: user, database: name)
+    }
+
+    /// An address of the database for other programs.
+    public func url(user: String = PrivatePostgres.superuser) -> String {
+        server.lease.url(user: user, database: name)
+    }
+
+    /// Connects as a role; by default as the superuser who owns the database.
+    public func connect(
+        user: String = PrivatePostgres.superuser,
+        onNotice: (@Sendable (PostgresNotice) -> Void)? = nil
+    ) async throws -> PostgresConnection {
+        try await PostgresConnection.connect(configuration(user: user), logger: Self.logger, onNotice: onNotice)
+    }
+
+    /// A logger that says nothing.
+    public static var logger: Logger { Logger(label: "versiongate.test", factory: { _ in SwiftLogNoOpLogHandler() }) }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Subprocess
+import TestDatabase
+
+/// The `versiongate` that was built beside the tests, run as a user would.
+struct BuiltBinary: Sendable {
+    /// What a run printed and how it ended.
+    struct Result: Sendable {
+        let status: Int
+        let output: String
+        let errors: String
+    }
+
+    private let environment: [String: String]
+
+    /// The binary on a database of the test.
+    init(_ database: TestDatabase) {
+        environment = ["DATABASE_URL": database.url(user: "versiongate_admin")]
+    }
+
+    /// The binary with its private PostgreSQL in a folder.
+    init(stateDirectory: String) {
+        environment = ["VERSIONGATE_STATE_DIR": stateDirectory]
+    }
+
+    /// The binary with any environment.
+    init(environment: [String: String]) {
+        self.environment = environment
+    }
+
+    /// Where the binary is.
+    static let path: String = {
+        let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        return tests.deletingLastPathComponent().appending(path: "versiongate").path
+    }()
+
+    /// The environment that the binary runs in.
+    var subprocessEnvironment: Environment {
+        var variables: [Environment.Key: String?] = ["DATABASE_URL": nil, "VERSIONGATE_STATE_DIR": nil]
+        for (name, value) in environment { variables[Environment.Key(rawValue: name)!] = value }
+        return .inherit.updating(variables)
+    }
+
+    /// Runs a command line that is split at blanks; quotes are not known, so values with blanks go to ``run(arguments:)``.
+    @discardableResult
+    func run(_ line: String) async throws -> Result {
+        try await run(arguments: line.split(separator: " ").map(String.init))
+    }
+
+    /// Runs a command with these arguments to its end.
+    @discardableResult
+    func run(arguments: [String]) async throws -> Result {
+        let result = try await Subprocess.run(
+            .path(.init(Self.path)),
+            arguments: Arguments(arguments),
+            environment: subprocessEnvironment,
+            output: .string(limit: 16 << 20),
+            error: .string(limit: 1 << 20)
+        )
+        guard case .exited(let status) = result.terminationStatus else {
+            return Result(status: -1, output: result.standardOutput, errors: result.standardError)
+        }
+        return Result(status: Int(status), output: result.standardOutput, errors: result.standardError)
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Synchronization
+import Testing
+
+@Suite("The private PostgreSQL, by the built binary")
+struct PrivateDatabaseTests {
+    private static let payload = #"{"bundle":"com.example.doto","version":"1.1"}"#
+
+    /// A state folder that is removed afterwards.
+    private func withStateDirectory(_ body: (String) async throws -> Void) async throws {
+        let path = "/tmp/versiongate-\(UUID().uuidString.prefix(8).lowercased())"
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await body(path))
+        } catch {
+            result = .failure(error)
+        }
+        try? FileManager.default.removeItem(atPath: path)
+        try result.get()
+    }
+
+    private func postmaster(_ directory: String) throws -> Int32 {
+        let files = FileManager.default.enumerator(atPath: directory)
+        while let file = files?.nextObject() as? String {
+            guard file.hasSuffix("postmaster.pid") else { continue }
+            let lines = try String(contentsOfFile: "\(directory)/\(file)", encoding: .utf8).split(separator: "\n")
+            return Int32(lines[0]) ?? 0
+        }
+        return 0
+    }
+
+    @Test("is made and started by whichever of several commands comes first, and all succeed")
+    func isMadeInARace() async throws {
+        try await withStateDirectory { directory in
+            let versiongate = BuiltBinary(stateDirectory: directory)
+            let results = try await withThrowingTaskGroup(of: BuiltBinary.Result.self) { group in
+                for number in 0..<4 {
+                    group.addTask { try await versiongate.run("app add com.example.app\(number)") }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            for result in results { #expect(result.status == 0, "\(result.errors)") }
+            let apps = try await versiongate.run("app list --format json").output
+            #expect(apps.split(separator: "\n").count == 6)
+            #expect(try postmaster(directory) == 0, "nobody uses it any more")
+        }
+    }
+
+    @Test("serves edits by the command line and by psql, and is down cleanly after SIGTERM")
+    func servesAndStops() async throws {
+        try await withStateDirectory { directory in
+            let versiongate = BuiltBinary(stateDirectory: directory)
+            let ending = try await ServingBinary.run(versiongate) { server in
+                try await versiongate.run("app add com.example.doto")
+                let added = try await versiongate.run(arguments: [
+                    "rule", "add", "update", "--bundle", "com.example.doto", "--versions", "<1.2", "--title", "Please update",
+                    "--text", "1.2 is there.", "--enable",
+                ])
+                #expect(added.status == 0, "\(added.errors)")
+                try await server.check(Self.payload) { $0.contains("Please update") }
+                let psql = try await versiongate.run(arguments: [
+                    "database", "psql", "--", "-c", "UPDATE rules SET title = 'By psql'",
+                ])
+                #expect(psql.status == 0, "\(psql.errors)")
+                try await server.check(Self.payload) { $0.contains("By psql") }
+            }
+            #expect(ending.status == 0, "\(ending.errors)")
+            #expect(try postmaster(directory) == 0)
+        }
+    }
+
+    @Test("killed with SIGKILL under 20,000 checks fails none of them, comes back, and edits are live again")
+    func survivesAKilledDatabase() async throws {
+        try await withStateDirectory { directory in
+            let versiongate = BuiltBinary(stateDirectory: directory)
+            try await ServingBinary.run(versiongate) { server in
+                try await versiongate.run("app add com.example.doto")
+                try await versiongate.run("rule add update --bundle com.example.doto --title One --text X --enable")
+                try await server.check(Self.payload) { $0.contains("One") }
+                let failures = Mutex(0)
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for task in 0..<8 {
+                        group.addTask {
+                            for check in 0..<2_500 {
+                                if task == 0, check == 500 { kill(try postmaster(directory), SIGKILL) }
+                                let answer = try? await server.check(Self.payload)
+                                if answer?.contains("One") != true { failures.withLock { $0 += 1 } }
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                #expect(failures.withLock { $0 } == 0)
+                let edit = try await versiongate.run("rule edit update --title Two")
+                #expect(edit.status == 0, "\(edit.errors)")
+                try await server.check(Self.payload) { $0.contains("Two") }
+            }
+        }
+    }
+
+    @Test("stops when the server is killed with SIGKILL, and the next command finds everything")
+    func survivesAKilledServer() async throws {
+        try await withStateDirectory { directory in
+            let versiongate = BuiltBinary(stateDirectory: directory)
+            try await ServingBinary.run(versiongate) { server in
+                try await versiongate.run("app add com.example.doto")
+                kill(server.processIdentifier, SIGKILL)
+            }
+            let list = try await versiongate.run("app list --format json")
+            #expect(list.output.contains("com.example.doto"), "\(list.errors)")
+            #expect(try postmaster(directory) == 0)
+        }
+    }
+
+    @Test("has an address that psql accepts as versiongate_admin")
+    func hasAnAddress() async throws {
+        try await withStateDirectory { directory in
+            let versiongate = BuiltBinary(stateDirectory: directory)
+            let address = try await versiongate.run("database url").output
+            #expect(address.hasPrefix("postgresql://versiongate_admin@"))
+        }
+    }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import TestDatabase
+import Testing
+
+@Suite("The rule and app commands, by the built binary", .migratedDatabase)
+struct RuleCommandTests {
+    private var versiongate: BuiltBinary { BuiltBinary(.current) }
+
+    private func addExample() async throws {
+        try await versiongate.run("app add com.example.doto --name Doto --store-link ios=https://example.com/ios")
+        try await versiongate.run(arguments: [
+            "rule", "add", "update", "--bundle", "com.example.doto", "--versions", "<1.2", "--title", "Please update",
+            "--text", "{app} 1.2 is there.", "--link", "store", "--enable",
+        ])
+    }
+
+    private func check(_ members: String) async throws -> String {
+        try await versiongate.run("check --format json \(members)").output
+    }
+
+    @Test("add an app and a rule, whose message a check gets")
+    func addsAndChecks() async throws {
+        try await addExample()
+        let answer = try await check("bundle=com.example.doto version=1.1 platform=iOS")
+        #expect(
+            answer == """
+                {"messages":[{"id":"update","title":"Please update","text":"Doto 1.2 is there.","link":"https://example.com/ios"}]}
+
+                """
+        )
+        #expect(try await check("bundle=com.example.doto version=1.2 platform=iOS") == "{\"messages\":[]}\n")
+        let people = try await versiongate.run("check bundle=com.example.doto version=1.1 platform=ios")
+        #expect(people.output.contains("1. Please update  [update]"))
+    }
+
+    @Test("print what changed, what ranges mean, and how to take the change back")
+    func reportsEdits() async throws {
+        try await addExample()
+        let edit = try await versiongate.run(arguments: ["rule", "edit", "update", "--versions", "<1.1 || 1.1.x"])
+        #expect(edit.status == 0)
+        #expect(edit.output.contains("versions: <1.2 -> <1.1 || 1.1.x"))
+        #expect(edit.output.contains("versions <1.1 || 1.1.x means:"))
+        #expect(edit.output.contains("versiongate undo 3"))
+        try await versiongate.run("undo 3")
+        let shown = try await versiongate.run("rule show update --format json")
+        #expect(shown.output.contains("\"versions\":\"<1.2\""))
+        let again = try await versiongate.run(arguments: ["rule", "edit", "update", "--versions", "<1.2"])
+        #expect(again.output.contains("Nothing changed"))
+    }
+
+    @Test("add a rule that reaches nobody until it is enabled, and none after it is disabled")
+    func enablesAndDisables() async throws {
+        try await versiongate.run("app add a")
+        try await versiongate.run("rule add k --bundle a --title T --text X")
+        #expect(try await check("bundle=a") == "{\"messages\":[]}\n")
+        try await versiongate.run("rule enable k")
+        #expect(try await check("bundle=a").contains("\"id\":\"k\""))
+        try await versiongate.run("rule disable k")
+        #expect(try await check("bundle=a") == "{\"messages\":[]}\n")
+    }
+
+    @Test("pause and resume an app")
+    func pauses() async throws {
+        try await addExample()
+        try await versiongate.run("app pause com.example.doto")
+        #expect(try await check("bundle=com.example.doto version=1.1") == "{\"messages\":[]}\n")
+        try await versiongate.run("app resume com.example.doto")
+        #expect(try await check("bundle=com.example.doto version=1.1").contains("update"))
+    }
+
+    @Test("set the rollout, with or without a percent sign")
+    func rollsOut() async throws {
+        try await addExample()
+        try await versiongate.run("rule rollout update 0.01%")
+        #expect(try await check("bundle=com.example.doto version=1.1") == "{\"messages\":[]}\n")
+        try await versiongate.run("rule rollout update 100")
+        #expect(try await check("bundle=com.example.doto version=1.1").contains("update"))
+    }
+
+    @Test("plan a ramp, show it over time, and keep the percentage in force when it is cleared")
+    func ramps() async throws {
+        try await addExample()
+        #expect(try await versiongate.run("rule ramp update 5%@-1h 25%@+1h 100%@+24h").status == 0)
+        let shown = try await versiongate.run("rule show update").output
+        #expect(shown.contains("planned rollout"))
+        #expect(shown.contains("25 %"))
+        #expect(shown.contains("<- now"))
+        #expect(try await check("--at +25h bundle=com.example.doto version=1.1").contains("update"))
+        #expect(try await check("bundle=com.example.doto version=1.1") == "{\"messages\":[]}\n")
+        let refused = try await versiongate.run("rule ramp update 50%@+1h 25%@+2h")
+        #expect(refused.status == 1)
+        #expect(try await versiongate.run("rule ramp update --clear").status == 0)
+        #expect(try await versiongate.run("rule show update --format json").output.contains("\"rollout\":5,"))
+    }
+
+    @Test("translate a message, change the translation and remove it")
+    func translates() async throws {
+        try await addExample()
+        try await versiongate.run("rule translate update de --title Titel --text Text")
+        #expect(try await check("bundle=com.example.doto version=1.1 language=de_AT").contains("\"title\":\"Titel\""))
+        try await versiongate.run("rule translate update de --title Neu")
+        #expect(try await check("bundle=com.example.doto version=1.1 language=de_AT").contains("\"title\":\"Neu\",\"text\":\"Text\""))
+        try await versiongate.run("rule translate update de --remove")
+        #expect(try await check("bundle=com.example.doto version=1.1 language=de").contains("Please update"))
+    }
+
+    @Test("list and show as tables and as JSON")
+    func listsAndShows() async throws {
+        #expect(try await versiongate.run("rule list --format json").output == "[]\n")
+        try await addExample()
+        #expect(try await versiongate.run("app list").output.contains("com.example.doto  Doto  active  1      ios"))
+        #expect(try await versiongate.run("app list --format json").output.contains("\"bundle\":\"com.example.doto\""))
+        #expect(try await versiongate.run("app show com.example.doto").output.contains("store_links  ios  https://example.com/ios"))
+        #expect(try await versiongate.run("rule list").output.contains("update  com.example.doto  on"))
+        #expect(try await versiongate.run("rule list --bundle other --format json").output == "[]\n")
+        #expect(try await versiongate.run("rule show update").output.contains("<1.2 (below 1.2"))
+        let history = try await versiongate.run("history --format json").output
+        #expect(history.contains("\"id\":2"))
+        #expect(try await versiongate.run("history update").output.contains("Added rule update"))
+    }
+
+    @Test("clear conditions, edit and remove")
+    func clearsEditsAndRemoves() async throws {
+        try await addExample()
+        try await versiongate.run("rule edit update --platform ios --region DE --attribute channel=beta --attribute channel=dev")
+        #expect(try await check("bundle=com.example.doto version=1.1") == "{\"messages\":[]}\n")
+        #expect(try await check("bundle=com.example.doto version=1.1 platform=ios region=DE channel=dev").contains("update"))
+        try await versiongate.run("rule edit update --clear platform --clear region --clear attribute")
+        #expect(try await check("bundle=com.example.doto version=1.1").contains("update"))
+        try await versiongate.run("app edit com.example.doto --clear name --store-link android=https://example.com/a")
+        #expect(try await check("bundle=com.example.doto version=1.1 platform=android").contains("com.example.doto 1.2 is there."))
+        try await versiongate.run("rule remove update --yes")
+        #expect(try await versiongate.run("rule list --format json").output == "[]\n")
+        try await versiongate.run("app remove com.example.doto")
+        #expect(try await versiongate.run("app list --format json").output == "[]\n")
+    }
+
+    /// A command line that must fail, and what it must say.
+    struct Failure: Sendable, CustomTestStringConvertible {
+        let arguments: [String]
+        let status: Int
+        let message: String
+
+        init(_ line: String, status: Int, _ message: String) {
+            arguments = line.split(separator: " ").map { $0.replacing("_", with: " ") }
+            self.status = status
+            self.message = message
+        }
+
+        var testDescription: String { arguments.joined(separator: " ") }
+    }
+
+    static let failures = [
+        Failure("rule show nothing", status: 1, "there is no rule nothing; `versiongate rule list`"),
+        Failure("rule enable nothing", status: 1, "there is no rule nothing"),
+        Failure("rule rollout nothing 5", status: 1, "there is no rule nothing"),
+        Failure("app pause nothing", status: 1, "there is no app nothing; `versiongate app list`"),
+        Failure("app edit nothing --name x", status: 1, "there is no app nothing"),
+        Failure("rule add k --title T --text X --bundle nothing", status: 1, "Hint:"),
+        Failure("rule add k --title T --text X --versions 1.2-1.4", status: 1, "spaces"),
+        Failure("rule add k --title T --text X --rollout 99.996", status: 1, "two decimals"),
+        Failure("rule add k --title T --text X --rollout many", status: 64, "--rollout"),
+        Failure("rule edit k", status: 64, "Say what to change"),
+        Failure("rule edit k --note x --clear note", status: 64, "both set and cleared"),
+        Failure("rule ramp k", status: 64, "--clear"),
+        Failure("rule translate k de", status: 64, "--title and --text"),
+        Failure("app edit a", status: 64, "Say what to change"),
+        Failure("rule add k --title T --text X --starts-at tomorrow", status: 64, "--starts-at"),
+        Failure("check version=1.1", status: 64, "`bundle` is missing"),
+        Failure("check bundle=a bundle=b", status: 64, "`bundle` is there twice"),
+        Failure("check bundle", status: 64, "member=value"),
+        Failure("check --server http://127.0.0.1:1 bundle=a", status: 1, "cannot be asked"),
+        Failure("undo 4711", status: 1, "4711"),
+        Failure("release withdraw a 1.2", status: 1, "there is no such release"),
+        Failure("nonsense", status: 64, "nonsense"),
+        Failure("serve --port 99999999", status: 1, "0 to 65535"),
+    ]
+
+    @Test("fail with a message that names the fault and what to do", arguments: failures)
+    func fails(_ failure: Failure) async throws {
+        let result = try await versiongate.run(arguments: failure.arguments)
+        #expect(result.status == failure.status)
+        #expect(result.errors.contains(failure.message), "\(result.errors)")
+    }
+}

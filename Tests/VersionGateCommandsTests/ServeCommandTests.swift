@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Postgres
+import Synchronization
+import TestDatabase
+import Testing
+
+@Suite("The server, by the built binary")
+struct ServeCommandTests {
+    private static let payload2013 = """
+        {"version":"1.1.0","build":"42","platform":"iOS","region":"en_US","bundle":"com.example.doto","platformname":"iphoneos"}
+        """
+
+    private static let insertRule = """
+        INSERT INTO apps (bundle) VALUES ('com.example.doto');
+        INSERT INTO rules (key, bundle, versions, title, text, enabled)
+        VALUES ('update', 'com.example.doto', '<1.2', 'Please update', '1.2 is there.', true);
+        """
+
+    private static let answer = """
+        {"messages":[{"id":"update","title":"Please update","text":"1.2 is there."}]}
+        """
+
+    @Test("answers what psql alone wrote, and follows each edit", .migratedDatabase)
+    func followsEdits() async throws {
+        let database = TestDatabase.current
+        try await ServingBinary.run(BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])) { server in
+            #expect(try await server.check(Self.payload2013) == #"{"messages":[]}"#)
+            let result = try await database.psql(Self.insertRule, user: "versiongate_admin")
+            #expect(result.isSuccess, "\(result.errors)")
+            try await server.check(Self.payload2013) { $0 == Self.answer }
+            let edit = try await BuiltBinary(database).run("rule disable update")
+            #expect(edit.status == 0, "\(edit.errors)")
+            try await server.check(Self.payload2013) { $0 == #"{"messages":[]}"# }
+            let remote = try await BuiltBinary(database).run(
+                "check --server \(server.publicURL) --format json bundle=com.example.doto version=1.1"
+            )
+            #expect(remote.output == "{\"messages\":[]}\n")
+        }
+    }
+
+    @Test("tells the management listener what policy it has and where from", .migratedDatabase)
+    func tellsItsState() async throws {
+        let database = TestDatabase.current
+        try await ServingBinary.run(BuiltBinary(database)) { server in
+            #expect(try await server.management("/live").status == 200)
+            let ready = try await server.management("/ready")
+            #expect(ready.status == 200)
+            #expect(ready.body.contains(#""revision":0"#))
+            #expect(ready.body.contains(#""source":"database""#))
+            #expect(ready.body.contains(#""database":"up""#))
+            _ = try await database.psql(Self.insertRule)
+            try await server.check(Self.payload2013) { $0 == Self.answer }
+            let policy = try await server.management("/policy")
+            #expect(policy.body.contains(#""rules":1"#))
+            #expect(policy.body.contains(#""revision":1"#))
+            #expect(try await server.management("/nothing").status == 404)
+        }
+    }
+
+    @Test("follows edits that were made while its connections were cut again and again", .migratedDatabase)
+    func survivesCutConnections() async throws {
+        let database = TestDatabase.current
+        try await ServingBinary.run(BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])) { server in
+            let admin = try await database.connect()
+            try await admin.execute(Self.insertRule)
+            for round in 1...5 {
+                try await admin.execute(
+                    """
+                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                    WHERE usename = 'versiongate_server' AND datname = current_database();
+                    UPDATE rules SET title = 'Round \(round)';
+                    """
+                )
+                try await server.check(Self.payload2013) { $0.contains("Round \(round)") }
+            }
+        }
+    }
+
+    @Test("starts without a database, answers no messages, is not ready, and loads the policy when the database is there")
+    func startsWithoutADatabase() async throws {
+        let binary = BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing?connect_timeout=2"])
+        try await ServingBinary.run(binary) { server in
+            #expect(try await server.check(Self.payload2013) == #"{"messages":[]}"#)
+            let ready = try await server.management("/ready")
+            #expect(ready.status == 503)
+            #expect(ready.body.contains("reloadError"))
+        }
+    }
+
+    @Test("on a database without a schema says so and keeps running; with --migrate makes it", .database)
+    func migratesOnlyWhenAsked() async throws {
+        let binary = BuiltBinary(environment: ["DATABASE_URL": TestDatabase.current.url()])
+        try await ServingBinary.run(binary) { server in
+            let ready = try await server.management("/ready")
+            #expect(ready.status == 503)
+            #expect(ready.body.contains("versiongate migrate"))
+        }
+        try await ServingBinary.run(binary, arguments: ["--migrate"]) { server in
+            #expect(try await server.management("/ready").status == 200)
+        }
+    }
+
+    @Test("ends with a clear error when a port is taken")
+    func saysThatAPortIsTaken() async throws {
+        let binary = BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing"])
+        try await ServingBinary.run(binary) { server in
+            let port = server.publicURL.split(separator: ":").last ?? ""
+            let second = try await binary.run("serve --host 127.0.0.1 --port \(port) --management-port 0")
+            #expect(second.status == 1)
+            #expect(second.errors.contains("the port is in use"))
+            #expect(second.errors.contains("--port"))
+        }
+    }
+
+    @Test("answers the requests that are under way at SIGTERM and exits with 0")
+    func endsGracefully() async throws {
+        let binary = BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing"])
+        let ending = try await ServingBinary.run(binary) { server in
+            _ = try await server.check(Self.payload2013)
+        }
+        #expect(ending.status == 0, "\(ending.errors)")
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import Subprocess
+import Synchronization
+
+/// A `versiongate serve` that runs while a test does.
+struct ServingBinary: Sendable {
+    /// Where apps call.
+    let publicURL: String
+    /// Where whoever operates the server asks.
+    let managementURL: String
+    /// The process.
+    let processIdentifier: Int32
+
+    /// How a run of the server ended.
+    struct Ending: Sendable {
+        /// The exit status; nil when a signal ended it.
+        let status: Int32?
+        let errors: String
+    }
+
+    /// Runs the server, gives it to `body` once it is ready, and then stops it with SIGTERM unless it ended already.
+    @discardableResult
+    static func run(
+        _ binary: BuiltBinary,
+        arguments: [String] = [],
+        _ body: @Sendable (ServingBinary) async throws -> Void
+    ) async throws -> Ending {
+        let result = try await Subprocess.run(
+            .path(.init(BuiltBinary.path)),
+            arguments: Arguments(["serve", "--host", "127.0.0.1", "--port", "0", "--management-port", "0"] + arguments),
+            environment: binary.subprocessEnvironment,
+            input: .none,
+            output: .sequence,
+            error: .string(limit: 1 << 20)
+        ) { execution in
+            var lines = execution.standardOutput.strings().makeAsyncIterator()
+            guard let ready = try await lines.next() else { throw ServingBinaryError.endedBeforeItWasReady }
+            let words = ready.split(whereSeparator: \.isWhitespace).map(String.init)
+            guard let publicWord = words.firstIndex(of: "public"), let managementWord = words.firstIndex(of: "management")
+            else { throw ServingBinaryError.unknownReadyLine(ready) }
+            let server = ServingBinary(
+                publicURL: words[publicWord + 1],
+                managementURL: words[managementWord + 1],
+                processIdentifier: execution.processIdentifier.value
+            )
+            do {
+                try await body(server)
+            } catch {
+                kill(server.processIdentifier, SIGTERM)
+                throw error
+            }
+            kill(server.processIdentifier, SIGTERM)
+        }
+        let status: Int32? = if case .exited(let status) = result.terminationStatus { status } else { nil }
+        return Ending(status: status, errors: result.standardError)
+    }
+
+    /// The answer of a check that a JSON body asks for.
+    func check(_ body: String) async throws -> String {
+        var request = HTTPClientRequest(url: publicURL + "/v1/check")
+        request.method = .POST
+        request.body = .bytes(ByteBuffer(string: body))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
+        let answer = String(buffer: try await response.body.collect(upTo: 1 << 20))
+        guard response.status == .ok else { throw ServingBinaryError.unexpectedAnswer("\(response.status): \(answer)") }
+        return answer
+    }
+
+    /// The status and body of a page of the management listener.
+    func management(_ path: String) async throws -> (status: Int, body: String) {
+        let response = try await HTTPClient.shared.execute(
+            HTTPClientRequest(url: managementURL + path), timeout: .seconds(10)
+        )
+        return (Int(response.status.code), String(buffer: try await response.body.collect(upTo: 1 << 20)))
+    }
+
+    /// Asks again and again until the answer is as wanted.
+    ///
+    /// - Throws: an error with the last answer when that takes longer than `limit`, which only keeps a broken server from
+    ///   hanging the tests.
+    func check(_ body: String, until isWanted: (String) -> Bool, limit: Duration = .seconds(30)) async throws {
+        let end = ContinuousClock.now + limit
+        var answer = ""
+        while ContinuousClock.now < end {
+            answer = try await check(body)
+            if isWanted(answer) { return }
+        }
+        throw ServingBinaryError.unexpectedAnswer(answer)
+    }
+}
+
+/// A server did not do what every test needs.
+enum ServingBinaryError: Error {
+    case endedBeforeItWasReady
+    case unknownReadyLine(String)
+    case unexpectedAnswer(String)
+}
