@@ -164,7 +164,7 @@ BEGIN
     ELSIF written ~ '^[vV]?([0-9]+\.)*[xX*]\.' THEN
         fault := format('"%s" has a number after a wildcard', operand);
         hint := 'A wildcard stands at the end: 1.x';
-    ELSIF operator = '' AND written ~ '^[vV]?[0-9]+(\.([0-9]+|[xX*]))*-[vV]?[0-9]+(\.([0-9]+|[xX*]))+$'
+    ELSIF operator = '' AND written ~ '^[vV]?[0-9]+(\.[0-9]+)*-([0-9]+|[xX])(\.([0-9]+|[xX]))+$'
         OR key IS NULL AND written ~ '^-|-$|[0-9xX*]-[0-9]' THEN
         fault := format('"%s" is not one version', operand);
         hint := 'If it is meant to be from one version to another, put spaces round the hyphen: 1.2 - 1.4';
@@ -211,7 +211,7 @@ BEGIN
         numbers := string_to_array(rtrim(family, '.'), '.');
         first_key := version_family_start(numbers);
         next_key := version_family_end(numbers, cardinality(numbers));
-        IF first_key IS NULL OR next_key IS NULL AND family <> '' THEN
+        IF octet_length(written) > 128 OR first_key IS NULL OR next_key IS NULL AND family <> '' THEN
             fault := format('"%s" is too long', operand);
             hint := 'A version has at most 128 bytes.';
             RETURN;
@@ -285,9 +285,9 @@ CREATE FUNCTION read_version_range(range text, OUT spans version_spans, OUT faul
 AS $$
 DECLARE
     side text COLLATE "C";
-    comparator text COLLATE "C";
+    words text[] COLLATE "C";
+    place integer;
     parts text[];
-    ends text[];
     side_span version_span;
     union_spans version_spans := version_spans();
     reading record;
@@ -306,51 +306,60 @@ BEGIN
             RETURN;
         END IF;
 
-        ends := CASE WHEN side ~ '[ \t]-[ \t]' THEN regexp_match(side, '^([^ \t]+)[ \t]+-[ \t]+([^ \t]+)$') END;
-        IF ends IS NOT NULL THEN
-            SELECT lower_end.span * upper_end.span AS span,
-                   coalesce(lower_end.fault, upper_end.fault) AS fault,
-                   CASE WHEN lower_end.fault IS NULL THEN upper_end.hint ELSE lower_end.hint END AS hint
+        words := regexp_split_to_array(side, '[ \t]+');
+        side_span := NULL;
+        IF cardinality(words) = 3 AND words[2] = '-' THEN
+            -- Read as bare versions first: an operator has no place here.
+            SELECT coalesce(first.fault, last.fault) AS fault,
+                   CASE WHEN first.fault IS NULL THEN last.hint ELSE first.hint END AS hint,
+                   from_first.span * to_last.span AS span
               INTO reading
-              FROM read_version_comparator('>=', ends[1]) AS lower_end,
-                   read_version_comparator('<=', ends[2]) AS upper_end;
+              FROM read_version_comparator('', words[1]) AS first,
+                   read_version_comparator('', words[3]) AS last,
+                   read_version_comparator('>=', words[1]) AS from_first,
+                   read_version_comparator('<=', words[3]) AS to_last;
             IF reading.fault IS NOT NULL THEN
                 fault := reading.fault;
                 hint := reading.hint;
                 RETURN;
             END IF;
             side_span := reading.span;
-        ELSE
-            side_span := NULL;
-            -- An operator may stand apart from its version.
-            IF side ~ '[<>=~^][ \t]' THEN
-                side := regexp_replace(side, '([<>=~^])[ \t]+', '\1', 'g');
-            END IF;
-            FOREACH comparator IN ARRAY regexp_split_to_array(side, '[ \t]+') LOOP
-                parts := regexp_match(comparator, '^(<=|>=|<|>|=|~|\^|)(.*)$');
-                reading := read_version_comparator(parts[1], parts[2]);
-                IF reading.fault IS NOT NULL THEN
-                    IF comparator ~ ',' THEN
-                        fault := format('"%s" has a comma', comparator);
-                        hint := format('Put a space for "and": %s', replace(comparator, ',', ' '));
-                    ELSIF comparator ~ '^!' THEN
-                        fault := format('"%s": there is no operator "!"', comparator);
-                        hint := format(
-                            'Leave one version out with "||": <%1$s || >%1$s',
-                            coalesce(nullif(ltrim(comparator, '!='), ''), '1.2')
-                        );
-                    ELSIF comparator ~ '[|&]' THEN
-                        fault := format('"%s" is not a version', comparator);
-                        hint := 'Write "||" for "or", and a space for "and".';
-                    ELSE
-                        fault := reading.fault;
-                        hint := reading.hint;
-                    END IF;
-                    RETURN;
-                END IF;
-                side_span := coalesce(side_span * reading.span, reading.span);
-            END LOOP;
+            words := '{}';
         END IF;
+
+        place := 1;
+        WHILE place <= cardinality(words) LOOP
+            parts := regexp_match(words[place], '^(<=|>=|<|>|=|~|\^|)(.*)$');
+            -- An operator may stand apart from its version.
+            IF parts[2] = '' AND place < cardinality(words) THEN
+                place := place + 1;
+                parts[2] := words[place];
+            END IF;
+            reading := read_version_comparator(parts[1], parts[2]);
+            IF reading.fault IS NOT NULL THEN
+                fault := reading.fault;
+                hint := reading.hint;
+                IF words[place] ~ ',' THEN
+                    fault := format('"%s" has a comma', words[place]);
+                    hint := format('Put a space for "and": %s', rtrim(replace(words[place], ',', ' ')));
+                ELSIF words[place] ~ '^!' THEN
+                    fault := format('"%s": there is no operator "!"', words[place]);
+                    hint := format(
+                        'Leave one version out with "||": <%1$s || >%1$s',
+                        coalesce(nullif(ltrim(words[place], '!='), ''), '1.2')
+                    );
+                ELSIF words[place] ~ '[|&]' THEN
+                    fault := format('"%s" is not a version', words[place]);
+                    hint := 'Write "||" for "or", and a space for "and".';
+                ELSIF parts[1] = '~' AND parts[2] ~ '^>' THEN
+                    fault := format('"%s": there is no operator "~>"', words[place]);
+                    hint := 'Write ~ alone.';
+                END IF;
+                RETURN;
+            END IF;
+            side_span := coalesce(side_span * reading.span, reading.span);
+            place := place + 1;
+        END LOOP;
         union_spans := union_spans + version_spans(side_span);
     END LOOP;
 

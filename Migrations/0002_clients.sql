@@ -76,7 +76,7 @@ CREATE FUNCTION language_tag(language text) RETURNS text
     SET search_path = public, pg_temp
 AS $$
 BEGIN
-    RETURN nullif(lower(replace((regexp_match(language, '^[^@.]*'))[1], '_', '-') COLLATE "C"), '');
+    RETURN lower(replace((regexp_match(language, '^[^@.]*'))[1], '_', '-') COLLATE "C");
 END
 $$;
 
@@ -116,7 +116,7 @@ BEGIN
         fallbacks := fallbacks || array_to_string(subtags, '-');
         subtags := trim_array(subtags, 1);
         -- A single character only introduces what was just cut off.
-        IF length(subtags[cardinality(subtags)]) = 1 THEN
+        IF cardinality(subtags) > 1 AND length(subtags[cardinality(subtags)]) = 1 THEN
             subtags := trim_array(subtags, 1);
         END IF;
     END LOOP;

@@ -359,10 +359,17 @@ AS $$
 BEGIN
     IF value IS NULL OR value >= '0001-01-01 00:00:00+00' AND value < '10000-01-01 00:00:00+00' THEN
         RETURN true;
-    ELSIF isfinite(value) THEN
-        RETURN refuse(place, 'a time outside the years 1 to 9999', 'NULL means no condition.');
     END IF;
-    RETURN refuse(place, 'an infinite time', 'NULL means no condition.');
+    RETURN refuse(
+        place,
+        CASE WHEN isfinite(value) THEN 'a time outside the years 1 to 9999' ELSE 'an infinite time' END,
+        CASE place
+            WHEN 'rollout_steps.at' THEN 'Write the time from which on the step holds.'
+            WHEN 'releases.live_at' THEN 'Write from when on users can get it; NULL means that it is not known.'
+            WHEN 'releases.withdrawn_at' THEN 'NULL means that it stays in the store.'
+            ELSE 'NULL means no condition.'
+        END
+    );
 END
 $$;
 

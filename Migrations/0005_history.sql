@@ -12,8 +12,8 @@
 -- as the row of policy_revision is the last lock taken, two of them cannot block each other for good. What a
 -- rolled-back savepoint had edited leaves neither a note nor an event. Deferred triggers run in the order of their
 -- events, those of one row by name: the guards, named after `b_record_edit`, judge under that lock what the commit will
--- show. A transaction in REPEATABLE READ or SERIALIZABLE fails there with serialization_failure if another has changed the
--- policy since it began.
+-- show. A transaction in REPEATABLE READ or SERIALIZABLE fails there with serialization_failure if another has changed
+-- the policy since it began.
 
 SET LOCAL search_path = public, pg_temp;
 
@@ -330,8 +330,11 @@ AS $$
 BEGIN
     RAISE feature_not_supported USING
         MESSAGE = format('table %s cannot be truncated', TG_TABLE_NAME),
-        DETAIL = 'TRUNCATE would leave no trace in the history.',
-        HINT = format('To empty it: DELETE FROM %I;', TG_TABLE_NAME),
+        DETAIL = 'TRUNCATE leaves no trace in the history.',
+        HINT = CASE
+            WHEN TG_TABLE_NAME IN ('policy_revision', 'changes', 'change_rows') THEN 'The history is kept.'
+            ELSE format('To empty it: DELETE FROM %I;', TG_TABLE_NAME)
+        END,
         SCHEMA = TG_TABLE_SCHEMA,
         TABLE = TG_TABLE_NAME;
 END

@@ -463,7 +463,7 @@ $$;
 COMMENT ON FUNCTION explain_check(jsonb, timestamptz) IS
     'What a check would come to, rule by rule, in order. outcome: sent, sent without lockout, no match, after a final'
     ' rule; condition, expected, actual: the first condition that fails, what it asks and what the client has; bucket,'
-    ' rollout: where the installation stands and the percentage in force; release: the one that is offered, or awaited.';
+    ' rollout: where the installation stands and the percentage in force; release: the one offered, or awaited.';
 
 CREATE FUNCTION fill_placeholders(template text, app text, target text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

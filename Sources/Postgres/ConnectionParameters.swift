@@ -44,7 +44,9 @@ struct ConnectionParameters {
             if let value = option.pointee.val.map({ String(cString: $0) }) {
                 switch String(cString: keyword) {
                 case "host", "dbname":
-                    if isAddress, !value.hasPrefix("/"), value.contains("@") { throw unreadable("there is more than one '@' in it") }
+                    if isAddress, !value.hasPrefix("/"), value.contains("@") {
+                        throw unreadable("there is more than one '@' in it")
+                    }
                 case "port":
                     let ports = value.split(separator: ",", omittingEmptySubsequences: false)
                     guard ports.allSatisfy({ $0.isEmpty || UInt16($0) != nil }) else {

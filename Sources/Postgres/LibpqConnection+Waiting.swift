@@ -4,11 +4,11 @@
 import CLibpq
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Glibc
+    import Glibc
 #endif
 
 extension LibpqConnection {
@@ -106,7 +106,10 @@ extension LibpqConnection {
             let count = systemPoll(&entries, Int32(clamping: remaining))
             if count < 0, errno != EINTR {
                 close()
-                throw PostgresError(.connectionLost, "waiting for the server failed: \(String(cString: strerror(errno)))")
+                throw PostgresError(
+                    .connectionLost,
+                    "waiting for the server failed: \(String(cString: strerror(errno)))"
+                )
             }
             if count > 0, entries[1].revents != 0 { wakeup.drain() }
             if count > 0, entries[0].revents != 0 {

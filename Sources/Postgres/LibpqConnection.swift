@@ -38,7 +38,9 @@ final class LibpqConnection {
 
     private func configureSession(_ configuration: PostgresConfiguration) throws(PostgresError) {
         var settings = ""
-        if let timeout = configuration.statementTimeout { settings += "SET statement_timeout = \(timeout.milliseconds);" }
+        if let timeout = configuration.statementTimeout {
+            settings += "SET statement_timeout = \(timeout.milliseconds);"
+        }
         if let timeout = configuration.lockTimeout { settings += "SET lock_timeout = \(timeout.milliseconds);" }
         if !settings.isEmpty { try execute(settings, isCancellable: true) }
     }

@@ -12,6 +12,7 @@ public struct PostgresIdentifier: Sendable, Hashable, CustomStringConvertible {
         guard !name.isEmpty, name.utf8.count <= 63, !name.utf8.contains(0) else {
             throw PostgresError(.encoding, "a name in SQL has 1 to 63 bytes, none of them NUL")
         }
-        description = "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        description =
+            "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }
 }

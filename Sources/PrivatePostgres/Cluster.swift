@@ -6,11 +6,11 @@ import Postgres
 import Synchronization
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Glibc
+    import Glibc
 #endif
 
 /// The server in a cluster folder, as a process sees it that holds a lease.
@@ -80,7 +80,7 @@ final class Cluster: Sendable {
                     throw PrivatePostgresError(.startFailed, "the database cannot be created: \(error)")
                 }
             }
-        } catch where error.code == .timeout {
+        } catch  where error.code == .timeout {
             throw startFailed("PostgreSQL did not accept connections within \(Self.startLimit): \(fault)", logStart)
         }
         return isRunning
@@ -108,7 +108,10 @@ final class Cluster: Sendable {
 
     /// What the server writes about itself, by line: its process id, folder, time of start, port, and more.
     private var serverFile: [Substring] {
-        ServerLog(folder.data + "/postmaster.pid").text(from: 0).split(separator: "\n", omittingEmptySubsequences: false)
+        ServerLog(folder.data + "/postmaster.pid").text(from: 0).split(
+            separator: "\n",
+            omittingEmptySubsequences: false
+        )
     }
 
     var serverProcessID: Int32? { serverFile.first.flatMap { Int32($0) } }

@@ -4,11 +4,11 @@
 import Synchronization
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Glibc
+    import Glibc
 #endif
 
 /// A lock of the kind `flock(2)` on a file, which the kernel releases when the process ends in any way.

@@ -2,11 +2,11 @@
 // Copyright the versiongate authors
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Glibc
+    import Glibc
 #endif
 
 /// A TCP port of 127.0.0.1 that nobody uses at the moment.
@@ -14,9 +14,9 @@ enum LoopbackPort {
     /// Lets the system choose a port by binding to port 0.
     static func choose() throws(PrivatePostgresError) -> Int {
         #if os(Linux)
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
-        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif
         defer { close(descriptor) }
         var address = sockaddr_in()
@@ -29,7 +29,10 @@ enum LoopbackPort {
             }
         }
         guard status else {
-            throw PrivatePostgresError(.startFailed, "no port of 127.0.0.1 is free: \(String(cString: strerror(errno)))")
+            throw PrivatePostgresError(
+                .startFailed,
+                "no port of 127.0.0.1 is free: \(String(cString: strerror(errno)))"
+            )
         }
         return Int(UInt16(bigEndian: address.sin_port))
     }

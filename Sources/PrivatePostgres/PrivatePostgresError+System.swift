@@ -2,11 +2,11 @@
 // Copyright the versiongate authors
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Glibc
+    import Glibc
 #endif
 
 extension PrivatePostgresError {
@@ -15,7 +15,8 @@ extension PrivatePostgresError {
         PrivatePostgresError(
             .folderUnusable,
             "\(fault): \(String(cString: strerror(number)))",
-            hint: hint ?? "Choose another state folder with --state-dir, or set DATABASE_URL to use a database elsewhere."
+            hint: hint
+                ?? "Choose another state folder with --state-dir, or set DATABASE_URL to use a database elsewhere."
         )
     }
 }

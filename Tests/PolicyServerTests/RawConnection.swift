@@ -5,7 +5,7 @@ import NIOCore
 import NIOPosix
 
 /// A TCP connection of a test: sends any bytes, and reads responses without asking for more than HTTP framing.
-struct RawConnection: Sendable {
+struct RawConnection {
     /// One response, taken apart.
     struct Response: Equatable {
         var status: Int
@@ -14,80 +14,77 @@ struct RawConnection: Sendable {
         var body: String
     }
 
-    private let channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
+    private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
+    private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    private var received = ByteBuffer()
 
     /// Connects, gives the connection to `body`, and closes it.
     static func with<Result: Sendable>(
-        _ address: SocketAddress, _ body: @Sendable (inout Exchange) async throws -> Result
+        _ address: SocketAddress, _ body: @Sendable (inout RawConnection) async throws -> Result
     ) async throws -> Result {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.allowRemoteHalfClosure, value: true)
             .connect(to: address) { channel in
-                channel.eventLoop.makeCompletedFuture { try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel) }
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
             }
         return try await channel.executeThenClose { inbound, outbound in
-            var exchange = Exchange(inbound: inbound.makeAsyncIterator(), outbound: outbound)
-            return try await body(&exchange)
+            var connection = RawConnection(inbound: inbound.makeAsyncIterator(), outbound: outbound)
+            return try await body(&connection)
         }
     }
 
-    /// The two directions of an open connection.
-    struct Exchange {
-        var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
-        let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
-        private var received = ByteBuffer()
+    private init(
+        inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator,
+        outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    ) {
+        self.inbound = inbound
+        self.outbound = outbound
+    }
 
-        init(
-            inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator,
-            outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
-        ) {
-            self.inbound = inbound
-            self.outbound = outbound
-        }
+    /// Sends text as it is.
+    func send(_ text: String) async throws {
+        try await outbound.write(ByteBuffer(string: text))
+    }
 
-        /// Sends text as it is.
-        func send(_ text: String) async throws {
-            try await outbound.write(ByteBuffer(string: text))
-        }
+    /// Sends bytes as they are.
+    func send(_ bytes: [UInt8]) async throws {
+        try await outbound.write(ByteBuffer(bytes: bytes))
+    }
 
-        /// Sends bytes as they are.
-        func send(_ bytes: [UInt8]) async throws {
-            try await outbound.write(ByteBuffer(bytes: bytes))
+    /// Reads one response; nil when the server ended the connection instead.
+    ///
+    /// - Parameter toHead: Whether the request was HEAD, so that no body follows.
+    mutating func response(toHead: Bool = false) async throws -> Response? {
+        while true {
+            if let response = parse(toHead: toHead) { return response }
+            guard var more = try await inbound.next(isolation: #isolation) else { return nil }
+            received.writeBuffer(&more)
         }
+    }
 
-        /// Reads one response; nil when the server ended the connection instead.
-        ///
-        /// - Parameter toHead: Whether the request was HEAD, so that no body follows.
-        mutating func response(toHead: Bool = false) async throws -> Response? {
-            while true {
-                if let response = parse(toHead: toHead) { return response }
-                guard var more = try await inbound.next() else { return nil }
-                received.writeBuffer(&more)
-            }
-        }
+    /// Whether the server ends the connection, with nothing more sent.
+    mutating func isEnded() async throws -> Bool {
+        guard received.readableBytes == 0 else { return false }
+        return try await inbound.next(isolation: #isolation) == nil
+    }
 
-        /// Whether the server ends the connection, with nothing more sent.
-        mutating func isEnded() async throws -> Bool {
-            guard received.readableBytes == 0 else { return false }
-            return try await inbound.next() == nil
+    private mutating func parse(toHead: Bool) -> Response? {
+        let text = String(buffer: received)
+        guard let end = text.firstRange(of: "\r\n\r\n") else { return nil }
+        let lines = text[..<end.lowerBound].split(separator: "\r\n")
+        let status = Int(lines[0].split(separator: " ")[1]) ?? 0
+        var headers: [String: String] = [:]
+        for line in lines.dropFirst() {
+            let halves = line.split(separator: ":", maxSplits: 1)
+            headers[halves[0].lowercased()] = halves[1].trimmingPrefix(" ").description
         }
-
-        private mutating func parse(toHead: Bool) -> Response? {
-            let text = String(buffer: received)
-            guard let end = text.firstRange(of: "\r\n\r\n") else { return nil }
-            let lines = text[..<end.lowerBound].split(separator: "\r\n")
-            let status = Int(lines[0].split(separator: " ")[1]) ?? 0
-            var headers: [String: String] = [:]
-            for line in lines.dropFirst() {
-                let halves = line.split(separator: ":", maxSplits: 1)
-                headers[halves[0].lowercased()] = halves[1].trimmingPrefix(" ").description
-            }
-            let head = text[..<end.upperBound].utf8.count
-            let length = status == 100 || toHead ? 0 : Int(headers["content-length"] ?? "") ?? 0
-            guard received.readableBytes >= head + length else { return nil }
-            received.moveReaderIndex(forwardBy: head)
-            let body = received.readString(length: length) ?? ""
-            return Response(status: status, headers: headers, body: body)
-        }
+        let head = text[..<end.upperBound].utf8.count
+        let length = status == 100 || toHead ? 0 : Int(headers["content-length"] ?? "") ?? 0
+        guard received.readableBytes >= head + length else { return nil }
+        received.moveReaderIndex(forwardBy: head)
+        let body = received.readString(length: length) ?? ""
+        return Response(status: status, headers: headers, body: body)
     }
 }

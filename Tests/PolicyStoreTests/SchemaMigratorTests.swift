@@ -5,6 +5,7 @@ import Foundation
 import Postgres
 import TestDatabase
 import Testing
+import UpdatePolicy
 
 @testable import PolicyStore
 

@@ -6,11 +6,11 @@ import TestDatabase
 import Testing
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Glibc
+    import Glibc
 #endif
 
 @Suite(.database)
@@ -100,7 +100,9 @@ struct ConnectingTests {
             #expect(try row[0, String.self] == name)
             #expect(try row[1, String.self] == name)
 
-            let error = await failure(PostgresConfiguration(connectionString: "postgresql://\(user):s3cret@\(address)/x"))
+            let error = await failure(
+                PostgresConfiguration(connectionString: "postgresql://\(user):s3cret@\(address)/x")
+            )
             #expect(error?.message.contains("password authentication failed") == true)
             #expect(error.map { shown($0).contains("s3cret") } == false)
         }

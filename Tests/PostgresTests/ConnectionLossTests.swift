@@ -6,11 +6,11 @@ import TestDatabase
 import Testing
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Glibc
+    import Glibc
 #endif
 
 @Suite(.database)
@@ -40,7 +40,8 @@ struct ConnectionLossTests {
         #expect(next?.code == .closed)
     }
 
-    @Test func `A server killed in mid-query ends the query, and a new connection works when it is back`() async throws {
+    @Test func `A server killed in mid-query ends the query, and a new connection works when it is back`() async throws
+    {
         try await OwnServer.with { server in
             let connection = try await server.connect()
             let observer = try await server.connect()

@@ -84,7 +84,9 @@ struct ResultTests {
             return rows
         }
         await connection.close()
-        #expect(try rows.map { row throws(PostgresError) in try row["text", String.self] } == ["row 1", "row 2", "row 3"])
+        #expect(
+            try rows.map { row throws(PostgresError) in try row["text", String.self] } == ["row 1", "row 2", "row 3"]
+        )
     }
 
     @Test func `An error in the reading of a row ends the reading and keeps the connection`() async throws {

@@ -7,11 +7,11 @@ import Testing
 @testable import PrivatePostgres
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Glibc
+    import Glibc
 #endif
 
 struct PrivatePostgresErrorTests {

@@ -9,17 +9,18 @@ import Testing
 @testable import PrivatePostgres
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Glibc
+    import Glibc
 #endif
 
 struct PrivatePostgresTests {
     private let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
 
-    private func connect(_ lease: PrivatePostgresLease, user: String = "versiongate") async throws -> PostgresConnection {
+    private func connect(_ lease: PrivatePostgresLease, user: String = "versiongate") async throws -> PostgresConnection
+    {
         try await PostgresConnection.connect(lease.configuration(user: user), logger: logger)
     }
 
@@ -91,7 +92,9 @@ struct PrivatePostgresTests {
             let lease = try await folder.postgres().start()
             let holder = try await run(
                 .name("flock"),
-                arguments: ["--shared", "--no-fork", folder.state + "/postgres/leases.lock", "sh", "-c", "echo; exec cat"],
+                arguments: [
+                    "--shared", "--no-fork", folder.state + "/postgres/leases.lock", "sh", "-c", "echo; exec cat",
+                ],
                 input: .inputWriter,
                 output: .sequence,
                 error: .discarded
@@ -158,7 +161,8 @@ struct PrivatePostgresTests {
                 output: .discarded,
                 error: .discarded
             ) { execution in
-                let text = content == "this process" ? "\(execution.processIdentifier.value)\n\(server)/data\n" : content
+                let text =
+                    content == "this process" ? "\(execution.processIdentifier.value)\n\(server)/data\n" : content
                 try folder.write(text, to: "state/postgres/data/postmaster.pid")
                 try await first.ensureRunning()
                 #expect(try await connect(first).query("SELECT 1").value() == 1)
@@ -182,7 +186,8 @@ struct PrivatePostgresTests {
 
     @Test func `The roles of versiongate and those asked for may log in, also by psql, and no others`() async throws {
         try await TemporaryFolder.with { folder in
-            let lease = try await folder.postgres(.init(settings: ["fsync": "off"], additionalRoles: ["it's \"me\""])).start()
+            let lease = try await folder.postgres(.init(settings: ["fsync": "off"], additionalRoles: ["it's \"me\""]))
+                .start()
             let connection = try await connect(lease)
             let roles = ["versiongate_admin", "versiongate_server", "it's \"me\"", "other"]
             for role in roles { try await connection.execute("CREATE ROLE \(PostgresIdentifier(role)) LOGIN") }

@@ -9,11 +9,11 @@ import Testing
 @testable import PrivatePostgres
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Glibc
+    import Glibc
 #endif
 
 /// A fresh folder of the system's temporary folder, removed after a test.

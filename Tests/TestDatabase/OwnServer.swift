@@ -5,11 +5,11 @@ public import Postgres
 public import PrivatePostgres
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Glibc
+    import Glibc
 #endif
 
 /// A PostgreSQL that a test has to itself, to be killed, suspended and started again.

@@ -2,11 +2,11 @@
 // Copyright the versiongate authors
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Glibc
+    import Glibc
 #endif
 
 extension TestDatabase {

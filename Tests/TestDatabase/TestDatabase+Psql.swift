@@ -19,7 +19,9 @@ extension TestDatabase {
     public func psql(_ script: String, user: String = PrivatePostgres.superuser) async throws -> PsqlResult {
         let result = try await run(
             .name("psql"),
-            arguments: ["--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "-v", "ON_ERROR_STOP=1", url(user: user)],
+            arguments: [
+                "--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "-v", "ON_ERROR_STOP=1", url(user: user),
+            ],
             input: .string(script),
             output: .string(limit: 16 << 20),
             error: .string(limit: 1 << 20)

@@ -3,6 +3,7 @@
 
 import Foundation
 import Subprocess
+import SystemPackage
 import TestDatabase
 
 /// The `versiongate` that was built beside the tests, run as a user would.
@@ -54,7 +55,7 @@ struct BuiltBinary: Sendable {
     @discardableResult
     func run(arguments: [String]) async throws -> Result {
         let result = try await Subprocess.run(
-            .path(.init(Self.path)),
+            .path(FilePath(Self.path)),
             arguments: Arguments(arguments),
             environment: subprocessEnvironment,
             output: .string(limit: 16 << 20),

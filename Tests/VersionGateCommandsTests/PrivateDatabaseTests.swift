@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import Foundation
-import Synchronization
 import Testing
 
 @Suite("The private PostgreSQL, by the built binary")
@@ -80,20 +79,21 @@ struct PrivateDatabaseTests {
                 try await versiongate.run("app add com.example.doto")
                 try await versiongate.run("rule add update --bundle com.example.doto --title One --text X --enable")
                 try await server.check(Self.payload) { $0.contains("One") }
-                let failures = Mutex(0)
-                try await withThrowingTaskGroup(of: Void.self) { group in
+                let failures = try await withThrowingTaskGroup(of: Int.self) { group in
                     for task in 0..<8 {
                         group.addTask {
+                            var failures = 0
                             for check in 0..<2_500 {
                                 if task == 0, check == 500 { kill(try postmaster(directory), SIGKILL) }
                                 let answer = try? await server.check(Self.payload)
-                                if answer?.contains("One") != true { failures.withLock { $0 += 1 } }
+                                if answer?.contains("One") != true { failures += 1 }
                             }
+                            return failures
                         }
                     }
-                    try await group.waitForAll()
+                    return try await group.reduce(0, +)
                 }
-                #expect(failures.withLock { $0 } == 0)
+                #expect(failures == 0)
                 let edit = try await versiongate.run("rule edit update --title Two")
                 #expect(edit.status == 0, "\(edit.errors)")
                 try await server.check(Self.payload) { $0.contains("Two") }

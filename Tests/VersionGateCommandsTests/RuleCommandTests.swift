@@ -144,7 +144,7 @@ struct RuleCommandTests {
         let message: String
 
         init(_ line: String, status: Int, _ message: String) {
-            arguments = line.split(separator: " ").map { $0.replacing("_", with: " ") }
+            arguments = line.split(separator: " ").map { String($0) }
             self.status = status
             self.message = message
         }

@@ -3,7 +3,6 @@
 
 import Foundation
 import Postgres
-import Synchronization
 import TestDatabase
 import Testing
 
@@ -99,7 +98,8 @@ struct ServeCommandTests {
             #expect(ready.body.contains("versiongate migrate"))
         }
         try await ServingBinary.run(binary, arguments: ["--migrate"]) { server in
-            #expect(try await server.management("/ready").status == 200)
+            let ready = try await server.management("/ready")
+            #expect(ready.status == 200, "\(ready.body)")
         }
     }
 

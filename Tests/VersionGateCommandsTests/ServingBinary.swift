@@ -4,8 +4,9 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
+import NIOHTTP1
 import Subprocess
-import Synchronization
+import SystemPackage
 
 /// A `versiongate serve` that runs while a test does.
 struct ServingBinary: Sendable {
@@ -31,7 +32,7 @@ struct ServingBinary: Sendable {
         _ body: @Sendable (ServingBinary) async throws -> Void
     ) async throws -> Ending {
         let result = try await Subprocess.run(
-            .path(.init(BuiltBinary.path)),
+            .path(FilePath(BuiltBinary.path)),
             arguments: Arguments(["serve", "--host", "127.0.0.1", "--port", "0", "--management-port", "0"] + arguments),
             environment: binary.subprocessEnvironment,
             input: .none,
