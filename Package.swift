@@ -106,6 +106,8 @@ let package = Package(
             path: "Plugins/EmbedMigrations"
         ),
 
+        .executableTarget(name: "EngineBenchmark", dependencies: ["UpdatePolicy"], path: "Benchmarks/Engine"),
+
         .target(
             name: "TestDatabase",
             dependencies: [
@@ -113,11 +115,23 @@ let package = Package(
                 "Postgres",
                 "PrivatePostgres",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             path: "Tests/TestDatabase"
         ),
-        .testTarget(name: "PostgresTests", dependencies: ["Postgres", "TestDatabase"]),
-        .testTarget(name: "PrivatePostgresTests", dependencies: ["PrivatePostgres", "Postgres"]),
+        .testTarget(
+            name: "PostgresTests",
+            dependencies: ["Postgres", "TestDatabase", .product(name: "Logging", package: "swift-log")]
+        ),
+        .testTarget(
+            name: "PrivatePostgresTests",
+            dependencies: [
+                "Postgres", "PrivatePostgres", "TestDatabase",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]
+        ),
         .testTarget(name: "UpdatePolicyTests", dependencies: ["UpdatePolicy"]),
         .testTarget(name: "PolicyStoreTests", dependencies: ["PolicyStore", "TestDatabase"]),
         .testTarget(

@@ -14,6 +14,6 @@ extension Bool: PostgresEncodable, PostgresArrayElement, PostgresDecodable {
 
     /// Reads a `boolean`.
     public init(from cell: PostgresCell) throws(PostgresError) {
-        self = try cell.integer(UInt8.self, of: [.bool], wanted: "a boolean") != 0
+        self = try cell.integer(UInt8.self, of: .bool, wanted: "a boolean") != 0
     }
 }

@@ -61,6 +61,4 @@ final class LibpqConnection {
         guard let connection else { return nil }
         return PQparameterStatus(connection, name).map { String(cString: $0) }
     }
-
-    var transactionStatus: PGTransactionStatusType { PQtransactionStatus(connection) }
 }

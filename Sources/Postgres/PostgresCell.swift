@@ -32,9 +32,9 @@ public struct PostgresCell {
         PostgresCell(columns: columns, index: index, type: type, bytes: bytes)
     }
 
-    /// The bytes of a value that must be there and of one of some types, else an error that names column and types.
-    public func bytes(of types: Set<PostgresType>, wanted: String) throws(PostgresError) -> UnsafeRawBufferPointer {
-        guard types.contains(type) else { throw error("it has the type \(type) where \(wanted) is wanted") }
+    /// The bytes of a value that must be there and of a type, else an error that names column and types.
+    public func bytes(of expected: PostgresType, wanted: String) throws(PostgresError) -> UnsafeRawBufferPointer {
+        guard type == expected else { throw error("it has the type \(type) where \(wanted) is wanted") }
         return try bytes(wanted: wanted)
     }
 
@@ -46,10 +46,10 @@ public struct PostgresCell {
     /// A big-endian integer of exactly the width of `Value`.
     func integer<Value: FixedWidthInteger>(
         _: Value.Type,
-        of types: [PostgresType],
+        of expected: PostgresType,
         wanted: String
     ) throws(PostgresError) -> Value {
-        guard types.contains(type) else { throw error("it has the type \(type) where \(wanted) is wanted") }
+        guard type == expected else { throw error("it has the type \(type) where \(wanted) is wanted") }
         return try integer(Value.self, in: bytes(wanted: wanted))
     }
 

@@ -42,7 +42,7 @@ extension PostgresTimestamp: PostgresEncodable, PostgresArrayElement, PostgresDe
 
     /// Reads a `timestamp with time zone`. `infinity`, `-infinity` and moments after the year 294246 are refused.
     public init(from cell: PostgresCell) throws(PostgresError) {
-        let value = try cell.integer(Int64.self, of: [.timestamptz], wanted: "a timestamp")
+        let value = try cell.integer(Int64.self, of: .timestamptz, wanted: "a timestamp")
         if value == .max || value == .min {
             throw cell.error("it is \(value == .max ? "infinity" : "-infinity"), which is no point in time")
         }

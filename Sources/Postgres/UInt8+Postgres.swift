@@ -13,7 +13,7 @@ extension UInt8: PostgresArrayElement {
 
     /// Reads a `bytea`.
     public static func decodeArray(_ cell: PostgresCell) throws(PostgresError) -> [UInt8] {
-        [UInt8](try cell.bytes(of: [.bytea], wanted: "bytes"))
+        [UInt8](try cell.bytes(of: .bytea, wanted: "bytes"))
     }
 }
 

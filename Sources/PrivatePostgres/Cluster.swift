@@ -72,18 +72,29 @@ final class Cluster: Sendable {
                 do {
                     try await self.createDatabase()
                     return true
-                } catch let error as PostgresError where error.code == .connectionFailed {
-                    fault = error.message
+                } catch {
+                    fault = try Self.passingFault(error)
                     isRunning = !serverLock.isFree
                     return !isRunning
-                } catch {
-                    throw PrivatePostgresError(.startFailed, "the database cannot be created: \(error)")
                 }
             }
-        } catch  where error.code == .timeout {
+        } catch {
+            guard error.code == .timeout else { throw error }
             throw startFailed("PostgreSQL did not accept connections within \(Self.startLimit): \(fault)", logStart)
         }
         return isRunning
+    }
+
+    /// What keeps a starting server from being used, unless waiting does not help.
+    private static func passingFault(_ error: any Error) throws(PrivatePostgresError) -> String {
+        switch error {
+        case let error as PostgresError where [.connectionFailed, .connectionLost].contains(error.code):
+            return error.message
+        case let error as PostgresError where error.code == .cancelled:
+            throw PrivatePostgresError(.cancelled, "the task was cancelled while PostgreSQL started")
+        default:
+            throw PrivatePostgresError(.startFailed, "the database cannot be created: \(error)")
+        }
     }
 
     private func createDatabase() async throws {

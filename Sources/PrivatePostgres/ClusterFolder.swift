@@ -55,18 +55,20 @@ struct ClusterFolder: Sendable {
     }
 
     /// Creates a folder and its parents. Returns whether the last was missing.
+    ///
+    /// The mode is set again after the creation, because the server's user must get through even if root's file mode
+    /// creation mask hides new folders from others.
     private static func createFolders(_ path: String, mode: mode_t) throws(PrivatePostgresError) -> Bool {
-        if mkdir(path, mode) == 0 { return true }
-        switch errno {
-        case EEXIST: return false
-        case ENOENT:
+        var status = mkdir(path, mode)
+        if status != 0, errno == ENOENT {
             let parent = path.split(separator: "/").dropLast().joined(separator: "/")
             guard !parent.isEmpty else { throw notWritable(path, ENOENT) }
             _ = try createFolders((path.hasPrefix("/") ? "/" : "") + parent, mode: mode)
-            guard mkdir(path, mode) == 0 || errno == EEXIST else { throw notWritable(path, errno) }
-            return true
-        case let fault: throw notWritable(path, fault)
+            status = mkdir(path, mode)
         }
+        if status != 0, errno == EEXIST { return false }
+        guard status == 0, chmod(path, mode) == 0 else { throw notWritable(path, errno) }
+        return true
     }
 
     private static func notWritable(_ path: String, _ fault: Int32) -> PrivatePostgresError {

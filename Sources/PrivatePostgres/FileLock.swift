@@ -49,6 +49,9 @@ final class FileLock: Sendable {
         }
     }
 
+    /// Whether `close()` was not called yet.
+    var isOpen: Bool { descriptor.withLock { $0 != nil } }
+
     /// Takes the lock if nobody else's excludes it.
     func tryLock(_ kind: Kind) -> Bool {
         apply((kind == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB)

@@ -19,8 +19,14 @@ public final class PrivatePostgresLease: Sendable {
 
     /// Brings the server back if it died, and returns when it accepts connections.
     ///
-    /// - Throws: as `PrivatePostgres.start()` does.
+    /// - Throws: as `PrivatePostgres.start()` does; `.startFailed` after the lease was released.
     public func ensureRunning() async throws(PrivatePostgresError) {
+        guard lock.isOpen else {
+            throw PrivatePostgresError(
+                .startFailed,
+                "the lease on the PostgreSQL in \(cluster.folder.path) was released"
+            )
+        }
         try await cluster.ensureRunning(serverLock: serverLock)
     }
 

@@ -71,6 +71,26 @@ struct PrivatePostgresErrorTests {
         #expect(error?.message.hasPrefix("the state folder /proc/versiongate cannot be written by") == true)
     }
 
+    @Test func `A link to nowhere on the way is an error`() async throws {
+        try await TemporaryFolder.with { folder in
+            #expect(symlink("/nonexistent/folder", folder.state) == 0)
+            var postgres = folder.postgres()
+            #expect(await failure(postgres)?.code == .folderUnusable)
+            postgres = PrivatePostgres(stateDirectory: folder.state + "/a/b", logger: Logger(label: "test"))
+            #expect(await failure(postgres)?.code == .folderUnusable)
+        }
+    }
+
+    @Test func `A released lease does not start the server again`() async throws {
+        try await TemporaryFolder.with { folder in
+            let lease = try await folder.postgres().start()
+            try await lease.releaseAndWait()
+            let error = await #expect(throws: PrivatePostgresError.self) { try await lease.ensureRunning() }
+            #expect(error?.message.contains("was released") == true)
+            #expect(lease.serverProcessID == nil)
+        }
+    }
+
     @Test func `A file in the place of the folder is refused`() async throws {
         try await TemporaryFolder.with { folder in
             #expect(mkdir(folder.state, 0o755) == 0)

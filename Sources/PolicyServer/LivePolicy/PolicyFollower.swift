@@ -75,8 +75,12 @@ public struct PolicyFollower: Service {
         do {
             let interval = try await listen(on: connection)
             while !Task.isCancelled {
+                // The policy that was replaced is kept until here, so that its last reference is not dropped, and its
+                // many objects are not freed, by a check on an event loop.
+                let replaced = policy.current
                 try await loadIfNew(connection, &reload)
                 _ = try await connection.notifications(waitingUpTo: interval)
+                withExtendedLifetime(replaced) {}
             }
         } catch {
             if !Task.isCancelled {

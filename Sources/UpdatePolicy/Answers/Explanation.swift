@@ -41,4 +41,27 @@ public struct Explanation: Sendable, Equatable {
 
     /// The release that is offered, or waited for.
     public let release: String?
+
+    /// An explanation with these columns.
+    public init(
+        position: Int,
+        key: String,
+        outcome: Outcome,
+        condition: String? = nil,
+        expected: String? = nil,
+        actual: String? = nil,
+        bucket: Int? = nil,
+        rollout: Percentage,
+        release: String? = nil
+    ) {
+        self.position = position
+        self.key = key
+        self.outcome = outcome
+        self.condition = condition
+        self.expected = expected
+        self.actual = actual
+        self.bucket = bucket
+        self.rollout = rollout
+        self.release = release
+    }
 }

@@ -17,4 +17,13 @@ public struct Message: Sendable, Equatable {
 
     /// Whether the app is to be unusable until it is updated.
     public let lockout: Bool
+
+    /// A message with these members.
+    public init(id: String, title: String, text: String, link: String? = nil, lockout: Bool = false) {
+        self.id = id
+        self.title = title
+        self.text = text
+        self.link = link
+        self.lockout = lockout
+    }
 }

@@ -19,6 +19,12 @@ public struct ClientError: Error, Sendable, Equatable {
     /// The fault.
     public let reason: Reason
 
+    /// A fault in a member.
+    public init(member: String, reason: Reason) {
+        self.member = member
+        self.reason = reason
+    }
+
     /// The fault and the member in a sentence; of a long name the first 64 characters.
     public var message: String {
         let name = member.count > 64 ? member.prefix(64) + "..." : member[...]

@@ -128,10 +128,11 @@ extension PolicyCompiler {
     private mutating func compileRules() throws(PolicyError) {
         rules.reserveCapacity(policy.rules.count)
         pools.links.reserveCapacity(policy.rules.count)
-        var previous: String?
+        var keys = Set<UTF8Text>(minimumCapacity: policy.rules.count)
         for rule in policy.rules {
-            if let previous, previous == rule.key { throw PolicyError(row: "rule \(rule.key)", reason: "is there twice") }
-            previous = rule.key
+            guard keys.insert(UTF8Text(rule.key)).inserted else {
+                throw PolicyError(row: "rule \(rule.key)", reason: "is there twice")
+            }
             rules.append(try compile(rule))
         }
     }
@@ -256,7 +257,8 @@ extension PolicyCompiler {
         var rows: [Int: [Int32: [Int]]] = [:]
         for (row, release) in policy.releases.enumerated() {
             rows[number(ofApp: release.bundle), default: [:]][
-                platformNumbers.insert(release.platform), default: []
+                platformNumbers.insert(release.platform),
+                default: []
             ].append(row)
         }
         var lists = [[ReleaseList]](repeating: [], count: bundles.count)

@@ -11,6 +11,12 @@ public struct PolicyError: Error, Sendable, Equatable {
 
     /// What is wrong with it.
     public let reason: String
+
+    /// A fault of a row.
+    public init(row: String, reason: String) {
+        self.row = row
+        self.reason = reason
+    }
 }
 
 extension PolicyError: CustomStringConvertible {

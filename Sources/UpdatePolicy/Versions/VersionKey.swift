@@ -11,15 +11,9 @@
 /// bytes held in place suffice for nearly every version. The key of a release with a byte 1 added lies between that
 /// release and everything above it, which makes it a bound for ranges.
 struct VersionKey: Sendable, Hashable {
-    private(set) var high: UInt64
-    private(set) var low: UInt64
-    private(set) var tail: [UInt8]?
-
-    init(high: UInt64, low: UInt64, tail: [UInt8]?) {
-        self.high = high
-        self.low = low
-        self.tail = tail
-    }
+    let high: UInt64
+    let low: UInt64
+    let tail: [UInt8]?
 
     /// The key of `0-0`: no version is below it.
     static let minimum = VersionKey(high: 0x0001_0000_0000_0000, low: 0, tail: nil)

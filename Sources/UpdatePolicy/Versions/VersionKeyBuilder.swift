@@ -17,7 +17,8 @@ struct VersionKeyBuilder {
         } else if count < 16 {
             low |= UInt64(byte) << UInt64(truncatingIfNeeded: 120 &- 8 &* count)
         } else {
-            tail = (tail ?? []) + CollectionOfOne(byte)
+            if tail == nil { tail = [] }
+            tail?.append(byte)
         }
         count &+= 1
     }

@@ -261,12 +261,17 @@ extension VersionRangeParser {
                 )
             case (UInt8(ascii: "~"), UInt8(ascii: ">")):
                 throw VersionRangeError("\"~>\" is no operator", hint: "write ~")
-            case (UInt8(ascii: "="), UInt8(ascii: ">")), (UInt8(ascii: "="), UInt8(ascii: "<")):
+            case (UInt8(ascii: "="), UInt8(ascii: ">")) where !isAngle(before: position),
+                (UInt8(ascii: "="), UInt8(ascii: "<")) where !isAngle(before: position):
                 throw VersionRangeError("\"\(text(position..<position + 2))\" is no operator", hint: "write >= or <=")
             default:
                 continue
             }
         }
+    }
+
+    private func isAngle(before position: Int) -> Bool {
+        position > 0 && (bytes[position - 1] == UInt8(ascii: "<") || bytes[position - 1] == UInt8(ascii: ">"))
     }
 
     private func unreadable(_ word: Range<Int>) -> VersionRangeError {
@@ -281,7 +286,8 @@ extension VersionRangeParser {
     private func spacesRoundHyphen(_ word: Range<Int>, _ hyphen: Int) -> VersionRangeError {
         VersionRangeError(
             "\"\(text(word))\" is not a range",
-            hint: "put spaces round the hyphen: \(text(word.lowerBound..<hyphen)) - \(text(hyphen + 1..<word.upperBound))"
+            hint: "put spaces round the hyphen: "
+                + "\(text(word.lowerBound..<hyphen)) - \(text(hyphen + 1..<word.upperBound))"
         )
     }
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import UpdatePolicy
+
+extension Answer {
+    /// The answer of the engine.
+    ///
+    /// - Throws: `AnswerBytesError` where the bytes it would send say something else than its messages.
+    init(_ policy: CompiledPolicy, _ client: Client, at time: Timestamp) throws {
+        messages = policy.messages(for: client, at: time).map { message in
+            [
+                UTF8Text(message.id), UTF8Text(message.title), UTF8Text(message.text), message.link.map { UTF8Text($0) },
+                message.lockout ? "true" : "false",
+            ]
+        }
+        explanations = policy.explain(client, at: time).map { row in
+            [
+                UTF8Text(String(row.position)), UTF8Text(row.key), UTF8Text(row.outcome.rawValue),
+                row.condition.map { UTF8Text($0) }, row.expected.map { UTF8Text($0) }, row.actual.map { UTF8Text($0) },
+                row.bucket.map { UTF8Text(String($0)) }, UTF8Text(row.rollout.description),
+                row.release.map { UTF8Text($0) },
+            ]
+        }
+        for shape in [AnswerShape.standard, .legacy] {
+            var bytes: [UInt8] = []
+            let summary = policy.writeAnswer(for: client, at: time, shape: shape, into: &bytes)
+            let document = String(decoding: bytes, as: UTF8.self)
+            guard try Self.messages(in: bytes, shape) == messages else { throw AnswerBytesError(document: document) }
+            guard summary.sent.map({ UTF8Text(policy.ruleKey(at: $0.index)) }) == messages.map(\.first),
+                summary.sent.map({ $0.lockout ? "true" : "false" }) == messages.map(\.last)
+            else { throw AnswerBytesError(document: document) }
+        }
+    }
+
+    /// The messages that a document holds; `nil` where it has not exactly the members of an answer.
+    private static func messages(in bytes: [UInt8], _ shape: AnswerShape) throws -> [Row]? {
+        guard let document = try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] else { return nil }
+        if shape == .legacy, document.isEmpty { return [] }
+        guard document.count == 1, let messages = document["messages"] as? [[String: Any]] else { return nil }
+        if shape == .legacy, messages.isEmpty { return nil }
+        let textName = shape == .legacy ? "message" : "text"
+        var rows: [Row] = []
+        for message in messages {
+            guard let id = message["id"] as? String, let title = message["title"] as? String,
+                let text = message[textName] as? String
+            else { return nil }
+            let link = message["link"] as? String
+            let lockout = message["lockout"] as? Bool
+            guard message.count == 3 + (link == nil ? 0 : 1) + (lockout == nil ? 0 : 1), lockout != false else {
+                return nil
+            }
+            rows.append([
+                UTF8Text(id), UTF8Text(title), UTF8Text(text), link.map { UTF8Text($0) },
+                lockout == nil ? "false" : "true",
+            ])
+        }
+        return rows
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import UpdatePolicy
+
+/// The comparison of SQL with the engine, check by check.
+struct Comparison {
+    let specification: SpecificationSession
+
+    /// What the engine is given in place of what the database holds; changed to inject a fault.
+    var policyForEngine: @Sendable (Policy) -> Policy = { $0 }
+    /// What the engine is given in place of the client's members; changed to inject a fault.
+    var clientForEngine: @Sendable (ClientDescription) -> ClientDescription = { $0 }
+
+    /// What a comparison came to.
+    struct Outcome: Sendable {
+        var pairs = 0
+        var policies = 0
+        var refusedRows = 0
+        var writtenRows = 0
+        var coverage = Coverage()
+        var disagreement: Disagreement?
+    }
+
+    /// Compares random policies and checks up to the first disagreement, which is not shrunk yet.
+    func run(seed: UInt64, pairs: Int, checksPerPolicy: Int) throws -> Outcome {
+        var outcome = Outcome()
+        var policies = PolicyGenerator(seed: seed)
+        while outcome.pairs < pairs, outcome.disagreement == nil {
+            let scene = policies.scene()
+            var generator = CheckGenerator(scene, seed: seed &+ UInt64(outcome.policies) &* 0x2545_F491_4F6C_DD1D)
+            let checks = (0..<min(checksPerPolicy, pairs - outcome.pairs)).map { _ in generator.check() }
+            try specification.withPolicy(scene.policy, timeZone: scene.timeZone) { written in
+                outcome.refusedRows += written.refusedRows
+                outcome.writtenRows += PolicyScript(written.accepted).rows.count
+                let answers = try specification.answers(to: checks)
+                for answer in answers { outcome.coverage.add(answer) }
+                outcome.disagreement = disagreement(written, scene.timeZone, checks, answers)
+            }
+            outcome.policies += 1
+            outcome.pairs += checks.count
+        }
+        return outcome
+    }
+
+    /// The first of some checks that the engine does not answer like SQL.
+    func disagreement(
+        _ written: SpecificationSession.Written,
+        _ timeZone: String,
+        _ checks: [Check],
+        _ answers: [Answer]
+    ) -> Disagreement? {
+        let compiled = Result { try CompiledPolicy(policyForEngine(written.read)) }
+        for (check, expected) in zip(checks, answers) {
+            let answer = Result {
+                try Answer(compiled.get(), clientForEngine(check.client).client(), at: check.time)
+            }.mapError { Disagreement.EngineFailure(description: "\($0)") }
+            if case .success(expected) = answer { continue }
+            return Disagreement(
+                policy: written.accepted, timeZone: timeZone, check: check, specification: expected, engine: answer
+            )
+        }
+        return nil
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// How often each turn that a rule can take came up, so that a comparison shows what it compared.
+struct Coverage: Sendable {
+    private(set) var counts: [String: Int] = [:]
+
+    /// The turns that every comparison of some size must have seen.
+    static let required: Set<String> = [
+        "sent", "sent, a lockout", "sent, translated or filled in", "sent, a link",
+        "sent without lockout: no offer", "sent without lockout: the offer is not above the client",
+        "sent without lockout: the rule matches the offer", "after a final rule",
+        "platforms", "versions", "builds", "os", "regions", "languages", "attributes", "target reached",
+        "target: nothing awaited", "target: staged", "target: no live date", "target: live", "target: region",
+        "target: os", "target: soaks", "starts_at", "ends_at", "rollout", "rollout without install", "enabled", "paused",
+    ]
+
+    /// Counts what the rows of an answer say.
+    mutating func add(_ answer: Answer) {
+        for row in answer.explanations {
+            let outcome = row[2]?.string ?? ""
+            let turn = outcome == "no match" ? Self.condition(row) : outcome
+            counts[turn == "sent without lockout" ? "\(turn): \(row[5]?.string ?? "")" : turn, default: 0] += 1
+        }
+        for row in answer.messages {
+            if row[4] == "true" { counts["sent, a lockout", default: 0] += 1 }
+            if row[3] != nil { counts["sent, a link", default: 0] += 1 }
+            if row[1]?.string.contains(": ") == true { counts["sent, translated or filled in", default: 0] += 1 }
+        }
+    }
+
+    private static func condition(_ row: Answer.Row) -> String {
+        let condition = row[3]?.string ?? ""
+        if condition.hasPrefix("attributes.") { return "attributes" }
+        if condition == "rollout" { return row[6] == nil ? "rollout without install" : condition }
+        guard condition == "target" else { return condition }
+        if row[4]?.string.hasPrefix("<") == true { return "target reached" }
+        guard let awaited = row[8]?.string, let reason = awaited.split(separator: ": ").last else {
+            return "target: nothing awaited"
+        }
+        return reason.hasPrefix("no live date") ? "target: no live date" : "target: \(reason.prefix { $0 != " " })"
+    }
+
+    /// All turns and their counts, the rarest first.
+    var summary: String {
+        counts.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+    }
+}

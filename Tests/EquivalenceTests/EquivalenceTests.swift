@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Postgres
+import TestDatabase
+import Testing
+
+@Suite("SQL and the engine mean the same", .migratedDatabase)
+struct EquivalenceTests {
+    @Test("For random policies and clients, in messages, bytes and explanations", arguments: ComparisonSettings.parts)
+    func randomPairs(part: Int) async throws {
+        let settings = ComparisonSettings.current
+        let seed = settings.seed &+ UInt64(part)
+        let pairs = (settings.pairs + part) / ComparisonSettings.parts.count
+        let clock = ContinuousClock()
+        let start = clock.now
+        let connection = try await TestDatabase.current.connect()
+        let outcome = try await connection.withSession { session in
+            let comparison = Comparison(specification: SpecificationSession(session: session))
+            var outcome = try comparison.run(seed: seed, pairs: pairs, checksPerPolicy: 100)
+            outcome.disagreement = try outcome.disagreement.map(Shrinker(comparison: comparison).shrink)
+            return outcome
+        }
+        print(
+            """
+            Compared \(outcome.pairs) pairs of policy and client (\(outcome.policies) policies, \
+            \(outcome.writtenRows) rows written, \(outcome.refusedRows) refused) in \(clock.now - start), \
+            VERSIONGATE_SEED=\(settings.seed), part \(part)
+            \(outcome.coverage.summary)
+            """
+        )
+        if let disagreement = outcome.disagreement {
+            Issue.record("VERSIONGATE_SEED=\(settings.seed), part \(part)\n\(disagreement)")
+        }
+        #expect(outcome.pairs == pairs)
+        if pairs >= 10_000 {
+            #expect(Coverage.required.subtracting(outcome.coverage.counts.keys) == [])
+        }
+    }
+}

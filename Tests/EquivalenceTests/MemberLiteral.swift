@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import UpdatePolicy
+
+/// A value of a member of a check, as JSON has it.
+enum MemberLiteral: Sendable, Hashable {
+    case text(String)
+    /// A number in the characters it is written with; no exponent and no minus zero, which `jsonb` does not keep.
+    case number(String)
+    case boolean(Bool)
+    case null
+    /// An object or an array, as JSON.
+    case composite(String)
+
+    /// The value as JSON.
+    var json: String {
+        switch self {
+        case .text(let text): JSONText.quoted(text)
+        case .number(let number): number
+        case .boolean(let boolean): boolean ? "true" : "false"
+        case .null: "null"
+        case .composite(let json): json
+        }
+    }
+
+    /// The value as the engine takes it.
+    var memberValue: MemberValue {
+        switch self {
+        case .text(let text): .text(UTF8Text(text))
+        case .number(let number): .number(UTF8Text(number))
+        case .boolean(let boolean): .boolean(boolean)
+        case .null: .null
+        case .composite: .composite
+        }
+    }
+}

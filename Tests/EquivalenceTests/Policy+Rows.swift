@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import UpdatePolicy
+
+extension Policy {
+    /// Adds a row behind the others of its table.
+    mutating func append(_ row: PolicyScript.Row) {
+        switch row {
+        case .app(var app):
+            app.storeLinks = []
+            apps.append(app)
+        case .link(let link, let bundle):
+            apps.changeFirst(where: { $0.bundle == bundle }) { $0.storeLinks.append(link) }
+        case .release(let release):
+            releases.append(release)
+        case .rule(var rule):
+            rule.texts = []
+            rule.steps = []
+            rules.append(rule)
+        case .text(let text, let key):
+            rules.changeFirst(where: { $0.key == key }) { $0.texts.append(text) }
+        case .step(let step, let key):
+            rules.changeFirst(where: { $0.key == key }) { $0.steps.append(step) }
+        }
+    }
+}
+
+extension Array {
+    fileprivate mutating func changeFirst(where isIt: (Element) -> Bool, _ change: (inout Element) -> Void) {
+        if let index = firstIndex(where: isIt) { change(&self[index]) }
+    }
+}

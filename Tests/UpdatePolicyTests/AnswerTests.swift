@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Testing
+import UpdatePolicy
+
+@Suite("The bytes of an answer")
+struct AnswerTests {
+    private func answer(_ policy: CompiledPolicy, _ client: Client, _ shape: AnswerShape) -> (String, AnswerSummary) {
+        var bytes: [UInt8] = Array("before".utf8)
+        let summary = policy.writeAnswer(for: client, at: TestPolicy.noon, shape: shape, into: &bytes)
+        #expect(bytes.starts(with: "before".utf8))
+        return (String(decoding: bytes.dropFirst(6), as: UTF8.self), summary)
+    }
+
+    @Test("No match is an empty list, or an empty object in the shape of 2013")
+    func empty() throws {
+        let policy = try TestPolicy.policy([TestPolicy.rule("r") { $0.enabled = false }])
+        #expect(answer(policy, try TestPolicy.client(), .standard).0 == #"{"messages":[]}"#)
+        #expect(answer(policy, try TestPolicy.client(), .legacy).0 == "{}")
+        #expect(answer(policy, try TestPolicy.client(["bundle": "x"]), .standard).1.bundle == nil)
+        let otherCase = try TestPolicy.client(["bundle": "COM.example.doto"])
+        #expect(answer(policy, otherCase, .standard).1.bundle == "com.example.doto")
+    }
+
+    @Test("Members come in the order of the contract, and links only where there are any")
+    func members() throws {
+        let policy = try TestPolicy.policy([
+            TestPolicy.rule("a") {
+                $0.link = "https://example.com/a?b=c&d=\"e\""
+                $0.lockout = true
+                $0.lockoutWithoutUpdate = true
+            },
+            TestPolicy.rule("b") { $0.text = "{app}" },
+        ])
+        let client = try TestPolicy.client()
+        let (standard, summary) = answer(policy, client, .standard)
+        let first =
+            #"{"id":"a","title":"a","text":"Text","link":"https://example.com/a?b=c&d=\"e\"","lockout":true}"#
+        #expect(standard == #"{"messages":[\#(first),{"id":"b","title":"b","text":"Doto"}]}"#)
+        #expect(summary.messages == 2)
+        #expect(summary.lockouts == 1)
+        let (legacy, _) = answer(policy, client, .legacy)
+        #expect(legacy == standard.replacingOccurrences(of: #""text":"#, with: #""message":"#))
+    }
+
+    @Test("Only what JSON requires is escaped, and every text comes back as it was")
+    func escapes() throws {
+        let text = "\u{0}\u{1}\u{8}\t\n\u{b}\u{c}\r\u{1f} \"\\/<>&'\u{7f}\u{2028}é😀日本{app}"
+        var every = TestPolicy.rule("every") { $0.text = text }
+        every.bundle = nil
+        let policy = try TestPolicy.policy([every, TestPolicy.rule("own") { $0.text = text }])
+        let (json, _) = answer(policy, try TestPolicy.client(), .standard)
+        #expect(json.contains(#"\u0000\u0001\b\t\n\u000b\f\r\u001f \"\\/<>&'"#))
+        struct Answer: Decodable {
+            struct Message: Decodable {
+                let id: String
+                let text: String
+            }
+            let messages: [Message]
+        }
+        let decoded = try JSONDecoder().decode(Answer.self, from: Data(json.utf8))
+        let expected = text.replacingOccurrences(of: "{app}", with: "Doto")
+        #expect(decoded.messages.map(\.id) == ["every", "own"])
+        #expect(decoded.messages.allSatisfy { UTF8Text($0.text) == UTF8Text(expected) })
+    }
+
+    @Test("A policy comes back from JSON as it was")
+    func codable() throws {
+        let policy = Policy(
+            revision: 7,
+            token: "t",
+            apps: [App(bundle: "a", storeLinks: [StoreLink(platform: "ios", link: "l")])],
+            releases: [TestPolicy.release("1.2") { $0.minOS = "15" }],
+            rules: [
+                TestPolicy.rule("r") {
+                    $0.attributes = [AttributeCondition(name: "é", values: ["1"])]
+                    $0.rollout = Percentage(hundredths: 3725) ?? .zero
+                    $0.startsAt = TestPolicy.hours(1, microseconds: 1)
+                    $0.steps = [RolloutStep(at: TestPolicy.noon, rollout: .all)]
+                    $0.texts = [RuleText(language: "de", title: "t", text: "x")]
+                }
+            ]
+        )
+        #expect(try JSONDecoder().decode(Policy.self, from: JSONEncoder().encode(policy)) == policy)
+    }
+}

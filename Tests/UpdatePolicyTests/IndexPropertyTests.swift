@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Testing
+import UpdatePolicy
+
+@Suite("The index against a scan of all rules")
+struct IndexPropertyTests {
+    @Test("Any client gets what a plain reading of the rows gives it", arguments: [5, 30, 300])
+    func random(_ rules: Int) throws {
+        var generator = PolicyGenerator(SeededGenerator())
+        let seed = generator.random.seed
+        print("index, \(rules) rules: seed \(seed)")
+        var messages = 0
+        var lockouts = 0
+        for _ in 0..<(1_200 / rules + 2) {
+            let policy = generator.policy(rules: rules)
+            let compiled = try CompiledPolicy(policy)
+            let slow = SlowEvaluator(policy: policy)
+            for _ in 0..<15 {
+                let client = try generator.client()
+                let time = generator.time()
+                let expected = slow.sent(to: client, at: time)
+                let actual = compiled.messages(for: client, at: time)
+                    .map { SlowEvaluator.Sent(key: $0.id, lockout: $0.lockout) }
+                #expect(actual == expected, "\(client) at \(time), seed \(seed)")
+                messages += actual.count
+                lockouts += actual.count { $0.lockout }
+                expectAgreement(compiled, client, time, actual, seed)
+            }
+        }
+        #expect(messages > 50)
+        #expect(rules < 30 || lockouts > 0)
+    }
+
+    /// The bytes and the explanations of a check tell the same as its messages.
+    private func expectAgreement(
+        _ policy: CompiledPolicy,
+        _ client: Client,
+        _ time: Timestamp,
+        _ sent: [SlowEvaluator.Sent],
+        _ seed: UInt64
+    ) {
+        var bytes: [UInt8] = []
+        let summary = policy.writeAnswer(for: client, at: time, shape: .standard, into: &bytes)
+        let written = summary.sent.map { SlowEvaluator.Sent(key: policy.ruleKey(at: $0.index), lockout: $0.lockout) }
+        #expect(written == sent, "seed \(seed)")
+        let explained = policy.explain(client, at: time).compactMap { explanation -> SlowEvaluator.Sent? in
+            guard explanation.outcome == .sent || explanation.outcome == .sentWithoutLockout else { return nil }
+            let rule = policy.policy.rules.first { $0.key == explanation.key }
+            let isLockout = rule?.lockout == true && explanation.outcome == .sent
+            return SlowEvaluator.Sent(key: explanation.key, lockout: isLockout)
+        }
+        #expect(explained == sent, "seed \(seed)")
+    }
+
+    @Test("Thousands of ranges that overlap are each found, and only where they hold the version")
+    func overlapping() throws {
+        let rules = (0..<4_000).map { number in
+            TestPolicy.rule("r\(10_000 + number)") { $0.versions = ">=1.\(number) <9.\(number)" }
+        }
+        let policy = try TestPolicy.policy(rules)
+        #expect(policy.keys(try TestPolicy.client(["version": "1.0"])) == ["r10000"])
+        #expect(policy.keys(try TestPolicy.client(["version": "1.2"])) == ["r10000", "r10001", "r10002"])
+        #expect(policy.keys(try TestPolicy.client(["version": "9.3998"])) == ["r13999"])
+        #expect(policy.keys(try TestPolicy.client(["version": "9.3999"])) == [])
+        #expect(policy.messages(for: try TestPolicy.client(["version": "5"]), at: TestPolicy.noon).count == 4_000)
+    }
+
+    @Test("Rules without a version are found by what else they ask for")
+    func otherConditions() throws {
+        let rules = (0..<200).flatMap { number in
+            [
+                TestPolicy.rule("a\(number)") {
+                    $0.attributes = [AttributeCondition(name: "device", values: ["d\(number)", "e\(number)"])]
+                },
+                TestPolicy.rule("b\(number)") { $0.builds = "\(number)" },
+                TestPolicy.rule("l\(number)") { $0.languages = ["x\(number)", "x\(number)-y"] },
+                TestPolicy.rule("o\(number)") { $0.os = "\(number)" },
+                TestPolicy.rule("p\(number)") { $0.platforms = ["p\(number)"] },
+                TestPolicy.rule("t\(number)") {
+                    $0.startsAt = TestPolicy.hours(Int64(number))
+                    $0.endsAt = TestPolicy.hours(Int64(number) + 1)
+                },
+            ]
+        }
+        let policy = try TestPolicy.policy(rules)
+        let client = try TestPolicy.client([
+            "device": "e17", "build": "18.0", "language": "X19_Y", "os": "20", "platform": "P21",
+        ])
+        #expect(policy.keys(client, at: TestPolicy.hours(22)) == ["a17", "b18", "l19", "o20", "p21", "t22"])
+        #expect(policy.keys(try TestPolicy.client(), at: TestPolicy.hours(-1)) == [])
+    }
+
+    @Test("Regions and targets are found among many")
+    func regionsAndTargets() throws {
+        let rules =
+            Region.all.map { region in TestPolicy.rule(region.code.lowercased()) { $0.regions = [region.code, "JP"] } }
+            + (1...100).map { number in TestPolicy.rule("target\(number)") { $0.target = "1.\(number)" } }
+        let releases = [TestPolicy.release("1.98.5")]
+        let policy = try TestPolicy.policy(rules, releases: releases)
+        let client = try TestPolicy.client(["region": "de_DE", "platform": "ios", "version": "1.96"])
+        #expect(policy.keys(client) == ["de", "target97", "target98"])
+        #expect(policy.keys(try TestPolicy.client(["region": "JP"])).count == 250)
+    }
+}

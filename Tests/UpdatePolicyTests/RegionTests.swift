@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Testing
+import UpdatePolicy
+
+@Suite("Regions")
+struct RegionTests {
+    @Test("There are 249 assigned codes and XK")
+    func count() {
+        #expect(Region.all.count == 250)
+        #expect(Set(Region.all.map(\.code)).count == 250)
+        #expect(Region.all.map(\.code) == Region.all.map(\.code).sorted())
+    }
+
+    @Test("A rule's region is an assigned code in upper case, nothing else", arguments: ["JP", "US", "XK", "DE"])
+    func assigned(_ code: String) {
+        #expect(Region(code: code)?.code == code)
+    }
+
+    @Test(
+        "Anything else is no rule's region",
+        arguments: ["jp", "Jp", "UK", "EN", "EU", "Japan", "JPN", "J", "", "ja_JP", "ja-JP", " JP", "ÄÖ"]
+    )
+    func refused(_ code: String) {
+        #expect(Region(code: code) == nil)
+    }
+}

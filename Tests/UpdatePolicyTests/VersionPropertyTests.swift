@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Testing
+import UpdatePolicy
+
+@Suite("Versions and ranges against a naive reading of their definition")
+struct VersionPropertyTests {
+    static let alphabet = ["0", "1", "2", "9", "10", "00", "01", "010", "99", "100", "18446744073709551616"]
+    static let words = ["0", "1", "9", "10", "a", "b", "beta", "rc", "RC", "-", "a-1", "1a", "00", "x"]
+
+    static func numbers(_ generator: inout SeededGenerator) -> [String] {
+        (0..<Int.random(in: 1...4, using: &generator)).map { _ in generator.pick(alphabet) }
+    }
+
+    static func identifiers(_ generator: inout SeededGenerator) -> [String] {
+        (0..<Int.random(in: 1...3, using: &generator)).map { _ in generator.pick(words) }
+    }
+
+    static func version(_ generator: inout SeededGenerator) -> String {
+        var text = numbers(&generator).joined(separator: ".")
+        if generator.chance(35) {
+            text += "-" + identifiers(&generator).joined(separator: ".")
+        } else if generator.chance(20) {
+            text += generator.pick(["a", "b", "rc", "beta"]) + generator.pick(["", "1", "9", "10", "01"])
+        }
+        return text
+    }
+
+    @Test("Any two versions compare as their definition says")
+    func order() throws {
+        var generator = SeededGenerator()
+        print("versions: seed \(generator.seed)")
+        for _ in 0..<20_000 {
+            let left = Self.version(&generator)
+            let right =
+                generator.chance(30) ? left + generator.pick([".0", ".1", "", ".0.0"]) : Self.version(&generator)
+            guard let naiveLeft = NaiveVersion(left), let naiveRight = NaiveVersion(right) else { continue }
+            let first = try #require(AppVersion(left), "\(left)")
+            let second = try #require(AppVersion(right), "\(right)")
+            let order = first < second ? -1 : second < first ? 1 : 0
+            #expect(order == naiveLeft.order(naiveRight), "\(left) \(right), seed \(generator.seed)")
+            #expect((order == 0) == (first == second))
+        }
+    }
+
+    @Test("Any range holds a version as each of its comparators says")
+    func ranges() throws {
+        var generator = SeededGenerator()
+        print("ranges: seed \(generator.seed)")
+        var refused = 0
+        for _ in 0..<3_000 {
+            let range = NaiveRange(
+                sides: (0..<Int.random(in: 1...3, using: &generator)).map { _ in
+                    (0..<Int.random(in: 1...3, using: &generator)).map { _ in
+                        Self.comparator(&generator)
+                    }
+                }
+            )
+            let text = range.text(&generator)
+            let boundaries = range.sides.joined().flatMap { comparator in
+                ["", ".0", ".1", "-0", "-0.0", "-a"].map { suffix in
+                    (comparator.numbers.isEmpty ? ["0"] : comparator.numbers).joined(separator: ".") + suffix
+                }
+            }
+            let versions = (0..<40).map { _ in Self.version(&generator) } + boundaries
+            let parsed: VersionRange
+            do {
+                parsed = try VersionRange(text)
+            } catch {
+                refused += 1
+                #expect(error.message.contains("matches nothing"), "\(text): \(error), seed \(generator.seed)")
+                for version in versions {
+                    let held = NaiveVersion(version).map(range.contains) ?? false
+                    #expect(!held, "\(text) holds \(version), seed \(generator.seed)")
+                }
+                continue
+            }
+            for version in versions {
+                guard let naive = NaiveVersion(version), let read = AppVersion(version) else { continue }
+                #expect(
+                    parsed.contains(read) == range.contains(naive),
+                    "\(text) and \(version), seed \(generator.seed)"
+                )
+            }
+        }
+        #expect(refused > 10)
+    }
+
+    private static func comparator(_ generator: inout SeededGenerator) -> NaiveRange.Comparator {
+        let comparison = generator.pick(["<", "<=", ">", ">=", "=", "", "~", "^"])
+        if generator.chance(25) {
+            let numbers = generator.chance(10) ? [] : Self.numbers(&generator)
+            return NaiveRange.Comparator(comparison: comparison, numbers: numbers, isFamily: true)
+        }
+        let isBare = comparison.isEmpty
+        return NaiveRange.Comparator(
+            comparison: comparison,
+            numbers: numbers(&generator),
+            identifiers: generator.chance(25) ? (isBare ? ["beta"] : identifiers(&generator)) : nil
+        )
+    }
+}
