@@ -135,6 +135,13 @@ let package = Package(
         .testTarget(name: "UpdatePolicyTests", dependencies: ["UpdatePolicy"]),
         .testTarget(name: "PolicyStoreTests", dependencies: ["PolicyStore", "TestDatabase"]),
         .testTarget(
+            name: "EquivalenceTests",
+            dependencies: [
+                "PolicyStore", "Postgres", "TestDatabase", "UpdatePolicy",
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ]
+        ),
+        .testTarget(
             name: "PolicyServerTests",
             dependencies: [
                 "PolicyServer", "TestDatabase",

@@ -11,7 +11,8 @@ extension Answer {
     init(_ policy: CompiledPolicy, _ client: Client, at time: Timestamp) throws {
         messages = policy.messages(for: client, at: time).map { message in
             [
-                UTF8Text(message.id), UTF8Text(message.title), UTF8Text(message.text), message.link.map { UTF8Text($0) },
+                UTF8Text(message.id), UTF8Text(message.title), UTF8Text(message.text),
+                message.link.map { UTF8Text($0) },
                 message.lockout ? "true" : "false",
             ]
         }

@@ -17,7 +17,7 @@ struct CheckGenerator {
 
     /// Every time at which an answer of the policy may change.
     private static func boundaries(_ policy: Policy) -> [Timestamp] {
-        let soaks = Set(policy.rules.map(\.soakMicroseconds))
+        let soaks = Set(policy.rules.filter { $0.target != nil || $0.lockout }.map(\.soakMicroseconds)).union([0])
         var times = policy.releases.flatMap { release in
             [release.withdrawnAt].compactMap { $0 }
                 + soaks.compactMap { release.liveAt?.advanced(byMicroseconds: $0) }
@@ -29,7 +29,12 @@ struct CheckGenerator {
     /// The next check.
     mutating func check() -> Check {
         var client: ClientDescription = ["bundle": .text(random.pick(Pools.bundlesOfClients))]
-        append("version", version(Pools.versions), missing: 4, to: &client)
+        append(
+            "version",
+            version(random.chance(70) ? Pools.usualVersions + ["1"] : Pools.versions),
+            missing: 4,
+            to: &client
+        )
         append("build", version(Pools.builds), missing: 25, to: &client)
         append("os", version(Pools.osVersions), missing: 20, to: &client)
         append("platform", .text(random.pick(Pools.platformsOfClients)), missing: 6, to: &client)
@@ -53,11 +58,18 @@ struct CheckGenerator {
         if let value = random.pick([MemberLiteral.null, .text("")], chance: 50) { client.append(name, value) }
     }
 
+    /// The pool that a client's version is from: that of the releases, the usual ones, or all.
+    private mutating func versions() -> [String] {
+        let released = scene.policy.releases.map(\.version)
+        if !released.isEmpty, random.chance(25) { return released }
+        return random.chance(60) ? Pools.usualVersions + ["1"] : Pools.versions
+    }
+
     private mutating func version(_ pool: [String]) -> MemberLiteral {
         switch Int.random(in: 0..<20, using: &random) {
         case 0: .text(random.pick(Pools.unreadableVersions))
         case 1: .text(random.pick(Pools.blankVersions))
-        case 2, 3: .number(random.pick(Pools.numbers))
+        case 2: .number(random.pick(Pools.numbers))
         default: .text(random.pick(pool))
         }
     }
@@ -85,7 +97,9 @@ struct CheckGenerator {
 
     private mutating func time() -> Timestamp {
         guard !boundaries.isEmpty, random.chance(75) else {
-            return scene.origin.advanced(byMicroseconds: Int64.random(in: -300_000_000_000...300_000_000_000, using: &random))
+            return scene.origin.advanced(
+                byMicroseconds: Int64.random(in: -300_000_000_000...300_000_000_000, using: &random)
+            )
         }
         return random.pick(boundaries).advanced(byMicroseconds: Int64.random(in: -1...1, using: &random))
     }

@@ -28,7 +28,7 @@ struct Comparison {
         var policies = PolicyGenerator(seed: seed)
         while outcome.pairs < pairs, outcome.disagreement == nil {
             let scene = policies.scene()
-            var generator = CheckGenerator(scene, seed: seed &+ UInt64(outcome.policies) &* 0x2545_F491_4F6C_DD1D)
+            var generator = CheckGenerator(scene, seed: policies.seedForChecks())
             let checks = (0..<min(checksPerPolicy, pairs - outcome.pairs)).map { _ in generator.check() }
             try specification.withPolicy(scene.policy, timeZone: scene.timeZone) { written in
                 outcome.refusedRows += written.refusedRows
@@ -57,7 +57,11 @@ struct Comparison {
             }.mapError { Disagreement.EngineFailure(description: "\($0)") }
             if case .success(expected) = answer { continue }
             return Disagreement(
-                policy: written.accepted, timeZone: timeZone, check: check, specification: expected, engine: answer
+                policy: written.accepted,
+                timeZone: timeZone,
+                check: check,
+                specification: expected,
+                engine: answer
             )
         }
         return nil

@@ -5,7 +5,7 @@ import Foundation
 
 /// How much is compared, and with which seed: `VERSIONGATE_SEED` and `VERSIONGATE_PAIRS` say it from outside.
 struct ComparisonSettings: Sendable {
-    /// The seed of the first part; part by part it grows by one.
+    /// What the seeds of all parts are made from.
     let seed: UInt64
     /// How many policies and clients are compared in all.
     let pairs: Int
@@ -15,8 +15,15 @@ struct ComparisonSettings: Sendable {
 
     static let current = ComparisonSettings(ProcessInfo.processInfo.environment)
 
+    /// The seed of a part; that of no other seed's parts, as far as chance allows.
+    func seed(ofPart part: Int) -> UInt64 {
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<part { _ = generator.next() }
+        return generator.next()
+    }
+
     init(_ environment: [String: String]) {
-        seed = environment["VERSIONGATE_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64.max >> 1)
+        seed = environment["VERSIONGATE_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...999_999_999)
         pairs = environment["VERSIONGATE_PAIRS"].flatMap { Int($0) } ?? 20_000
     }
 }

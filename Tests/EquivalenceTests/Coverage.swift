@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import UpdatePolicy
+
 /// How often each turn that a rule can take came up, so that a comparison shows what it compared.
 struct Coverage: Sendable {
     private(set) var counts: [String: Int] = [:]
@@ -12,7 +14,8 @@ struct Coverage: Sendable {
         "sent without lockout: the rule matches the offer", "after a final rule",
         "platforms", "versions", "builds", "os", "regions", "languages", "attributes", "target reached",
         "target: nothing awaited", "target: staged", "target: no live date", "target: live", "target: region",
-        "target: os", "target: soaks", "starts_at", "ends_at", "rollout", "rollout without install", "enabled", "paused",
+        "target: os", "target: soaks", "starts_at", "ends_at", "rollout", "rollout without install", "enabled",
+        "paused",
     ]
 
     /// Counts what the rows of an answer say.
@@ -43,6 +46,8 @@ struct Coverage: Sendable {
 
     /// All turns and their counts, the rarest first.
     var summary: String {
-        counts.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+        counts.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map { "\($0.key) \($0.value)" }.joined(
+            separator: ", "
+        )
     }
 }

@@ -14,8 +14,9 @@ struct PolicyGenerator {
     }
 
     private var random: SeededGenerator
-    private var origin = Pools.times[0]
+    private var origin = SemanticCase.noon
     private var installs: [String] = []
+    private var latest = "1.2"
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
@@ -23,13 +24,22 @@ struct PolicyGenerator {
 
     /// The next policy.
     mutating func scene() -> Scene {
-        origin = random.pick(Pools.times)
-        installs = (0..<12).map { _ in "install-\(Int.random(in: 0..<100_000, using: &random))" } + ["\u{E9}", "e\u{301}"]
+        let place = random.pick(Pools.places)
+        origin = place.time
+        installs =
+            (0..<12).map { _ in "install-\(Int.random(in: 0..<100_000, using: &random))" } + ["\u{E9}", "e\u{301}"]
         var policy = Policy(revision: 0, token: "")
         policy.apps = Pools.bundles.prefix(random.chance(5) ? 1 : 2).map { app($0) }
-        policy.releases = (0..<Int.random(in: 0...7, using: &random)).map { release(Int64($0 + 1)) }
+        policy.releases = (0..<Int.random(in: 0...9, using: &random)).map { release(Int64($0 + 1)) }
+        latest = Self.latest(policy.releases)
         policy.rules = keys().map { rule($0) }
-        return Scene(policy: policy, timeZone: random.pick(Pools.timeZones), origin: origin, installs: installs)
+        let timeZone = random.chance(50) ? place.timeZone : random.pick(Pools.timeZones)
+        return Scene(policy: policy, timeZone: timeZone, origin: origin, installs: installs)
+    }
+
+    /// A seed for the checks of a scene.
+    mutating func seedForChecks() -> UInt64 {
+        random.next()
     }
 
     private mutating func keys() -> [String] {
@@ -40,8 +50,8 @@ struct PolicyGenerator {
     private mutating func app(_ bundle: String) -> App {
         App(
             bundle: bundle,
-            name: random.pick(Pools.appNames, chance: 70),
-            paused: random.chance(6),
+            name: random.pick(Pools.appNames, chance: 80),
+            paused: random.chance(3),
             storeLinks: Pools.platforms.filter { _ in random.chance(50) }.map {
                 StoreLink(platform: $0, link: random.pick(Pools.storeLinks))
             }
@@ -51,39 +61,41 @@ struct PolicyGenerator {
     private mutating func release(_ id: Int64) -> Release {
         Release(
             id: id,
-            bundle: random.chance(90) ? Pools.bundles[0] : Pools.bundles[1],
-            platform: random.chance(75) ? "ios" : random.pick(Pools.platformsOfRules),
-            version: random.pick(random.chance(98) ? Pools.versions : Pools.unreadableVersions),
+            bundle: random.chance(92) ? Pools.bundles[0] : Pools.bundles[1],
+            platform: random.chance(85) ? "ios" : random.pick(Pools.platformsOfRules),
+            version: random.chance(1) ? random.pick(Pools.unreadableVersions) : version(),
             build: random.pick(Pools.builds, chance: 60),
-            minOS: random.pick(Pools.osVersions, chance: 35),
-            regions: regions(chance: 35),
+            minOS: random.pick(Pools.osVersions, chance: 40),
+            regions: regions(chance: 50),
             liveAt: random.chance(92) ? time() : nil,
             staged: random.chance(12),
-            withdrawnAt: random.chance(15) ? time() : nil
+            withdrawnAt: random.chance(12) ? time() : nil
         )
     }
 
     private mutating func rule(_ key: String) -> Rule {
         let bundle = random.chance(80) ? random.pick([Pools.bundles[0], Pools.bundles[0], "COM.EXAMPLE.OTHER"]) : nil
-        let target = bundle != nil && random.chance(40) ? random.pick(Pools.versions) : nil
+        let target = bundle != nil && random.chance(50) ? version() : nil
         let steps = steps(key)
         var rule = Rule(key: key, bundle: bundle, title: text(target), text: text(target))
         rule.enabled = random.chance(88)
         rule.position = random.pick([0, 0, 0, -1, 1])
-        rule.versions = range(Pools.ranges, chance: 45)
-        rule.builds = range(Pools.buildRanges, chance: 20)
-        rule.os = range(Pools.osRanges, chance: 15)
-        rule.platforms = random.some(Pools.platformsOfRules, upTo: 3, chance: 20)
-        rule.regions = regions(chance: 15)
+        rule.versions = range(Pools.ranges, chance: 30)
+        rule.builds = range(Pools.buildRanges, chance: 15)
+        rule.os = range(Pools.osRanges, chance: 8)
+        rule.platforms = random.some(Pools.platformsOfRules, upTo: 4, chance: 12)
+        rule.regions = regions(chance: 10)
         rule.languages = random.some(
-            random.chance(96) ? Pools.languageRanges : Pools.wrongLanguages, upTo: 3, chance: 15
+            random.chance(96) ? Pools.languageRanges : Pools.wrongLanguages,
+            upTo: 4,
+            chance: 8
         )
         rule.attributes = attributes()
         rule.target = target
         rule.soakMicroseconds = random.pick(Pools.soaks)
         rule.rollout = random.chance(65) ? .all : rollout(key)
-        rule.startsAt = random.chance(15) ? time() : nil
-        rule.endsAt = random.chance(15) ? time() : nil
+        rule.startsAt = random.chance(10) ? time() : nil
+        rule.endsAt = random.chance(10) ? time() : nil
         rule.link = random.pick(random.chance(97) ? Pools.links : Pools.wrongLinks, chance: 45)
         rule.lockout = random.chance(45)
         rule.lockoutWithoutUpdate = random.chance(15)
@@ -92,7 +104,65 @@ struct PolicyGenerator {
             RuleText(language: language, title: "\(language): {app}", text: text(target))
         }
         rule.steps = steps
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<20: makeSecurityLockout(&rule)
+        case 20..<35: makeEverydayRule(&rule)
+        default: break
+        }
         return rule
+    }
+
+    /// The greatest version of some releases that is on iOS, where most clients are.
+    private static func latest(_ releases: [Release]) -> String {
+        releases.filter { $0.platform == "ios" && $0.bundle == Pools.bundles[0] }
+            .compactMap { AppVersion($0.version) }
+            .max { $0 < $1 }?.text ?? "1.2"
+    }
+
+    /// Makes a rule ask everybody below the latest release to get it, when it has been live for some days.
+    private mutating func makeEverydayRule(_ rule: inout Rule) {
+        rule = Rule(
+            key: rule.key,
+            bundle: Pools.bundles[0],
+            position: rule.position,
+            target: latest,
+            soakMicroseconds: random.pick(Pools.soaks),
+            title: rule.title,
+            text: rule.text,
+            link: rule.link,
+            lockout: rule.lockout
+        )
+    }
+
+    /// Makes a rule a lockout of some versions, or of some builds of a version, with few other conditions.
+    ///
+    /// These are the rules whose ways out differ: a later version, a newer build, or what is locked out itself.
+    private mutating func makeSecurityLockout(_ rule: inout Rule) {
+        if random.chance(50) {
+            rule.versions = random.chance(70) ? latest : random.pick(Pools.usualVersions)
+            rule.builds = random.pick(Pools.buildRanges)
+        } else {
+            rule.versions = random.pick(["1.1 || 1.2", "<1.3", "1.1 - 1.2.x", "1.x", "<=1.2", "* "])
+            rule.builds = nil
+        }
+        rule.os = nil
+        rule.platforms = nil
+        rule.regions = nil
+        rule.languages = nil
+        rule.attributes = nil
+        rule.target = nil
+        rule.title = "Broken"
+        rule.text = "A build of {app} is broken."
+        rule.texts = []
+        rule.rollout = .all
+        rule.steps = []
+        rule.lockout = true
+        rule.lockoutWithoutUpdate = false
+    }
+
+    /// A version of an app, mostly one of few.
+    private mutating func version() -> String {
+        random.pick(random.chance(70) ? Pools.usualVersions : Pools.versions)
     }
 
     private mutating func steps(_ key: String) -> [RolloutStep] {
@@ -122,7 +192,8 @@ struct PolicyGenerator {
         if random.chance(2) { return random.pick(Pools.wrongRanges) }
         if pool != Pools.ranges || random.chance(70) { return random.pick(pool) }
         return (0..<Int.random(in: 1...3, using: &random)).map { _ in
-            random.pick(["<", "<=", ">", ">=", "=", "", "~", "^"]) + random.pick(["1", "1.1", "1.2", "1.2-beta", "1.3", "2"])
+            random.pick(["<", "<=", ">", ">=", "=", "", "~", "^"])
+                + random.pick(["1", "1.1", "1.2", "1.2-beta", "1.3", "2"])
         }.joined(separator: random.chance(50) ? " " : " || ")
     }
 
@@ -131,7 +202,7 @@ struct PolicyGenerator {
     }
 
     private mutating func attributes() -> [AttributeCondition]? {
-        random.some(Pools.attributeNames, upTo: 2, chance: 15)?.map { name in
+        random.some(Pools.attributeNames, upTo: 2, chance: 8)?.map { name in
             AttributeCondition(name: name, values: random.some(Pools.attributeValues, upTo: 4, chance: 100) ?? [])
         }
     }

@@ -7,23 +7,27 @@ import UpdatePolicy
 enum Pools {
     static let bundles = ["com.example.doto", "com.example.Other"]
     static let bundlesOfClients = [
-        "com.example.doto", "com.example.doto", "com.example.doto", "COM.Example.DOTO", "com.example.Other",
-        "com.EXAMPLE.other", "com.example.unknown", "com.example.dot\u{F6}",
+        "com.example.doto", "com.example.doto", "com.example.doto", "com.example.doto", "com.example.doto",
+        "com.example.doto", "com.example.doto", "COM.Example.DOTO", "com.EXAMPLE.other", "com.example.Other",
+        "com.example.unknown", "com.example.dot\u{F6}",
     ]
-    static let appNames = ["Doto", "{target}", "{app}", "D\"ot\\o\u{E9}"]
+    static let appNames = ["Doto", "{target}", "{target}", "{app}", "D\"ot\\o\u{E9}"]
 
     static let platforms = ["ios", "android", "macos"]
     static let platformsOfRules = ["ios", "android", "macos", "iPadOS", "iPhone OS", "IOS", "Android", "\u{130}OS"]
     static let platformsOfClients = [
-        "ios", "ios", "ios", "IOS", "iPadOS", "iPhone OS", "iphoneos", "android", "Android", "macos", "\u{130}OS", "web",
+        "ios", "ios", "ios", "ios", "ios", "ios", "ios", "ios", "IOS", "iPadOS", "iPhone OS", "iphoneos", "android",
+        "Android", "macos", "\u{130}OS", "web",
         " ios",
     ]
 
     static let versions = [
-        "0", "0.1", "1", "1.0", "1.1", "1.1.9", "1.2-0", "1.2-1", "1.2-10", "1.2-RC.1", "1.2-beta", "1.2-beta.1", "1.2b9",
+        "0", "0.1", "1", "1.0", "1.1", "1.1.9", "1.2-0", "1.2-1", "1.2-10", "1.2-RC.1", "1.2-beta", "1.2-beta.1",
+        "1.2b9",
         "1.2b10", "1.2 rc1", "1.2", "1.2.0", "1.2.0.1-beta", "1.2.0.1", "1.2.1", "1.3-beta", "1.3", "1.10", "2-0", "2",
         "v1.2", "01.2", "1.2+45", "1.2 (46)", "99999999999999999999", "100000000000000000000",
     ]
+    static let usualVersions = ["1.1", "1.2-beta", "1.2", "1.2.1", "1.3"]
     static let unreadableVersions = [
         "1.", ".1", "1..0", "1,2", "\u{FF11}.\u{FF10}", "abc", "-1", "1.2-", "1.2-a..b", "Version 17.2 (Build 21C62)",
         String(repeating: "1", count: 129), "1.2 (", "1.2\u{A0}", "\u{130}",
@@ -42,14 +46,17 @@ enum Pools {
     ]
     static let buildRanges = ["<42", "<=42", ">42", "41", "40 - 42", "<41 || >42", "42.x", "*", "<43", ">=41 <42"]
     static let osRanges = ["<15", ">=15", "15.x", "<16", ">=14.8 <16", "*", "<=15"]
-    static let wrongRanges = ["", " ", "<1..2", "||1.2", ">=1,<2", "!=1.2", "1.2-1.4", "1.2 (45)", "1.x.3", ">2 <1", "<*"]
+    static let wrongRanges = [
+        "", " ", "<1..2", "||1.2", ">=1,<2", "!=1.2", "1.2-1.4", "1.2 (45)", "1.x.3", ">2 <1", "<*",
+    ]
 
     static let regions = ["US", "DE", "JP", "GB", "XK", "TW"]
     static let wrongRegions = ["UK", "jp", "Japan", "EN"]
     static let regionsOfClients = [
         "US", "DE", "JP", "GB", "XK", "ja_JP", "zh-Hant-TW", "en_US_POSIX", "de_DE@currency=EUR", "de_DE.UTF-8",
         "zh-yue-TW", "EN-us", "en", "de", "us", "JPN", "English", "zh-Hant", "es-419", "en-x-US", "en-u-rg-gbzzzz",
-        "UK", "x-US", "en-UK-US", "_US", "-", "@US", ".US", "en__US", "US-", "C", "POSIX", "\u{FF35}\u{FF33}", "en-U\u{15A}",
+        "UK", "x-US", "en-UK-US", "_US", "-", "@US", ".US", "en__US", "US-", "C", "POSIX", "\u{FF35}\u{FF33}",
+        "en-U\u{15A}",
     ]
 
     static let languages = ["de", "zh", "zh-Hant", "ZH-hant-tw", "en-US", "pt-BR", "en-x-twain", "de-1996"]
@@ -57,7 +64,8 @@ enum Pools {
     static let wrongLanguages = ["de_DE", "", "zh-", "de-*"]
     static let languagesOfClients = [
         "de", "DE", "de_AT", "de-1996", "de_DE.UTF-8", "de_DE@euro", "zh-Hant-TW", "zh_hant_tw", "zh-TW", "zh-Hant",
-        "en-US", "en_US", "en", "en-US-x-twain", "en-x-twain", "en-x-twain-y-z", "pt", "pt-BR", "pt_BR", "*", "-", "de-",
+        "en-US", "en_US", "en", "en-US-x-twain", "en-x-twain", "en-x-twain-y-z", "pt", "pt-BR", "pt_BR", "*", "-",
+        "de-",
         "-de", "x-de", "zh-Hant-x", "zh--Hant", "@de", "d\u{E9}",
     ]
 
@@ -65,7 +73,8 @@ enum Pools {
     static let attributeValues = ["beta", "Beta", "1", "1.0", "true", "false", "\u{E9}", "e\u{301}", "a, b"]
 
     static let texts = [
-        "Please update", "{app} {target} {x}", "{app}", "{{app}} {app", "a\nb", "\"quoted\" \\ </script>", "\u{E9}e\u{301}",
+        "Please update", "{app} {target} {x}", "{app}", "{{app}} {app", "a\nb", "\"quoted\" \\ </script>",
+        "\u{E9}e\u{301}",
         "\u{1F600} {target}", "{APP} { app }", "{target}{target}",
     ]
     static let links = ["https://example.com/?a=b&c=\"\\", "store", "store", "market://details?id=x", "HTTP://x"]
@@ -75,12 +84,14 @@ enum Pools {
     static let soaks: [Int64] = [0, 0, 1, 3_600_000_000, 86_400_000_000, 129_600_500_000, 172_800_000_000]
     static let rollouts = [0, 1, 500, 2_500, 3_725, 5_000, 9_999, 10_000]
 
-    /// Times about which policies are written: a usual day, and days before clocks change in Europe and America.
-    static let times: [Timestamp] = [1_772_366_400, 1_774_695_600, 1_792_843_200, 1_772_884_800].map {
-        Timestamp(secondsSince1970: $0)
-    }
+    /// Times about which policies are written, and where clocks change about then.
+    static let places: [(time: Timestamp, timeZone: String)] = [
+        (1_772_366_400, "UTC"), (1_774_695_600, "Europe/Berlin"), (1_792_843_200, "Europe/Berlin"),
+        (1_772_884_800, "America/New_York"),
+    ].map { (Timestamp(secondsSince1970: $0), $1) }
     static let hours: [Int64] = [-72, -48, -25, -24, -23, -2, -1, 0, 1, 2, 23, 24, 25, 48, 72]
     static let timeZones = [
-        "UTC", "Europe/Berlin", "America/New_York", "Asia/Tokyo", "Australia/Lord_Howe", "Pacific/Apia", "Asia/Kathmandu",
+        "UTC", "Europe/Berlin", "America/New_York", "Asia/Tokyo", "Australia/Lord_Howe",
+        "Pacific/Apia", "Asia/Kathmandu",
     ]
 }

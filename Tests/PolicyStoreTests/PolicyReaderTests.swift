@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Dispatch
 import Postgres
 import TestDatabase
 import Testing
@@ -78,10 +79,15 @@ struct PolicyReaderTests {
     func givesUpOnALock() async throws {
         let locker = try await TestDatabase.current.connect()
         let server = try await TestDatabase.current.connect(user: "versiongate_server")
-        let error = try await locker.transaction(.readWrite) { session in
+        try await locker.transaction(.readWrite) { session in
             try session.execute("LOCK TABLE rules")
-            return Task { await #expect(throws: PostgresError.self) { try await PolicyReader.policy(server) } }
+            let ended = DispatchSemaphore(value: 0)
+            Task {
+                let error = await #expect(throws: PostgresError.self) { try await PolicyReader.policy(server) }
+                #expect(error?.sqlState == .lockNotAvailable)
+                ended.signal()
+            }
+            #expect(ended.wait(timeout: .now() + 30) == .success)
         }
-        _ = await error.value
     }
 }

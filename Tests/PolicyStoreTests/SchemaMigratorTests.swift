@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Dispatch
 import Foundation
 import Postgres
 import TestDatabase
@@ -122,17 +123,18 @@ struct SchemaMigratorTests {
         try await migrator([Self.steps[0]]).migrate(holder)
         let impatient = Migration(name: "0002_d", sql: "SET LOCAL lock_timeout = '50ms'; ALTER TABLE a ADD m int;")
         let database = TestDatabase.current
-        let error = try await holder.transaction(.readWrite) { session in
+        let waiting = try await database.connect()
+        try await holder.transaction(.readWrite) { session in
             try session.execute("LOCK TABLE a")
-            return Task {
-                let connection = try await database.connect()
-                return await #expect(throws: PostgresError.self) {
-                    try await SchemaMigrator(migrations: [Self.steps[0], impatient], logger: TestDatabase.logger)
-                        .migrate(connection)
-                }
+            let ended = DispatchSemaphore(value: 0)
+            Task {
+                let migrator = SchemaMigrator(migrations: [Self.steps[0], impatient], logger: TestDatabase.logger)
+                let error = await #expect(throws: PostgresError.self) { try await migrator.migrate(waiting) }
+                #expect(error?.sqlState == .lockNotAvailable)
+                ended.signal()
             }
-        }.value
-        _ = error
+            #expect(ended.wait(timeout: .now() + 30) == .success)
+        }
     }
 
     @Test("errors say what to do")

@@ -96,11 +96,19 @@ struct IndexPropertyTests {
     func regionsAndTargets() throws {
         let rules =
             Region.all.map { region in TestPolicy.rule(region.code.lowercased()) { $0.regions = [region.code, "JP"] } }
-            + (1...100).map { number in TestPolicy.rule("target\(number)") { $0.target = "1.\(number)" } }
+            + (1...100).flatMap { number in
+                [
+                    TestPolicy.rule("target\(number)") { $0.target = "1.\(number)" },
+                    TestPolicy.rule("within\(number)") {
+                        $0.target = "1.\(number)"
+                        $0.versions = ">=1.0 <9 || 99"
+                    },
+                ]
+            }
         let releases = [TestPolicy.release("1.98.5")]
         let policy = try TestPolicy.policy(rules, releases: releases)
         let client = try TestPolicy.client(["region": "de_DE", "platform": "ios", "version": "1.96"])
-        #expect(policy.keys(client) == ["de", "target97", "target98"])
+        #expect(policy.keys(client) == ["de", "target97", "target98", "within97", "within98"])
         #expect(policy.keys(try TestPolicy.client(["region": "JP"])).count == 250)
     }
 }

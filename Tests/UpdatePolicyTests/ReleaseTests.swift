@@ -95,6 +95,23 @@ struct ReleaseTests {
         #expect(policy.keys(try TestPolicy.client(["version": "1.2", "build": "41", "platform": "ios"])) == [key])
     }
 
+    @Test(
+        "A greater version whose build is not recorded counts as matching any builds",
+        arguments: [(nil, "r"), ("41", "r"), ("42", "r!")]
+    )
+    func unrecordedBuild(_ build: String?, _ key: String) throws {
+        let policy = try TestPolicy.policy(
+            [
+                TestPolicy.rule("r") {
+                    $0.builds = "<42"
+                    $0.lockout = true
+                }
+            ],
+            releases: [TestPolicy.release("1.3") { $0.build = build }]
+        )
+        #expect(policy.keys(try TestPolicy.client(["version": "1.2", "build": "40", "platform": "ios"])) == [key])
+    }
+
     @Test("With an unreadable version the build decides whether the offer is above")
     func unreadableVersion() throws {
         let policy = try TestPolicy.policy(

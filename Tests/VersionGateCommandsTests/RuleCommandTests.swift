@@ -115,7 +115,7 @@ struct RuleCommandTests {
         #expect(try await versiongate.run("app show com.example.doto").output.contains("store_links  ios  https://example.com/ios"))
         #expect(try await versiongate.run("rule list").output.contains("update  com.example.doto  on"))
         #expect(try await versiongate.run("rule list --bundle other --format json").output == "[]\n")
-        #expect(try await versiongate.run("rule show update").output.contains("<1.2 (below 1.2"))
+        #expect(try await versiongate.run("rule show update").output.contains("<1.2 (before 1.2)"))
         let history = try await versiongate.run("history --format json").output
         #expect(history.contains("\"id\":2"))
         #expect(try await versiongate.run("history update").output.contains("Added rule update"))

@@ -54,7 +54,7 @@ struct ServeCommandTests {
             try await server.check(Self.payload2013) { $0 == Self.answer }
             let policy = try await server.management("/policy")
             #expect(policy.body.contains(#""rules":1"#))
-            #expect(policy.body.contains(#""revision":1"#))
+            #expect(policy.body.contains(#""revision":2"#))
             #expect(try await server.management("/nothing").status == 404)
         }
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import Glibc
 import NIOCore
 import UpdatePolicy
 
@@ -22,21 +21,20 @@ struct HTTPDate {
         buffer.writeBytes(text)
     }
 
-    /// The date of a count of seconds since 1970.
+    /// The date of a count of seconds since 1970, not negative.
     static func format(_ secondsSince1970: Int64) -> String {
-        var seconds = time_t(secondsSince1970)
-        var date = tm()
-        gmtime_r(&seconds, &date)
-        return """
-            \(weekdays[Int(date.tm_wday)]), \(twoDigits(date.tm_mday)) \(months[Int(date.tm_mon)]) \(date.tm_year + 1900) \
-            \(twoDigits(date.tm_hour)):\(twoDigits(date.tm_min)):\(twoDigits(date.tm_sec)) GMT
-            """
+        let (days, second) = secondsSince1970.quotientAndRemainder(dividingBy: 86_400)
+        let date = CivilDate(daysSince1970: days)
+        // 1970-01-01 was a Thursday.
+        let weekday = weekdays[Int((days + 4) % 7)]
+        let time = [second / 3600, second / 60 % 60, second % 60].map(twoDigits).joined(separator: ":")
+        return "\(weekday), \(twoDigits(date.day)) \(months[Int(date.month) - 1]) \(date.year) \(time) GMT"
     }
 
     private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    private static func twoDigits(_ number: Int32) -> String {
+    private static func twoDigits(_ number: Int64) -> String {
         number < 10 ? "0\(number)" : "\(number)"
     }
 }

@@ -12,11 +12,16 @@ public enum PolicyReader {
     private static let statementTimeout = "30s"
 
     /// Which state the policy tables are in; one short statement.
+    ///
+    /// - Throws: ``SchemaError/notInstalled``; `PostgresError`.
     public static func version(_ session: PostgresSession) throws -> PolicyVersion {
-        guard let row = try session.query("SELECT revision, token::text FROM public.policy_revision").first else {
+        do {
+            let rows = try session.query("SELECT revision, token::text FROM public.policy_revision")
+            guard let row = rows.first else { throw SchemaError.notInstalled }
+            return PolicyVersion(revision: try row.decode(0, as: Int64.self), token: try row.decode(1, as: String.self))
+        } catch let error as PostgresError where error.sqlState == .undefinedTable {
             throw SchemaError.notInstalled
         }
-        return PolicyVersion(revision: try row.decode(0, as: Int64.self), token: try row.decode(1, as: String.self))
     }
 
     /// Reads the whole policy as one moment's state.

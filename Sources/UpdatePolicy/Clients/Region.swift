@@ -29,7 +29,7 @@ public struct Region: Sendable, Hashable {
     /// Reads the country in what a client sends, a country (`JP`) or a locale (`ja_JP`, `zh-Hant-TW`).
     ///
     /// The text is cut at `@` and `.`, and `_` counts as `-`. Two upper-case letters alone are a country; otherwise it is
-    /// the first subtag of two letters, in any case, behind the first subtag and before any of a single letter.
+    /// the first subtag of two letters, in any case, behind the first subtag; one behind a single letter is none.
     /// Everything else (`en`, `us`, `English`, `es-419`, a code that is not assigned) names no country and is `nil`.
     public init?(locale: String) {
         guard let region = locale.withBytes(Self.read) else { return nil }
@@ -50,6 +50,7 @@ public struct Region: Sendable, Hashable {
                     return Region(bytes[0], bytes[1])
                 }
                 isFirst = false
+                if length == 1, ASCII.isLetter(bytes[0]) { return nil }
             } else if length == 2, ASCII.isLetter(bytes[start]), ASCII.isLetter(bytes[start + 1]) {
                 return Region(bytes[start], bytes[start + 1])
             } else if length == 1, ASCII.isLetter(bytes[start]) {

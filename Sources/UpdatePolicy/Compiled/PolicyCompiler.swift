@@ -282,7 +282,7 @@ extension PolicyCompiler {
                 guard let leftBuild = left.build, let rightBuild = right.build else { return left.build != nil }
                 return rightBuild < leftBuild
             }
-            return policy.releases[left.row].id > policy.releases[right.row].id
+            return policy.releases[left.row].id < policy.releases[right.row].id
         }
         return ReleaseList(platform: platform, releases: releases, regions: regions)
     }

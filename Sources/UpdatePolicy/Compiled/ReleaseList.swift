@@ -3,7 +3,7 @@
 
 /// The releases of one app on one platform that somebody can get at some time, the greatest first.
 ///
-/// Greatest is by version, then by build (none is below any), then by id.
+/// Greatest is by version, then by build (none is below any); of equal ones the lowest id comes first.
 struct ReleaseList: Sendable {
     /// What holds against a release when the client's region or operating system is not known.
     enum Judgement {

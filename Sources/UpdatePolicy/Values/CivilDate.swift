@@ -4,10 +4,13 @@
 /// A day in the proleptic Gregorian calendar.
 ///
 /// The conversions count days in eras of 400 years that begin on 1 March, so that a leap day is the last of its year.
-struct CivilDate: Equatable {
-    let year: Int64
-    let month: Int64
-    let day: Int64
+public struct CivilDate: Equatable {
+    /// The year, astronomically counted: 0 is 1 BC.
+    public let year: Int64
+    /// The month, 1 to 12.
+    public let month: Int64
+    /// The day of the month, from 1.
+    public let day: Int64
 
     private static let daysPerEra: Int64 = 146_097
     private static let daysFromEraToEpoch: Int64 = 719_468
@@ -24,7 +27,7 @@ struct CivilDate: Equatable {
     }
 
     /// The date so many days after (or before) 1970-01-01.
-    init(daysSince1970: Int64) {
+    public init(daysSince1970: Int64) {
         let days = daysSince1970 + Self.daysFromEraToEpoch
         let era = (days >= 0 ? days : days - Self.daysPerEra + 1) / Self.daysPerEra
         let dayOfEra = days - era * Self.daysPerEra

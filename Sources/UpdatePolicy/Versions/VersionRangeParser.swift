@@ -294,7 +294,8 @@ extension VersionRangeParser {
     private func missingDot(_ word: Range<Int>, _ wildcard: Int) -> VersionRangeError {
         VersionRangeError(
             "\"\(text(word))\" has no dot before its wildcard",
-            hint: "write \(text(word.lowerBound..<wildcard)).\(text(wildcard..<word.upperBound))"
+            hint: "put a dot before the wildcard: "
+                + "\(text(word.lowerBound..<wildcard)).\(text(wildcard..<word.upperBound))"
         )
     }
 

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Postgres
+import Testing
+
+/// A fault in one function of the specification: a passage of its source, and a wrong one in its place.
+struct SpecificationFault: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let function: String
+    let passage: String
+    let wrongPassage: String
+
+    init(_ description: String, in function: String, _ passage: String, becomes wrongPassage: String) {
+        testDescription = description
+        self.function = function
+        self.passage = passage
+        self.wrongPassage = wrongPassage
+    }
+
+    /// Puts the fault into the database for good.
+    func inject(_ session: PostgresSession) throws {
+        let source = try session.query("SELECT pg_get_functiondef($1::regproc)", [function]).value(as: String.self)
+        let parts = source.split(separator: passage, omittingEmptySubsequences: false)
+        try #require(parts.count > 1, "\(function) has no passage \"\(passage)\"")
+        try session.execute(parts.joined(separator: wrongPassage))
+    }
+}
+
+extension SpecificationFault {
+    /// Faults of which each is to be found.
+    static let all = [
+        SpecificationFault(
+            "soak is added in the session's time zone",
+            in: "judge_rules",
+            "moment - s.live_at >= soaks.soak_time",
+            becomes: "s.live_at + soaks.soak_time <= moment"
+        ),
+        SpecificationFault(
+            "the bucket is signed",
+            in: "rollout_bucket",
+            "get_byte(digest, 0)::bigint",
+            becomes: "((get_byte(digest, 0) # 128) - 128)::bigint"
+        ),
+        SpecificationFault(
+            "the end is inclusive",
+            in: "judge_rules",
+            "moment >= a.ends_at",
+            becomes: "moment > a.ends_at"
+        ),
+        SpecificationFault(
+            "a step holds only after its time",
+            in: "rollout_at",
+            "s.at <= rollout_at.at",
+            becomes: "s.at < rollout_at.at"
+        ),
+        SpecificationFault(
+            "the way out does not look at builds",
+            in: "rule_matches_release",
+            "AND (builds IS NULL OR release_build IS NULL OR builds @> release_build)",
+            becomes: ""
+        ),
+        SpecificationFault(
+            "a language is looked up whole",
+            in: "language_fallbacks",
+            "WHILE cardinality(subtags) > 0 LOOP",
+            becomes: "RETURN ARRAY[tag]; LOOP"
+        ),
+        SpecificationFault(
+            "a region is read behind a single letter",
+            in: "country_of_region",
+            "EXIT WHEN subtags[place] COLLATE \"C\" ~ '^[A-Za-z]$';",
+            becomes: ""
+        ),
+        SpecificationFault(
+            "a final rule ends the list also when it is not sent",
+            in: "judge_rules",
+            "j.failed IS NULL AND j.final",
+            becomes: "j.final"
+        ),
+        SpecificationFault(
+            "the target may be equal to the client",
+            in: "judge_rules",
+            "(me.version_key < a.target_key AND",
+            becomes: "(me.version_key <= a.target_key AND"
+        ),
+        SpecificationFault(
+            "placeholders are filled in one after the other",
+            in: "fill_placeholders",
+            "replace(replace(template, '{app}', U&'\\0001'), '{target}', U&'\\0002')",
+            becomes: "replace(replace(template, '{app}', app), '{target}', U&'\\0002')"
+        ),
+    ]
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Postgres
+import TestDatabase
+import Testing
+
+@Suite("The vectors hold in SQL", .migratedDatabase)
+struct SpecificationVectorTests {
+    struct VersionPair: Decodable, Sendable {
+        let a: String
+        let b: String
+        let order: Int?
+    }
+
+    @Test("Versions compare as they say, both ways round")
+    func versions() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let pairs: [VersionPair] = try VectorFiles.cases("versions")
+        #expect(pairs.count >= 150)
+        for pair in pairs {
+            let row = try await connection.query(
+                "SELECT ARRAY[version_compare($1, $2), version_compare($2, $1)]::int8[]",
+                [pair.a, pair.b]
+            )
+            #expect(try row.value(as: [Int?].self) == [pair.order, pair.order.map { -$0 }], "\(pair)")
+        }
+    }
+
+    struct RangePair: Decodable, Sendable {
+        let range: String
+        let version: String
+        let matches: Bool
+    }
+
+    @Test("Ranges hold the versions that they say")
+    func ranges() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let pairs: [RangePair] = try VectorFiles.cases("ranges")
+        #expect(pairs.count >= 150)
+        for pair in pairs {
+            let row = try await connection.query("SELECT version_matches($1, $2) IS TRUE", [pair.version, pair.range])
+            #expect(try row.value(as: Bool.self) == pair.matches, "\(pair)")
+        }
+    }
+
+    struct RangeFault: Decodable, Sendable {
+        let range: String
+        let token: String
+        let hint: String
+    }
+
+    @Test("A text that is no range is refused with the token at fault and a hint")
+    func rangeErrors() async throws {
+        let connection = try await TestDatabase.current.connect()
+        try await connection.execute("INSERT INTO apps (bundle) VALUES ('com.example.doto')")
+        for fault in try VectorFiles.cases("range-errors", as: RangeFault.self) {
+            let error = await #expect(throws: PostgresError.self, "\(fault)") {
+                try await connection.query(
+                    "INSERT INTO rules (key, title, text, versions) VALUES ('r', 't', 'x', $1)",
+                    [fault.range]
+                )
+            }
+            #expect(error?.constraint == "rules_versions_check", "\(fault)")
+            let told = [error?.message, error?.detail].compactMap { $0 }.joined(separator: "\n")
+            #expect(told.contains(fault.token), "\(fault): \(told)")
+            #expect(fault.hint.isEmpty || error?.hint?.contains(fault.hint) == true, "\(fault): \(error?.hint ?? "")")
+        }
+    }
+
+    struct RegionCase: Decodable, Sendable {
+        let text: String
+        let region: String?
+    }
+
+    @Test("Countries are read as they say")
+    func regions() async throws {
+        let connection = try await TestDatabase.current.connect()
+        for region in try VectorFiles.cases("regions", as: RegionCase.self) {
+            let row = try await connection.query("SELECT country_of_region($1)", [region.text])
+            #expect(try row.value(as: String?.self) == region.region, "\(region)")
+        }
+    }
+
+    struct LanguageCase: Decodable, Sendable {
+        let range: String
+        let tag: String
+        let matches: Bool
+    }
+
+    @Test("Language ranges hold the tags that they say")
+    func languages() async throws {
+        let connection = try await TestDatabase.current.connect()
+        for language in try VectorFiles.cases("languages", as: LanguageCase.self) {
+            let row = try await connection.query(
+                "SELECT language_matches(language_tag($1), ARRAY[$2::text]) IS TRUE",
+                [language.tag, language.range]
+            )
+            #expect(try row.value(as: Bool.self) == language.matches, "\(language)")
+        }
+    }
+
+    struct LookupCase: Decodable, Sendable {
+        let tag: String
+        let translations: [String]
+        let chosen: String?
+    }
+
+    @Test("The translation that they say is chosen")
+    func lookups() async throws {
+        let connection = try await TestDatabase.current.connect()
+        for lookup in try VectorFiles.cases("lookups", as: LookupCase.self) {
+            let row = try await connection.query(
+                """
+                SELECT (
+                    SELECT written FROM unnest($2::text[]) AS written,
+                        unnest(language_fallbacks(language_tag($1))) WITH ORDINALITY AS fallback(tag, place)
+                    WHERE language_tag(written) = fallback.tag ORDER BY fallback.place LIMIT 1
+                )
+                """,
+                [lookup.tag, lookup.translations]
+            )
+            #expect(try row.value(as: String?.self) == lookup.chosen, "\(lookup)")
+        }
+    }
+
+    struct PlatformCase: Decodable, Sendable {
+        let text: String
+        let platform: String
+    }
+
+    @Test("Platforms are read as they say")
+    func platforms() async throws {
+        let connection = try await TestDatabase.current.connect()
+        for platform in try VectorFiles.cases("platforms", as: PlatformCase.self) {
+            let row = try await connection.query("SELECT platform_name($1) = $2", [platform.text, platform.platform])
+            #expect(try row.value(as: Bool.self), "\(platform)")
+        }
+    }
+
+    struct BucketCase: Decodable, Sendable {
+        let key: String
+        let install: String
+        let bucket: Int
+    }
+
+    @Test("Installs fall into the buckets that they say")
+    func buckets() async throws {
+        let connection = try await TestDatabase.current.connect()
+        for bucket in try VectorFiles.cases("buckets", as: BucketCase.self) {
+            let row = try await connection.query("SELECT rollout_bucket($1, $2)::int8", [bucket.key, bucket.install])
+            #expect(try row.value(as: Int.self) == bucket.bucket, "\(bucket)")
+        }
+    }
+
+    struct Refusal: Decodable, Sendable {
+        let statement: String
+        let sqlstate: String
+        let table: String?
+        let column: String?
+        let constraint: String?
+        let message: String
+        let detail: String?
+        let hint: String?
+    }
+
+    @Test("Wrong writes are refused with exactly their message, detail, hint, constraint and column")
+    func refusals() async throws {
+        let connection = try await TestDatabase.current.connect()
+        try await connection.execute("INSERT INTO apps (bundle) VALUES ('com.example.doto')")
+        let refusals: [Refusal] = try VectorFiles.list("sql/refusals")
+        #expect(refusals.count >= 50)
+        for refusal in refusals {
+            let error = await #expect(throws: PostgresError.self, "\(refusal.statement)") {
+                try await connection.transaction { session in try session.execute(refusal.statement) }
+            }
+            let comment: Comment = "\(refusal.statement)\n\(String(describing: error?.message))"
+            #expect(error?.sqlState?.rawValue == refusal.sqlstate, comment)
+            #expect(error?.message == refusal.message, comment)
+            #expect(error?.detail == refusal.detail, comment)
+            #expect(error?.hint == refusal.hint, comment)
+            #expect(error?.table == refusal.table, comment)
+            #expect(error?.column == refusal.column, comment)
+            #expect(error?.constraint == refusal.constraint, comment)
+        }
+    }
+}
