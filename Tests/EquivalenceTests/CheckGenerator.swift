@@ -29,12 +29,7 @@ struct CheckGenerator {
     /// The next check.
     mutating func check() -> Check {
         var client: ClientDescription = ["bundle": .text(random.pick(Pools.bundlesOfClients))]
-        append(
-            "version",
-            version(random.chance(70) ? Pools.usualVersions + ["1"] : Pools.versions),
-            missing: 4,
-            to: &client
-        )
+        append("version", version(versions()), missing: 4, to: &client)
         append("build", version(Pools.builds), missing: 25, to: &client)
         append("os", version(Pools.osVersions), missing: 20, to: &client)
         append("platform", .text(random.pick(Pools.platformsOfClients)), missing: 6, to: &client)

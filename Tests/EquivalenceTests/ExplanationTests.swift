@@ -77,6 +77,15 @@ struct ExplanationTests {
             ["no match", "target", ">=1.2", nil, nil, "100", "1.2: region US, CA"]
         ),
         Example(
+            "offered by two rows alike, of which the first counts",
+            rule { $0.target = "1.1" },
+            releases: [
+                SemanticCase.release("1.2") { $0.build = "42" }, SemanticCase.release("1.2") { $0.build = "42.0" },
+            ],
+            ["version": "1", "platform": "ios"],
+            ["sent", nil, nil, nil, nil, "100", "1.2 (42)"]
+        ),
+        Example(
             "at the target already",
             rule { $0.target = "1.2" },
             ["version": "v1.2.0"],

@@ -77,7 +77,8 @@ struct SemanticEditTests {
         let connection = try await database()
         try await connection.execute(
             """
-            INSERT INTO rules (key, bundle, enabled, title, text, rollout) VALUES ('r', 'com.example.doto', true, 't', 'x', 5);
+            INSERT INTO rules (key, bundle, enabled, title, text, rollout)
+            VALUES ('r', 'com.example.doto', true, 't', 'x', 5);
             INSERT INTO rollout_steps VALUES ('r', '2026-03-01T13:00Z', 25), ('r', '2026-03-01T14:00Z', 100);
             """
         )
@@ -88,7 +89,10 @@ struct SemanticEditTests {
         #expect(error?.hint?.contains("DELETE FROM rollout_steps") == true)
         try await connection.execute("BEGIN; DELETE FROM rollout_steps; UPDATE rules SET rollout = 0; COMMIT")
         let rollouts = try await connection.query(
-            "SELECT array_agg(rollout_at('r', at)::text) FROM unnest('{2026-03-01T12:00Z,2026-03-01T15:00Z}'::timestamptz[]) AS at"
+            """
+            SELECT array_agg(rollout_at('r', at)::text)
+            FROM unnest('{2026-03-01T12:00Z,2026-03-01T15:00Z}'::timestamptz[]) AS at
+            """
         )
         #expect(try rollouts.value(as: [String].self) == ["0", "0"])
     }
@@ -193,7 +197,10 @@ struct SemanticEditTests {
         #expect(try await rows(connection) == before)
         try await connection.query("SELECT undo_change($1)", [undo])
         let left = try await connection.query(
-            "SELECT (SELECT count(*) FROM rules) + (SELECT count(*) FROM rule_texts) + (SELECT count(*) FROM rollout_steps)"
+            """
+            SELECT (SELECT count(*) FROM rules) + (SELECT count(*) FROM rule_texts)
+                + (SELECT count(*) FROM rollout_steps)
+            """
         )
         #expect(try left.value(as: Int.self) == 0)
     }

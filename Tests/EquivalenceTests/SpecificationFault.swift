@@ -56,9 +56,9 @@ extension SpecificationFault {
         ),
         SpecificationFault(
             "the way out does not look at builds",
-            in: "rule_matches_release",
-            "AND (builds IS NULL OR release_build IS NULL OR builds @> release_build)",
-            becomes: ""
+            in: "judge_rules",
+            "j.version_spans, j.build_spans, j.target_key, j.strict_version",
+            becomes: "j.version_spans, NULL, j.target_key, j.strict_version"
         ),
         SpecificationFault(
             "a language is looked up whole",
