@@ -14,7 +14,8 @@ WORKDIR /build
 COPY Package.* ./
 RUN swift package resolve
 
-# The manifest names the test targets, so their folders must be there, though nothing of them is built.
+# The manifest names the targets of tests and benchmarks, so their folders must be there, though nothing of them is built.
+COPY Benchmarks ./Benchmarks
 COPY Migrations ./Migrations
 COPY Plugins ./Plugins
 COPY Sources ./Sources

@@ -35,8 +35,11 @@ enum EngineBenchmark {
             }
             if first == nil { first = cost }
             print(
-                column(workload.name, 41), column("\(Int(compileTime / 1e6)) ms", 13), column("\(memory) MB", 8),
-                column("\(Int(cost)) ns", 9), "\((cost / (first ?? cost) * 100).rounded() / 100)"
+                column(workload.name, 41),
+                column("\(Int(compileTime / 1e6)) ms", 13),
+                column("\(memory) MB", 8),
+                column("\(Int(cost)) ns", 9),
+                "\((cost / (first ?? cost) * 100).rounded() / 100)"
             )
         }
     }

@@ -41,7 +41,10 @@ struct Workload {
             )
             policy.releases.append(
                 Release(
-                    id: Int64(number), bundle: bundle, platform: "ios", version: "1.2",
+                    id: Int64(number),
+                    bundle: bundle,
+                    platform: "ios",
+                    version: "1.2",
                     liveAt: Timestamp(secondsSince1970: 0)
                 )
             )
@@ -52,7 +55,9 @@ struct Workload {
 
     private func rule(number: Int, of bundle: String, index: Int) -> Rule {
         var rule = Rule(
-            key: "rule-\(index)", bundle: bundle, title: "Please update",
+            key: "rule-\(index)",
+            bundle: bundle,
+            title: "Please update",
             text: "A new version of the app is out, and yours has fault number \(index)."
         )
         if number == 0 {

@@ -12,6 +12,9 @@ struct EmbedMigrationsPlugin: BuildToolPlugin {
         let migrations = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             .filter { $0.pathExtension == "sql" }
             .sorted { $0.lastPathComponent < $1.lastPathComponent }
+        guard !migrations.isEmpty else {
+            throw MigrationsMissing(folder: folder.path)
+        }
         let output = context.pluginWorkDirectoryURL.appending(path: "EmbeddedMigrations.swift")
         return [
             .buildCommand(
@@ -23,4 +26,11 @@ struct EmbedMigrationsPlugin: BuildToolPlugin {
             )
         ]
     }
+}
+
+/// There is no SQL file to embed, which is never meant.
+struct MigrationsMissing: Error, CustomStringConvertible {
+    let folder: String
+
+    var description: String { "no .sql file is in \(folder); the binary needs the migrations" }
 }

@@ -34,14 +34,19 @@ public struct ServerConfiguration: Sendable {
         managementAddress = ListenAddress(
             host: config.string(forKey: "versiongate.managementHost", default: "127.0.0.1"),
             port: try Self.port(
-                config, "versiongate.managementPort", named: "--management-port (VERSIONGATE_MANAGEMENT_PORT)",
+                config,
+                "versiongate.managementPort",
+                named: "--management-port (VERSIONGATE_MANAGEMENT_PORT)",
                 default: 9090
             )
         )
     }
 
     private static func port(
-        _ config: ConfigReader, _ key: ConfigKey, named name: String, default defaultPort: Int
+        _ config: ConfigReader,
+        _ key: ConfigKey,
+        named name: String,
+        default defaultPort: Int
     ) throws(ConfigurationError) -> Int {
         guard let text = config.string(forKey: key) else { return defaultPort }
         guard let port = Int(text), (0...65_535).contains(port) else {

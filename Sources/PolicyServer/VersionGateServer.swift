@@ -53,7 +53,7 @@ public struct VersionGateServer: Sendable {
     /// - Parameter onReady: Told the addresses once both listeners are open and loading a policy was tried.
     public func run(onReady: @escaping @Sendable (Addresses) -> Void) async throws {
         let policy = LivePolicy()
-        let eventLoopGroup = MultiThreadedEventLoopGroup.singleton
+        let eventLoopGroup = MultiThreadedEventLoopGroup(numberOfThreads: AvailableProcessors.count)
         let announcement = Announcement(onReady)
         let management = ManagementListener.application(
             address: configuration.managementAddress,
@@ -76,9 +76,18 @@ public struct VersionGateServer: Sendable {
             ),
         ]
         var group = ServiceGroupConfiguration(
-            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
+            services: services,
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger
         )
         group.maximumGracefulShutdownDuration = Self.maximumShutdownDuration
-        try await ServiceGroup(configuration: group).run()
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await ServiceGroup(configuration: group).run())
+        } catch {
+            result = .failure(error)
+        }
+        try await eventLoopGroup.shutdownGracefully()
+        try result.get()
     }
 }

@@ -19,7 +19,10 @@ public struct VersionGate: AsyncParsableCommand {
         version: versionText,
         groupedSubcommands: [
             CommandGroup(name: "Running:", subcommands: [ServeCommand.self, MigrateCommand.self]),
-            CommandGroup(name: "Editing the policy:", subcommands: [AppCommand.self, ReleaseCommand.self, RuleCommand.self]),
+            CommandGroup(
+                name: "Editing the policy:",
+                subcommands: [AppCommand.self, ReleaseCommand.self, RuleCommand.self]
+            ),
             CommandGroup(name: "Asking:", subcommands: [CheckCommand.self, HistoryCommand.self, UndoCommand.self]),
             CommandGroup(name: "The database:", subcommands: [DatabaseCommand.self]),
         ]

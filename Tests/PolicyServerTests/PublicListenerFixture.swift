@@ -35,8 +35,14 @@ enum PublicListenerFixture {
                 releases: [],
                 rules: [
                     Rule(
-                        key: "update", bundle: bundle, enabled: true, versions: "<1.2", rollout: .all,
-                        title: "Please update", text: "{app} 1.2 is there.", link: "https://example.com/doto"
+                        key: "update",
+                        bundle: bundle,
+                        enabled: true,
+                        versions: "<1.2",
+                        rollout: .all,
+                        title: "Please update",
+                        text: "{app} 1.2 is there.",
+                        link: "https://example.com/doto"
                     )
                 ]
             )
@@ -45,7 +51,8 @@ enum PublicListenerFixture {
 
     /// Runs a listener with `policy` while `body` runs, then shuts it down gracefully.
     static func run<Result: Sendable>(
-        policy: LivePolicy, _ body: @Sendable @escaping (SocketAddress) async throws -> Result
+        policy: LivePolicy,
+        _ body: @Sendable @escaping (SocketAddress) async throws -> Result
     ) async throws -> Result {
         let (addresses, continuation) = AsyncStream.makeStream(of: SocketAddress.self)
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })

@@ -20,7 +20,8 @@ struct RawConnection {
 
     /// Connects, gives the connection to `body`, and closes it.
     static func with<Result: Sendable>(
-        _ address: SocketAddress, _ body: @Sendable (inout RawConnection) async throws -> Result
+        _ address: SocketAddress,
+        _ body: @Sendable (inout RawConnection) async throws -> Result
     ) async throws -> Result {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.allowRemoteHalfClosure, value: true)

@@ -22,7 +22,8 @@ struct PolicyEditingTests {
         let added = try #require(
             try await editing.edit(by: Self.author) { editor in
                 try editor.insert(
-                    .rules, [.text("key", "k"), .text("title", "t"), .text("text", "x"), .numeric("rollout", "12.5")]
+                    .rules,
+                    [.text("key", "k"), .text("title", "t"), .text("text", "x"), .numeric("rollout", "12.5")]
                 )
             }
         )
@@ -35,7 +36,11 @@ struct PolicyEditingTests {
 
         let changed = try #require(
             try await editing.edit(by: Self.author) { editor in
-                try editor.update(.rules, where: [.text("key", "k")], set: [.numeric("rollout", "25"), .text("title", "t")])
+                try editor.update(
+                    .rules,
+                    where: [.text("key", "k")],
+                    set: [.numeric("rollout", "25"), .text("title", "t")]
+                )
             }
         )
         #expect(changed.id == added.id + 1)
@@ -69,7 +74,9 @@ struct PolicyEditingTests {
     func undoes() async throws {
         let (editing, connection) = try await editing()
         let added = try #require(
-            try await editing.edit(by: Self.author) { try $0.insert(.apps, [.text("bundle", "a"), .text("name", "A")]) }
+            try await editing.edit(by: Self.author) {
+                try $0.insert(.apps, [.text("bundle", "a"), .text("name", "A")])
+            }
         )
         let undone = try #require(
             try await editing.edit(by: Self.author) { try PolicyHistory($0.session).undo(added.id) }

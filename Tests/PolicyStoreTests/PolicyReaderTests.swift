@@ -36,7 +36,9 @@ struct PolicyReaderTests {
         #expect(
             policy.apps == [
                 App(
-                    bundle: "com.example.Doto", name: "Dotö \"x\"", paused: true,
+                    bundle: "com.example.Doto",
+                    name: "Dotö \"x\"",
+                    paused: true,
                     storeLinks: [StoreLink(platform: "ios", link: "https://example.com/a")]
                 )
             ]
@@ -45,24 +47,47 @@ struct PolicyReaderTests {
         #expect(
             release
                 == Release(
-                    id: release.id, bundle: "com.example.Doto", platform: "ios", version: "v1.2", build: "42", minOS: "15",
-                    regions: ["DE", "US"], liveAt: Timestamp("2026-03-01T12:00:00.000001Z"), staged: false,
+                    id: release.id,
+                    bundle: "com.example.Doto",
+                    platform: "ios",
+                    version: "v1.2",
+                    build: "42",
+                    minOS: "15",
+                    regions: ["DE", "US"],
+                    liveAt: Timestamp("2026-03-01T12:00:00.000001Z"),
+                    staged: false,
                     withdrawnAt: Timestamp("2026-04-01T12:00:00Z")
                 )
         )
         #expect(
             policy.rules == [
                 Rule(
-                    key: "k", bundle: "com.example.Doto", enabled: false, position: -3, versions: "<1.2", builds: "<42",
-                    os: ">=14", platforms: ["ios", "android"], regions: ["DE"], languages: ["de", "zh-Hant"],
+                    key: "k",
+                    bundle: "com.example.Doto",
+                    enabled: false,
+                    position: -3,
+                    versions: "<1.2",
+                    builds: "<42",
+                    os: ">=14",
+                    platforms: ["ios", "android"],
+                    regions: ["DE"],
+                    languages: ["de", "zh-Hant"],
                     attributes: [
                         AttributeCondition(name: "n", values: ["1"]),
                         AttributeCondition(name: "channel", values: ["beta", "a\"b"]),
                     ],
-                    target: "1.2", soakMicroseconds: 93_600_500_000, rollout: .all,
-                    startsAt: Timestamp("2026-03-01T12:00:00Z"), endsAt: Timestamp("2026-05-01T12:00:00Z"),
-                    title: "Title", text: "Line\nÄ \"{app}\"", link: "store", lockout: true, lockoutWithoutUpdate: true,
-                    final: true, texts: [RuleText(language: "de", title: "Titel", text: "Text")],
+                    target: "1.2",
+                    soakMicroseconds: 93_600_500_000,
+                    rollout: .all,
+                    startsAt: Timestamp("2026-03-01T12:00:00Z"),
+                    endsAt: Timestamp("2026-05-01T12:00:00Z"),
+                    title: "Title",
+                    text: "Line\nÄ \"{app}\"",
+                    link: "store",
+                    lockout: true,
+                    lockoutWithoutUpdate: true,
+                    final: true,
+                    texts: [RuleText(language: "de", title: "Titel", text: "Text")],
                     steps: [
                         RolloutStep(
                             at: try #require(Timestamp("2026-03-02T00:00:00Z")),

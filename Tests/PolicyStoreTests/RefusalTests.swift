@@ -78,16 +78,27 @@ struct RefusalTests {
         Refusal(rule: "bundle", "'com.example.nothing'", message: "com.example.nothing", hint: "app"),
         Refusal(rule: "target", "'1.2'", message: "target", hint: "bundle"),
         Refusal(
-            "INSERT INTO rules (key, title, text) VALUES ('k', '', 'x')", column: "title", message: "title", hint: ""
+            "INSERT INTO rules (key, title, text) VALUES ('k', '', 'x')",
+            column: "title",
+            message: "title",
+            hint: ""
         ),
         Refusal(
-            "INSERT INTO rules (key, title, text) VALUES ('Upper', 't', 'x')", column: "key", message: "Upper", hint: ""
+            "INSERT INTO rules (key, title, text) VALUES ('Upper', 't', 'x')",
+            column: "key",
+            message: "Upper",
+            hint: ""
         ),
         Refusal(
-            "INSERT INTO rules (key, title, text) VALUES ('k', E'a\\tb', 'x')", column: "title", message: "title", hint: ""
+            "INSERT INTO rules (key, title, text) VALUES ('k', E'a\\tb', 'x')",
+            column: "title",
+            message: "title",
+            hint: ""
         ),
         Refusal(
-            "INSERT INTO rules (key, title, text) VALUES ('k', 't', 'x {target}')", column: "text", message: "{target}",
+            "INSERT INTO rules (key, title, text) VALUES ('k', 't', 'x {target}')",
+            column: "text",
+            message: "{target}",
             hint: ""
         ),
         Refusal(
@@ -95,7 +106,9 @@ struct RefusalTests {
             INSERT INTO rules (key, title, text, starts_at, ends_at)
             VALUES ('k', 't', 'x', '2026-03-01T12:00:00Z', '2026-03-01T12:00:00Z')
             """,
-            column: "ends_at", message: "ends_at", hint: ""
+            column: "ends_at",
+            message: "ends_at",
+            hint: ""
         ),
     ]
 

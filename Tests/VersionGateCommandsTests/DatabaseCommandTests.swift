@@ -55,7 +55,9 @@ struct DatabaseCommandTests {
     func opensPsql() async throws {
         let versiongate = owner()
         try await versiongate.run("migrate")
-        let result = try await versiongate.run(arguments: ["database", "psql", "--", "-Atc", "SELECT count(*) FROM rules"])
+        let result = try await versiongate.run(arguments: [
+            "database", "psql", "--", "-Atc", "SELECT count(*) FROM rules",
+        ])
         #expect(result.output == "0\n", "\(result.errors)")
         #expect(try await versiongate.run(arguments: ["database", "psql", "--", "-c", "nonsense"]).status != 0)
         #expect(try await versiongate.run("database url").output == TestDatabase.current.url() + "\n")

@@ -55,7 +55,8 @@ struct PrivateDatabaseTests {
             let ending = try await ServingBinary.run(versiongate) { server in
                 try await versiongate.run("app add com.example.doto")
                 let added = try await versiongate.run(arguments: [
-                    "rule", "add", "update", "--bundle", "com.example.doto", "--versions", "<1.2", "--title", "Please update",
+                    "rule", "add", "update", "--bundle", "com.example.doto", "--versions", "<1.2", "--title",
+                    "Please update",
                     "--text", "1.2 is there.", "--enable",
                 ])
                 #expect(added.status == 0, "\(added.errors)")

@@ -101,7 +101,11 @@ struct RuleCommandTests {
         try await versiongate.run("rule translate update de --title Titel --text Text")
         #expect(try await check("bundle=com.example.doto version=1.1 language=de_AT").contains("\"title\":\"Titel\""))
         try await versiongate.run("rule translate update de --title Neu")
-        #expect(try await check("bundle=com.example.doto version=1.1 language=de_AT").contains("\"title\":\"Neu\",\"text\":\"Text\""))
+        #expect(
+            try await check("bundle=com.example.doto version=1.1 language=de_AT").contains(
+                "\"title\":\"Neu\",\"text\":\"Text\""
+            )
+        )
         try await versiongate.run("rule translate update de --remove")
         #expect(try await check("bundle=com.example.doto version=1.1 language=de").contains("Please update"))
     }
@@ -112,7 +116,11 @@ struct RuleCommandTests {
         try await addExample()
         #expect(try await versiongate.run("app list").output.contains("com.example.doto  Doto  active  1      ios"))
         #expect(try await versiongate.run("app list --format json").output.contains("\"bundle\":\"com.example.doto\""))
-        #expect(try await versiongate.run("app show com.example.doto").output.contains("store_links  ios  https://example.com/ios"))
+        #expect(
+            try await versiongate.run("app show com.example.doto").output.contains(
+                "store_links  ios  https://example.com/ios"
+            )
+        )
         #expect(try await versiongate.run("rule list").output.contains("update  com.example.doto  on"))
         #expect(try await versiongate.run("rule list --bundle other --format json").output == "[]\n")
         #expect(try await versiongate.run("rule show update").output.contains("<1.2 (before 1.2)"))
@@ -124,13 +132,21 @@ struct RuleCommandTests {
     @Test("clear conditions, edit and remove")
     func clearsEditsAndRemoves() async throws {
         try await addExample()
-        try await versiongate.run("rule edit update --platform ios --region DE --attribute channel=beta --attribute channel=dev")
+        try await versiongate.run(
+            "rule edit update --platform ios --region DE --attribute channel=beta --attribute channel=dev"
+        )
         #expect(try await check("bundle=com.example.doto version=1.1") == "{\"messages\":[]}\n")
-        #expect(try await check("bundle=com.example.doto version=1.1 platform=ios region=DE channel=dev").contains("update"))
+        #expect(
+            try await check("bundle=com.example.doto version=1.1 platform=ios region=DE channel=dev").contains("update")
+        )
         try await versiongate.run("rule edit update --clear platform --clear region --clear attribute")
         #expect(try await check("bundle=com.example.doto version=1.1").contains("update"))
         try await versiongate.run("app edit com.example.doto --clear name --store-link android=https://example.com/a")
-        #expect(try await check("bundle=com.example.doto version=1.1 platform=android").contains("com.example.doto 1.2 is there."))
+        #expect(
+            try await check("bundle=com.example.doto version=1.1 platform=android").contains(
+                "com.example.doto 1.2 is there."
+            )
+        )
         try await versiongate.run("rule remove update --yes")
         #expect(try await versiongate.run("rule list --format json").output == "[]\n")
         try await versiongate.run("app remove com.example.doto")

@@ -25,7 +25,9 @@ struct ServeCommandTests {
     @Test("answers what psql alone wrote, and follows each edit", .migratedDatabase)
     func followsEdits() async throws {
         let database = TestDatabase.current
-        try await ServingBinary.run(BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])) { server in
+        try await ServingBinary.run(
+            BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+        ) { server in
             #expect(try await server.check(Self.payload2013) == #"{"messages":[]}"#)
             let result = try await database.psql(Self.insertRule, user: "versiongate_admin")
             #expect(result.isSuccess, "\(result.errors)")
@@ -62,7 +64,9 @@ struct ServeCommandTests {
     @Test("follows edits that were made while its connections were cut again and again", .migratedDatabase)
     func survivesCutConnections() async throws {
         let database = TestDatabase.current
-        try await ServingBinary.run(BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])) { server in
+        try await ServingBinary.run(
+            BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+        ) { server in
             let admin = try await database.connect()
             try await admin.execute(Self.insertRule)
             for round in 1...5 {
@@ -78,7 +82,9 @@ struct ServeCommandTests {
         }
     }
 
-    @Test("starts without a database, answers no messages, is not ready, and loads the policy when the database is there")
+    @Test(
+        "starts without a database, answers no messages, is not ready, and loads the policy when the database is there"
+    )
     func startsWithoutADatabase() async throws {
         let binary = BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing?connect_timeout=2"])
         try await ServingBinary.run(binary) { server in

@@ -33,7 +33,9 @@ struct ServingBinary: Sendable {
     ) async throws -> Ending {
         let result = try await Subprocess.run(
             .path(FilePath(BuiltBinary.path)),
-            arguments: Arguments(["serve", "--host", "127.0.0.1", "--port", "0", "--management-port", "0"] + arguments),
+            arguments: Arguments(
+                ["serve", "--host", "127.0.0.1", "--port", "0", "--management-port", "0"] + arguments
+            ),
             environment: binary.subprocessEnvironment,
             input: .none,
             output: .sequence,
@@ -42,7 +44,8 @@ struct ServingBinary: Sendable {
             var lines = execution.standardOutput.strings().makeAsyncIterator()
             guard let ready = try await lines.next() else { throw ServingBinaryError.endedBeforeItWasReady }
             let words = ready.split(whereSeparator: \.isWhitespace).map(String.init)
-            guard let publicWord = words.firstIndex(of: "public"), let managementWord = words.firstIndex(of: "management")
+            guard let publicWord = words.firstIndex(of: "public"),
+                let managementWord = words.firstIndex(of: "management")
             else { throw ServingBinaryError.unknownReadyLine(ready) }
             let server = ServingBinary(
                 publicURL: words[publicWord + 1],
@@ -75,7 +78,8 @@ struct ServingBinary: Sendable {
     /// The status and body of a page of the management listener.
     func management(_ path: String) async throws -> (status: Int, body: String) {
         let response = try await HTTPClient.shared.execute(
-            HTTPClientRequest(url: managementURL + path), timeout: .seconds(10)
+            HTTPClientRequest(url: managementURL + path),
+            timeout: .seconds(10)
         )
         return (Int(response.status.code), String(buffer: try await response.body.collect(upTo: 1 << 20)))
     }

@@ -145,7 +145,8 @@ public struct PolicyFollower: Service {
             guard await connection.isHealthy, !Task.isCancelled else { throw error }
             if policy.status.failure?.reason != "\(error)" {
                 logger.error(
-                    "The policy cannot be loaded; the one in memory keeps answering", metadata: ["error": "\(error)"]
+                    "The policy cannot be loaded; the one in memory keeps answering",
+                    metadata: ["error": "\(error)"]
                 )
             }
             policy.noteFailure("\(error)", at: clock())

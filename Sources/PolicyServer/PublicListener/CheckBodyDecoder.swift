@@ -24,19 +24,20 @@ struct CheckBodyDecoder {
     /// Reads a whole body.
     ///
     /// - Throws: a fault of status 400 that names the member or the byte that is wrong.
-    static func client(from body: ByteBuffer) throws(RequestFault) -> Client {
-        let result = body.withUnsafeReadableBytes { bytes -> Result<Client, RequestFault> in
+    static func read(_ body: ByteBuffer, into client: inout Client) throws(RequestFault) {
+        let fault = body.withUnsafeReadableBytes { bytes -> RequestFault? in
             var decoder = CheckBodyDecoder(bytes.assumingMemoryBound(to: UInt8.self))
             do throws(RequestFault) {
-                return .success(try decoder.decodeClient())
+                try decoder.decodeMembers(into: &client)
+                return nil
             } catch {
-                return .failure(error)
+                return error
             }
         }
-        return try result.get()
+        if let fault { throw fault }
     }
 
-    private mutating func decodeClient() throws(RequestFault) -> Client {
+    private mutating func decodeMembers(into client: inout Client) throws(RequestFault) {
         skipWhitespace()
         guard position < bytes.count else {
             throw .badRequest("The body is empty; send a JSON object with at least the member \"bundle\".")
@@ -46,7 +47,6 @@ struct CheckBodyDecoder {
             throw .badRequest("The body is \(kind); send a JSON object with at least the member \"bundle\".")
         }
         position += 1
-        var client = Client()
         skipWhitespace()
         if peek == UInt8(ascii: "}") {
             position += 1
@@ -74,7 +74,6 @@ struct CheckBodyDecoder {
         } catch {
             throw .badRequest("\(error)")
         }
-        return client
     }
 
     private mutating func decodeMember(into client: inout Client) throws(RequestFault) {
@@ -124,13 +123,16 @@ struct CheckBodyDecoder {
         let start = position
         position += 1
         let content = position
+        var seen: UInt8 = 0
         while position < bytes.count {
             let byte = bytes[position]
             if byte == UInt8(ascii: "\"") {
-                let text = try text(of: UnsafeBufferPointer(rebasing: bytes[content..<position]), start: start)
+                let string = UnsafeBufferPointer(rebasing: bytes[content..<position])
+                let text = try seen < 0x80 ? Self.text(ofASCII: string) : text(of: string, start: start)
                 position += 1
                 return text
             }
+            seen |= byte
             if byte == UInt8(ascii: "\\") {
                 return try decodeEscapedString(start: start, content: content)
             }
@@ -227,6 +229,11 @@ struct CheckBodyDecoder {
         return value
     }
 
+    /// The text of bytes that are known to be ASCII, which need no validation.
+    private static func text(ofASCII bytes: UnsafeBufferPointer<UInt8>) -> UTF8Text {
+        UTF8Text(String(decoding: bytes, as: UTF8.self))
+    }
+
     private func text(of bytes: UnsafeBufferPointer<UInt8>, start: Int) throws(RequestFault) -> UTF8Text {
         guard let string = String(validating: bytes, as: UTF8.self) else {
             throw .badRequest("The string that begins at byte \(start) of the body is not valid UTF-8.")
@@ -253,7 +260,7 @@ struct CheckBodyDecoder {
             if peek == UInt8(ascii: "+") || peek == UInt8(ascii: "-") { position += 1 }
             try skipDigits(from: start)
         }
-        return try text(of: UnsafeBufferPointer(rebasing: bytes[start..<position]), start: start)
+        return Self.text(ofASCII: UnsafeBufferPointer(rebasing: bytes[start..<position]))
     }
 
     private mutating func skipDigits(from start: Int) throws(RequestFault) {

@@ -15,14 +15,13 @@ enum CheckQueryDecoder {
     /// Reads a whole query, the part of the request target after the question mark.
     ///
     /// - Throws: a fault that names the member that is wrong: 414 when the query is too long, else 400.
-    static func client(from query: Substring) throws(RequestFault) -> Client {
+    static func read(_ query: Substring, into client: inout Client) throws(RequestFault) {
         guard query.utf8.count <= maximumQuerySize else {
             throw RequestFault(
                 .uriTooLong,
                 "The query has \(query.utf8.count) bytes; at most \(maximumQuerySize) are read. Use POST for more."
             )
         }
-        var client = Client()
         for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
             let halves = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             let name = try text(halves[0], of: Substring(pair))
@@ -38,7 +37,6 @@ enum CheckQueryDecoder {
         } catch {
             throw .badRequest("\(error)")
         }
-        return client
     }
 
     private static func text(_ encoded: Substring.UTF8View, of pair: Substring) throws(RequestFault) -> UTF8Text {
@@ -56,7 +54,9 @@ enum CheckQueryDecoder {
             guard let high = rest.popFirst().flatMap(hexadecimalDigit),
                 let low = rest.popFirst().flatMap(hexadecimalDigit)
             else {
-                throw .badRequest("The query is wrong at \"\(pair)\": two hexadecimal digits must follow a percent sign.")
+                throw .badRequest(
+                    "The query is wrong at \"\(pair)\": two hexadecimal digits must follow a percent sign."
+                )
             }
             decoded.append(high << 4 | low)
         }

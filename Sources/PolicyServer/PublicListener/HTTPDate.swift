@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import NIOCore
 import UpdatePolicy
 
-/// The value of the `Date` header, made anew at most once a second.
+/// The value of the `Date` header.
 ///
 /// Format: IMF-fixdate of [RFC 9110, 5.6.7](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7).
-struct HTTPDate {
-    private var second: Int64 = .min
-    private var text: [UInt8] = []
-
-    /// Writes the date of a time.
-    mutating func write(to buffer: inout ByteBuffer, at now: Timestamp) {
-        let second = now.microsecondsSince1970 / 1_000_000
-        if second != self.second {
-            self.second = second
-            text = Array(Self.format(second).utf8)
-        }
-        buffer.writeBytes(text)
+enum HTTPDate {
+    /// The second since 1970 that a time is in.
+    static func second(of time: Timestamp) -> Int64 {
+        time.microsecondsSince1970 / 1_000_000
     }
 
     /// The date of a count of seconds since 1970, not negative.

@@ -10,9 +10,8 @@ import UpdatePolicy
 ///
 /// It never awaits: a check is answered from the policy in memory within the event loop's turn that completed the
 /// request, so responses leave in the order of the requests, pipelined or not.
-final class PublicRequestHandler: ChannelDuplexHandler {
+final class PublicRequestHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
-    typealias OutboundIn = Never
     typealias OutboundOut = ByteBuffer
 
     /// What the handler is in the middle of.
@@ -20,7 +19,7 @@ final class PublicRequestHandler: ChannelDuplexHandler {
         /// Between two requests.
         case idle
         /// A request whose head was accepted is arriving.
-        case receiving(HTTPRequestHead, PublicRoute, body: ByteBuffer?)
+        case receiving(PublicRequest)
         /// A request that is answered already is still arriving; so many more bytes of it are thrown away.
         case discarding(remaining: Int)
         /// The last response is written; nothing more is read.
@@ -42,7 +41,6 @@ final class PublicRequestHandler: ChannelDuplexHandler {
     private var answer: [UInt8] = []
     private var isShuttingDown = false
     private var hasUnflushedWrites = false
-    private var readIsHeldBack = false
 
     /// Creates the handler of one connection.
     ///
@@ -67,31 +65,26 @@ final class PublicRequestHandler: ChannelDuplexHandler {
     private func receive(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
         guard case .idle = state else { return }
         do throws(RequestFault) {
-            let route = try PublicRoute(method: head.method, target: head.uri)
-            try Self.checkEncoding(of: head)
-            try Self.checkDeclaredLength(of: head)
-            state = .receiving(head, route, body: nil)
-            if case .checkBody = route, head.headers.expectsContinue {
-                write(context.channel.allocator.buffer(staticString: "HTTP/1.1 100 Continue\r\n\r\n"), context: context)
+            let request = try PublicRequest(head)
+            if request.expectsContinue {
+                write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"), context: context)
             }
+            state = .receiving(request)
         } catch {
-            refuse(head, error, context: context)
+            refuse(PublicRequest.Framing(head), error, context: context)
         }
     }
 
     private func receive(_ bytes: ByteBuffer, context: ChannelHandlerContext) {
         switch state {
-        case .receiving(let head, let route, var body):
+        case .receiving(var request):
             // The state gives up its reference, so that appending does not copy.
             state = .idle
-            var bytes = bytes
-            if body?.writeBuffer(&bytes) == nil {
-                body = bytes
-            }
-            if let body, body.readableBytes > CheckBodyDecoder.maximumBodySize {
-                refuse(head, Self.contentTooLarge(nil), context: context)
-            } else {
-                state = .receiving(head, route, body: body)
+            do throws(RequestFault) {
+                try request.append(bytes)
+                state = .receiving(request)
+            } catch {
+                refuse(request.framing, error, context: context)
             }
         case .discarding(let remaining) where bytes.readableBytes <= remaining:
             state = .discarding(remaining: remaining - bytes.readableBytes)
@@ -105,9 +98,9 @@ final class PublicRequestHandler: ChannelDuplexHandler {
 
     private func receiveEnd(context: ChannelHandlerContext) {
         switch state {
-        case .receiving(let head, let route, let body):
+        case .receiving(let request):
             state = .idle
-            respond(to: head, route: route, body: body, context: context)
+            respond(to: request, context: context)
         case .discarding:
             state = .closing
             close(context: context)
@@ -118,66 +111,39 @@ final class PublicRequestHandler: ChannelDuplexHandler {
 
     // MARK: Answering
 
-    private func respond(
-        to head: HTTPRequestHead, route: PublicRoute, body: ByteBuffer?, context: ChannelHandlerContext
-    ) {
+    private func respond(to request: borrowing PublicRequest, context: ChannelHandlerContext) {
         let now = clock()
-        let connection = connectionHeader(for: head)
+        let connection = connectionHeader(for: request.framing)
         let response: ByteBuffer
         do throws(RequestFault) {
-            let client: Client
-            let shape: AnswerShape
-            let caching: StaticString
-            switch route {
-            case .checkBody(let requestedShape):
-                client = try CheckBodyDecoder.client(from: body ?? ByteBuffer())
-                shape = requestedShape
-                caching = "no-store"
-            case .checkQuery(let query):
-                client = try CheckQueryDecoder.client(from: query)
-                shape = .standard
-                caching = "no-cache"
-            }
+            var client = Client()
+            try request.read(into: &client)
             let current = policy.current
             answer.removeAll(keepingCapacity: true)
             if let current {
-                _ = current.writeAnswer(for: client, at: now, shape: shape, into: &answer)
+                current.writeAnswer(for: client, at: now, shape: request.shape, into: &answer)
             } else {
-                answer.append(contentsOf: shape.emptyAnswer.utf8)
+                answer.append(contentsOf: request.shape.emptyAnswer.utf8)
             }
             response = writer.answer(
                 body: answer,
                 revision: current?.revision,
-                caching: caching,
+                isCacheable: request.isCacheable,
                 connection: connection,
-                omitsBody: head.method == .HEAD,
-                now: now,
-                allocator: context.channel.allocator
+                omitsBody: request.framing.isHead,
+                now: now
             )
         } catch {
-            response = writer.problem(
-                error,
-                connection: connection,
-                omitsBody: head.method == .HEAD,
-                now: now,
-                allocator: context.channel.allocator
-            )
+            response = writer.problem(error, connection: connection, omitsBody: request.framing.isHead, now: now)
         }
         finish(response, connection: connection, context: context)
     }
 
     /// Answers a request whose body is not wanted, and reads over the rest of it.
-    private func refuse(_ head: HTTPRequestHead, _ fault: RequestFault, context: ChannelHandlerContext) {
-        let hasBody = head.headers.contains(name: "transfer-encoding") || head.headers.declaredLength != 0
-        let connection = hasBody ? .close : connectionHeader(for: head)
-        let response = writer.problem(
-            fault,
-            connection: connection,
-            omitsBody: head.method == .HEAD,
-            now: clock(),
-            allocator: context.channel.allocator
-        )
-        if hasBody {
+    private func refuse(_ framing: PublicRequest.Framing, _ fault: RequestFault, context: ChannelHandlerContext) {
+        let connection = framing.hasBody ? .close : connectionHeader(for: framing)
+        let response = writer.problem(fault, connection: connection, omitsBody: framing.isHead, now: clock())
+        if framing.hasBody {
             state = .discarding(remaining: Self.maximumDiscardedBytes)
             write(response, context: context)
         } else {
@@ -186,7 +152,9 @@ final class PublicRequestHandler: ChannelDuplexHandler {
     }
 
     private func finish(
-        _ response: ByteBuffer, connection: ResponseWriter.ConnectionHeader, context: ChannelHandlerContext
+        _ response: ByteBuffer,
+        connection: ResponseWriter.ConnectionHeader,
+        context: ChannelHandlerContext
     ) {
         write(response, context: context)
         if case .close = connection {
@@ -195,54 +163,18 @@ final class PublicRequestHandler: ChannelDuplexHandler {
         }
     }
 
-    private func connectionHeader(for head: HTTPRequestHead) -> ResponseWriter.ConnectionHeader {
-        if isShuttingDown || !head.isKeepAlive {
+    private func connectionHeader(for framing: PublicRequest.Framing) -> ResponseWriter.ConnectionHeader {
+        if isShuttingDown || !framing.isKeepAlive {
             return .close
         }
-        return head.version == .http1_1 ? .implied : .keepAlive
-    }
-
-    // MARK: Judging heads
-
-    private static func checkEncoding(of head: HTTPRequestHead) throws(RequestFault) {
-        let encodings = head.headers[canonicalForm: "content-encoding"]
-        guard encodings.allSatisfy({ $0.lowercased() == "identity" }) else {
-            throw RequestFault(
-                .unsupportedMediaType,
-                "The body has the content encoding \"\(encodings.joined(separator: ", "))\"; send it unencoded.",
-                header: ("Accept-Encoding", "identity")
-            )
-        }
-    }
-
-    private static func checkDeclaredLength(of head: HTTPRequestHead) throws(RequestFault) {
-        if let length = head.headers.declaredLength, length > CheckBodyDecoder.maximumBodySize {
-            throw contentTooLarge(length)
-        }
-    }
-
-    private static func contentTooLarge(_ length: Int?) -> RequestFault {
-        let size = length.map { "has \($0) bytes" } ?? "is too large"
-        return RequestFault(
-            .payloadTooLarge, "The body \(size); at most \(CheckBodyDecoder.maximumBodySize) bytes are read."
-        )
+        return framing.isHTTP11 ? .implied : .keepAlive
     }
 
     // MARK: Channel events
 
-    func read(context: ChannelHandlerContext) {
-        if context.channel.isWritable {
-            context.read()
-        } else {
-            readIsHeldBack = true
-        }
-    }
-
+    /// Reads no further requests while the client does not read the responses.
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable, readIsHeldBack {
-            readIsHeldBack = false
-            context.read()
-        }
+        try? context.channel.syncOptions?.setOption(.autoRead, value: context.channel.isWritable)
         context.fireChannelWritabilityChanged()
     }
 
@@ -264,10 +196,7 @@ final class PublicRequestHandler: ChannelDuplexHandler {
         state = .closing
         if !isAnswered {
             let fault = RequestFault.badRequest("The request is not HTTP/1.1 as RFC 9112 defines it: \(error).")
-            let response = writer.problem(
-                fault, connection: .close, omitsBody: false, now: clock(), allocator: context.channel.allocator
-            )
-            write(response, context: context)
+            write(writer.problem(fault, connection: .close, omitsBody: false, now: clock()), context: context)
         }
         close(context: context)
     }
@@ -305,19 +234,6 @@ final class PublicRequestHandler: ChannelDuplexHandler {
     }
 }
 
-extension HTTPHeaders {
-    /// The length that the request says its body has: nil when the body is chunked, 0 when there is none.
-    fileprivate var declaredLength: Int? {
-        if contains(name: "transfer-encoding") { return nil }
-        return first(name: "content-length").flatMap { Int($0) } ?? 0
-    }
-
-    /// Whether the client waits for `100 Continue` before it sends the body.
-    fileprivate var expectsContinue: Bool {
-        first(name: "expect")?.lowercased() == "100-continue"
-    }
-}
-
 extension AnswerShape {
     /// The answer without messages, which needs no policy.
     fileprivate var emptyAnswer: String {
@@ -325,13 +241,5 @@ extension AnswerShape {
         case .standard: #"{"messages":[]}"#
         case .legacy: "{}"
         }
-    }
-}
-
-extension ByteBufferAllocator {
-    fileprivate func buffer(staticString: StaticString) -> ByteBuffer {
-        var buffer = buffer(capacity: staticString.utf8CodeUnitCount)
-        buffer.writeStaticString(staticString)
-        return buffer
     }
 }

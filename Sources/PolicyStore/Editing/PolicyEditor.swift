@@ -16,7 +16,8 @@ public struct PolicyEditor {
         let columns = values.map(\.column).joined(separator: ", ")
         let parameters = Self.parameters(values, from: 1).joined(separator: ", ")
         _ = try session.query(
-            "INSERT INTO public.\(table.rawValue) (\(columns)) VALUES (\(parameters))", values.map(\.parameter)
+            "INSERT INTO public.\(table.rawValue) (\(columns)) VALUES (\(parameters))",
+            values.map(\.parameter)
         )
     }
 
@@ -51,13 +52,15 @@ public struct PolicyEditor {
     @discardableResult
     public func delete(_ table: PolicyTable, where key: [ColumnValue]) throws -> Int {
         try session.query(
-            "DELETE FROM public.\(table.rawValue) WHERE \(Self.condition(key, from: 1))", key.map(\.parameter)
+            "DELETE FROM public.\(table.rawValue) WHERE \(Self.condition(key, from: 1))",
+            key.map(\.parameter)
         ).affectedRows
     }
 
     private func count(_ table: PolicyTable, where key: [ColumnValue]) throws -> Int {
         try session.query(
-            "SELECT count(*) FROM public.\(table.rawValue) WHERE \(Self.condition(key, from: 1))", key.map(\.parameter)
+            "SELECT count(*) FROM public.\(table.rawValue) WHERE \(Self.condition(key, from: 1))",
+            key.map(\.parameter)
         ).value(as: Int.self)
     }
 

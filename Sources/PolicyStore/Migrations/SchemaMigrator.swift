@@ -75,7 +75,8 @@ public struct SchemaMigrator: Sendable {
             )
             try session.execute(next.sql)
             _ = try session.query(
-                "INSERT INTO public.schema_migrations (name, checksum) VALUES ($1, $2)", [next.name, next.checksum]
+                "INSERT INTO public.schema_migrations (name, checksum) VALUES ($1, $2)",
+                [next.name, next.checksum]
             )
             return next.name
         }
@@ -85,10 +86,12 @@ public struct SchemaMigrator: Sendable {
     ///
     /// - Throws: ``SchemaError`` if an applied migration is changed, missing or misplaced; `PostgresError`.
     public func status(_ session: PostgresSession) throws -> SchemaStatus {
-        guard try session.query("SELECT to_regclass('public.schema_migrations') IS NOT NULL").value(as: Bool.self) else {
+        guard try session.query("SELECT to_regclass('public.schema_migrations') IS NOT NULL").value(as: Bool.self)
+        else {
             return SchemaStatus(applied: [], pending: migrations, unknown: [])
         }
-        let applied = try session.query("SELECT name, checksum FROM public.schema_migrations ORDER BY name").map { row in
+        let applied = try session.query("SELECT name, checksum FROM public.schema_migrations ORDER BY name").map {
+            row in
             (name: try row.decode(0, as: String.self), checksum: try row.decode(1, as: String.self))
         }
         for (known, applied) in zip(migrations, applied) {

@@ -10,7 +10,8 @@ extension Percentage {
         let hundredths = Int(try row.decode(column, as: Int32.self))
         guard let percentage = Percentage(hundredths: hundredths) else {
             throw PostgresError(
-                .decoding, "column \(row.columns[column].name) holds \(hundredths) hundredths of a percent, not 0 to 10000"
+                .decoding,
+                "column \(row.columns[column].name) holds \(hundredths) hundredths of a percent, not 0 to 10000"
             )
         }
         self = percentage

@@ -63,7 +63,8 @@ public enum PolicyReader {
 
     private static func apps(_ session: PostgresSession) throws -> [App] {
         var links: [String: [StoreLink]] = [:]
-        for row in try session.query("SELECT bundle, platform, link FROM public.store_links ORDER BY bundle, platform") {
+        for row in try session.query("SELECT bundle, platform, link FROM public.store_links ORDER BY bundle, platform")
+        {
             let link = StoreLink(platform: try row.decode(1, as: String.self), link: try row.decode(2, as: String.self))
             links[try row.decode(0, as: String.self), default: []].append(link)
         }
@@ -102,7 +103,9 @@ public enum PolicyReader {
 
     private static func rules(_ session: PostgresSession) throws -> [Rule] {
         var texts: [String: [RuleText]] = [:]
-        for row in try session.query("SELECT rule, language, title, text FROM public.rule_texts ORDER BY rule, language") {
+        for row in try session.query(
+            "SELECT rule, language, title, text FROM public.rule_texts ORDER BY rule, language"
+        ) {
             let text = RuleText(
                 language: try row.decode(1, as: String.self),
                 title: try row.decode(2, as: String.self),
@@ -128,7 +131,8 @@ public enum PolicyReader {
             """
         ) {
             let condition = AttributeCondition(
-                name: try row.decode(1, as: String.self), values: try row.decode(2, as: [String].self)
+                name: try row.decode(1, as: String.self),
+                values: try row.decode(2, as: [String].self)
             )
             attributes[try row.decode(0, as: String.self), default: []].append(condition)
         }

@@ -73,7 +73,8 @@ extension PolicyReports {
     public func rule(_ key: String) throws -> RuleRecord? {
         guard let record = try record("\(Self.ruleQuery) WHERE key = $1", [key]) else { return nil }
         let steps = try session.query(
-            "SELECT at, (rollout * 100)::int4 FROM public.rollout_steps WHERE rule = $1 ORDER BY at", [key]
+            "SELECT at, (rollout * 100)::int4 FROM public.rollout_steps WHERE rule = $1 ORDER BY at",
+            [key]
         ).map { row in
             RolloutStep(
                 at: Timestamp(try row.decode(0, as: PostgresTimestamp.self)),

@@ -13,7 +13,9 @@ public struct PolicyReports {
     /// Creates the reports of one transaction.
     public init(_ session: PostgresSession) throws {
         self.session = session
-        try session.execute("SET LOCAL TimeZone = 'UTC'; SET LOCAL IntervalStyle = 'postgres'; SET LOCAL DateStyle = 'ISO'")
+        try session.execute(
+            "SET LOCAL TimeZone = 'UTC'; SET LOCAL IntervalStyle = 'postgres'; SET LOCAL DateStyle = 'ISO'"
+        )
     }
 
     /// Runs a query and gives its rows as a JSON array of objects, one object a line.
@@ -27,7 +29,8 @@ public struct PolicyReports {
     func record(_ query: String, _ parameters: [(any PostgresEncodable)?]) throws -> Record? {
         guard
             let document = try session.query(
-                "SELECT row_to_json(record)::text FROM (\(query)) AS record", parameters
+                "SELECT row_to_json(record)::text FROM (\(query)) AS record",
+                parameters
             ).first
         else { return nil }
         let fields = try session.query(

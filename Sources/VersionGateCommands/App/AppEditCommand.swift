@@ -65,7 +65,9 @@ struct AppEditCommand: AsyncParsableCommand {
             }
             for link in storeLinks {
                 try editor.upsert(
-                    .storeLinks, key: [app, .text("platform", link.name)], [.text("link", link.value)]
+                    .storeLinks,
+                    key: [app, .text("platform", link.name)],
+                    [.text("link", link.value)]
                 )
             }
         }

@@ -20,7 +20,10 @@ struct AppListCommand: AsyncParsableCommand {
                 var table = TextTable("BUNDLE", "NAME", "STATE", "RULES", "STORE LINKS")
                 for app in try reports.apps() {
                     table.add(
-                        app.bundle, app.name ?? "-", app.paused ? "paused" : "active", "\(app.ruleCount)",
+                        app.bundle,
+                        app.name ?? "-",
+                        app.paused ? "paused" : "active",
+                        "\(app.ruleCount)",
                         app.linkedPlatforms.isEmpty ? "-" : app.linkedPlatforms.joined(separator: ", ")
                     )
                 }

@@ -39,7 +39,9 @@ struct CheckCommand: AsyncParsableCommand {
 
     func validate() throws {
         if server != nil, explain || at != nil {
-            throw ValidationError("A server answers with today's policy and clock; leave out --explain and --at, or --server.")
+            throw ValidationError(
+                "A server answers with today's policy and clock; leave out --explain and --at, or --server."
+            )
         }
         _ = try client()
     }

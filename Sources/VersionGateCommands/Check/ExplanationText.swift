@@ -17,9 +17,14 @@ struct ExplanationText {
         var table = TextTable("RULE", "OUTCOME", "CONDITION", "EXPECTED", "ACTUAL", "BUCKET", "ROLLOUT", "RELEASE")
         for explanation in explanations {
             table.add(
-                explanation.key, explanation.outcome.rawValue, explanation.condition ?? "", explanation.expected ?? "",
+                explanation.key,
+                explanation.outcome.rawValue,
+                explanation.condition ?? "",
+                explanation.expected ?? "",
                 explanation.actual ?? (explanation.condition == nil ? "" : "not sent"),
-                explanation.bucket.map(String.init) ?? "-", "\(explanation.rollout) %", explanation.release ?? ""
+                explanation.bucket.map(String.init) ?? "-",
+                "\(explanation.rollout) %",
+                explanation.release ?? ""
             )
         }
         return table.text

@@ -29,7 +29,9 @@ struct MessagesText {
     /// Reads the body of a server's answer.
     init(answer: String) throws {
         guard let answer = try? JSONDecoder().decode(Answer.self, from: Data(answer.utf8)) else {
-            throw CommandError("the server's answer is not that of a check; is this the address of a versiongate server?")
+            throw CommandError(
+                "the server's answer is not that of a check; is this the address of a versiongate server?"
+            )
         }
         messages = answer.messages
     }

@@ -20,7 +20,9 @@ enum DatabaseSource {
 
     /// Runs `body` while the database can be reached; a private one is started if needed and is up to date then.
     func withDatabase<Result: Sendable>(
-        logger: Logger, migrating: Bool = true, _ body: (RunningDatabase) async throws -> Result
+        logger: Logger,
+        migrating: Bool = true,
+        _ body: (RunningDatabase) async throws -> Result
     ) async throws -> Result {
         switch self {
         case .named(let address):

@@ -21,7 +21,9 @@ enum Psql {
             do {
                 try process.run()
             } catch {
-                continuation.resume(throwing: CommandError("psql cannot be started: \(error); install postgresql-client"))
+                continuation.resume(
+                    throwing: CommandError("psql cannot be started: \(error); install postgresql-client")
+                )
             }
         }
     }

@@ -37,7 +37,9 @@ enum RunningDatabase: Sendable {
         _ body: (PostgresConnection) async throws -> Result
     ) async throws -> Result {
         let connection = try await PostgresConnection.connect(
-            configuration(as: role), logger: logger, onNotice: onNotice
+            configuration(as: role),
+            logger: logger,
+            onNotice: onNotice
         )
         let result: Swift.Result<Result, any Error>
         do {

@@ -33,7 +33,10 @@ struct MigrateCommand: AsyncParsableCommand {
             case .json:
                 print("[\(applied.map(JSONText.string).joined(separator: ","))]")
             case .table:
-                print(applied.isEmpty ? "The schema is up to date." : applied.map { "Applied \($0)" }.joined(separator: "\n"))
+                print(
+                    applied.isEmpty
+                        ? "The schema is up to date." : applied.map { "Applied \($0)" }.joined(separator: "\n")
+                )
             }
         }
     }

@@ -33,7 +33,10 @@ struct ReleaseAddCommand: AsyncParsableCommand {
     @Option(help: "The build, as the app reports it.")
     var build: String?
 
-    @Option(name: .customLong("min-os"), help: ArgumentHelp("The least version of the operating system.", valueName: "version"))
+    @Option(
+        name: .customLong("min-os"),
+        help: ArgumentHelp("The least version of the operating system.", valueName: "version")
+    )
     var minOS: String?
 
     @Option(

@@ -41,7 +41,10 @@ struct ReleaseEditCommand: AsyncParsableCommand {
 
     @OptionGroup var selector: ReleaseSelector
 
-    @Option(name: .customLong("min-os"), help: ArgumentHelp("The least version of the operating system.", valueName: "version"))
+    @Option(
+        name: .customLong("min-os"),
+        help: ArgumentHelp("The least version of the operating system.", valueName: "version")
+    )
     var minOS: String?
 
     @Option(

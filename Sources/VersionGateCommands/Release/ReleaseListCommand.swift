@@ -26,8 +26,13 @@ struct ReleaseListCommand: AsyncParsableCommand {
                 var table = TextTable("APP", "PLATFORM", "VERSION", "BUILD", "MIN OS", "REGIONS", "STATE")
                 for release in try reports.releases(bundle: bundle) {
                     table.add(
-                        release.bundle, release.platform, release.version, release.build ?? "-", release.minOS ?? "-",
-                        release.regions ?? "everywhere", release.state
+                        release.bundle,
+                        release.platform,
+                        release.version,
+                        release.build ?? "-",
+                        release.minOS ?? "-",
+                        release.regions ?? "everywhere",
+                        release.state
                     )
                 }
                 print(table.text)

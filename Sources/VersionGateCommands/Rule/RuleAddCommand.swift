@@ -31,7 +31,12 @@ struct RuleAddCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Conditions and message") var fields: RuleFields
 
-    @Option(help: ArgumentHelp("The share of installs that the rule reaches, with up to two decimals.", valueName: "percent"))
+    @Option(
+        help: ArgumentHelp(
+            "The share of installs that the rule reaches, with up to two decimals.",
+            valueName: "percent"
+        )
+    )
     var rollout: PercentArgument?
 
     @Flag(help: "Lock the app until it is updated. Sent only to clients that have a way out.")

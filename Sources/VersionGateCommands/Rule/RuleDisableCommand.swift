@@ -6,7 +6,10 @@ import PolicyStore
 
 /// `versiongate rule disable`
 struct RuleDisableCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "disable", abstract: "Turn a rule off; it reaches nobody until it is enabled again.")
+    static let configuration = CommandConfiguration(
+        commandName: "disable",
+        abstract: "Turn a rule off; it reaches nobody until it is enabled again."
+    )
 
     @Argument(help: "The key of the rule.")
     var key: String

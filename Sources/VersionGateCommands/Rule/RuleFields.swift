@@ -16,7 +16,10 @@ struct RuleFields: ParsableArguments {
     @Option(help: ArgumentHelp("Builds, as a range.", valueName: "range"))
     var builds: String?
 
-    @Option(name: .customLong("os"), help: ArgumentHelp("Versions of the operating system, as a range.", valueName: "range"))
+    @Option(
+        name: .customLong("os"),
+        help: ArgumentHelp("Versions of the operating system, as a range.", valueName: "range")
+    )
     var operatingSystems: String?
 
     @Option(
@@ -46,7 +49,12 @@ struct RuleFields: ParsableArguments {
     )
     var attributes: [NamedValue] = []
 
-    @Option(help: ArgumentHelp("The version that clients are asked to reach, as soon as they can get it.", valueName: "version"))
+    @Option(
+        help: ArgumentHelp(
+            "The version that clients are asked to reach, as soon as they can get it.",
+            valueName: "version"
+        )
+    )
     var target: String?
 
     @Option(help: ArgumentHelp("How long a release must have been live: '2 days', '36h'.", valueName: "duration"))
@@ -58,7 +66,12 @@ struct RuleFields: ParsableArguments {
     @Option(help: ArgumentHelp("When it ceases to apply.", valueName: "time"))
     var endsAt: TimeArgument?
 
-    @Option(help: ArgumentHelp("Where the message leads: a URL, or 'store' for the app's store link.", valueName: "url|store"))
+    @Option(
+        help: ArgumentHelp(
+            "Where the message leads: a URL, or 'store' for the app's store link.",
+            valueName: "url|store"
+        )
+    )
     var link: String?
 
     @Option(help: "The order of messages; lower comes first.")

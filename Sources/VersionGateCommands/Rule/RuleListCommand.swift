@@ -26,9 +26,14 @@ struct RuleListCommand: AsyncParsableCommand {
                 var table = TextTable("KEY", "APP", "STATE", "VERSIONS", "PLATFORMS", "ROLLOUT", "LOCKOUT", "TITLE")
                 for rule in try reports.rules(bundle: bundle) {
                     table.add(
-                        rule.key, rule.bundle ?? "every app", rule.enabled ? "on" : "off",
-                        rule.target.map { "below \($0)" } ?? rule.versions ?? "all", rule.platforms ?? "all",
-                        "\(rule.rollout) %", rule.lockout, rule.title
+                        rule.key,
+                        rule.bundle ?? "every app",
+                        rule.enabled ? "on" : "off",
+                        rule.target.map { "below \($0)" } ?? rule.versions ?? "all",
+                        rule.platforms ?? "all",
+                        "\(rule.rollout) %",
+                        rule.lockout,
+                        rule.title
                     )
                 }
                 print(table.text)

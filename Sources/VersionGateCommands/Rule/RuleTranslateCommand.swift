@@ -53,7 +53,9 @@ struct RuleTranslateCommand: AsyncParsableCommand {
             let translation = [rule, .text("language", language)]
             if remove {
                 guard try editor.delete(.ruleTexts, where: translation) > 0 else {
-                    throw CommandError("the rule \(key) has no text in \(language); `versiongate rule show \(key)` shows its texts")
+                    throw CommandError(
+                        "the rule \(key) has no text in \(language); `versiongate rule show \(key)` shows its texts"
+                    )
                 }
                 return
             }

@@ -22,11 +22,16 @@ struct ServeCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("Where apps call. (environment: VERSIONGATE_HOST; default: 0.0.0.0)", valueName: "address"))
+    @Option(
+        help: ArgumentHelp("Where apps call. (environment: VERSIONGATE_HOST; default: 0.0.0.0)", valueName: "address")
+    )
     var host: String?
 
     @Option(
-        help: ArgumentHelp("The port apps call; 0 picks one. (environment: VERSIONGATE_PORT; default: 8080)", valueName: "port")
+        help: ArgumentHelp(
+            "The port apps call; 0 picks one. (environment: VERSIONGATE_PORT; default: 8080)",
+            valueName: "port"
+        )
     )
     var port: String?
 
@@ -41,7 +46,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Its port; 0 picks one. (environment: VERSIONGATE_MANAGEMENT_PORT; default: 9090)", valueName: "port"
+            "Its port; 0 picks one. (environment: VERSIONGATE_MANAGEMENT_PORT; default: 9090)",
+            valueName: "port"
         )
     )
     var managementPort: String?
@@ -59,7 +65,9 @@ struct ServeCommand: AsyncParsableCommand {
         let preparation = DatabasePreparation(source: source, migrates: migrate || source.isPrivate, logger: logger)
         try await preparation.startPrivateDatabase()
         let server = VersionGateServer(
-            configuration: configuration, database: { try await preparation.configuration() }, logger: logger
+            configuration: configuration,
+            database: { try await preparation.configuration() },
+            logger: logger
         )
         try await server.run { addresses in
             let line = "versiongate is ready: public \(addresses.publicURL) management \(addresses.managementURL)\n"
