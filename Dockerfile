@@ -20,8 +20,8 @@ COPY Migrations ./Migrations
 COPY Plugins ./Plugins
 COPY Sources ./Sources
 COPY Tests ./Tests
-RUN swift build --configuration release --product versiongate --static-swift-stdlib -Xlinker --strip-all \
-    && install -D "$(swift build --configuration release --show-bin-path)/versiongate" /out/versiongate
+COPY script/build ./script/build
+RUN install -D "$(script/build -Xlinker --strip-all)" /out/versiongate
 
 
 FROM debian:bookworm-slim
