@@ -287,12 +287,37 @@ struct PublicListenerTests {
         #expect(isEnded)
     }
 
-    @Test("accepts a body of exactly 16384 bytes")
-    func acceptsTheLargestBody() async throws {
+    @Test(
+        "accepts a body of exactly 16384 bytes, and none of one byte more",
+        arguments: [(16_384, 200), (16_385, 413)]
+    )
+    func acceptsTheLargestBody(size: Int, status: Int) async throws {
         let empty = #"{"bundle":"com.example.doto","version":"1.1","x":""}"#
-        let filling = String(repeating: "x", count: 16_384 - empty.utf8.count)
+        let filling = String(repeating: "x", count: size - empty.utf8.count)
         let response = try await exchange(Fixture.post(empty.replacing(#""x":"""#, with: #""x":"\#(filling)""#)))
-        #expect(response?.status == 200)
+        #expect(response?.status == status)
+        #expect((response?.body == Fixture.answer) == (status == 200))
+    }
+
+    @Test(
+        "takes null, empty, unknown and nested members for not sent",
+        arguments: [
+            #"{"bundle":"COM.example.DOTO","version":"1.1","region":null,"os":"","ab":{"x":[1,{"y":null}]}}"#,
+            " \t\r\n{ \"bundle\" : \"com.example.doto\" , \"version\" : \"1.1\" } \n",
+            #"{"bundle":"com.example.doto","version":"\u0031.1","\ud83d\ude00":true,"n":-1.5e+3}"#,
+            #"{"bundle":"com.example.doto","version":"v1.0+45","build":42}"#,
+        ]
+    )
+    func takesOddMembers(body: String) async throws {
+        #expect(try await exchange(Fixture.post(body))?.body == Fixture.answer)
+    }
+
+    @Test(
+        "reads a plus sign in a query as a plus sign, and an empty member as not sent",
+        arguments: ["version=1.0+45", "version=1.0%2B45", "version=1.0&os=", "version=1.1&&region"]
+    )
+    func readsQueries(query: String) async throws {
+        let response = try await exchange("GET /v1/check?bundle=com.example.doto&\(query) HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(response?.body == Fixture.answer)
     }
 

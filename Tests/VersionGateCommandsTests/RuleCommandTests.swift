@@ -95,6 +95,40 @@ struct RuleCommandTests {
         #expect(try await versiongate.run("rule show update --format json").output.contains("\"rollout\":5,"))
     }
 
+    @Test("show a rule whose target no release reaches as waiting, until one does")
+    func waits() async throws {
+        try await versiongate.run("app add a")
+        try await versiongate.run("rule add k --bundle a --target 1.2 --title T --text X --enable")
+        #expect(try await versiongate.run("rule list").output.contains("k    a    waiting  below 1.2"))
+        #expect(try await versiongate.run("rule show k").output.contains("a release that reaches 1.2"))
+        try await versiongate.run("release add a 1.2 --platform ios")
+        #expect(try await versiongate.run("rule list").output.contains("k    a    on     below 1.2"))
+        #expect(!(try await versiongate.run("rule show k").output.contains("waits_for")))
+        try await versiongate.run("release withdraw a 1.2.0")
+        #expect(try await versiongate.run("rule list").output.contains("waiting"))
+        #expect(try await versiongate.run("release list").output.contains("withdrawn"))
+    }
+
+    @Test("record, list, change and remove releases, all rows of a version unless a region is named")
+    func recordsReleases() async throws {
+        try await versiongate.run("app add a")
+        try await versiongate.run(
+            "release add a 1.2 --platform ios --build 42 --min-os 15 --region US --live-at 2026-03-01T12:00:00Z"
+        )
+        try await versiongate.run("release add a 1.2 --platform ios --build 42 --region JP --staged")
+        let list = try await versiongate.run("release list --bundle A").output
+        #expect(list.contains("a    ios       1.2      42     15      US       live since 2026-03-01T12:00:00Z"))
+        #expect(list.contains("JP       staged"))
+        try await versiongate.run("release edit a 1.2.0 --region JP --no-staged --min-os 16")
+        #expect(try await versiongate.run("release list").output.contains("16      JP       live since"))
+        try await versiongate.run("release edit a 1.2 --clear min-os")
+        #expect(try await versiongate.run("release list --format json").output.contains("\"min_os\":null"))
+        try await versiongate.run("release remove a 1.2 --region US")
+        #expect(!(try await versiongate.run("release list").output.contains("US")))
+        try await versiongate.run("release remove a v1.2")
+        #expect(try await versiongate.run("release list --format json").output == "[]\n")
+    }
+
     @Test("translate a message, change the translation and remove it")
     func translates() async throws {
         try await addExample()

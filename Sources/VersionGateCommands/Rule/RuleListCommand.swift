@@ -17,6 +17,10 @@ struct RuleListCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var database: DatabaseOptions
 
+    private static func state(of rule: PolicyReports.RuleSummary) -> String {
+        rule.enabled ? (rule.isWaiting ? "waiting" : "on") : "off"
+    }
+
     func run() async throws {
         try await database.read { reports in
             switch output.format {
@@ -28,7 +32,7 @@ struct RuleListCommand: AsyncParsableCommand {
                     table.add(
                         rule.key,
                         rule.bundle ?? "every app",
-                        rule.enabled ? "on" : "off",
+                        Self.state(of: rule),
                         rule.target.map { "below \($0)" } ?? rule.versions ?? "all",
                         rule.platforms ?? "all",
                         "\(rule.rollout) %",

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Subprocess
+import TestDatabase
+import Testing
+
+@Suite("The README", .migratedDatabase)
+struct ReadmeTests {
+    /// A fenced block of the README.
+    private struct Block {
+        let language: String
+        let text: String
+    }
+
+    private func blocks() throws -> [Block] {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../README.md")
+        var blocks: [Block] = []
+        for (number, part) in try String(contentsOf: file, encoding: .utf8).components(separatedBy: "```").enumerated()
+        where number % 2 == 1 {
+            let lines = part.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+            blocks.append(Block(language: String(lines[0]), text: lines.count > 1 ? String(lines[1]) : ""))
+        }
+        return blocks
+    }
+
+    @Test("has commands and SQL that do what they say, one after the other")
+    func runs() async throws {
+        let database = TestDatabase.current
+        let binary = BuiltBinary(database)
+        let folder = URL(fileURLWithPath: BuiltBinary.path).deletingLastPathComponent().path
+        let path = "\(folder):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
+        let blocks = try blocks().filter { ["sh", "sql"].contains($0.language) }
+        #expect(blocks.count >= 8)
+        for block in blocks {
+            if block.language == "sql" {
+                let result = try await database.psql(block.text, user: "versiongate_admin")
+                #expect(result.isSuccess, "\(block.text)\n\(result.errors)")
+            } else {
+                let result = try await Subprocess.run(
+                    .name("bash"),
+                    arguments: ["-euo", "pipefail", "-c", block.text],
+                    environment: binary.subprocessEnvironment.updating(["PATH": path]),
+                    output: .string(limit: 1 << 20),
+                    error: .string(limit: 1 << 20)
+                )
+                #expect(result.terminationStatus.isSuccess, "\(block.text)\n\(result.standardError)")
+            }
+        }
+        let update = try await binary.run(
+            "check --format json --at +25h bundle=com.example.doto version=1.0 platform=ios os=17 language=de"
+        )
+        #expect(update.output.contains(#""title":"Bitte aktualisieren","text":"Doto 1.2 ist da.""#), "\(update.output)")
+        let blocked = try await binary.run("check --format json bundle=com.example.doto version=1.1 platform=ios os=17")
+        #expect(blocked.output.contains(#""id":"bad-1.1""#))
+        #expect(blocked.output.contains(#""lockout":true"#))
+        let noWayOut = try await binary.run(
+            "check --format json bundle=com.example.doto version=1.1 platform=ios os=14"
+        )
+        #expect(noWayOut.output.contains(#""id":"bad-1.1""#))
+        #expect(!noWayOut.output.contains("lockout"))
+    }
+}
