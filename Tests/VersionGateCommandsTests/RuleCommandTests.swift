@@ -225,7 +225,7 @@ struct RuleCommandTests {
         Failure("undo 4711", status: 1, "4711"),
         Failure("release withdraw a 1.2", status: 1, "there is no such release"),
         Failure("nonsense", status: 64, "nonsense"),
-        Failure("serve --port 99999999", status: 1, "0 to 65535"),
+        Failure("serve --port 99999999", status: 64, "0 to 65535"),
     ]
 
     @Test("fail with a message that names the fault and what to do", arguments: failures)

@@ -58,7 +58,12 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
 
     func run() async throws {
-        let configuration = try ServerConfiguration(config)
+        let configuration: ServerConfiguration
+        do throws(ConfigurationError) {
+            configuration = try ServerConfiguration(config)
+        } catch {
+            throw ValidationError("\(error)")
+        }
         let source = try database.source()
         var logger = Logger(label: "versiongate") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .notice
