@@ -59,8 +59,7 @@ public struct PolicyFollower: Service {
                     reload = await follow(connection, reload)
                     await connection.close()
                 } catch {
-                    policy.noteFailure("\(error)", at: clock())
-                    logger.debug("The database cannot be reached", metadata: ["error": "\(error)"])
+                    report(error, "The database cannot be reached; the policy in memory keeps answering")
                 }
                 guard !Task.isCancelled else { break }
                 policy.noteDatabase(isReachable: false)
@@ -84,11 +83,7 @@ public struct PolicyFollower: Service {
             }
         } catch {
             if !Task.isCancelled {
-                policy.noteFailure("\(error)", at: clock())
-                logger.warning(
-                    "The connection to the database broke; the policy in memory keeps answering",
-                    metadata: ["error": "\(error)"]
-                )
+                report(error, "The connection to the database broke; the policy in memory keeps answering")
             }
         }
         return reload
@@ -135,22 +130,20 @@ public struct PolicyFollower: Service {
                 )
             } catch {
                 reload.rejected(loaded)
-                policy.noteFailure("\(error)", at: clock())
-                logger.error(
-                    "The newest policy cannot be used; the one before it keeps answering",
-                    metadata: ["policy.revision": "\(values.revision)", "error": "\(error)"]
-                )
+                report(error, "The newest policy cannot be used; the one before it keeps answering")
             }
         } catch {
             guard await connection.isHealthy, !Task.isCancelled else { throw error }
-            if policy.status.failure?.reason != "\(error)" {
-                logger.error(
-                    "The policy cannot be loaded; the one in memory keeps answering",
-                    metadata: ["error": "\(error)"]
-                )
-            }
-            policy.noteFailure("\(error)", at: clock())
+            report(error, "The policy cannot be loaded; the one in memory keeps answering")
         }
+    }
+
+    /// Notes what went wrong, and logs it once for as long as it stays the same.
+    private func report(_ error: any Error, _ message: Logger.Message) {
+        let reason = "\(error)"
+        let level: Logger.Level = policy.status.failure?.reason == reason ? .debug : .warning
+        logger.log(level: level, message, metadata: ["error": "\(reason)"])
+        policy.noteFailure(reason, at: clock())
     }
 
     /// Compiles a policy away from the event loops and from the threads of Swift's concurrency.

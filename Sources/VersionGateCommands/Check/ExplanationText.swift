@@ -21,13 +21,22 @@ struct ExplanationText {
                 explanation.outcome.rawValue,
                 explanation.condition ?? "",
                 explanation.expected ?? "",
-                explanation.actual ?? (explanation.condition == nil ? "" : "not sent"),
+                explanation.actual ?? Self.absence(explanation),
                 explanation.bucket.map(String.init) ?? "-",
                 "\(explanation.rollout) %",
                 explanation.release ?? ""
             )
         }
         return table.text
+    }
+
+    /// What stands in place of an actual value that there is none of.
+    private static func absence(_ explanation: Explanation) -> String {
+        switch explanation.condition {
+        case nil, "final": ""
+        case "target" where explanation.expected?.hasPrefix(">=") == true: "no offer"
+        default: "not sent"
+        }
     }
 
     /// An array of objects, for programs.

@@ -24,7 +24,7 @@ struct TextTable {
             var line = ""
             for (column, cell) in cells.enumerated() {
                 line += cell
-                if column < cells.count - 1 {
+                if cells[(column + 1)...].contains(where: { !$0.isEmpty }) {
                     line += String(repeating: " ", count: widths[column] - Self.width(cell) + 2)
                 }
             }
