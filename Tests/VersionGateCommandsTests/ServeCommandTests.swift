@@ -83,41 +83,6 @@ struct ServeCommandTests {
     }
 
     @Test(
-        "keeps the policy it has when a superuser writes one that cannot be compiled, says why, and takes the next one",
-        .migratedDatabase,
-        .timeLimit(.minutes(1))
-    )
-    func keepsTheLastGoodPolicy() async throws {
-        let database = TestDatabase.current
-        let edit = "UPDATE policy_revision SET revision = revision + 1, token = gen_random_uuid(); NOTIFY versiongate;"
-        let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
-        try await ServingBinary.run(binary) { server in
-            let owner = try await database.connect()
-            try await owner.execute(Self.insertRule)
-            try await server.check(Self.payload2013) { $0 == Self.answer }
-            try await owner.execute(
-                """
-                SET session_replication_role = replica;
-                ALTER TABLE rules DROP CONSTRAINT rules_versions_check;
-                UPDATE rules SET versions = '<1..2', title = 'Broken';
-                \(edit)
-                """
-            )
-            var ready = try await server.management("/ready")
-            while !ready.body.contains("reloadError") {
-                ready = try await server.management("/ready")
-            }
-            #expect(ready.status == 200)
-            #expect(ready.body.contains("rule update"), "\(ready.body)")
-            #expect(try await server.check(Self.payload2013) == Self.answer)
-            try await owner.execute("UPDATE rules SET versions = '<1.2', title = 'Mended'; \(edit)")
-            try await server.check(Self.payload2013) { $0.contains("Mended") }
-            let mended = try await server.management("/ready")
-            #expect(!mended.body.contains("reloadError"))
-        }
-    }
-
-    @Test(
         "starts without a database, answers no messages, is not ready, and loads the policy when the database is there"
     )
     func startsWithoutADatabase() async throws {
