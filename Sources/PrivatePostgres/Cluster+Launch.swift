@@ -17,10 +17,10 @@ extension Cluster {
     /// process reaches the server. The script returns when the server's process is there; it outlives this one.
     func launch() async throws(PrivatePostgresError) {
         let installation = try await PostgresInstallation.find(major: dataVersion(), search)
-        guard search.find("flock") != nil else {
+        for program in ["flock"] + asOwner.prefix(1) where search.find(program) == nil {
             throw PrivatePostgresError(
                 .programsMissing,
-                "the program flock is not installed",
+                "the program \(program) is not installed",
                 hint: "Install util-linux, or set DATABASE_URL to use a database elsewhere."
             )
         }
@@ -28,16 +28,11 @@ extension Cluster {
 
         var platform = PlatformOptions()
         platform.createSession = true
-        if geteuid() == 0 {
-            platform.userID = folder.owner.id
-            platform.groupID = folder.owner.group
-            platform.supplementaryGroups = []
-        }
-        let arguments = ["-c", LaunchScript.launcher, "versiongate-launch"] + serverArguments
+        let command = asOwner + ["sh", "-c", LaunchScript.launcher, "versiongate-launch"] + serverArguments
         do {
             let result = try await run(
-                .path("/bin/sh"),
-                arguments: Arguments(arguments),
+                .path("/usr/bin/env"),
+                arguments: Arguments(command),
                 environment: .custom(environment(installation)),
                 workingDirectory: "/",
                 platformOptions: platform,
@@ -55,6 +50,15 @@ extension Cluster {
         } catch {
             throw PrivatePostgresError(.startFailed, "PostgreSQL could not be started: \(error)")
         }
+    }
+
+    /// The beginning of a command line that makes root the owner of the folder; empty for anybody else.
+    ///
+    /// A program does it because the forked child of a process with several threads must not: setuid waits for threads
+    /// that the child does not have.
+    private var asOwner: [String] {
+        guard geteuid() == 0 else { return [] }
+        return ["setpriv", "--reuid=\(folder.owner.id)", "--regid=\(folder.owner.group)", "--clear-groups"]
     }
 
     private func dataVersion() throws(PrivatePostgresError) -> Int? {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Foundation
 import Logging
 import Postgres
 import Subprocess
+import Synchronization
 import Testing
 
 @testable import PrivatePostgres
@@ -152,11 +154,10 @@ struct PrivatePostgresTests {
             try await untilStopped(folder)
 
             // A process of the same user, which PostgreSQL by itself takes for another server.
-            var platform = PlatformOptions()
-            platform.userID = geteuid() == 0 ? owner : nil
+            let asOwner = geteuid() == 0 ? ["setpriv", "--reuid=\(owner)", "--clear-groups", "cat"] : ["cat"]
             _ = try await run(
-                .name("cat"),
-                platformOptions: platform,
+                .name(asOwner[0]),
+                arguments: Arguments(Array(asOwner.dropFirst())),
                 input: .inputWriter,
                 output: .discarded,
                 error: .discarded
@@ -181,6 +182,19 @@ struct PrivatePostgresTests {
             #expect(try FileStatus(folder.state).owner == geteuid())
             if geteuid() == 0 { #expect(status.owner != 0) } else { #expect(status.owner == geteuid()) }
             try await lease.releaseAndWait()
+        }
+    }
+
+    /// A child between fork and exec must not call what waits for the other threads of its parent, as setuid does.
+    @Test func `Threads that come and go while the server is started do not matter`() async throws {
+        try await TemporaryFolder.with { folder in
+            let isOver = Atomic(false)
+            let churn = Thread {
+                while !isOver.load(ordering: .relaxed) { Thread.detachNewThread {} }
+            }
+            churn.start()
+            defer { isOver.store(true, ordering: .relaxed) }
+            for _ in 0..<5 { try await folder.postgres().start().releaseAndWait() }
         }
     }
 
