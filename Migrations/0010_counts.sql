@@ -1,0 +1,55 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Copyright the versiongate authors
+--
+-- How many checks there were, by hour and by what the clients said, and how often each rule was sent.
+--
+-- Servers add what they counted, many keys in one statement. What clients say is not verified: anybody can claim to be
+-- any version. No installation, no address and no attribute is kept.
+
+SET LOCAL search_path = public, pg_temp;
+
+CREATE TABLE check_counts (
+    hour timestamptz NOT NULL,
+    bundle text,
+    platform text,
+    version text,
+    build text,
+    region text,
+    os text,
+    checks bigint NOT NULL CONSTRAINT check_counts_checks_check CHECK (checks >= 0),
+    messages bigint NOT NULL CONSTRAINT check_counts_messages_check CHECK (messages BETWEEN 0 AND checks),
+    lockouts bigint NOT NULL CONSTRAINT check_counts_lockouts_check CHECK (lockouts BETWEEN 0 AND messages),
+    CONSTRAINT check_counts_key UNIQUE NULLS NOT DISTINCT (hour, bundle, platform, version, build, region, os)
+);
+
+COMMENT ON TABLE check_counts IS
+    'Checks per hour and kind of client, added up by the servers. Days that are over for long are one row a day.';
+COMMENT ON COLUMN check_counts.hour IS 'Start of the hour; of the day, in UTC, once hours are rolled up to days.';
+COMMENT ON COLUMN check_counts.bundle IS
+    'The app as apps spells it; null, with all other members, for apps that are not in apps and for kinds of clients'
+    ' beyond what a server keeps apart.';
+COMMENT ON COLUMN check_counts.platform IS 'The platform in lower case; null: not sent, or none that is known.';
+COMMENT ON COLUMN check_counts.version IS 'The version as the client wrote it; null: not sent or unreadable.';
+COMMENT ON COLUMN check_counts.build IS 'The build as the client wrote it; null: not sent or unreadable.';
+COMMENT ON COLUMN check_counts.region IS 'The country in the client''s region; null: none.';
+COMMENT ON COLUMN check_counts.os IS 'The version of the operating system; null: not sent or unreadable.';
+COMMENT ON COLUMN check_counts.checks IS 'How many checks.';
+COMMENT ON COLUMN check_counts.messages IS 'Those that were answered with a message, or with several.';
+COMMENT ON COLUMN check_counts.lockouts IS 'Those that were answered with a lockout.';
+
+CREATE TABLE rule_counts (
+    hour timestamptz NOT NULL,
+    rule text NOT NULL,
+    sent bigint NOT NULL CONSTRAINT rule_counts_sent_check CHECK (sent >= 0),
+    lockouts bigint NOT NULL CONSTRAINT rule_counts_lockouts_check CHECK (lockouts BETWEEN 0 AND sent),
+    CONSTRAINT rule_counts_pkey PRIMARY KEY (hour, rule)
+);
+
+COMMENT ON TABLE rule_counts IS 'How often each rule''s message was sent, per hour. Rules that were removed stay.';
+COMMENT ON COLUMN rule_counts.hour IS 'As in check_counts.';
+COMMENT ON COLUMN rule_counts.rule IS 'Key of the rule.';
+COMMENT ON COLUMN rule_counts.sent IS 'How often its message was sent.';
+COMMENT ON COLUMN rule_counts.lockouts IS 'How often with the lockout.';
+
+GRANT SELECT ON check_counts, rule_counts TO versiongate_server, versiongate_admin;
+GRANT INSERT, UPDATE, DELETE ON check_counts, rule_counts TO versiongate_server;
