@@ -29,7 +29,7 @@ extension Answer {
             let summary = policy.writeAnswer(for: client, at: time, shape: shape, into: &bytes)
             let document = String(decoding: bytes, as: UTF8.self)
             guard try Self.messages(in: bytes, shape) == messages else { throw AnswerBytesError(document: document) }
-            guard summary.sent.map({ UTF8Text(policy.ruleKey(at: $0.index)) }) == messages.map(\.first),
+            guard summary.sent.map({ UTF8Text(policy.ruleKey(at: $0.place)) }) == messages.map(\.first),
                 summary.sent.map({ $0.lockout ? "true" : "false" }) == messages.map(\.last)
             else { throw AnswerBytesError(document: document) }
         }

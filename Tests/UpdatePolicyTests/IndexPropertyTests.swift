@@ -43,7 +43,7 @@ struct IndexPropertyTests {
     ) {
         var bytes: [UInt8] = []
         let summary = policy.writeAnswer(for: client, at: time, shape: .standard, into: &bytes)
-        let written = summary.sent.map { SlowEvaluator.Sent(key: policy.ruleKey(at: $0.index), lockout: $0.lockout) }
+        let written = summary.sent.map { SlowEvaluator.Sent(key: policy.ruleKey(at: $0.place), lockout: $0.lockout) }
         #expect(written == sent, "seed \(seed)")
         let explained = policy.explain(client, at: time).compactMap { explanation -> SlowEvaluator.Sent? in
             guard explanation.outcome == .sent || explanation.outcome == .sentWithoutLockout else { return nil }

@@ -55,7 +55,7 @@ extension CompiledPolicy {
         #expect(explained.map(\.key) == messages.map(\.id))
         var bytes: [UInt8] = []
         let summary = writeAnswer(for: client, at: time, shape: .standard, into: &bytes)
-        #expect(summary.sent.map { ruleKey(at: $0.index) } == messages.map(\.id))
+        #expect(summary.sent.map { ruleKey(at: $0.place) } == messages.map(\.id))
         #expect(summary.sent.map(\.lockout) == messages.map(\.lockout))
         return messages.map { $0.id + ($0.lockout ? "!" : "") }
     }

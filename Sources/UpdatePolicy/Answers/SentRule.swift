@@ -3,8 +3,8 @@
 
 /// A rule whose message was sent.
 public struct SentRule: Sendable, Hashable {
-    /// The place of the rule among those of the compiled policy, for `CompiledPolicy.ruleKey(at:)`.
-    public let index: Int
+    /// Where the rule is in the compiled policy, for `CompiledPolicy.ruleKey(at:)`.
+    public let place: RulePlace
 
     /// Whether the message locks the client out.
     public internal(set) var lockout: Bool

@@ -5,13 +5,10 @@
 ///
 /// What a rule does is judged by the same functions that answer checks; only the words are found here, from the rows.
 struct CheckExplainer {
-    private let policy: CompiledPolicy
     private let client: Client
     private let app: CompiledApp?
     private let time: Timestamp
     private let platform: Int32
-    private let ownFacts: CheckFacts?
-    private let everyAppFacts: CheckFacts?
     private let rows: [ReleaseRow]
     private var finalKey: String?
 
@@ -32,31 +29,19 @@ struct CheckExplainer {
     }
 
     init(_ policy: CompiledPolicy, _ client: Client, _ app: CompiledApp?, _ time: Timestamp) {
-        self.policy = policy
         self.client = client
         self.app = app
         self.time = time
         let platform = policy.platformNumbers.number(of: client.platformText)
         self.platform = platform
-        func facts(_ group: RuleGroup?) -> CheckFacts? {
-            group.map {
-                CheckFacts(client, platform: platform, time: time.microsecondsSince1970, on: $0.scales)
-            }
-        }
-        ownFacts = facts(app?.rules)
-        everyAppFacts = facts(policy.rulesForEveryApp)
-        rows = Self.rows(policy, client)
+        rows = Self.rows(app, client)
     }
 
     /// The releases of the client's app and platform in ascending order.
-    private static func rows(_ policy: CompiledPolicy, _ client: Client) -> [ReleaseRow] {
-        guard let bundle = client.bundle, let platform = client.platform else { return [] }
-        let lowercased = UTF8Text(ASCII.lowercased(bundle.string))
-        return policy.policy.releases
-            .filter { release in
-                UTF8Text(ASCII.lowercased(release.bundle)) == lowercased
-                    && UTF8Text(Platform(release.platform).name) == UTF8Text(platform.name)
-            }
+    private static func rows(_ app: CompiledApp?, _ client: Client) -> [ReleaseRow] {
+        guard let app, let platform = client.platform else { return [] }
+        return app.releaseRows
+            .filter { UTF8Text(Platform($0.platform).name) == UTF8Text(platform.name) }
             .compactMap { release in
                 AppVersion(release.version).map { version in
                     ReleaseRow(
@@ -78,26 +63,24 @@ struct CheckExplainer {
     }
 
     /// Tells what became of a rule; rules must be asked for in order.
-    mutating func explain(_ number: Int) -> Explanation {
-        let compiled = policy.rules[number]
-        guard let facts = compiled.app < 0 ? everyAppFacts : ownFacts else {
-            preconditionFailure("a rule belongs to the client's app or to every app")
-        }
-        if let condition = policy.firstUnmetCondition(of: number, by: client, facts, app) {
-            return explanation(number, .noMatch, reason(number, condition))
+    mutating func explain(_ number: Int, of group: RuleGroup) -> Explanation {
+        let compiled = group.rules[number]
+        let facts = CheckFacts(client, platform: platform, time: time.microsecondsSince1970, on: group.scales)
+        if let condition = group.firstUnmetCondition(of: number, by: client, facts, app) {
+            return explanation(number, of: group, .noMatch, reason(number, of: group, condition))
         }
         if let finalKey {
-            return explanation(number, .afterAFinalRule, Reason(condition: "final", actual: finalKey))
+            return explanation(number, of: group, .afterAFinalRule, Reason(condition: "final", actual: finalKey))
         }
-        if compiled.flags.contains(.final) { finalKey = policy.policy.rules[number].key }
+        if compiled.flags.contains(.final) { finalKey = group.rows[number].key }
         guard compiled.flags.contains(.needsWayOut) else {
             let offer = compiled.flags.contains(.hasTarget) ? offerLabel(compiled) : nil
-            return explanation(number, .sent, nil, release: offer)
+            return explanation(number, of: group, .sent, nil, release: offer)
         }
         var reason = Reason(condition: "lockout", expected: "a way out")
-        switch policy.wayOut(of: compiled, client, app, platform, time.microsecondsSince1970) {
+        switch group.wayOut(of: compiled, client, app, platform, time.microsecondsSince1970) {
         case .open(let offer):
-            return explanation(number, .sent, nil, release: label(offer))
+            return explanation(number, of: group, .sent, nil, release: label(offer))
         case .noOffer:
             reason.actual = "no offer"
         case .notAbove(let offer):
@@ -107,16 +90,17 @@ struct CheckExplainer {
             reason.actual = "the rule matches the offer"
             reason.release = label(offer)
         }
-        return explanation(number, .sentWithoutLockout, reason)
+        return explanation(number, of: group, .sentWithoutLockout, reason)
     }
 
     private func explanation(
         _ number: Int,
+        of group: RuleGroup,
         _ outcome: Explanation.Outcome,
         _ reason: Reason?,
         release: String? = nil
     ) -> Explanation {
-        let rule = policy.policy.rules[number]
+        let rule = group.rows[number]
         return Explanation(
             position: rule.position,
             key: rule.key,
@@ -125,7 +109,7 @@ struct CheckExplainer {
             expected: reason?.expected,
             actual: reason?.actual,
             bucket: bucket(rule),
-            rollout: rollout(number),
+            rollout: rollout(number, of: group),
             release: reason?.release ?? release
         )
     }
@@ -134,14 +118,14 @@ struct CheckExplainer {
         client.install.map { Bucket(key: rule.key, install: $0).number }
     }
 
-    private func rollout(_ number: Int) -> Percentage {
-        let hundredths = policy.rollout(of: policy.rules[number], at: time.microsecondsSince1970)
+    private func rollout(_ number: Int, of group: RuleGroup) -> Percentage {
+        let hundredths = group.rollout(of: group.rules[number], at: time.microsecondsSince1970)
         return Percentage(hundredths: Int(hundredths)) ?? .all
     }
 
     private func label(_ offer: Int) -> String? {
         guard let app, let list = app.releaseList(onPlatform: platform) else { return nil }
-        return policy.policy.releases[app.releases[list].releases[offer].row].label
+        return app.releaseRows[app.releases[list].releases[offer].row].label
     }
 
     private func offerLabel(_ rule: CompiledRule) -> String? {
@@ -157,8 +141,8 @@ struct CheckExplainer {
 }
 
 extension CheckExplainer {
-    private func reason(_ number: Int, _ condition: Condition) -> Reason {
-        let rule = policy.policy.rules[number]
+    private func reason(_ number: Int, of group: RuleGroup, _ condition: Condition) -> Reason {
+        let rule = group.rows[number]
         switch condition {
         case .platforms:
             return Reason(
@@ -185,7 +169,7 @@ extension CheckExplainer {
                 actual: client.language?.text
             )
         case .attributes:
-            return attributeReason(number)
+            return attributeReason(number, of: group)
         case .targetReached:
             return Reason(
                 condition: "target",
@@ -196,7 +180,7 @@ extension CheckExplainer {
             return Reason(
                 condition: "target",
                 expected: rule.target.map { ">=\($0)" },
-                actual: offerLabel(policy.rules[number]),
+                actual: offerLabel(group.rules[number]),
                 release: awaitedRelease(rule)
             )
         case .startsAt:
@@ -214,7 +198,7 @@ extension CheckExplainer {
         case .rollout:
             return Reason(
                 condition: "rollout",
-                expected: "bucket < \(rollout(number).hundredths)",
+                expected: "bucket < \(rollout(number, of: group).hundredths)",
                 actual: bucket(rule).map(String.init)
             )
         case .enabled:
@@ -224,11 +208,11 @@ extension CheckExplainer {
         }
     }
 
-    private func attributeReason(_ number: Int) -> Reason {
-        guard let place = policy.firstUnmetAttribute(policy.rules[number], client) else {
+    private func attributeReason(_ number: Int, of group: RuleGroup) -> Reason {
+        guard let place = group.firstUnmetAttribute(group.rules[number], client) else {
             return Reason(condition: "attributes")
         }
-        let attribute = policy.pools.attributes[place]
+        let attribute = group.pools.attributes[place]
         return Reason(
             condition: "attributes.\(attribute.name)",
             expected: attribute.values.map(\.string).joined(separator: ", "),

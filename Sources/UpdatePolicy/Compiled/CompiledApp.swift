@@ -10,34 +10,46 @@ final class CompiledApp: Sendable {
         let bytes: [UInt8]
     }
 
+    /// The number of the bundle among those of the policy.
+    let number: Int
+
     /// The bundle as the policy spells it.
     let bundle: String
+
+    /// The app's row; `nil` where the policy has none, and just something about its bundle.
+    let row: App?
 
     /// What stands for `{app}`.
     let displayName: String
 
-    /// Whether the policy has a row for the app, and not just for its bundle.
-    let isListed: Bool
-
     let isPaused: Bool
     let links: [Link]
+
+    /// The rows of the app's releases, in any order.
+    let releaseRows: [Release]
+
+    /// The releases that somebody can get at some time, by platform.
     let releases: [ReleaseList]
 
     /// `nil` where the app has no rules of its own.
     let rules: RuleGroup?
 
     init(
+        number: Int,
         bundle: String,
-        app: App?,
+        row: App?,
         links: [Link],
+        releaseRows: [Release],
         releases: [ReleaseList],
         rules: RuleGroup?
     ) {
+        self.number = number
         self.bundle = bundle
-        displayName = app?.name ?? bundle
-        isListed = app != nil
-        isPaused = app?.paused ?? false
+        self.row = row
+        displayName = row?.name ?? bundle
+        isPaused = row?.paused ?? false
         self.links = links
+        self.releaseRows = releaseRows
         self.releases = releases
         self.rules = rules
     }

@@ -7,9 +7,11 @@ extension CompiledPolicy {
     /// The rules are those of the client's app and those for every app, enabled or not.
     public func explain(_ client: Client, at time: Timestamp) -> [Explanation] {
         let app = app(of: client)
-        var numbers = (app?.rules?.rules ?? []) + (rulesForEveryApp?.rules ?? [])
-        numbers.sort()
+        let places = [app?.rules, rulesForEveryApp].compactMap { $0 }.flatMap { group in
+            group.rows.indices.map { (group: group, number: $0) }
+        }
         var explainer = CheckExplainer(self, client, app, time)
-        return numbers.map { explainer.explain(Int($0)) }
+        return places.sorted { Rule.precedes($0.group.rows[$0.number], $1.group.rows[$1.number]) }
+            .map { explainer.explain($0.number, of: $0.group) }
     }
 }

@@ -4,51 +4,86 @@
 /// A policy made ready to answer checks: immutable, indexed, its messages prepared as bytes.
 ///
 /// A check looks its app up by bundle, then asks the index of the app's rules, and that of the rules for every app, for
-/// those that the client may meet; only these are compared. Rules are numbered in the order of their messages, so
-/// sorting the numbers of those that match sorts the messages.
+/// those that the client may meet; only these are compared. What belongs to one app is compiled on its own, so a policy
+/// in which few apps differ from the one before shares all others with it.
 public final class CompiledPolicy: Sendable {
-    /// The rows, the rules in the order of their messages.
-    public let policy: Policy
+    /// The number of the last change that is in the policy.
+    public let revision: Int64
 
-    let rules: [CompiledRule]
-    let pools: RulePools
+    /// A text that differs whenever the policy does.
+    public let token: String
+
+    /// How many apps the policy has.
+    public let appCount: Int
+
+    /// How many rules the policy has, enabled or not.
+    public let ruleCount: Int
+
+    /// How many releases the policy has.
+    public let releaseCount: Int
+
     let apps: [CompiledApp]
     let appNumbers: NameTable
     let platformNumbers: PlatformNumbers
+
+    /// `nil` where there are none.
     let rulesForEveryApp: RuleGroup?
+
+    private init(revision: Int64, token: String, _ compiler: PolicyCompiler) {
+        self.revision = revision
+        self.token = token
+        apps = compiler.apps
+        appNumbers = compiler.appNumbers
+        platformNumbers = compiler.platformNumbers
+        rulesForEveryApp = compiler.rulesForEveryApp
+        appCount = apps.count { $0.row != nil }
+        ruleCount = apps.reduce(rulesForEveryApp?.rows.count ?? 0) { $0 + ($1.rules?.rows.count ?? 0) }
+        releaseCount = apps.reduce(0) { $0 + $1.releaseRows.count }
+    }
 
     /// Compiles a policy.
     ///
     /// - Throws: `PolicyError` that names the row which means nothing: a range, a version, a region that cannot be
     ///   read, an empty list, or an app or rule that is there twice.
-    public init(_ policy: Policy) throws(PolicyError) {
-        let compiler = try PolicyCompiler(policy)
-        self.policy = compiler.policy
-        rules = compiler.rules
-        pools = compiler.pools
-        apps = compiler.apps
-        appNumbers = compiler.appNumbers
-        platformNumbers = compiler.platformNumbers
-        rulesForEveryApp = compiler.rulesForEveryApp
+    public convenience init(_ policy: Policy) throws(PolicyError) {
+        var compiler = PolicyCompiler()
+        try compiler.compile(policy)
+        self.init(revision: policy.revision, token: policy.token, compiler)
     }
 
-    /// The revision of the policy.
-    public var revision: Int64 { policy.revision }
+    /// Compiles what differs from this policy, and shares the rest with it.
+    ///
+    /// - Throws: as ``init(_:)`` does.
+    public func updated(with update: PolicyUpdate) throws(PolicyError) -> CompiledPolicy {
+        var compiler = PolicyCompiler(continuing: self)
+        try compiler.compile(
+            update.policy,
+            bundles: update.bundles,
+            includesRulesForEveryApp: update.includesRulesForEveryApp
+        )
+        return CompiledPolicy(revision: update.policy.revision, token: update.policy.token, compiler)
+    }
 
-    /// The token of the policy.
-    public var token: String { policy.token }
+    /// The rows that the policy was compiled from, in the order of bundles, of releases and of messages.
+    public var policy: Policy {
+        let apps = apps.sorted { UTF8Text($0.bundle) < UTF8Text($1.bundle) }
+        return Policy(
+            revision: revision,
+            token: token,
+            apps: apps.compactMap(\.row),
+            releases: apps.flatMap(\.releaseRows).sorted { $0.id < $1.id },
+            rules: (apps.flatMap { $0.rules?.rows ?? [] } + (rulesForEveryApp?.rows ?? [])).sorted(by: Rule.precedes)
+        )
+    }
 
-    /// How many apps the policy has.
-    public var appCount: Int { policy.apps.count }
+    /// The key of a rule.
+    ///
+    /// - Parameter place: One that an answer of this policy told.
+    public func ruleKey(at place: RulePlace) -> String {
+        group(of: place, apps)?.rows[Int(place.number)].key ?? ""
+    }
 
-    /// How many rules the policy has, enabled or not.
-    public var ruleCount: Int { policy.rules.count }
-
-    /// How many releases the policy has.
-    public var releaseCount: Int { policy.releases.count }
-
-    /// The key of a rule by its place, as `SentRule` names it.
-    public func ruleKey(at index: Int) -> String {
-        policy.rules[index].key
+    private func group(of place: RulePlace, _ apps: [CompiledApp]) -> RuleGroup? {
+        place.app < 0 ? rulesForEveryApp : apps[Int(place.app)].rules
     }
 }

@@ -10,7 +10,7 @@ struct CompiledRelease: Sendable {
     let regions: PoolRange
     let liveAt: Int64
     let withdrawnAt: Int64
-    /// The place among the releases of the policy.
+    /// The place among the rows of the app's releases.
     let row: Int
 
     /// Whether the release is above a client: by its version, by its build where the versions are equal or the client's

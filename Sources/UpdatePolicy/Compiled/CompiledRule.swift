@@ -21,9 +21,6 @@ struct CompiledRule: Sendable {
     var flags: Flags = []
     var rollout: UInt16 = 10_000
 
-    /// The bundle's number among the apps; -1 for a rule for every app.
-    var app: Int32 = -1
-
     var versions = PoolRange.empty
     var builds = PoolRange.empty
     var os = PoolRange.empty

@@ -3,29 +3,35 @@
 
 /// The rules of one app, or those for every app.
 final class RuleGroup: Sendable {
-    /// All rules of the group in order, also those that reach nobody.
-    let rules: [UInt32]
+    /// The rows of all rules of the group in the order of their messages, also of those that reach nobody.
+    let rows: [Rule]
 
+    /// The rules in the same order, so that sorting the numbers of those that match sorts the messages.
+    let rules: [CompiledRule]
+
+    let pools: RulePools
     let scales: RuleScales
 
     private let anyPlatform: RuleIndex
     private let platforms: [Int32]
     private let byPlatform: [RuleIndex]
 
-    init(_ rules: [UInt32], _ compiled: [CompiledRule], _ pools: RulePools, _ scales: RuleScales) {
+    init(_ rows: [Rule], _ rules: [CompiledRule], _ pools: RulePools, _ scales: RuleScales) {
+        self.rows = rows
         self.rules = rules
+        self.pools = pools
         self.scales = scales
         var anyPlatform: [UInt32] = []
         var byPlatform: [Int32: [UInt32]] = [:]
-        for rule in rules where Self.canReachAnybody(compiled[Int(rule)], pools) {
-            let platforms = compiled[Int(rule)].platforms
-            if platforms.isEmpty { anyPlatform.append(rule) }
-            for index in platforms.indices { byPlatform[pools.platforms[index], default: []].append(rule) }
+        for (number, rule) in rules.enumerated() where Self.canReachAnybody(rule, pools) {
+            let number = UInt32(truncatingIfNeeded: number)
+            if rule.platforms.isEmpty { anyPlatform.append(number) }
+            for index in rule.platforms.indices { byPlatform[pools.platforms[index], default: []].append(number) }
         }
-        self.anyPlatform = RuleIndex(anyPlatform, compiled, pools, scales)
+        self.anyPlatform = RuleIndex(anyPlatform, rules, pools, scales)
         let sorted = byPlatform.sorted { $0.key < $1.key }
         platforms = sorted.map(\.key)
-        self.byPlatform = sorted.map { RuleIndex($0.value, compiled, pools, scales) }
+        self.byPlatform = sorted.map { RuleIndex($0.value, rules, pools, scales) }
     }
 
     private static func canReachAnybody(_ rule: CompiledRule, _ pools: RulePools) -> Bool {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// The arrays that the compiled rules and releases of a policy share.
+/// The arrays that the compiled rules of one group share.
 struct RulePools: Sendable {
     var intervals: [RankInterval] = []
     var platforms: [Int32] = []

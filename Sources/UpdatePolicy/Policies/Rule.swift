@@ -130,3 +130,11 @@ public struct Rule: Sendable, Equatable, Codable {
         self.steps = steps
     }
 }
+
+extension Rule {
+    /// Whether a rule's message comes before that of another: by position, then by key as bytes.
+    static func precedes(_ left: Rule, _ right: Rule) -> Bool {
+        if left.position != right.position { return left.position < right.position }
+        return UTF8Text(left.key) < UTF8Text(right.key)
+    }
+}
