@@ -60,7 +60,8 @@ CREATE TABLE changes (
     os_user text,
     tool text,
     why text,
-    undoes bigint CONSTRAINT changes_undoes_fkey REFERENCES changes
+    undoes bigint CONSTRAINT changes_undoes_fkey REFERENCES changes,
+    token uuid NOT NULL
 );
 
 CREATE INDEX changes_undoes_idx ON changes (undoes);
@@ -75,6 +76,7 @@ COMMENT ON COLUMN changes.os_user IS
 COMMENT ON COLUMN changes.tool IS 'The tool, as it said in application_name: psql, versiongate, ...';
 COMMENT ON COLUMN changes.why IS 'The reason, as it was given in the setting versiongate.why.';
 COMMENT ON COLUMN changes.undoes IS 'The change that this one undid.';
+COMMENT ON COLUMN changes.token IS 'The token that the policy had from this change on.';
 
 CREATE TABLE change_rows (
     change bigint NOT NULL CONSTRAINT change_rows_change_fkey REFERENCES changes,
@@ -225,17 +227,18 @@ CREATE FUNCTION open_change() RETURNS bigint
 AS $$
 DECLARE
     this_revision bigint;
+    this_token uuid;
 BEGIN
     UPDATE policy_revision
        SET revision = revision + 1, token = gen_random_uuid(), xid = pg_current_xact_id(), at = now()
      WHERE (xid, at) IS DISTINCT FROM (pg_current_xact_id(), now())
-    RETURNING revision INTO this_revision;
+    RETURNING revision, token INTO this_revision, this_token;
     IF NOT FOUND THEN
         SELECT revision INTO STRICT this_revision FROM policy_revision;
         RETURN this_revision;
     END IF;
 
-    INSERT INTO changes (id, at, role, os_user, tool, why, undoes)
+    INSERT INTO changes (id, at, role, os_user, tool, why, undoes, token)
     VALUES (
         this_revision,
         clock_timestamp(),
@@ -247,7 +250,8 @@ BEGIN
             SELECT (key ->> 'id')::bigint
               FROM edited_rows
              WHERE xid = pg_current_xact_id() AND at = now() AND table_name = 'changes'
-        )
+        ),
+        this_token
     );
     DELETE FROM edited_rows WHERE xid = pg_current_xact_id() AND at = now() AND table_name = 'changes';
     PERFORM pg_notify('versiongate', this_revision::text);
@@ -322,6 +326,47 @@ $$;
 
 COMMENT ON FUNCTION record_edit() IS 'Trigger: records at the commit what the transaction did to a row.';
 
+-- Servers ask this to read what an edit changed, and no more. Tokens tell whether the history that is here goes on from
+-- what a server has, and whether it goes on until now: a database may have been restored, or edited behind its back.
+CREATE FUNCTION apps_changed_since(known_revision bigint, known_token uuid) RETURNS text[]
+    LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    most_rows CONSTANT integer := 5000;
+    bundles text[];
+BEGIN
+    IF NOT EXISTS (SELECT FROM changes AS c WHERE c.id = known_revision AND c.token = known_token)
+        OR NOT EXISTS (SELECT FROM policy_revision AS p JOIN changes AS c ON c.id = p.revision AND c.token = p.token)
+        OR (SELECT count(*) > most_rows
+              FROM (SELECT FROM change_rows AS r WHERE r.change > known_revision LIMIT most_rows + 1) AS first)
+    THEN
+        RETURN NULL;
+    END IF;
+    SELECT array_agg(DISTINCT changed.bundle)
+      INTO bundles
+      FROM (
+          SELECT side.policy_row ->> 'bundle' AS bundle
+            FROM change_rows AS r, LATERAL (VALUES (r.before), (r.after)) AS side(policy_row)
+           WHERE r.change > known_revision
+             AND r.table_name IN ('apps', 'store_links', 'releases', 'rules')
+             AND side.policy_row IS NOT NULL
+          UNION ALL
+          -- Where the rule is gone, its own row has been recorded as well.
+          SELECT rule.bundle
+            FROM change_rows AS r
+            JOIN rules AS rule ON rule.key = coalesce(r.after, r.before) ->> 'rule'
+           WHERE r.change > known_revision
+             AND r.table_name IN ('rule_texts', 'rollout_steps')
+      ) AS changed;
+    RETURN coalesce(bundles, '{}');
+END
+$$;
+
+COMMENT ON FUNCTION apps_changed_since(bigint, uuid) IS
+    'The bundles of the apps that changes after a revision were about, null among them for rules for every app; null: the'
+    ' history does not tell, or so much was changed that everything is read as quickly.';
+
 -- Emptying a table runs no row triggers: it would leave no trace, and could not be undone.
 CREATE FUNCTION refuse_truncate() RETURNS trigger
     LANGUAGE plpgsql
@@ -342,7 +387,8 @@ $$;
 
 COMMENT ON FUNCTION refuse_truncate() IS 'Trigger: refuses TRUNCATE.';
 
-REVOKE ALL ON FUNCTION note_edit(), record_edit(), open_change(), record_row(text, jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION
+    note_edit(), record_edit(), open_change(), record_row(text, jsonb), apps_changed_since(bigint, uuid) FROM PUBLIC;
 
 CREATE TRIGGER a_note_edit AFTER INSERT OR UPDATE OR DELETE ON apps
     FOR EACH ROW EXECUTE FUNCTION note_edit('bundle');

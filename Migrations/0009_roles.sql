@@ -37,6 +37,7 @@ GRANT SELECT ON
 GRANT INSERT, UPDATE, DELETE ON apps, store_links, releases, rules, rule_texts, rollout_steps TO versiongate_admin;
 GRANT SELECT ON changes, change_rows TO versiongate_admin;
 GRANT EXECUTE ON FUNCTION undo_change(bigint) TO versiongate_admin;
+GRANT EXECUTE ON FUNCTION apps_changed_since(bigint, uuid) TO versiongate_server, versiongate_admin;
 
 -- The bookkeeping of the migrations is there if they are run by the migrate command.
 DO $$

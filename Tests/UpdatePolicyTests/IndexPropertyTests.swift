@@ -33,6 +33,60 @@ struct IndexPropertyTests {
         #expect(rules < 30 || lockouts > 0)
     }
 
+    @Test("A policy that is updated app by app answers as if it were compiled at once")
+    func updates() throws {
+        var generator = PolicyGenerator(SeededGenerator())
+        let seed = generator.random.seed
+        print("updates: seed \(seed)")
+        for _ in 0..<30 {
+            var updated = try CompiledPolicy(generator.policy(rules: 20))
+            for _ in 0..<5 {
+                let next = generator.policy(rules: 20)
+                let bundles = next.apps.map(\.bundle).filter { _ in generator.random.chance(60) }
+                let includesRulesForEveryApp = generator.random.chance(50)
+                func isPart(_ bundle: String?) -> Bool {
+                    bundle.map(bundles.contains) ?? includesRulesForEveryApp
+                }
+                var expected = updated.policy
+                expected.revision += 1
+                // The keys of what stays are in use.
+                let kept = Set(expected.rules.filter { !isPart($0.bundle) }.map(\.key))
+                let part = Policy(
+                    revision: expected.revision,
+                    token: "t",
+                    apps: next.apps.filter { isPart($0.bundle) && generator.random.chance(80) },
+                    releases: next.releases.filter { isPart($0.bundle) },
+                    rules: next.rules.filter { isPart($0.bundle) && !kept.contains($0.key) }
+                )
+                expected.apps = expected.apps.filter { !isPart($0.bundle) } + part.apps
+                expected.releases = expected.releases.filter { !isPart($0.bundle) } + part.releases
+                expected.rules = expected.rules.filter { !isPart($0.bundle) } + part.rules
+                updated = try updated.updated(
+                    with: PolicyUpdate(
+                        bundles: bundles,
+                        includesRulesForEveryApp: includesRulesForEveryApp,
+                        policy: part
+                    )
+                )
+                let whole = try CompiledPolicy(expected)
+                #expect(updated.revision == whole.revision)
+                #expect(updated.ruleCount == whole.ruleCount)
+                #expect(updated.appCount == whole.appCount)
+                #expect(updated.releaseCount == whole.releaseCount)
+                #expect(Set(updated.policy.rules.map(\.key)) == Set(whole.policy.rules.map(\.key)), "seed \(seed)")
+                for _ in 0..<10 {
+                    let client = try generator.client()
+                    let time = generator.time()
+                    #expect(updated.explain(client, at: time) == whole.explain(client, at: time), "seed \(seed)")
+                    var bytes: [[UInt8]] = [[], []]
+                    updated.writeAnswer(for: client, at: time, shape: .standard, into: &bytes[0])
+                    whole.writeAnswer(for: client, at: time, shape: .standard, into: &bytes[1])
+                    #expect(bytes[0] == bytes[1], "seed \(seed)")
+                }
+            }
+        }
+    }
+
     /// The bytes and the explanations of a check tell the same as its messages.
     private func expectAgreement(
         _ policy: CompiledPolicy,

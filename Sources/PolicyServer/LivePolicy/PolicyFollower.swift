@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import Dispatch
 public import Logging
 import PolicyStore
 public import Postgres
@@ -115,21 +114,20 @@ public struct PolicyFollower: Service {
                 if policy.current?.token == version.token { policy.noteUpToDate() }
                 return
             }
-            let values = try await PolicyReader.policy(connection)
-            let loaded = PolicyVersion(revision: values.revision, token: values.token)
+            let reading = try await read(connection)
             do {
-                let compiled = try await Self.compile(values)
+                let compiled = try await reading.compile()
                 policy.replace(with: compiled, source: .database, at: clock())
-                reload.loaded(loaded)
+                reload.loaded(reading.version)
                 logger.notice(
                     "Loaded the policy",
                     metadata: [
-                        "policy.revision": "\(values.revision)", "policy.apps": "\(values.apps.count)",
-                        "policy.rules": "\(values.rules.count)",
+                        "policy.revision": "\(compiled.revision)", "policy.apps": "\(compiled.appCount)",
+                        "policy.rules": "\(compiled.ruleCount)", "policy.read": "\(reading.extent)",
                     ]
                 )
             } catch {
-                reload.rejected(loaded)
+                reload.rejected(reading.version)
                 report(error, "The newest policy cannot be used; the one before it keeps answering")
             }
         } catch {
@@ -146,12 +144,14 @@ public struct PolicyFollower: Service {
         policy.noteFailure(reason, at: clock())
     }
 
-    /// Compiles a policy away from the event loops and from the threads of Swift's concurrency.
-    private static func compile(_ policy: Policy) async throws -> CompiledPolicy {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global(qos: .utility).async {
-                continuation.resume(with: Result { try CompiledPolicy(policy) })
+    /// Reads what changed since the policy in memory, or everything where the history does not tell.
+    private func read(_ connection: PostgresConnection) async throws -> PolicyReading {
+        if let current = policy.current {
+            let known = PolicyVersion(revision: current.revision, token: current.token)
+            if let update = try await PolicyReader.update(connection, since: known) {
+                return .update(update, of: current)
             }
         }
+        return .whole(try await PolicyReader.policy(connection))
     }
 }

@@ -28,25 +28,58 @@ public enum PolicyReader {
     ///
     /// - Throws: ``SchemaError`` if this binary cannot read the schema; `PostgresError`.
     public static func policy(_ connection: PostgresConnection) async throws -> Policy {
+        try await reading(connection) { try policy($0) }
+    }
+
+    /// Reads the whole policy as the transaction of `session` sees it.
+    public static func policy(_ session: PostgresSession) throws -> Policy {
+        try policy(session, of: .everything)
+    }
+
+    /// Reads what differs from an earlier state, as one moment's state.
+    ///
+    /// - Returns: nil where the history does not tell, or tells of so much that everything is read as quickly.
+    /// - Throws: as ``policy(_:)-(PostgresConnection)`` does.
+    public static func update(_ connection: PostgresConnection, since known: PolicyVersion) async throws
+        -> PolicyUpdate?
+    {
+        try await reading(connection) { session in
+            let changed = try session.query(
+                "SELECT public.apps_changed_since($1, $2::uuid)",
+                [known.revision, known.token]
+            ).value(as: [String?]?.self)
+            guard let changed else { return nil }
+            let part = PolicyPart.apps(changed.compactMap(\.self), rulesForEveryApp: changed.contains(nil))
+            return PolicyUpdate(
+                bundles: changed.compactMap(\.self),
+                includesRulesForEveryApp: changed.contains(nil),
+                policy: try policy(session, of: part)
+            )
+        }
+    }
+
+    private static func reading<Result: Sendable>(
+        _ connection: PostgresConnection,
+        _ read: @Sendable (PostgresSession) throws -> Result
+    ) async throws -> Result {
         try await connection.transaction(.repeatableReadReadOnly) { session in
             _ = try session.query(
                 "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)",
                 [lockTimeout, statementTimeout]
             )
             try requireReadable(session)
-            return try policy(session)
+            return try read(session)
         }
     }
 
-    /// Reads the whole policy as the transaction of `session` sees it.
-    public static func policy(_ session: PostgresSession) throws -> Policy {
+    private static func policy(_ session: PostgresSession, of part: PolicyPart) throws -> Policy {
         let version = try version(session)
         return Policy(
             revision: version.revision,
             token: version.token,
-            apps: try apps(session),
-            releases: try releases(session),
-            rules: try rules(session)
+            apps: try apps(session, part),
+            releases: try releases(session, part),
+            rules: try rules(session, part)
         )
     }
 
@@ -61,14 +94,22 @@ public enum PolicyReader {
         }
     }
 
-    private static func apps(_ session: PostgresSession) throws -> [App] {
+    private static func apps(_ session: PostgresSession, _ part: PolicyPart) throws -> [App] {
         var links: [String: [StoreLink]] = [:]
-        for row in try session.query("SELECT bundle, platform, link FROM public.store_links ORDER BY bundle, platform")
-        {
+        for row in try session.query(
+            """
+            SELECT bundle, platform, link FROM public.store_links
+            WHERE \(part.condition) ORDER BY bundle, platform
+            """,
+            part.parameters
+        ) {
             let link = StoreLink(platform: try row.decode(1, as: String.self), link: try row.decode(2, as: String.self))
             links[try row.decode(0, as: String.self), default: []].append(link)
         }
-        return try session.query("SELECT bundle, name, paused FROM public.apps ORDER BY bundle").map { row in
+        return try session.query(
+            "SELECT bundle, name, paused FROM public.apps WHERE \(part.condition) ORDER BY bundle",
+            part.parameters
+        ).map { row in
             let bundle = try row.decode(0, as: String.self)
             return App(
                 bundle: bundle,
@@ -79,12 +120,13 @@ public enum PolicyReader {
         }
     }
 
-    private static func releases(_ session: PostgresSession) throws -> [Release] {
+    private static func releases(_ session: PostgresSession, _ part: PolicyPart) throws -> [Release] {
         try session.query(
             """
             SELECT id::bigint, bundle, platform, version, build, min_os, regions, live_at, staged, withdrawn_at
-            FROM public.releases ORDER BY id
-            """
+            FROM public.releases WHERE \(part.condition) ORDER BY id
+            """,
+            part.parameters
         ).map { row in
             Release(
                 id: try row.decode(0, as: Int64.self),
@@ -101,10 +143,14 @@ public enum PolicyReader {
         }
     }
 
-    private static func rules(_ session: PostgresSession) throws -> [Rule] {
+    private static func rules(_ session: PostgresSession, _ part: PolicyPart) throws -> [Rule] {
         var texts: [String: [RuleText]] = [:]
         for row in try session.query(
-            "SELECT rule, language, title, text FROM public.rule_texts ORDER BY rule, language"
+            """
+            SELECT rule, language, title, text FROM public.rule_texts
+            WHERE \(part.conditionOnRule) ORDER BY rule, language
+            """,
+            part.parameters
         ) {
             let text = RuleText(
                 language: try row.decode(1, as: String.self),
@@ -115,7 +161,11 @@ public enum PolicyReader {
         }
         var steps: [String: [RolloutStep]] = [:]
         for row in try session.query(
-            "SELECT rule, at, (rollout * 100)::int4 FROM public.rollout_steps ORDER BY rule, at"
+            """
+            SELECT rule, at, (rollout * 100)::int4 FROM public.rollout_steps
+            WHERE \(part.conditionOnRule) ORDER BY rule, at
+            """,
+            part.parameters
         ) {
             let step = RolloutStep(
                 at: Timestamp(try row.decode(1, as: PostgresTimestamp.self)),
@@ -128,7 +178,9 @@ public enum PolicyReader {
             """
             SELECT rule.key, attribute.key, ARRAY(SELECT jsonb_array_elements_text(attribute.value))
             FROM public.rules AS rule, jsonb_each(rule.attributes) AS attribute
-            """
+            WHERE \(part.condition)
+            """,
+            part.parameters
         ) {
             let condition = AttributeCondition(
                 name: try row.decode(1, as: String.self),
@@ -141,8 +193,9 @@ public enum PolicyReader {
             SELECT key, bundle, enabled, position::int8, versions, builds, os, platforms, regions, languages, target,
                 (extract(epoch FROM soak) * 1000000)::int8, (rollout * 100)::int4, starts_at, ends_at,
                 title, text, link, lockout, lockout_without_update, final
-            FROM public.rules ORDER BY key
-            """
+            FROM public.rules WHERE \(part.condition) ORDER BY key
+            """,
+            part.parameters
         ).map { row in
             let key = try row.decode(0, as: String.self)
             return Rule(
