@@ -9,6 +9,8 @@ public struct ServerConfiguration: Sendable {
     public var publicAddress: ListenAddress
     /// Where whoever operates the server asks.
     public var managementAddress: ListenAddress
+    /// The folder where the last good policy is kept; nil: it is not kept.
+    public var stateDirectory: String?
 
     /// Creates a configuration.
     public init(publicAddress: ListenAddress, managementAddress: ListenAddress) {

@@ -65,6 +65,12 @@ public struct VersionGateServer: Sendable {
         )
         let services: [any Service] = [
             PolicyFollower(database: database, policy: policy, clock: clock, logger: logger),
+            LastGoodPolicyService(
+                file: configuration.stateDirectory.map { PolicyFile(stateDirectory: $0) },
+                policy: policy,
+                clock: clock,
+                logger: logger
+            ),
             ManagementService(application: management, address: configuration.managementAddress),
             PublicListener(
                 address: configuration.publicAddress,

@@ -86,7 +86,7 @@ enum PublicListenerFixture {
         _ body: @Sendable @escaping (SocketAddress) async throws -> Result
     ) async throws -> Result {
         let live = LivePolicy()
-        live.replace(with: try policy(), source: .database, at: Timestamp(microsecondsSince1970: 0))
+        live.replace(with: try policy(), at: Timestamp(microsecondsSince1970: 0))
         return try await run(policy: live, body)
     }
 

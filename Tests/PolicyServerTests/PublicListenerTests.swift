@@ -71,6 +71,7 @@ struct PublicListenerTests {
     func answersWithoutAPolicy() async throws {
         let live = LivePolicy()
         live.noteFailure("the database is away", at: Timestamp(microsecondsSince1970: 0))
+        live.noteFirstLoadAttempt()
         let responses = try await Fixture.run(policy: live) { address in
             try await RawConnection.with(address) { connection in
                 try await connection.send(Fixture.post(Fixture.payload2013))
@@ -411,7 +412,7 @@ struct PublicListenerTests {
     @Test("answers a request that is under way when it shuts down, then ends the connection")
     func finishesRequestsAtShutdown() async throws {
         let live = LivePolicy()
-        live.replace(with: try Fixture.policy(), source: .database, at: Timestamp(microsecondsSince1970: 0))
+        live.replace(with: try Fixture.policy(), at: Timestamp(microsecondsSince1970: 0))
         let (done, continuation) = AsyncStream.makeStream(of: Void.self)
         async let response = Fixture.run(policy: live) { address -> Task<RawConnection.Response?, any Error> in
             let (halfSent, halfSentContinuation) = AsyncStream.makeStream(of: Void.self)

@@ -11,12 +11,18 @@ public import UpdatePolicy
 public final class LivePolicy: Sendable {
     private let answering: Mutex<CompiledPolicy?>
     private let loading: Mutex<PolicyStatus>
+    private let databaseAttempt = Gate()
     private let firstAttempt = Gate()
+
+    /// The policies that were loaded from the database; the newest waits for whoever is slow.
+    let loadedFromDatabase: AsyncStream<CompiledPolicy>
+    private let newest: AsyncStream<CompiledPolicy>.Continuation
 
     /// Creates a live policy that has none yet and answers no messages.
     public init() {
         answering = Mutex(nil)
         loading = Mutex(PolicyStatus())
+        (loadedFromDatabase, newest) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// The policy that answers, nil before the first one is loaded.
@@ -29,26 +35,52 @@ public final class LivePolicy: Sendable {
         loading.withLock { $0 }
     }
 
-    /// Makes `policy` the one that answers.
-    func replace(with policy: CompiledPolicy, source: PolicyStatus.Source, at now: Timestamp) {
+    /// Makes a policy from the database the one that answers.
+    func replace(with policy: CompiledPolicy, at now: Timestamp) {
         answering.withLock { $0 = policy }
         loading.withLock { status in
-            status.source = source
+            status.source = .database
             status.loadedAt = now
             status.failure = nil
         }
+        newest.yield(policy)
+        databaseAttempt.open()
         firstAttempt.open()
+    }
+
+    /// Makes a policy from disk the one that answers, unless there is one already.
+    ///
+    /// - Returns: Whether it answers now.
+    func replaceNothing(with policy: CompiledPolicy, at now: Timestamp) -> Bool {
+        let isReplaced = answering.withLock { current in
+            guard current == nil else { return false }
+            current = policy
+            return true
+        }
+        guard isReplaced else { return false }
+        loading.withLock { status in
+            guard status.source == nil else { return }
+            status.source = .file
+            status.loadedAt = now
+        }
+        return true
     }
 
     /// Notes that a policy could not be loaded; the one before it keeps answering.
     func noteFailure(_ reason: String, at now: Timestamp) {
-        loading.withLock { $0.failure = PolicyStatus.Failure(reason: reason, at: now) }
-        firstAttempt.open()
+        loading.withLock { status in
+            status.failure = PolicyStatus.Failure(reason: reason, at: now)
+            status.failureCount += 1
+        }
+        databaseAttempt.open()
     }
 
     /// Notes that the database answered, and that its policy is the one in memory.
     func noteUpToDate() {
-        loading.withLock { $0.failure = nil }
+        loading.withLock { status in
+            status.failure = nil
+            status.source = .database
+        }
     }
 
     /// Notes whether the database can be reached.
@@ -56,7 +88,22 @@ public final class LivePolicy: Sendable {
         loading.withLock { $0.databaseIsReachable = isReachable }
     }
 
-    /// Waits until loading a policy was tried once, with or without success.
+    /// Notes why the policy on disk could not be used or written; nil: it was written.
+    func noteFile(fault: String?) {
+        loading.withLock { $0.fileFault = fault }
+    }
+
+    /// Notes that whatever could give a first policy was tried.
+    func noteFirstLoadAttempt() {
+        firstAttempt.open()
+    }
+
+    /// Waits until the database was asked for a policy once, with or without success.
+    func firstDatabaseAttempt() async throws {
+        try await databaseAttempt.wait()
+    }
+
+    /// Waits until loading a policy was tried, from the database and then from disk, with or without success.
     func firstLoadAttempt() async throws {
         try await firstAttempt.wait()
     }

@@ -117,7 +117,7 @@ public struct PolicyFollower: Service {
             let reading = try await read(connection)
             do {
                 let compiled = try await reading.compile()
-                policy.replace(with: compiled, source: .database, at: clock())
+                policy.replace(with: compiled, at: clock())
                 reload.loaded(reading.version)
                 logger.notice(
                     "Loaded the policy",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import Foundation
 import PolicyStore
 import UpdatePolicy
 
@@ -28,17 +27,9 @@ enum PolicyReading: Sendable {
         }
     }
 
-    /// Compiles the policy on a thread of its own, away from the event loops and from the threads of Swift's
-    /// concurrency, and less urgently than both.
+    /// Compiles the policy, less urgently than checks are answered.
     func compile() async throws -> CompiledPolicy {
-        try await withCheckedThrowingContinuation { continuation in
-            let thread = Thread {
-                ThreadPriority.lower()
-                continuation.resume(with: Result { try compiled() })
-            }
-            thread.name = "compile-policy"
-            thread.start()
-        }
+        try await LowPriorityThread.run(named: "compile-policy") { try compiled() }
     }
 
     private func compiled() throws -> CompiledPolicy {

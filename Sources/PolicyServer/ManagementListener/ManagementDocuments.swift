@@ -17,6 +17,7 @@ struct ReadyDocument: Encodable, Sendable {
     let database: String
     let reloadError: String?
     let reloadErrorAt: String?
+    let fileError: String?
 
     init(policy: LivePolicy, now: Timestamp) {
         let current = policy.current
@@ -30,6 +31,7 @@ struct ReadyDocument: Encodable, Sendable {
         database = status.databaseIsReachable ? "up" : "down"
         reloadError = status.failure?.reason
         reloadErrorAt = status.failure.map { "\($0.at)" }
+        fileError = status.fileFault
     }
 }
 

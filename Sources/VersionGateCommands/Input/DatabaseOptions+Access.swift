@@ -15,8 +15,13 @@ extension DatabaseOptions {
         if let address = databaseURL ?? environment["DATABASE_URL"], !address.isEmpty {
             return .named(address)
         }
-        let directory = try StateDirectory(option: stateDir, environment: environment)
-        return .privatePostgres(PrivatePostgres(stateDirectory: directory.path, logger: Self.logger))
+        let directory = try stateDirectory(environment: environment)
+        return .privatePostgres(PrivatePostgres(stateDirectory: directory, logger: Self.logger))
+    }
+
+    /// The folder of what versiongate keeps on this machine.
+    func stateDirectory(environment: [String: String] = ProcessInfo.processInfo.environment) throws -> String {
+        try StateDirectory(option: stateDir, environment: environment).path
     }
 
     /// Reads the policy for people and scripts.

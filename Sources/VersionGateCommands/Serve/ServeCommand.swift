@@ -58,12 +58,13 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
 
     func run() async throws {
-        let configuration: ServerConfiguration
+        var configuration: ServerConfiguration
         do throws(ConfigurationError) {
             configuration = try ServerConfiguration(config)
         } catch {
             throw ValidationError("\(error)")
         }
+        configuration.stateDirectory = try? database.stateDirectory()
         let source = try database.source()
         var logger = Logger(label: "versiongate") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .notice

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Crypto
+import Foundation
+import SystemPackage
+import UpdatePolicy
+
+/// Writes good policies to their file, one after the other.
+///
+/// Sections that a policy shares with the one written before are copied from the file and not encoded again: an edit of
+/// a large policy costs what it changed, and the copying.
+struct PolicyFileWriter {
+    private let file: PolicyFile
+    private var written: Written?
+
+    /// What is in the file.
+    private struct Written {
+        /// Kept, so that no section of another policy gets the identity of one of its.
+        let policy: CompiledPolicy
+        let lines: [ObjectIdentifier: Range<Int64>]
+    }
+
+    init(_ file: PolicyFile) {
+        self.file = file
+    }
+
+    /// Puts a policy in place of the one in the file; readable for the owner alone.
+    ///
+    /// - Throws: ``PolicyFileError``; the file is then as it was.
+    mutating func write(_ policy: CompiledPolicy) throws {
+        let temporary = FilePath("\(file.path).\(getpid()).new")
+        do {
+            let folder = URL(fileURLWithPath: file.path).deletingLastPathComponent().path
+            // The private PostgreSQL of root runs as another user, who must pass through.
+            let mode = geteuid() == 0 ? 0o755 : 0o700
+            try FileManager.default.createDirectory(
+                atPath: folder,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: mode]
+            )
+            let lines = try write(policy, to: temporary)
+            guard rename(temporary.string, file.path) == 0 else { throw Errno(rawValue: errno) }
+            written = Written(policy: policy, lines: lines)
+            try Self.synchronize(FilePath(folder))
+        } catch {
+            unlink(temporary.string)
+            let reason = (error as? CocoaError)?.localizedDescription ?? "\(error)"
+            throw file.fault("the policy cannot be written: \(reason)")
+        }
+    }
+
+    private func write(_ policy: CompiledPolicy, to path: FilePath) throws -> [ObjectIdentifier: Range<Int64>] {
+        // What a writer with the same number, killed by then, may have left.
+        unlink(path.string)
+        let target = try FileDescriptor.open(
+            path,
+            .writeOnly,
+            options: [.create, .exclusiveCreate, .closeOnExec],
+            permissions: .ownerReadWrite
+        )
+        return try target.closeAfter {
+            let source = written == nil ? nil : try? FileDescriptor.open(file.path, .readOnly, options: .closeOnExec)
+            defer { try? source?.close() }
+            var output = PolicyFileOutput(target)
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .withoutEscapingSlashes
+            try output.append(line: Data(PolicyFile.firstLine.utf8))
+            let header = PolicyFile.Header(revision: policy.revision, token: policy.token)
+            try output.append(line: encoder.encode(header))
+            var lines: [ObjectIdentifier: Range<Int64>] = [:]
+            for section in policy.sections {
+                let start = output.position
+                if let source, let range = written?.lines[section.id] {
+                    try output.copy(range, of: source)
+                } else {
+                    let rows = PolicyFile.Section(app: section.app, releases: section.releases, rules: section.rules)
+                    try output.append(line: encoder.encode(rows))
+                }
+                lines[section.id] = start..<output.position
+            }
+            try output.finish()
+            guard fsync(target.rawValue) == 0 else { throw Errno(rawValue: errno) }
+            return lines
+        }
+    }
+
+    /// Makes the renaming last.
+    private static func synchronize(_ folder: FilePath) throws {
+        let descriptor = try FileDescriptor.open(folder, .readOnly, options: .closeOnExec)
+        try descriptor.closeAfter {
+            guard fsync(descriptor.rawValue) == 0 else { throw Errno(rawValue: errno) }
+        }
+    }
+}
