@@ -32,6 +32,9 @@ struct BuiltBinary: Sendable {
         self.environment = environment
     }
 
+    /// Whether the environment says where the state folder is.
+    var namesStateDirectory: Bool { environment["VERSIONGATE_STATE_DIR"] != nil }
+
     /// Where the binary is.
     static let path: String = {
         let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()

@@ -25,12 +25,19 @@ struct ServingBinary: Sendable {
     }
 
     /// Runs the server, gives it to `body` once it is ready, and then stops it with SIGTERM unless it ended already.
+    ///
+    /// The state folder is a fresh one unless the arguments name another.
     @discardableResult
     static func run(
         _ binary: BuiltBinary,
         arguments: [String] = [],
         _ body: @Sendable (ServingBinary) async throws -> Void
     ) async throws -> Ending {
+        if !binary.namesStateDirectory, !arguments.contains("--state-dir") {
+            return try await StateFolder.with { folder in
+                try await run(binary, arguments: arguments + ["--state-dir", folder.path], body)
+            }
+        }
         let result = try await Subprocess.run(
             .path(FilePath(BuiltBinary.path)),
             arguments: Arguments(
@@ -82,6 +89,16 @@ struct ServingBinary: Sendable {
             timeout: .seconds(10)
         )
         return (Int(response.status.code), String(buffer: try await response.body.collect(upTo: 1 << 20)))
+    }
+
+    /// Asks whether the server is ready until the answer is as wanted; the last answer where that takes too long.
+    func ready(until isWanted: (String) -> Bool, limit: Duration = .seconds(30)) async throws -> (
+        status: Int, body: String
+    ) {
+        let end = ContinuousClock.now + limit
+        var answer = try await management("/ready")
+        while !isWanted(answer.body), ContinuousClock.now < end { answer = try await management("/ready") }
+        return answer
     }
 
     /// Asks again and again until the answer is as wanted.

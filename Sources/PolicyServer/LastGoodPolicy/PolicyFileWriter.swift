@@ -64,7 +64,7 @@ struct PolicyFileWriter {
             defer { try? source?.close() }
             var output = PolicyFileOutput(target)
             let encoder = JSONEncoder()
-            encoder.outputFormatting = .withoutEscapingSlashes
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             try output.append(line: Data(PolicyFile.firstLine.utf8))
             let header = PolicyFile.Header(revision: policy.revision, token: policy.token)
             try output.append(line: encoder.encode(header))

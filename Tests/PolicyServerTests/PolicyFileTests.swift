@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Testing
+import UpdatePolicy
+
+@testable import PolicyServer
+
+@Suite("The file of the last good policy")
+struct PolicyFileTests {
+    private static func policy(_ revision: Int64, _ titles: [String]) -> Policy {
+        let awkward = "\"Quotes\" \\ 'n' \n\u{2028} / é 😀 \u{7f}"
+        return Policy(
+            revision: revision,
+            token: "token-\(revision)",
+            apps: titles.indices.map { number in
+                App(
+                    bundle: "com.example.app\(number)",
+                    name: awkward,
+                    paused: number == 1,
+                    storeLinks: [StoreLink(platform: "ios", link: "https://example.com/\(number)")]
+                )
+            },
+            releases: titles.indices.map { number in
+                Release(
+                    id: Int64(number),
+                    bundle: "com.example.app\(number)",
+                    platform: "ios",
+                    version: "1.2",
+                    build: "42",
+                    minOS: "15",
+                    regions: ["DE"],
+                    liveAt: Timestamp(microsecondsSince1970: 1_772_366_400_000_001)
+                )
+            },
+            rules: titles.enumerated().map { number, title in
+                Rule(
+                    key: "rule\(number)",
+                    bundle: "com.example.app\(number)",
+                    enabled: true,
+                    versions: "<1.2",
+                    attributes: [AttributeCondition(name: awkward, values: [awkward])],
+                    target: "1.2",
+                    rollout: Percentage(hundredths: 3725) ?? .all,
+                    title: title,
+                    text: awkward,
+                    lockout: true,
+                    texts: [RuleText(language: "de", title: awkward, text: awkward)],
+                    steps: [
+                        RolloutStep(at: Timestamp(microsecondsSince1970: 0), rollout: Percentage(hundredths: 1) ?? .all)
+                    ]
+                )
+            } + [Rule(key: "everybody", enabled: true, title: "t", text: "x")]
+        )
+    }
+
+    private func withFile<Result>(_ body: (PolicyFile) throws -> Result) throws -> Result {
+        let folder = NSTemporaryDirectory() + "/versiongate-file-\(UUID().uuidString.prefix(8))"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        return try body(PolicyFile(stateDirectory: folder + "/state"))
+    }
+
+    private func bytes(_ file: PolicyFile) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: file.path)) }
+
+    @Test("gives back what was written, and is none before that")
+    func roundTrip() throws {
+        try withFile { file in
+            #expect(try file.read() == nil)
+            let compiled = try CompiledPolicy(Self.policy(7, ["a", "b", "c"]))
+            var writer = PolicyFileWriter(file)
+            try writer.write(compiled)
+            let read = try #require(try file.read())
+            #expect(try CompiledPolicy(read).policy == compiled.policy)
+        }
+    }
+
+    @Test("written over an earlier one holds the same bytes as one written anew")
+    func copiesWhatStays() throws {
+        try withFile { file in
+            var writer = PolicyFileWriter(file)
+            var compiled = try CompiledPolicy(Self.policy(1, ["a", "b", "c", "d"]))
+            try writer.write(compiled)
+            for (revision, change) in [(2, 1), (3, 3), (4, 0)] as [(Int64, Int)] {
+                var part = Self.policy(revision, ["x", "y", "z", "w"])
+                let bundle = "com.example.app\(change)"
+                part.apps.removeAll { $0.bundle != bundle }
+                part.releases.removeAll { $0.bundle != bundle }
+                part.rules.removeAll { $0.bundle != bundle }
+                compiled = try compiled.updated(
+                    with: PolicyUpdate(bundles: [bundle], includesRulesForEveryApp: false, policy: part)
+                )
+                try writer.write(compiled)
+                let updated = try bytes(file)
+                var other = PolicyFileWriter(file)
+                try other.write(compiled)
+                #expect(try bytes(file) == updated)
+                #expect(try file.read().map { try CompiledPolicy($0).policy } == compiled.policy)
+            }
+        }
+    }
+
+    @Test("tells of any damage: every length that is too short, every byte that is another")
+    func tellsOfDamage() throws {
+        try withFile { file in
+            var writer = PolicyFileWriter(file)
+            try writer.write(try CompiledPolicy(Self.policy(7, ["a"])))
+            let whole = try bytes(file)
+            let url = URL(fileURLWithPath: file.path)
+            for length in 0..<whole.count {
+                try whole.prefix(length).write(to: url)
+                #expect(throws: PolicyFileError.self) { try file.read() }
+            }
+            for place in whole.indices {
+                var damaged = whole
+                damaged[place] ^= 0x20
+                try damaged.write(to: url)
+                #expect(throws: PolicyFileError.self) { try file.read() }
+            }
+        }
+    }
+
+    @Test("keeps the earlier policy where the next cannot be written")
+    func keepsTheEarlier() throws {
+        try withFile { file in
+            var writer = PolicyFileWriter(file)
+            try writer.write(try CompiledPolicy(Self.policy(7, ["a"])))
+            let before = try bytes(file)
+            // A folder with its name keeps the new file from being made.
+            let temporary = "\(file.path).\(getpid()).new"
+            try FileManager.default.createDirectory(atPath: temporary, withIntermediateDirectories: false)
+            let next = try CompiledPolicy(Self.policy(8, ["b"]))
+            #expect(throws: PolicyFileError.self) { try writer.write(next) }
+            #expect(try bytes(file) == before)
+            try FileManager.default.removeItem(atPath: temporary)
+            try writer.write(next)
+            #expect(try file.read()?.revision == 8)
+        }
+    }
+}

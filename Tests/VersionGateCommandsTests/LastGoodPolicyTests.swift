@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Postgres
+import TestDatabase
+import Testing
+
+@Suite("The last good policy, by the built binary")
+struct LastGoodPolicyTests {
+    private static let payload2013 = """
+        {"version":"1.1.0","build":"42","platform":"iOS","region":"en_US","bundle":"com.example.doto"}
+        """
+
+    private static let insertRule = """
+        INSERT INTO apps (bundle, note) VALUES ('com.example.doto', 'a secret note');
+        INSERT INTO rules (key, bundle, versions, title, text, enabled, note)
+        VALUES ('update', 'com.example.doto', '<1.2', 'Please update', '1.2 is there.', true, 'a secret note');
+        """
+
+    private static let answer = """
+        {"messages":[{"id":"update","title":"Please update","text":"1.2 is there."}]}
+        """
+
+    private static let noMessages = #"{"messages":[]}"#
+
+    private static let noDatabase = BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing"])
+
+    private func serve(
+        _ binary: BuiltBinary,
+        _ folder: StateFolder,
+        _ body: @Sendable (ServingBinary) async throws -> Void
+    )
+        async throws
+    {
+        let ending = try await ServingBinary.run(binary, arguments: ["--state-dir", folder.path], body)
+        #expect(ending.status == 0, "\(ending.errors)")
+    }
+
+    /// Leaves a file with the rule behind.
+    private func fill(_ folder: StateFolder) async throws {
+        let database = TestDatabase.current
+        _ = try await database.psql(Self.insertRule, user: "versiongate_admin")
+        let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+        try await serve(binary, folder) { server async throws in
+            #expect(try await server.check(Self.payload2013) == Self.answer)
+        }
+    }
+
+    @Test("is on disk without notes, for its owner alone, and answers a start without a database", .migratedDatabase)
+    func answersWithoutADatabase() async throws {
+        try await StateFolder.with { folder in
+            try await fill(folder)
+            let text = try String(contentsOfFile: folder.policyFile, encoding: .utf8)
+            #expect(text.contains("Please update"))
+            #expect(!text.contains("secret"))
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.policyFile)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+
+            try await serve(Self.noDatabase, folder) { server async throws in
+                #expect(try await server.check(Self.payload2013) == Self.answer)
+                let ready = try await server.management("/ready")
+                #expect(ready.status == 200)
+                #expect(ready.body.contains(#""source":"file""#))
+                #expect(ready.body.contains(#""revision":2"#))
+                #expect(ready.body.contains(#""database":"down""#))
+                #expect(ready.body.contains("reloadError"))
+            }
+        }
+    }
+
+    @Test(
+        "that is damaged is set aside, and does not keep the server from starting",
+        .migratedDatabase,
+        arguments: ["truncated", "changed", "foreign", "empty"]
+    )
+    func setsADamagedFileAside(fault: String) async throws {
+        try await StateFolder.with { folder in
+            try await fill(folder)
+            let file = URL(fileURLWithPath: folder.policyFile)
+            var bytes = try Data(contentsOf: file)
+            switch fault {
+            case "truncated": bytes.removeLast(90)
+            case "changed": bytes[bytes.count / 2] ^= 1
+            case "foreign": bytes = Data("hello\n".utf8)
+            default: bytes = Data()
+            }
+            try bytes.write(to: file)
+            try await serve(Self.noDatabase, folder) { server async throws in
+                #expect(try await server.check(Self.payload2013) == Self.noMessages)
+                let ready = try await server.management("/ready")
+                #expect(ready.status == 503)
+                #expect(ready.body.contains("fileError"))
+            }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: folder.policyFile + ".damaged")) == bytes)
+            #expect(!FileManager.default.fileExists(atPath: folder.policyFile))
+            try await fill(folder)
+            #expect(FileManager.default.fileExists(atPath: folder.policyFile))
+        }
+    }
+
+    @Test("cannot be kept where the state folder cannot be written, which is told and harms nothing", .migratedDatabase)
+    func tellsThatItCannotBeKept() async throws {
+        let database = TestDatabase.current
+        _ = try await database.psql(Self.insertRule, user: "versiongate_admin")
+        try await StateFolder.with { folder in
+            let blocked = folder.path + "/a-file"
+            try Data().write(to: URL(fileURLWithPath: blocked))
+            let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+            let ending = try await ServingBinary.run(binary, arguments: ["--state-dir", blocked + "/state"]) { server async throws in
+                #expect(try await server.check(Self.payload2013) == Self.answer)
+                #expect(try await server.management("/ready").status == 200)
+            }
+            #expect(ending.status == 0)
+            #expect(ending.errors.contains("cannot be kept on disk"), "\(ending.errors)")
+        }
+    }
+
+    @Test("stays when the newest cannot be compiled, whose row is told, until it is put right", .migratedDatabase)
+    func staysWhenTheNewestIsBroken() async throws {
+        let database = TestDatabase.current
+        let owner = try await database.connect()
+        try await owner.execute(Self.insertRule)
+        let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+        try await ServingBinary.run(binary) { server async throws in
+            #expect(try await server.check(Self.payload2013) == Self.answer)
+            // Around the constraints, as only a superuser can.
+            try await owner.execute(
+                """
+                SET session_replication_role = replica;
+                ALTER TABLE rules DROP CONSTRAINT rules_versions_check;
+                UPDATE rules SET versions = 'nonsense', title = 'Broken';
+                UPDATE policy_revision SET revision = revision + 1, token = gen_random_uuid();
+                NOTIFY versiongate;
+                """
+            )
+            let broken = try await server.ready { $0.contains("reloadError") }
+            #expect(broken.status == 200)
+            #expect(broken.body.contains("rule update"), "\(broken.body)")
+            #expect(broken.body.contains("nonsense"), "\(broken.body)")
+            #expect(try await server.check(Self.payload2013) == Self.answer)
+            try await owner.execute(
+                """
+                UPDATE rules SET versions = '<1.2', title = 'Mended';
+                UPDATE policy_revision SET revision = revision + 1, token = gen_random_uuid();
+                NOTIFY versiongate;
+                """
+            )
+            try await server.check(Self.payload2013) { $0.contains("Mended") }
+            #expect(try await server.ready { !$0.contains("reloadError") }.status == 200)
+        }
+    }
+}
