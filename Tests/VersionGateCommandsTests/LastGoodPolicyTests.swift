@@ -107,7 +107,8 @@ struct LastGoodPolicyTests {
             let blocked = folder.path + "/a-file"
             try Data().write(to: URL(fileURLWithPath: blocked))
             let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
-            let ending = try await ServingBinary.run(binary, arguments: ["--state-dir", blocked + "/state"]) { server async throws in
+            let ending = try await ServingBinary.run(binary, arguments: ["--state-dir", blocked + "/state"]) {
+                server async throws in
                 #expect(try await server.check(Self.payload2013) == Self.answer)
                 #expect(try await server.management("/ready").status == 200)
             }
