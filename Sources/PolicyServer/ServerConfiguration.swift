@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 public import Configuration
+import Foundation
 
 /// What `serve` is configured with.
 public struct ServerConfiguration: Sendable {
@@ -42,6 +43,11 @@ public struct ServerConfiguration: Sendable {
                 default: 9090
             )
         )
+    }
+
+    /// Whether an earlier run left a policy that a start without a database can answer from.
+    public var hasLastGoodPolicy: Bool {
+        stateDirectory.map { FileManager.default.fileExists(atPath: PolicyFile(stateDirectory: $0).path) } ?? false
     }
 
     private static func port(

@@ -54,10 +54,12 @@ public struct VersionGateServer: Sendable {
     public func run(onReady: @escaping @Sendable (Addresses) -> Void) async throws {
         let policy = LivePolicy()
         let eventLoopGroup = MultiThreadedEventLoopGroup(numberOfThreads: AvailableProcessors.count)
+        let requests = RequestMetrics(eventLoopGroup: eventLoopGroup)
         let announcement = Announcement(onReady)
         let management = ManagementListener.application(
             address: configuration.managementAddress,
             policy: policy,
+            metrics: ServerMetrics(policy: policy, requests: requests, clock: clock),
             eventLoopGroup: eventLoopGroup,
             clock: clock,
             logger: logger,

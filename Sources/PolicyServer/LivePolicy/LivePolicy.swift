@@ -36,12 +36,15 @@ public final class LivePolicy: Sendable {
     }
 
     /// Makes a policy from the database the one that answers.
-    func replace(with policy: CompiledPolicy, at now: Timestamp) {
+    ///
+    /// - Parameter duration: How long loading it took.
+    func replace(with policy: CompiledPolicy, at now: Timestamp, after duration: Duration = .zero) {
         answering.withLock { $0 = policy }
         loading.withLock { status in
             status.source = .database
             status.loadedAt = now
             status.failure = nil
+            status.reloads.record(UInt64(max(0, duration / .nanoseconds(1))))
         }
         newest.yield(policy)
         databaseAttempt.open()

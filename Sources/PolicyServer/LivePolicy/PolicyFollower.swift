@@ -114,10 +114,11 @@ public struct PolicyFollower: Service {
                 if policy.current?.token == version.token { policy.noteUpToDate() }
                 return
             }
+            let start = ContinuousClock.now
             let reading = try await read(connection)
             do {
                 let compiled = try await reading.compile()
-                policy.replace(with: compiled, at: clock())
+                policy.replace(with: compiled, at: clock(), after: ContinuousClock.now - start)
                 reload.loaded(reading.version)
                 logger.notice(
                     "Loaded the policy",

@@ -11,6 +11,8 @@ public struct PolicyStatus: Sendable, Equatable {
     public internal(set) var loadedAt: Timestamp?
     /// Why the newest policy could not be loaded; nil when the last attempt succeeded.
     public internal(set) var failure: Failure?
+    /// How long the loads that succeeded took.
+    var reloads = DurationHistogram()
     /// How often a policy could not be loaded.
     public internal(set) var failureCount = 0
     /// Why the policy on disk could not be used or written; nil when the last attempt succeeded.

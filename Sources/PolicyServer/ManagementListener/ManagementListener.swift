@@ -15,6 +15,7 @@ enum ManagementListener {
     static func application(
         address: ListenAddress,
         policy: LivePolicy,
+        metrics: ServerMetrics,
         eventLoopGroup: any EventLoopGroup,
         clock: @escaping @Sendable () -> Timestamp,
         logger: Logger,
@@ -30,6 +31,14 @@ enum ManagementListener {
         }
         router.get("policy") { _, _ in
             ManagementResponse(status: .ok, body: PolicyDocument(policy.current))
+        }
+        router.get("metrics") { request, _ in
+            let format = MetricsText.Format(accept: request.headers[.accept])
+            return Response(
+                status: .ok,
+                headers: [.contentType: format.mediaType, .cacheControl: "no-store"],
+                body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.document(format)))
+            )
         }
         return Application(
             router: router,

@@ -55,6 +55,8 @@ struct ServeCommand: AsyncParsableCommand {
     @Flag(help: "Bring the schema of the database up to date first.")
     var migrate = false
 
+    @OptionGroup(title: "Logs") var logs: LogOptions
+
     @OptionGroup var database: DatabaseOptions
 
     func run() async throws {
@@ -66,10 +68,13 @@ struct ServeCommand: AsyncParsableCommand {
         }
         configuration.stateDirectory = try? database.stateDirectory()
         let source = try database.source()
-        var logger = Logger(label: "versiongate") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = .notice
+        let logger = try logs.logger()
         let preparation = DatabasePreparation(source: source, migrates: migrate || source.isPrivate, logger: logger)
-        try await preparation.startPrivateDatabase()
+        do {
+            try await preparation.startPrivateDatabase()
+        } catch  where configuration.hasLastGoodPolicy {
+            logger.error("The private PostgreSQL cannot be started", metadata: ["error": "\(error)"])
+        }
         let server = VersionGateServer(
             configuration: configuration,
             database: { try await preparation.configuration() },

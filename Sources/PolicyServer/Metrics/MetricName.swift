@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// The names of all metrics, as they are exposed.
+///
+/// What OpenTelemetry names keeps that name, in the spelling of Prometheus
+/// ([semantic conventions](https://opentelemetry.io/docs/specs/semconv/http/http-metrics/)). Labels have few values each:
+/// never a path, a version or an id that a client chose.
+enum MetricName {
+    static let requestDuration = "http_server_request_duration_seconds"
+    static let policyRevision = "versiongate_policy_revision"
+    static let policyAge = "versiongate_policy_age_seconds"
+    static let policySource = "versiongate_policy_source"
+    static let policyApps = "versiongate_policy_apps"
+    static let policyReleases = "versiongate_policy_releases"
+    static let policyRules = "versiongate_policy_rules"
+    static let policyReloadDuration = "versiongate_policy_reload_duration_seconds"
+    static let policyReloadFailures = "versiongate_policy_reload_failures"
+    static let policyFileFault = "versiongate_policy_file_fault"
+    static let databaseUp = "versiongate_database_up"
+    static let checksCounted = "versiongate_checks_counted"
+    static let countsWritten = "versiongate_counts_written"
+    static let countsDropped = "versiongate_counts_dropped"
+    static let countsOtherKind = "versiongate_counts_other_kind"
+    static let connections = "versiongate_connections"
+    static let refusals = "versiongate_refusals"
+}

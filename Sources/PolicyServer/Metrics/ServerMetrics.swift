@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import UpdatePolicy
+
+/// Writes down what the server tells about itself, at the moment it is asked.
+struct ServerMetrics: Sendable {
+    let policy: LivePolicy
+    let requests: RequestMetrics?
+    let clock: @Sendable () -> Timestamp
+
+    /// The metrics as a document.
+    func document(_ format: MetricsText.Format) -> String {
+        var text = MetricsText(format)
+        writeRequests(to: &text)
+        writePolicy(to: &text)
+        return text.document
+    }
+
+    private func writeRequests(to text: inout MetricsText) {
+        text.family(
+            MetricName.requestDuration,
+            .histogram,
+            "Requests to the public listener, from the last byte to the written response.",
+            unit: "seconds"
+        )
+        let histograms = requests?.histograms ?? [:]
+        for (kind, histogram) in histograms.sorted(by: { $0.key.order < $1.key.order }) {
+            text.histogram(
+                MetricName.requestDuration,
+                histogram,
+                [
+                    ("http_request_method", kind.method.rawValue),
+                    ("http_response_status_code", "\(kind.status)"),
+                    ("http_route", kind.route.rawValue),
+                ]
+            )
+        }
+    }
+
+    private func writePolicy(to text: inout MetricsText) {
+        let current = policy.current
+        let status = policy.status
+        text.family(MetricName.policySource, .gauge, "1 for where the policy that answers was loaded from.")
+        for (source, name) in [(PolicyStatus.Source?.some(.database), "database"), (.file, "file"), (nil, "none")] {
+            text.gauge(MetricName.policySource, status.source == source ? 1 : 0, [("source", name)])
+        }
+        if let current {
+            text.family(MetricName.policyRevision, .gauge, "Revision of the policy that answers.")
+            text.gauge(MetricName.policyRevision, current.revision)
+        }
+        if let loadedAt = status.loadedAt {
+            let age = Double(clock().microsecondsSince1970 - loadedAt.microsecondsSince1970) / 1_000_000
+            text.family(MetricName.policyAge, .gauge, "Time since the policy was loaded.", unit: "seconds")
+            text.gauge(MetricName.policyAge, age)
+        }
+        text.family(MetricName.policyApps, .gauge, "Apps in the policy.")
+        text.gauge(MetricName.policyApps, current?.appCount ?? 0)
+        text.family(MetricName.policyReleases, .gauge, "Releases in the policy.")
+        text.gauge(MetricName.policyReleases, current?.releaseCount ?? 0)
+        text.family(MetricName.policyRules, .gauge, "Rules in the policy, enabled or not.")
+        text.gauge(MetricName.policyRules, current?.ruleCount ?? 0)
+        text.family(
+            MetricName.policyReloadDuration,
+            .histogram,
+            "Loads of a policy that succeeded, from reading the database to the first check it can answer.",
+            unit: "seconds"
+        )
+        text.histogram(MetricName.policyReloadDuration, status.reloads)
+        text.family(MetricName.policyReloadFailures, .counter, "Attempts to load a policy that failed.")
+        text.counter(MetricName.policyReloadFailures, status.failureCount)
+        text.family(
+            MetricName.policyFileFault,
+            .gauge,
+            "1 when the last good policy cannot be kept on or read from disk."
+        )
+        text.gauge(MetricName.policyFileFault, status.fileFault == nil ? 0 : 1)
+        text.family(MetricName.databaseUp, .gauge, "1 when the last attempt to speak with the database succeeded.")
+        text.gauge(MetricName.databaseUp, status.databaseIsReachable ? 1 : 0)
+    }
+}
+
+extension RequestKind {
+    /// By what the kinds are sorted.
+    fileprivate var order: (String, String, UInt16) { (route.rawValue, method.rawValue, status) }
+}
