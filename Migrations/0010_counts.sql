@@ -3,19 +3,23 @@
 --
 -- How many checks there were, by hour and by what the clients said, and how often each rule was sent.
 --
--- Servers add what they counted, many keys in one statement. What clients say is not verified: anybody can claim to be
--- any version. No installation, no address and no attribute is kept.
+-- Servers add what they counted, many kinds of clients in one statement. What clients say is not verified: anybody can
+-- claim to be any version. No installation, no address and no attribute is kept.
+--
+-- A row of an hour becomes part of its day's row, the one of the day's first hour, once the day is a week ago; later the
+-- days are deleted. So sums over whole days never change until then, and a sum over any time that begins at the start of
+-- a day (UTC) is right whether its hours are rolled up or not.
 
 SET LOCAL search_path = public, pg_temp;
 
 CREATE TABLE check_counts (
     hour timestamptz NOT NULL,
-    bundle text,
-    platform text,
-    version text,
-    build text,
-    region text,
-    os text,
+    bundle text COLLATE "C",
+    platform text COLLATE "C",
+    version text COLLATE "C",
+    build text COLLATE "C",
+    region text COLLATE "C",
+    os text COLLATE "C",
     checks bigint NOT NULL CONSTRAINT check_counts_checks_check CHECK (checks >= 0),
     messages bigint NOT NULL CONSTRAINT check_counts_messages_check CHECK (messages BETWEEN 0 AND checks),
     lockouts bigint NOT NULL CONSTRAINT check_counts_lockouts_check CHECK (lockouts BETWEEN 0 AND messages),
@@ -23,23 +27,24 @@ CREATE TABLE check_counts (
 );
 
 COMMENT ON TABLE check_counts IS
-    'Checks per hour and kind of client, added up by the servers. Days that are over for long are one row a day.';
+    'Checks per hour and kind of client, added up by the servers; per day for days that are a week ago. Claims of the'
+    ' clients, which nobody verified.';
 COMMENT ON COLUMN check_counts.hour IS 'Start of the hour; of the day, in UTC, once hours are rolled up to days.';
 COMMENT ON COLUMN check_counts.bundle IS
     'The app as apps spells it; null, with all other members, for apps that are not in apps and for kinds of clients'
     ' beyond what a server keeps apart.';
-COMMENT ON COLUMN check_counts.platform IS 'The platform in lower case; null: not sent, or none that is known.';
-COMMENT ON COLUMN check_counts.version IS 'The version as the client wrote it; null: not sent or unreadable.';
-COMMENT ON COLUMN check_counts.build IS 'The build as the client wrote it; null: not sent or unreadable.';
+COMMENT ON COLUMN check_counts.platform IS 'The platform as rules name it; null: not sent, or not 1 to 32 letters, digits, _ and - of ASCII.';
+COMMENT ON COLUMN check_counts.version IS 'The version as the client wrote it, blanks at its ends cut; null: not sent or unreadable.';
+COMMENT ON COLUMN check_counts.build IS 'The build, as the version.';
 COMMENT ON COLUMN check_counts.region IS 'The country in the client''s region; null: none.';
-COMMENT ON COLUMN check_counts.os IS 'The version of the operating system; null: not sent or unreadable.';
-COMMENT ON COLUMN check_counts.checks IS 'How many checks.';
+COMMENT ON COLUMN check_counts.os IS 'The version of the operating system, as the version.';
+COMMENT ON COLUMN check_counts.checks IS 'How many checks were answered.';
 COMMENT ON COLUMN check_counts.messages IS 'Those that were answered with a message, or with several.';
 COMMENT ON COLUMN check_counts.lockouts IS 'Those that were answered with a lockout.';
 
 CREATE TABLE rule_counts (
     hour timestamptz NOT NULL,
-    rule text NOT NULL,
+    rule text COLLATE "C" NOT NULL,
     sent bigint NOT NULL CONSTRAINT rule_counts_sent_check CHECK (sent >= 0),
     lockouts bigint NOT NULL CONSTRAINT rule_counts_lockouts_check CHECK (lockouts BETWEEN 0 AND sent),
     CONSTRAINT rule_counts_pkey PRIMARY KEY (hour, rule)

@@ -12,11 +12,18 @@ public struct ServerConfiguration: Sendable {
     public var managementAddress: ListenAddress
     /// The folder where the last good policy is kept; nil: it is not kept.
     public var stateDirectory: String?
+    /// How checks are counted.
+    public var counting: CountingConfiguration
 
     /// Creates a configuration.
-    public init(publicAddress: ListenAddress, managementAddress: ListenAddress) {
+    public init(
+        publicAddress: ListenAddress,
+        managementAddress: ListenAddress,
+        counting: CountingConfiguration = CountingConfiguration()
+    ) {
         self.publicAddress = publicAddress
         self.managementAddress = managementAddress
+        self.counting = counting
     }
 
     /// Reads the configuration.
@@ -27,6 +34,9 @@ public struct ServerConfiguration: Sendable {
     /// | `versiongate.port` | `VERSIONGATE_PORT` | `8080` | its TCP port, 0 to 65535; 0 lets the system pick one |
     /// | `versiongate.managementHost` | `VERSIONGATE_MANAGEMENT_HOST` | `127.0.0.1` | the same for the management listener |
     /// | `versiongate.managementPort` | `VERSIONGATE_MANAGEMENT_PORT` | `9090` | its TCP port |
+    /// | `versiongate.countInterval` | `VERSIONGATE_COUNT_INTERVAL` | `10` | seconds between two writes of counts, 0 to 3600; 0: checks are not counted |
+    /// | `versiongate.countKeys` | `VERSIONGATE_COUNT_KEYS` | `50000` | kinds of clients that are kept apart in an hour, 0 to 10000000; the rest is counted together |
+    /// | `versiongate.countDays` | `VERSIONGATE_COUNT_DAYS` | `400` | days that counts are kept, 1 to 36500 |
     ///
     /// - Throws: ``ConfigurationError`` that names the key and the value.
     public init(_ config: ConfigReader) throws(ConfigurationError) {
@@ -43,6 +53,7 @@ public struct ServerConfiguration: Sendable {
                 default: 9090
             )
         )
+        counting = try CountingConfiguration(config)
     }
 
     /// Whether an earlier run left a policy that a start without a database can answer from.

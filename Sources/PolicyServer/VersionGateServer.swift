@@ -56,16 +56,21 @@ public struct VersionGateServer: Sendable {
         let eventLoopGroup = MultiThreadedEventLoopGroup(numberOfThreads: AvailableProcessors.count)
         let requests = RequestMetrics(eventLoopGroup: eventLoopGroup)
         let announcement = Announcement(onReady)
+        let counting = configuration.counting.interval.map { _ in
+            CheckCounting(eventLoopGroup: eventLoopGroup, maximumKinds: configuration.counting.maximumKinds)
+        }
         let management = ManagementListener.application(
             address: configuration.managementAddress,
             policy: policy,
-            metrics: ServerMetrics(policy: policy, requests: requests, clock: clock),
+            counting: counting,
+            metrics: ServerMetrics(policy: policy, requests: requests, counting: counting, clock: clock),
             eventLoopGroup: eventLoopGroup,
             clock: clock,
             logger: logger,
             onBound: { announcement.management($0) }
         )
-        let services: [any Service] = [
+        // Services end in the reverse order: the counts are written once the public listener has answered its last check.
+        var services: [any Service] = [
             PolicyFollower(database: database, policy: policy, clock: clock, logger: logger),
             LastGoodPolicyService(
                 file: configuration.stateDirectory.map { PolicyFile(stateDirectory: $0) },
@@ -73,16 +78,20 @@ public struct VersionGateServer: Sendable {
                 clock: clock,
                 logger: logger
             ),
+        ]
+        services += countingServices(counting)
+        services += [
             ManagementService(application: management, address: configuration.managementAddress),
             PublicListener(
                 address: configuration.publicAddress,
                 policy: policy,
                 eventLoopGroup: eventLoopGroup,
                 clock: clock,
+                counting: counting,
                 logger: logger,
                 onBound: { announcement.publicListener($0) }
             ),
-        ]
+        ] as [any Service]
         var group = ServiceGroupConfiguration(
             services: services,
             gracefulShutdownSignals: [.sigterm, .sigint],
@@ -97,5 +106,24 @@ public struct VersionGateServer: Sendable {
         }
         try await eventLoopGroup.shutdownGracefully()
         try result.get()
+    }
+
+    private func countingServices(_ counting: CheckCounting?) -> [any Service] {
+        guard let counting, let interval = configuration.counting.interval else { return [] }
+        return [
+            CountRollUp(
+                database: database,
+                daysKept: configuration.counting.daysKept,
+                clock: clock,
+                logger: logger
+            ),
+            CountWriter(
+                database: database,
+                counting: counting,
+                interval: interval,
+                clock: clock,
+                logger: logger
+            ),
+        ]
     }
 }

@@ -35,19 +35,42 @@ struct ReadyDocument: Encodable, Sendable {
     }
 }
 
-/// What `/policy` answers: the revision and the counts of the policy that answers.
+/// What `/policy` answers: the revision and the counts of the policy that answers, and how the counting of checks goes.
 struct PolicyDocument: Encodable, Sendable {
     let revision: Int64?
     let token: String?
     let apps: Int
     let releases: Int
     let rules: Int
+    let counting: CountingDocument?
 
-    init(_ policy: CompiledPolicy?) {
+    init(_ policy: CompiledPolicy?, _ counting: CountingStatus?) {
         revision = policy?.revision
         token = policy?.token
         apps = policy?.appCount ?? 0
         releases = policy?.releaseCount ?? 0
         rules = policy?.ruleCount ?? 0
+        self.counting = counting.map { CountingDocument($0) }
+    }
+}
+
+/// How the counting of checks goes, as a part of ``PolicyDocument``.
+struct CountingDocument: Encodable, Sendable {
+    let recorded: Int
+    let unlistedApp: Int
+    let beyondBound: Int
+    let written: Int
+    let dropped: Int
+    let lastWritten: String?
+    let writable: Bool?
+
+    init(_ status: CountingStatus) {
+        recorded = status.recorded
+        unlistedApp = status.unlistedApp
+        beyondBound = status.beyondBound
+        written = status.written
+        dropped = status.dropped
+        lastWritten = status.lastWritten.map { "\($0)" }
+        writable = status.isWritable
     }
 }

@@ -15,6 +15,7 @@ enum ManagementListener {
     static func application(
         address: ListenAddress,
         policy: LivePolicy,
+        counting: CheckCounting?,
         metrics: ServerMetrics,
         eventLoopGroup: any EventLoopGroup,
         clock: @escaping @Sendable () -> Timestamp,
@@ -30,7 +31,7 @@ enum ManagementListener {
             return ManagementResponse(status: document.ready ? .ok : .serviceUnavailable, body: document)
         }
         router.get("policy") { _, _ in
-            ManagementResponse(status: .ok, body: PolicyDocument(policy.current))
+            ManagementResponse(status: .ok, body: PolicyDocument(policy.current, counting?.status))
         }
         router.get("metrics") { request, _ in
             let format = MetricsText.Format(accept: request.headers[.accept])

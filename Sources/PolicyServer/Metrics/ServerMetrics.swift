@@ -7,6 +7,7 @@ import UpdatePolicy
 struct ServerMetrics: Sendable {
     let policy: LivePolicy
     let requests: RequestMetrics?
+    let counting: CheckCounting?
     let clock: @Sendable () -> Timestamp
 
     /// The metrics as a document.
@@ -14,6 +15,7 @@ struct ServerMetrics: Sendable {
         var text = MetricsText(format)
         writeRequests(to: &text)
         writePolicy(to: &text)
+        writeCounting(to: &text)
         return text.document
     }
 
@@ -35,6 +37,20 @@ struct ServerMetrics: Sendable {
                     ("http_route", kind.route.rawValue),
                 ]
             )
+        }
+    }
+
+    private func writeCounting(to text: inout MetricsText) {
+        guard let status = counting?.status else { return }
+        let counters = [
+            (MetricName.checksCounted, "Checks that were counted in memory.", status.recorded),
+            (MetricName.countsOtherKind, "Checks among them that were counted without their kind.", status.otherKind),
+            (MetricName.countsWritten, "Checks whose counts the database has.", status.written),
+            (MetricName.countsDropped, "Checks whose counts were dropped, as the database took none.", status.dropped),
+        ]
+        for (name, help, value) in counters {
+            text.family(name, .counter, help)
+            text.counter(name, value)
         }
     }
 

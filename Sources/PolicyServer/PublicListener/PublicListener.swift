@@ -15,6 +15,7 @@ public struct PublicListener: Service {
     private let policy: LivePolicy
     private let eventLoopGroup: any EventLoopGroup
     private let clock: @Sendable () -> Timestamp
+    private let counting: CheckCounting?
     private let onBound: @Sendable (SocketAddress) -> Void
     private let logger: Logger
 
@@ -25,6 +26,7 @@ public struct PublicListener: Service {
     ///   - policy: What answers.
     ///   - eventLoopGroup: The event loops that connections are spread over.
     ///   - clock: The time of a check.
+    ///   - counting: What counts the checks; nil: they are not counted.
     ///   - logger: Where changes of state are logged.
     ///   - onBound: Told the address in use, once.
     public init(
@@ -32,6 +34,7 @@ public struct PublicListener: Service {
         policy: LivePolicy,
         eventLoopGroup: any EventLoopGroup,
         clock: @escaping @Sendable () -> Timestamp,
+        counting: CheckCounting? = nil,
         logger: Logger,
         onBound: @escaping @Sendable (SocketAddress) -> Void
     ) {
@@ -39,6 +42,7 @@ public struct PublicListener: Service {
         self.policy = policy
         self.eventLoopGroup = eventLoopGroup
         self.clock = clock
+        self.counting = counting
         self.logger = logger
         self.onBound = onBound
     }
@@ -71,13 +75,14 @@ public struct PublicListener: Service {
                     try channel.pipeline.syncOperations.addHandler(quiescing.makeServerChannelHandler(channel: channel))
                 }
             }
-            .childChannelInitializer { [policy, clock] channel in
+            .childChannelInitializer { [policy, clock, counting] channel in
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(
                         ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes))
                     )
-                    try pipeline.addHandler(PublicRequestHandler(policy: policy, clock: clock))
+                    let recorder = counting?.recorder(of: channel.eventLoop)
+                    try pipeline.addHandler(PublicRequestHandler(policy: policy, clock: clock, recorder: recorder))
                 }
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)

@@ -36,6 +36,7 @@ final class PublicRequestHandler: ChannelInboundHandler {
 
     private let policy: LivePolicy
     private let clock: @Sendable () -> Timestamp
+    private let recorder: CheckRecorder?
     private var state = State.idle
     private var writer = ResponseWriter()
     private var answer: [UInt8] = []
@@ -47,9 +48,11 @@ final class PublicRequestHandler: ChannelInboundHandler {
     /// - Parameters:
     ///   - policy: What answers.
     ///   - clock: The time of a check.
-    init(policy: LivePolicy, clock: @escaping @Sendable () -> Timestamp) {
+    ///   - recorder: Counts the checks; nil: they are not counted.
+    init(policy: LivePolicy, clock: @escaping @Sendable () -> Timestamp, recorder: CheckRecorder?) {
         self.policy = policy
         self.clock = clock
+        self.recorder = recorder
     }
 
     // MARK: Reading requests
@@ -121,8 +124,10 @@ final class PublicRequestHandler: ChannelInboundHandler {
             let current = policy.current
             answer.removeAll(keepingCapacity: true)
             if let current {
-                current.writeAnswer(for: client, at: now, shape: request.shape, into: &answer)
+                let summary = current.writeAnswer(for: client, at: now, shape: request.shape, into: &answer)
+                recorder?.record(client, summary, current, at: now)
             } else {
+                recorder?.record(client, nil, nil, at: now)
                 answer.append(contentsOf: request.shape.emptyAnswer.utf8)
             }
             response = writer.answer(

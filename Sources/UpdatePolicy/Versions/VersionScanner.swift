@@ -12,10 +12,7 @@ enum VersionScanner {
 
     /// Reads a version, blanks at its ends allowed; `nil` where it cannot be read.
     static func key(of bytes: UnsafeRawBufferPointer) -> VersionKey? {
-        var start = 0
-        var end = bytes.count
-        while start < end, ASCII.isBlank(bytes[start]) { start &+= 1 }
-        while start < end, ASCII.isBlank(bytes[end &- 1]) { end &-= 1 }
+        let (start, end) = bounds(of: bytes)
         guard end &- start <= maximumLength else { return nil }
 
         var builder = VersionKeyBuilder()
@@ -26,6 +23,22 @@ enum VersionScanner {
             guard position == end || isSuffix(bytes, position, end) else { return nil }
         }
         return builder.key
+    }
+
+    /// A version's text without the blanks at its ends.
+    @inline(__always)
+    static func withoutBlanks(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        let (start, end) = bounds(of: bytes)
+        return UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+    }
+
+    @inline(__always)
+    private static func bounds(of bytes: UnsafeRawBufferPointer) -> (start: Int, end: Int) {
+        var start = 0
+        var end = bytes.count
+        while start < end, ASCII.isBlank(bytes[start]) { start &+= 1 }
+        while start < end, ASCII.isBlank(bytes[end &- 1]) { end &-= 1 }
+        return (start, end)
     }
 
     @inline(__always)

@@ -17,6 +17,9 @@ struct ServeCommand: AsyncParsableCommand {
             Prints one line with both addresses when it is ready. Edits of the policy are live within a second. When
             the database goes away, the policy in memory keeps answering.
 
+            Answered checks are counted by hour, app, platform, version, build, country and system, and the messages by
+            rule. Nothing that tells one installation from another is kept.
+
             The schema of the private PostgreSQL is brought up to date by itself; that of any other database only with
             --migrate.
             """
@@ -51,6 +54,32 @@ struct ServeCommand: AsyncParsableCommand {
         )
     )
     var managementPort: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Seconds between two writes of the counts of checks; 0 counts none. "
+                + "(environment: VERSIONGATE_COUNT_INTERVAL; default: 10)",
+            valueName: "seconds"
+        )
+    )
+    var countInterval: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How many kinds of clients are kept apart in an hour; the rest is counted together. "
+                + "(environment: VERSIONGATE_COUNT_KEYS; default: 50000)",
+            valueName: "number"
+        )
+    )
+    var countKeys: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How many days counts are kept. (environment: VERSIONGATE_COUNT_DAYS; default: 400)",
+            valueName: "days"
+        )
+    )
+    var countDays: String?
 
     @Flag(help: "Bring the schema of the database up to date first.")
     var migrate = false
@@ -92,7 +121,8 @@ struct ServeCommand: AsyncParsableCommand {
         var arguments: [AbsoluteConfigKey: ConfigValue] = [:]
         for (key, value) in [
             ("versiongate.host", host), ("versiongate.port", port), ("versiongate.managementHost", managementHost),
-            ("versiongate.managementPort", managementPort),
+            ("versiongate.managementPort", managementPort), ("versiongate.countInterval", countInterval),
+            ("versiongate.countKeys", countKeys), ("versiongate.countDays", countDays),
         ] {
             if let value { arguments[AbsoluteConfigKey(ConfigKey(key))] = ConfigValue(.string(value), isSecret: false) }
         }

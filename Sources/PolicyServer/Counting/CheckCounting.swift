@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import NIOCore
+import PolicyStore
+import Synchronization
+import UpdatePolicy
+
+/// Counts the checks of a server: a recorder for each event loop, and what became of what they counted.
+public final class CheckCounting: Sendable {
+    private struct Outcome: Sendable {
+        var written = 0
+        var dropped = 0
+        var lastWritten: Timestamp?
+        var isWritable: Bool?
+    }
+
+    private let recorders: [ObjectIdentifier: CheckRecorder]
+    private let outcome = Mutex(Outcome())
+
+    /// Creates the recorders.
+    ///
+    /// - Parameters:
+    ///   - eventLoopGroup: The event loops that answer checks.
+    ///   - maximumKinds: How many kinds of clients are kept apart in an hour; a kind counts for each event loop that
+    ///     meets it.
+    public init(eventLoopGroup: any EventLoopGroup, maximumKinds: Int) {
+        let allowance = KindAllowance(maximum: maximumKinds)
+        var recorders: [ObjectIdentifier: CheckRecorder] = [:]
+        for eventLoop in eventLoopGroup.makeIterator() {
+            recorders[ObjectIdentifier(eventLoop)] = CheckRecorder(allowance: allowance)
+        }
+        self.recorders = recorders
+    }
+
+    /// The recorder of an event loop; nil for one that is not of the group.
+    func recorder(of eventLoop: any EventLoop) -> CheckRecorder? {
+        recorders[ObjectIdentifier(eventLoop)]
+    }
+
+    /// How the counting goes.
+    public var status: CountingStatus {
+        var status = CountingStatus()
+        for recorder in recorders.values {
+            let totals = recorder.totals
+            status.recorded += totals.recorded
+            status.unlistedApp += totals.unlistedApp
+            status.beyondBound += totals.beyondBound
+        }
+        outcome.withLock { outcome in
+            status.written = outcome.written
+            status.dropped = outcome.dropped
+            status.lastWritten = outcome.lastWritten
+            status.isWritable = outcome.isWritable
+        }
+        return status
+    }
+
+    /// Takes over everything that was counted since the last time.
+    func drain(at now: Timestamp) -> CountBatch {
+        var batch = CountBatch()
+        for recorder in recorders.values {
+            recorder.drain(at: now) { piece in
+                let hour = HourOfCounts.start(of: piece.hour)
+                batch.checks += piece.kinds.map { key, counts in
+                    Self.count(hour, ClientKind(bytes: key), counts)
+                }
+                if piece.others != .zero {
+                    batch.checks.append(Self.count(hour, nil, piece.others))
+                }
+                batch.rules += piece.rules.map { key, counts in
+                    RuleCount(
+                        hour: hour,
+                        rule: String(decoding: key, as: UTF8.self),
+                        sent: counts.sent,
+                        lockouts: counts.lockouts
+                    )
+                }
+            }
+        }
+        return batch
+    }
+
+    private static func count(_ hour: Timestamp, _ kind: ClientKind?, _ counts: KindCounts) -> CheckCount {
+        CheckCount(
+            hour: hour,
+            kind: kind,
+            checks: counts.checks,
+            messages: counts.messages,
+            lockouts: counts.lockouts
+        )
+    }
+
+    /// Notes that the database has the counts of so many more checks.
+    func noteWritten(_ checks: Int, at now: Timestamp) {
+        outcome.withLock { outcome in
+            outcome.written += checks
+            outcome.lastWritten = now
+            outcome.isWritable = true
+        }
+    }
+
+    /// Notes that the database could not be written, and that the counts of so many checks are dropped for it.
+    func noteFailure(dropped checks: Int) {
+        outcome.withLock { outcome in
+            outcome.dropped += checks
+            outcome.isWritable = false
+        }
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import PolicyStore
+
+/// Decides what becomes of counts that could not be written: once they are kept for the next attempt, then dropped.
+///
+/// So a restart of the database costs no counts, and memory stays bounded however long the database is away. What may
+/// have been written is never written again: a count too few does less harm than one that was made up.
+struct CountBacklog: Sendable {
+    /// How an attempt to write ended.
+    enum Outcome: Sendable {
+        case written
+        /// Surely nothing was written.
+        case notWritten
+        /// The connection was lost during the commit.
+        case unknown
+    }
+
+    private var kept = CountBatch()
+    private var fresh = CountBatch()
+
+    /// What to write now.
+    ///
+    /// - Parameter counts: What was counted since the attempt before.
+    mutating func nextBatch(adding counts: CountBatch) -> CountBatch {
+        fresh = counts
+        var batch = kept
+        batch.append(fresh)
+        return batch
+    }
+
+    /// Notes how writing the batch ended.
+    ///
+    /// - Parameter isLast: Whether there will be no other attempt.
+    /// - Returns: How many checks are dropped.
+    mutating func attemptEnded(_ outcome: Outcome, isLast: Bool) -> Int {
+        defer { fresh = CountBatch() }
+        switch outcome {
+        case .written:
+            kept = CountBatch()
+            return 0
+        case .notWritten where !isLast:
+            let dropped = kept.totalChecks
+            kept = fresh
+            return dropped
+        case .notWritten, .unknown:
+            let dropped = kept.totalChecks + fresh.totalChecks
+            kept = CountBatch()
+            return dropped
+        }
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import Logging
+public import Postgres
+public import ServiceLifecycle
+public import UpdatePolicy
+
+/// Writes the counts of checks to the database again and again, and what is left when the server ends.
+///
+/// It has to be shut down after the listener whose checks it counts, so that those under way are counted too.
+public struct CountWriter: Service {
+    private let delivery: CountDelivery
+    private let interval: Duration
+
+    /// Creates a writer.
+    ///
+    /// - Parameters:
+    ///   - database: Where the database is, asked before each connection; may bring the database up.
+    ///   - counting: What is counted.
+    ///   - interval: How often to write.
+    ///   - clock: The time.
+    ///   - logger: Where dropped counts are logged.
+    public init(
+        database: @escaping @Sendable () async throws -> PostgresConfiguration,
+        counting: CheckCounting,
+        interval: Duration,
+        clock: @escaping @Sendable () -> Timestamp,
+        logger: Logger
+    ) {
+        delivery = CountDelivery(database: database, counting: counting, clock: clock, logger: logger)
+        self.interval = interval
+    }
+
+    /// Writes until graceful shutdown or cancellation, and then once more.
+    public func run() async {
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            await cancelWhenGracefulShutdown { try? await Task.sleep(for: interval) }
+            guard !Task.isCancelled, !Task.isShuttingDownGracefully else { break }
+            await delivery.deliver(isLast: false)
+        }
+        // The last counts are written also when the task was cancelled; the attempt has a bound of its own.
+        await Task { [delivery] in await delivery.deliver(isLast: true) }.value
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import UpdatePolicy
+
+/// What one recorder counted in an hour.
+struct HourOfCounts: Sendable {
+    /// The hour, counted from 1970 in UTC.
+    let hour: Int64
+    var kinds = CountTable(zero: KindCounts.zero)
+    var rules = CountTable(zero: SentCounts.zero)
+    /// Checks of apps that the policy does not list, and of kinds beyond those that are kept apart.
+    var others = KindCounts.zero
+
+    /// Whether nothing was counted since everything was handed over.
+    var isDrained: Bool { kinds.isDrained && rules.isDrained && others == .zero }
+
+    /// The hour that a time is in.
+    static func hour(of time: Timestamp) -> Int64 {
+        let microseconds = time.microsecondsSince1970
+        let quotient = microseconds / microsecondsPerHour
+        return microseconds < quotient * microsecondsPerHour ? quotient - 1 : quotient
+    }
+
+    /// When an hour begins.
+    static func start(of hour: Int64) -> Timestamp {
+        Timestamp(microsecondsSince1970: hour * microsecondsPerHour)
+    }
+
+    private static let microsecondsPerHour: Int64 = 3_600_000_000
+}

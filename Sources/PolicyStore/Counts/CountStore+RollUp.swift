@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import Postgres
+public import UpdatePolicy
+
+extension CountStore {
+    /// What one step of rolling up did.
+    public struct RollUpStep: Sendable, Equatable {
+        /// How many rows of hours became part of their day.
+        public internal(set) var rolledUp = 0
+        /// How many rows of days were deleted.
+        public internal(set) var deleted = 0
+
+        /// A step that did nothing.
+        public init() {}
+
+        /// Whether nothing was left to do.
+        public var isDone: Bool { rolledUp == 0 && deleted == 0 }
+
+        /// Adds what another step did.
+        public mutating func add(_ other: RollUpStep) {
+            rolledUp += other.rolledUp
+            deleted += other.deleted
+        }
+    }
+
+    /// How many days hours are kept apart, the current one not counted.
+    public static let daysOfHours: Int64 = 7
+
+    /// The most rows that one step takes.
+    public static let rowsPerStep = 5_000
+
+    /// The key of the advisory lock of whoever rolls up: "versroll" as eight ASCII bytes.
+    private static let advisoryLock: Int64 = 0x7665_7273_726F_6C6C
+
+    /// Adds hours of days that are long over to their days, and deletes days that are kept no longer: one step in the
+    /// transaction of `session`, of a bounded number of rows.
+    ///
+    /// Rows move in one statement, so nothing is lost or counted twice, whatever ends the step.
+    ///
+    /// - Parameters:
+    ///   - now: The time; days are those of UTC.
+    ///   - daysKept: How many days are kept, the current one not counted.
+    /// - Returns: What was done; nil while another server rolls up.
+    /// - Throws: `PostgresError`.
+    public static func rollUp(
+        at now: Timestamp,
+        keepingDays daysKept: Int,
+        _ session: PostgresSession
+    ) throws -> RollUpStep? {
+        _ = try session.query(
+            "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)",
+            [lockTimeout, statementTimeout]
+        )
+        guard try session.query("SELECT pg_try_advisory_xact_lock($1)", [advisoryLock]).value(as: Bool.self) else {
+            return nil
+        }
+        let firstHour = PostgresTimestamp(startOfDay(now, daysAgo: daysOfHours))
+        let firstDay = PostgresTimestamp(startOfDay(now, daysAgo: Int64(daysKept)))
+        var step = RollUpStep()
+        for table in CountedTable.all {
+            step.deleted += try session.query(deletion(from: table), [firstDay, Int64(rowsPerStep)]).value(as: Int.self)
+            guard
+                let hour = try session.query(oldestHour(in: table), [firstHour]).first?.decode(
+                    0,
+                    as: PostgresTimestamp.self
+                )
+            else { continue }
+            step.rolledUp += try session.query(moving(in: table), [hour, Int64(rowsPerStep)]).value(as: Int.self)
+        }
+        return step
+    }
+
+    /// The start of the day, in UTC, that lies so many days before the one of `time`.
+    private static func startOfDay(_ time: Timestamp, daysAgo: Int64) -> Timestamp {
+        let day: Int64 = 86_400_000_000
+        let microseconds = time.microsecondsSince1970
+        let sinceMidnight = ((microseconds % day) + day) % day
+        return Timestamp(microsecondsSince1970: microseconds - sinceMidnight - daysAgo * day)
+    }
+
+    private static func deletion(from table: CountedTable) -> String {
+        """
+        WITH deleted AS (
+            DELETE FROM \(table.name)
+            WHERE ctid = ANY (ARRAY(SELECT ctid FROM \(table.name) WHERE hour < $1 ORDER BY hour LIMIT $2))
+            RETURNING hour
+        )
+        SELECT count(*) FROM deleted
+        """
+    }
+
+    /// The first hour before `$1` that is not the first of its day. It leaps from hour to hour through the index, for
+    /// there may be many rows of days before.
+    private static func oldestHour(in table: CountedTable) -> String {
+        """
+        WITH RECURSIVE hours AS (
+            SELECT min(hour) AS hour FROM \(table.name)
+            UNION ALL
+            SELECT (SELECT min(hour) FROM \(table.name) WHERE hour > hours.hour) FROM hours WHERE hours.hour < $1
+        )
+        SELECT hour FROM hours WHERE hour < $1 AND hour <> date_trunc('day', hour, 'UTC') ORDER BY hour LIMIT 1
+        """
+    }
+
+    private static func moving(in table: CountedTable) -> String {
+        """
+        WITH moved AS (
+            DELETE FROM \(table.name)
+            WHERE ctid = ANY (ARRAY(SELECT ctid FROM \(table.name) WHERE hour = $1 LIMIT $2))
+            RETURNING *
+        ), added AS (
+            \(table.addition(of: "moved", hour: "date_trunc('day', hour, 'UTC')"))
+        )
+        SELECT count(*) FROM moved
+        """
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// A table of counts: the columns that tell its rows apart, and those that are added up.
+struct CountedTable {
+    let name: String
+    /// The columns behind `hour` that with it tell rows apart.
+    let keys: [String]
+    let sums: [String]
+    /// The constraint that makes rows of the same hour and keys one row.
+    let constraint: String
+
+    static let checks = CountedTable(
+        name: "public.check_counts",
+        keys: ["bundle", "platform", "version", "build", "region", "os"],
+        sums: ["checks", "messages", "lockouts"],
+        constraint: "check_counts_key"
+    )
+
+    static let rules = CountedTable(
+        name: "public.rule_counts",
+        keys: ["rule"],
+        sums: ["sent", "lockouts"],
+        constraint: "rule_counts_pkey"
+    )
+
+    static let all = [checks, rules]
+
+    /// A statement that adds the rows of `source` to the table.
+    ///
+    /// All writers take the rows in the same order, so that two of them wait for each other and never both.
+    ///
+    /// - Parameters:
+    ///   - source: Something with the columns of the table that can stand in FROM.
+    ///   - hour: The hour that the rows are added to, as an expression over `source`.
+    func addition(of source: String, hour: String = "hour") -> String {
+        let keys = keys.joined(separator: ", ")
+        let columns = "hour, \(keys), \(sums.joined(separator: ", "))"
+        let totals = sums.map { "sum(\($0))::bigint" }.joined(separator: ", ")
+        let order = self.keys.map { "\($0) COLLATE \"C\"" }.joined(separator: ", ")
+        let additions = sums.map { "\($0) = counted.\($0) + excluded.\($0)" }.joined(separator: ", ")
+        return """
+            INSERT INTO \(name) AS counted (\(columns))
+            SELECT \(hour), \(keys), \(totals) FROM \(source) GROUP BY \(hour), \(keys) ORDER BY \(hour), \(order)
+            ON CONFLICT ON CONSTRAINT \(constraint) DO UPDATE SET \(additions)
+            """
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// What of a client is counted: its app and five members, none of which tells two installations apart.
+///
+/// While checks are counted a kind is a run of bytes, the six texts in the order below with a zero byte between them,
+/// an empty text for one that is missing. No text holds a zero byte, so equal bytes are equal kinds.
+public struct ClientKind: Sendable, Hashable {
+    /// The app's bundle as the policy spells it.
+    public let bundle: String
+
+    /// The platform, as rules name it; `nil` where it was not sent or cannot be the name of one.
+    ///
+    /// A name is 1 to 32 lower-case ASCII letters, digits, `_` and `-`.
+    public let platform: String?
+
+    /// The version as the client wrote it, without blanks at its ends; `nil` where it was not sent or cannot be read.
+    public let version: String?
+
+    /// The build, as the version.
+    public let build: String?
+
+    /// The country, two upper-case letters; `nil` where none could be read.
+    public let region: String?
+
+    /// The version of the operating system, as the version.
+    public let os: String?
+
+    /// The most bytes of a platform's name.
+    static let maximumPlatformLength = 32
+
+    /// Room for everything behind the bundle: five zero bytes, a platform, a region and three versions.
+    static let maximumLengthOfMembers = 5 + maximumPlatformLength + 2 + 3 * VersionScanner.maximumLength
+
+    /// Reads what `Client.writeKind(ofApp:into:)` wrote.
+    public init(bytes: some Collection<UInt8>) {
+        let texts = bytes.split(separator: 0, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
+        precondition(texts.count == 6, "a kind is six texts")
+        let members = texts.map { $0.isEmpty ? nil : $0 }
+        bundle = texts[0]
+        platform = members[1]
+        version = members[2]
+        build = members[3]
+        region = members[4]
+        os = members[5]
+    }
+}
