@@ -51,6 +51,11 @@ public struct OwnServer: Sendable {
         lease.configuration(user: user)
     }
 
+    /// An address of the database that is versiongate's own, for other programs.
+    public func url(user: String = PrivatePostgres.superuser) -> String {
+        lease.url(user: user)
+    }
+
     /// Connects as a role; by default as the superuser.
     public func connect(user: String = PrivatePostgres.superuser) async throws -> PostgresConnection {
         try await PostgresConnection.connect(configuration(user: user), logger: TestDatabase.logger)

@@ -28,18 +28,27 @@ actor CountDelivery {
     private var backlog = CountBacklog()
     private var droppedInOutage = 0
 
-    /// How long writing may take, connecting included.
-    private static let limit: Duration = .seconds(5)
+    private let limit: Duration
 
+    /// Creates a delivery.
+    ///
+    /// - Parameters:
+    ///   - database: Where the database is, asked before each connection.
+    ///   - counting: What is counted.
+    ///   - clock: The time.
+    ///   - limit: How long writing may take, connecting included.
+    ///   - logger: Where dropped counts are logged.
     init(
         database: @escaping @Sendable () async throws -> PostgresConfiguration,
         counting: CheckCounting,
         clock: @escaping @Sendable () -> Timestamp,
+        limit: Duration = .seconds(5),
         logger: Logger
     ) {
         self.database = database
         self.counting = counting
         self.clock = clock
+        self.limit = limit
         self.logger = logger
     }
 
@@ -67,9 +76,9 @@ actor CountDelivery {
         do {
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 tasks.addTask { try await self.attempt(batch, mark) }
-                tasks.addTask {
-                    try await Task.sleep(for: Self.limit)
-                    throw TooSlow(limit: Self.limit)
+                tasks.addTask { [limit] in
+                    try await Task.sleep(for: limit)
+                    throw TooSlow(limit: limit)
                 }
                 defer { tasks.cancelAll() }
                 try await tasks.next()

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Logging
+import NIOPosix
+import PolicyStore
+import Postgres
+import TestDatabase
+import Testing
+import UpdatePolicy
+
+@testable import PolicyServer
+
+@Suite("The delivery of counts")
+struct CountDeliveryTests {
+    private struct Setting {
+        let counting: CheckCounting
+        let recorder: CheckRecorder
+        let delivery: CountDelivery
+        let log = LogRecord()
+
+        init(limit: Duration = .seconds(60), _ database: @escaping @Sendable () -> PostgresConfiguration) throws {
+            let loop = MultiThreadedEventLoopGroup.singleton.next()
+            counting = CheckCounting(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, maximumKinds: 100)
+            recorder = try #require(counting.recorder(of: loop))
+            delivery = CountDelivery(
+                database: { database() },
+                counting: counting,
+                clock: { CountedPolicy.noon },
+                limit: limit,
+                logger: log.logger
+            )
+        }
+
+        /// How many dropped checks the messages tell; the notices of PostgreSQL are not among them.
+        var ownMessages: [Logger.Level: String] {
+            let messages = log.entries.compactMap { entry in
+                entry.metadata["counts.dropped"].map { (entry.level, $0) }
+            }
+            return Dictionary(messages) { "\($0), \($1)" }
+        }
+
+        func answer(_ checks: Int) throws {
+            let policy = try CountedPolicy.policy()
+            for _ in 0..<checks { try recorder.answer(policy, CountedPolicy.client(["version": "1.0"])) }
+        }
+    }
+
+    private static let sum = "SELECT coalesce(sum(checks), 0)::bigint FROM check_counts"
+
+    @Test("adds what was counted, once, as the server's role", .migratedDatabase)
+    func delivers() async throws {
+        let database = TestDatabase.current
+        let setting = try Setting { database.configuration(user: "versiongate_server") }
+        let observer = try await database.connect()
+        await setting.delivery.deliver(isLast: false)
+        #expect(setting.counting.status.isWritable == nil)
+        try setting.answer(3)
+        await setting.delivery.deliver(isLast: false)
+        await setting.delivery.deliver(isLast: false)
+        try setting.answer(4)
+        await setting.delivery.deliver(isLast: true)
+        #expect(try await observer.query(Self.sum).value(as: Int64.self) == 7)
+        let rules = try await observer.query("SELECT rule || ' ' || sent || ' ' || lockouts FROM rule_counts ORDER BY 1")
+        #expect(try rules.map { try $0.decode(0, as: String.self) } == ["old 7 7", "update 7 0"])
+        let status = setting.counting.status
+        #expect(status.recorded == 7 && status.written == 7 && status.dropped == 0)
+        #expect(status.isWritable == true)
+        #expect(status.lastWritten == CountedPolicy.noon)
+        #expect(setting.log.entries.isEmpty)
+    }
+
+    @Test("keeps counts over one failed attempt, drops and counts them after it, and says so once")
+    func dropsWhenTheDatabaseIsAway() async throws {
+        try await OwnServer.with { server in
+            let observer = try await server.connect()
+            try await SchemaMigrator(logger: TestDatabase.logger).migrate(observer)
+            let setting = try Setting { server.configuration(user: "versiongate_server") }
+            try setting.answer(1)
+            await setting.delivery.deliver(isLast: false)
+
+            server.kill()
+            // The backends of a killed server end by themselves, and not before they notice.
+            while (try? await observer.query("SELECT 1")) != nil {}
+            for checks in [10, 100, 1_000, 10_000] {
+                try setting.answer(checks)
+                await setting.delivery.deliver(isLast: false)
+            }
+            #expect(setting.counting.status.dropped == 1_110)
+            #expect(setting.counting.status.isWritable == false)
+            #expect(setting.ownMessages == [.warning: "10"])
+
+            try await server.ensureRunning()
+            await setting.delivery.deliver(isLast: true)
+            let again = try await server.connect()
+            #expect(try await again.query(Self.sum).value(as: Int64.self) == 10_001)
+            let status = setting.counting.status
+            #expect(status.recorded == 11_111 && status.written == 10_001 && status.dropped == 1_110)
+            #expect(setting.ownMessages == [.warning: "10", .notice: "1110"])
+        }
+    }
+
+    @Test("drops at once what may have been written already", .migratedDatabase)
+    func neverCountsTwice() async throws {
+        let database = TestDatabase.current
+        let owner = try await database.connect()
+        try await owner.execute(
+            """
+            CREATE FUNCTION break_off() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+                'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END';
+            CREATE CONSTRAINT TRIGGER break_off AFTER INSERT ON rule_counts DEFERRABLE INITIALLY DEFERRED
+                FOR EACH ROW EXECUTE FUNCTION break_off();
+            """
+        )
+        let setting = try Setting { database.configuration(user: "versiongate_server") }
+        try setting.answer(3)
+        await setting.delivery.deliver(isLast: false)
+        #expect(setting.counting.status.dropped == 3)
+        try await owner.execute("DROP TRIGGER break_off ON rule_counts")
+        try setting.answer(4)
+        await setting.delivery.deliver(isLast: true)
+        #expect(try await owner.query(Self.sum).value(as: Int64.self) == 4)
+    }
+
+    @Test("does not wait for a database that is slow, and writes the counts when it is not", .migratedDatabase)
+    func boundsTheWait() async throws {
+        let database = TestDatabase.current
+        let setting = try Setting(limit: .milliseconds(300)) { database.configuration(user: "versiongate_server") }
+        let owner = try await database.connect()
+        try setting.answer(3)
+        let locker = try await database.connect()
+        _ = try await locker.query("SELECT pg_advisory_lock(1)")
+        try await owner.execute(
+            """
+            CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
+                'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END';
+            CREATE TRIGGER wait BEFORE INSERT ON rule_counts FOR EACH STATEMENT EXECUTE FUNCTION wait();
+            """
+        )
+        await setting.delivery.deliver(isLast: false)
+        #expect(setting.counting.status.isWritable == false)
+        #expect(setting.counting.status.dropped == 0)
+        await locker.close()
+        try await owner.execute("DROP TRIGGER wait ON rule_counts")
+        await setting.delivery.deliver(isLast: true)
+        #expect(setting.counting.status.written == 3)
+        #expect(try await owner.query(Self.sum).value(as: Int64.self) == 3)
+    }
+
+    @Test("drops counts, and says why, where the schema has no tables for them", .database)
+    func reportsAnOldSchema() async throws {
+        let database = TestDatabase.current
+        let setting = try Setting { database.configuration() }
+        for _ in 0..<2 {
+            try setting.answer(1)
+            await setting.delivery.deliver(isLast: false)
+        }
+        #expect(setting.counting.status.dropped == 1)
+        #expect(setting.log.entries.first?.metadata["error"]?.contains("check_counts") == true)
+        await setting.delivery.deliver(isLast: true)
+        #expect(setting.counting.status.dropped == 2)
+    }
+}

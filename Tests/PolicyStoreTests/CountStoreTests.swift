@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Postgres
+import TestDatabase
+import Testing
+import UpdatePolicy
+
+@testable import PolicyStore
+
+@Suite("Counts in the database", .migratedDatabase)
+struct CountStoreTests {
+    private static let noon = Timestamp(secondsSince1970: 1_772_366_400)
+    private static let hour: Int64 = 3_600_000_000
+
+    private func kind(_ members: String) -> ClientKind {
+        ClientKind(bytes: Array(members.replacing(" ", with: "\0").replacing("-", with: "").utf8))
+    }
+
+    private func batch(_ counts: [(kind: String?, checks: Int)], hours: Int64 = 0) -> CountBatch {
+        var batch = CountBatch()
+        for (name, checks) in counts {
+            batch.checks.append(
+                CheckCount(
+                    hour: Self.noon.advanced(byMicroseconds: hours * Self.hour),
+                    kind: name.map(kind),
+                    checks: checks,
+                    messages: checks / 2,
+                    lockouts: checks / 4
+                )
+            )
+        }
+        return batch
+    }
+
+    private func add(_ batch: CountBatch, _ connection: PostgresConnection) async throws {
+        try await connection.transaction { try CountStore.add(batch, $0) }
+    }
+
+    private func rows(_ connection: PostgresConnection, _ query: String) async throws -> [String] {
+        try await connection.query(query).map { try $0.decode(0, as: String.self) }
+    }
+
+    private static let all = """
+        SELECT format('%s %s %s %s %s %s %s: %s %s %s', to_char(hour AT TIME ZONE 'UTC', 'MM-DD HH24'),
+            coalesce(bundle, '-'), coalesce(platform, '-'), coalesce(version, '-'), coalesce(build, '-'),
+            coalesce(region, '-'), coalesce(os, '-'), checks, messages, lockouts) COLLATE "C"
+        FROM check_counts ORDER BY 1
+        """
+
+    @Test("are added to those of the same hour and kind, nothing being a kind of its own, by the server's role")
+    func addsUp() async throws {
+        let server = try await TestDatabase.current.connect(user: "versiongate_server")
+        try await add(batch([("a ios 1.2 3 DE 17", 4), (nil, 8), ("a - - - - -", 1)]), server)
+        try await add(batch([("a - - - - -", 3), (nil, 4), ("a ios 1.2 3 DE 17", 1), (nil, 4)]), server)
+        try await add(batch([("a - - - - -", 5)], hours: 1), server)
+        #expect(
+            try await rows(server, Self.all) == [
+                "03-01 12 - - - - - -: 16 8 4", "03-01 12 a - - - - -: 4 1 0", "03-01 12 a ios 1.2 3 DE 17: 5 2 1",
+                "03-01 13 a - - - - -: 5 2 1",
+            ]
+        )
+    }
+
+    @Test("hold how often each rule was sent")
+    func addsRules() async throws {
+        let server = try await TestDatabase.current.connect(user: "versiongate_server")
+        var batch = CountBatch()
+        for (rule, sent) in [("update", 3), ("old", 1), ("update", 4)] {
+            batch.rules.append(RuleCount(hour: Self.noon, rule: rule, sent: sent, lockouts: 1))
+        }
+        try await add(batch, server)
+        try await add(batch, server)
+        #expect(
+            try await rows(server, "SELECT format('%s %s %s', rule, sent, lockouts) FROM rule_counts ORDER BY 1")
+                == ["old 2 2", "update 14 4"]
+        )
+    }
+
+    @Test("are exact when servers write the same kinds at once, in any order, and none waits in vain")
+    func addsConcurrently() async throws {
+        let database = TestDatabase.current
+        let rounds = 20
+        let names = (0..<200).map { "a ios 1.\($0) - - -" as String? } + [nil]
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            for writer in 1...4 {
+                tasks.addTask {
+                    let server = try await database.connect(user: "versiongate_server")
+                    for _ in 0..<rounds {
+                        var batch = self.batch(names.shuffled().map { ($0, writer) })
+                        batch.rules = names.indices.shuffled().map {
+                            RuleCount(hour: Self.noon, rule: "rule-\($0)", sent: writer, lockouts: 0)
+                        }
+                        try await self.add(batch, server)
+                    }
+                }
+            }
+            try await tasks.waitForAll()
+        }
+        let server = try await database.connect(user: "versiongate_server")
+        let sums = "count(*) || ' ' || min(%@) || ' ' || max(%@)"
+        #expect(
+            try await rows(server, "SELECT \(sums.replacing("%@", with: "checks")) FROM check_counts")
+                == ["201 \(10 * rounds) \(10 * rounds)"]
+        )
+        #expect(
+            try await rows(server, "SELECT \(sums.replacing("%@", with: "sent")) FROM rule_counts")
+                == ["201 \(10 * rounds) \(10 * rounds)"]
+        )
+    }
+
+    @Test("take the longest members that a client can send")
+    func takesLongMembers() async throws {
+        let server = try await TestDatabase.current.connect(user: "versiongate_server")
+        var client = Client()
+        let bundle = String(repeating: "b", count: 255)
+        // Random digits, because PostgreSQL would compress others.
+        func version() -> String { String((0..<128).map { _ in "0123456789".randomElement() ?? "0" }) }
+        for (name, value) in [
+            ("bundle", bundle), ("version", version()), ("build", version()), ("os", version()), ("region", "DE"),
+            ("platform", String(repeating: "p", count: 32)),
+        ] {
+            try client.set(UTF8Text(name), to: .text(UTF8Text(value)))
+        }
+        var bytes: [UInt8] = []
+        let length = client.writeKind(ofApp: bundle, into: &bytes)
+        var batch = CountBatch()
+        let kind = ClientKind(bytes: bytes[..<length])
+        batch.checks = [CheckCount(hour: Self.noon, kind: kind, checks: 1, messages: 1, lockouts: 1)]
+        try await add(batch, server)
+        try await add(batch, server)
+        #expect(try await server.query("SELECT checks FROM check_counts").value(as: Int64.self) == 2)
+    }
+
+    // MARK: Rolling up
+
+    /// Fills the tables with random counts of the last 20 days and an hour of the future.
+    private func fill(_ connection: PostgresConnection) async throws {
+        try await connection.execute(
+            """
+            INSERT INTO check_counts
+            SELECT date_trunc('hour', timestamptz '2026-03-01 12:00Z') - hour * interval '1 hour', bundle, platform,
+                version, NULL, NULL, NULL, n, n - 1, n / 2
+            FROM generate_series(-1, 480, 3) AS hour, unnest(ARRAY['a', NULL]) AS bundle,
+                unnest(ARRAY['ios', NULL]) AS platform, unnest(ARRAY['1.1', '1.2', NULL]) AS version,
+                LATERAL (SELECT (random() * 100)::int + 1 + 0 * hour AS n) AS numbers;
+            INSERT INTO rule_counts
+            SELECT date_trunc('hour', timestamptz '2026-03-01 12:00Z') - hour * interval '1 hour', 'rule-' || rule, n, n / 2
+            FROM generate_series(-1, 480) AS hour, generate_series(1, 3) AS rule,
+                LATERAL (SELECT (random() * 100)::int + 0 * hour AS n) AS numbers;
+            """
+        )
+    }
+
+    private static let days = """
+        SELECT format('%s %s %s %s: %s %s %s', date_trunc('day', hour, 'UTC'), bundle, platform, version,
+            sum(checks), sum(messages), sum(lockouts))
+        FROM check_counts GROUP BY date_trunc('day', hour, 'UTC'), bundle, platform, version
+        UNION ALL
+        SELECT format('%s %s: %s %s', date_trunc('day', hour, 'UTC'), rule, sum(sent), sum(lockouts))
+        FROM rule_counts GROUP BY date_trunc('day', hour, 'UTC'), rule
+        ORDER BY 1
+        """
+
+    @discardableResult
+    private func rollUp(
+        _ connection: PostgresConnection,
+        keepingDays days: Int = 400,
+        at now: Timestamp = noon
+    ) async throws -> CountStore.RollUpStep {
+        var total = CountStore.RollUpStep()
+        for _ in 0..<10_000 {
+            let step = try await connection.transaction { try CountStore.rollUp(at: now, keepingDays: days, $0) }
+            guard let step, !step.isDone else { break }
+            total.add(step)
+        }
+        return total
+    }
+
+    @Test("of hours that are long over become those of their days, every sum as before, by the server's role")
+    func rollsUp() async throws {
+        let database = TestDatabase.current
+        let server = try await database.connect(user: "versiongate_server")
+        try await fill(try await database.connect())
+        let before = try await rows(server, Self.days)
+        let step = try await rollUp(server)
+        #expect(step.rolledUp > 1_000)
+        #expect(step.deleted == 0)
+        #expect(try await rows(server, Self.days) == before)
+        let isLeft = """
+            SELECT count(*) FROM (SELECT hour FROM check_counts UNION ALL SELECT hour FROM rule_counts) AS counts
+            WHERE hour < '2026-02-22 00:00Z' AND hour <> date_trunc('day', hour, 'UTC')
+            """
+        #expect(try await server.query(isLeft).value(as: Int64.self) == 0)
+        let recent = "SELECT count(DISTINCT hour) FROM rule_counts WHERE hour >= '2026-02-22 00:00Z'"
+        #expect(try await server.query(recent).value(as: Int64.self) == 7 * 24 + 14)
+        #expect(try await rollUp(server).isDone)
+    }
+
+    @Test("that come late to a day that is rolled up are added to it")
+    func rollsUpLatecomers() async throws {
+        let server = try await TestDatabase.current.connect(user: "versiongate_server")
+        try await add(batch([("a - - - - -", 4)], hours: -240), server)
+        try await rollUp(server)
+        try await add(batch([("a - - - - -", 8), (nil, 1)], hours: -241), server)
+        try await rollUp(server)
+        #expect(
+            try await rows(server, Self.all) == ["02-19 00 - - - - - -: 1 0 0", "02-19 00 a - - - - -: 12 6 3"]
+        )
+    }
+
+    @Test("of days are deleted when they are kept no longer")
+    func deletesOldDays() async throws {
+        let server = try await TestDatabase.current.connect(user: "versiongate_server")
+        for hours: Int64 in [0, -12, -13, -36, -37, -24 * 30] {
+            try await add(batch([("a - - - - -", 4)], hours: hours), server)
+        }
+        let step = try await rollUp(server, keepingDays: 1)
+        #expect(step.deleted == 2)
+        #expect(
+            try await rows(server, Self.all) == [
+                "02-28 00 a - - - - -: 4 2 1", "02-28 23 a - - - - -: 4 2 1", "03-01 00 a - - - - -: 4 2 1",
+                "03-01 12 a - - - - -: 4 2 1",
+            ]
+        )
+    }
+
+    @Test("are rolled up in steps of a bounded number of rows, by one server at a time")
+    func rollsUpOneAtATime() async throws {
+        let database = TestDatabase.current
+        let server = try await database.connect(user: "versiongate_server")
+        let other = try await database.connect(user: "versiongate_server")
+        try await server.execute(
+            """
+            INSERT INTO check_counts (hour, bundle, version, checks, messages, lockouts)
+            SELECT '2026-02-01 05:00Z', 'a', n::text, 1, 0, 0 FROM generate_series(1, \(CountStore.rowsPerStep + 7)) AS n
+            """
+        )
+        let first = try await server.transaction { try CountStore.rollUp(at: Self.noon, keepingDays: 400, $0) }
+        #expect(first?.rolledUp == CountStore.rowsPerStep)
+        let admin = try await database.connect()
+        try await admin.execute("SELECT pg_advisory_lock(\(0x7665_7273_726F_6C6C))")
+        let refused = try await other.transaction { try CountStore.rollUp(at: Self.noon, keepingDays: 400, $0) }
+        #expect(refused == nil)
+        try await admin.execute("SELECT pg_advisory_unlock(\(0x7665_7273_726F_6C6C))")
+        let rest = try await rollUp(other)
+        #expect(rest.rolledUp == 7)
+    }
+
+    @Test("are neither lost nor doubled when servers roll up and write at once, and one breaks off in the middle")
+    func rollsUpConcurrently() async throws {
+        let database = TestDatabase.current
+        let admin = try await database.connect()
+        try await fill(admin)
+        let total = "SELECT sum(checks)::bigint FROM check_counts"
+        let before = try await admin.query(total).value(as: Int64.self)
+        let writes = 30
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            for _ in 0..<2 {
+                tasks.addTask {
+                    let server = try await database.connect(user: "versiongate_server")
+                    for _ in 0..<writes {
+                        // A server whose clock is wrong writes hours that are being rolled up.
+                        try await self.add(self.batch([("a ios 1.1 - - -", 2), (nil, 1)], hours: -300), server)
+                        await #expect(throws: CancellationError.self) {
+                            try await server.transaction { session in
+                                _ = try CountStore.rollUp(at: Self.noon, keepingDays: 400, session)
+                                throw CancellationError()
+                            }
+                        }
+                        try await self.rollUp(server)
+                    }
+                }
+            }
+            try await tasks.waitForAll()
+        }
+        let after = try await admin.query(total).value(as: Int64.self)
+        #expect(after == before + Int64(2 * writes * 3))
+    }
+
+    @Test("can be read by admins, who cannot change them")
+    func keepsAdminsOut() async throws {
+        let database = TestDatabase.current
+        let server = try await database.connect(user: "versiongate_server")
+        try await add(batch([("a - - - - -", 4)]), server)
+        let admin = try await database.connect(user: "versiongate_admin")
+        #expect(try await rows(admin, Self.all).count == 1)
+        for statement in ["INSERT INTO rule_counts VALUES (now(), 'x', 1, 0)", "UPDATE check_counts SET checks = 9"] {
+            let error = await #expect(throws: PostgresError.self) { try await admin.execute(statement) }
+            #expect(error?.sqlState == .insufficientPrivilege)
+        }
+    }
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Postgres
+import Synchronization
+import TestDatabase
+import Testing
+
+@Suite("Counting, by the built binary")
+struct CountingTests {
+    /// How many checks the load tests send: 20,000, or `VERSIONGATE_COUNTED_CHECKS`.
+    private static let checks =
+        ProcessInfo.processInfo.environment["VERSIONGATE_COUNTED_CHECKS"].flatMap { Int($0) } ?? 20_000
+
+    private static let connections = 8
+
+    private static let policy = """
+        INSERT INTO apps (bundle) VALUES ('com.example.doto');
+        INSERT INTO rules (key, bundle, versions, title, text, enabled)
+        VALUES ('update', 'com.example.doto', '<1.5', 'Please update', '2.0 is there.', true);
+        INSERT INTO rules (key, bundle, versions, title, text, enabled, lockout, lockout_without_update)
+        VALUES ('blocked', 'com.example.doto', '1.3.x', 'Too old', 'This version is blocked.', true, true, true);
+        """
+
+    private func binary(_ database: TestDatabase) -> BuiltBinary {
+        BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+    }
+
+    /// A server that has the policy, when `body` runs.
+    private func serve(
+        _ arguments: [String],
+        _ body: @Sendable (ServingBinary) async throws -> Void
+    ) async throws -> ServingBinary.Ending {
+        let database = TestDatabase.current
+        _ = try await database.psql(Self.policy)
+        return try await ServingBinary.run(binary(database), arguments: arguments, body)
+    }
+
+    /// The member `counting` of `/policy`.
+    private func counting(_ server: ServingBinary) async throws -> [String: Any] {
+        let document = try await server.management("/policy").body
+        let object = try JSONSerialization.jsonObject(with: Data(document.utf8)) as? [String: Any]
+        return try #require(object?["counting"] as? [String: Any])
+    }
+
+    private func rows(_ connection: PostgresConnection) async throws -> [String: [Int]] {
+        var rows: [String: [Int]] = [:]
+        let query = """
+            SELECT concat_ws(' ', coalesce(bundle, '-'), coalesce(platform, '-'), coalesce(version, '-'),
+                coalesce(build, '-'), coalesce(region, '-'), coalesce(os, '-')),
+                sum(checks)::bigint, sum(messages)::bigint, sum(lockouts)::bigint
+            FROM check_counts GROUP BY 1
+            UNION ALL SELECT rule, sum(sent)::bigint, sum(lockouts)::bigint, 0 FROM rule_counts GROUP BY 1
+            """
+        for row in try await connection.query(query) {
+            rows[try row.decode(0, as: String.self)] = try (1...3).map { Int(try row.decode($0, as: Int64.self)) }
+        }
+        return rows
+    }
+
+    /// Sends checks of random clients, each connection a part of them.
+    ///
+    /// - Returns: What must have been counted.
+    private func load(_ server: ServingBinary, checks: Int) async throws -> LoadedChecks {
+        try await withThrowingTaskGroup(of: LoadedChecks.self) { tasks in
+            for connection in 0..<Self.connections {
+                tasks.addTask {
+                    var part = LoadedChecks()
+                    let share = checks / Self.connections + (connection < checks % Self.connections ? 1 : 0)
+                    var left = share
+                    let answered = try await CheckPipeline.run(server.publicURL) {
+                        guard left > 0 else { return nil }
+                        left -= 1
+                        return part.next()
+                    }
+                    #expect(answered == share)
+                    return part
+                }
+            }
+            return try await tasks.reduce(into: LoadedChecks()) { $0.add($1) }
+        }
+    }
+
+    @Test("the sums in the database equal the checks of random clients that were sent", .migratedDatabase)
+    func countsUnderLoad() async throws {
+        let sent = Mutex(LoadedChecks())
+        let ending = try await serve(["--count-interval", "1"]) { server in
+            let loaded = try await load(server, checks: Self.checks)
+            sent.withLock { $0 = loaded }
+            let counting = try await counting(server)
+            #expect(counting["recorded"] as? Int == Self.checks)
+            #expect(counting["beyondBound"] as? Int == 0)
+        }
+        #expect(ending.status == 0, "\(ending.errors)")
+        let counted = try await rows(TestDatabase.current.connect())
+        let expected = sent.withLock { $0 }
+        #expect(expected.checks == Self.checks)
+        #expect(counted == expected.rows)
+    }
+
+    @Test("kinds beyond the bound are counted together, and none is lost", .migratedDatabase)
+    func keepsTheBound() async throws {
+        let ending = try await serve(["--count-keys", "100"]) { server in
+            _ = try await load(server, checks: 5_000)
+            let counting = try await counting(server)
+            #expect((counting["beyondBound"] as? Int ?? 0) > 0)
+        }
+        #expect(ending.status == 0, "\(ending.errors)")
+        let observer = try await TestDatabase.current.connect()
+        #expect(try await observer.query("SELECT sum(checks)::bigint FROM check_counts").value(as: Int64.self) == 5_000)
+        // An hour may end during the test.
+        #expect(try await observer.query("SELECT count(*) <= 202 FROM check_counts").value(as: Bool.self))
+        #expect(try await observer.query("SELECT count(*) >= 90 FROM check_counts").value(as: Bool.self))
+    }
+
+    @Test("counts are written when the server is told to end, those of requests under way too", .migratedDatabase)
+    func writesAtTheEnd() async throws {
+        let answered = Mutex(0)
+        let ending = try await serve(["--count-interval", "3600"]) { server in
+            try await withThrowingTaskGroup(of: Int.self) { tasks in
+                for _ in 0..<Self.connections {
+                    tasks.addTask {
+                        var part = LoadedChecks()
+                        var left = 100_000
+                        return try await CheckPipeline.run(server.publicURL) {
+                            left -= 1
+                            return left > 0 ? part.next() : nil
+                        }
+                    }
+                }
+                // The load is under way once the server has counted some of it.
+                while try await (counting(server)["recorded"] as? Int ?? 0) < 2_000 {}
+                kill(server.processIdentifier, SIGTERM)
+                let total = try await tasks.reduce(0, +)
+                answered.withLock { $0 = total }
+            }
+        }
+        #expect(ending.status == 0, "\(ending.errors)")
+        let observer = try await TestDatabase.current.connect()
+        let counted = try await observer.query("SELECT sum(checks)::bigint FROM check_counts").value(as: Int64.self)
+        #expect(counted == Int64(answered.withLock { $0 }))
+        #expect(counted >= 2_000)
+    }
+
+    @Test("while the database is away every check is answered, and what is dropped is counted and reported")
+    func dropsWhenTheDatabaseIsAway() async throws {
+        try await OwnServer.with { database in
+            let url = database.url(user: "versiongate_server")
+            let schema = try await BuiltBinary(environment: ["DATABASE_URL": database.url()]).run("migrate")
+            #expect(schema.status == 0, "\(schema.errors)")
+            let owner = try await database.connect()
+            try await owner.execute(Self.policy)
+            let final = Mutex(["": 0])
+            let ending = try await ServingBinary.run(
+                BuiltBinary(environment: ["DATABASE_URL": url]),
+                arguments: ["--count-interval", "1"]
+            ) { server in
+                var sent = try await load(server, checks: 2_000).checks
+                while try await counting(server)["written"] as? Int != 2_000 {}
+                database.kill()
+                while try await (counting(server)["dropped"] as? Int ?? 0) == 0 {
+                    sent += try await load(server, checks: 1_000).checks
+                }
+                #expect(try await server.check(#"{"bundle":"com.example.doto","version":"1.4"}"#).contains("update"))
+                sent += 1
+                try await database.ensureRunning()
+                sent += try await load(server, checks: 1_000).checks
+                var document: [String: Any] = [:]
+                repeat {
+                    document = try await counting(server)
+                } while document["recorded"] as? Int != (document["written"] as? Int ?? 0) + (document["dropped"] as? Int ?? 0)
+                #expect(document["recorded"] as? Int == sent)
+                #expect(document["writable"] as? Bool == true)
+                let numbers = document.compactMapValues { $0 as? Int }
+                final.withLock { $0 = numbers }
+            }
+            #expect(ending.status == 0)
+            #expect(ending.errors.contains("Counts of checks are dropped"), "\(ending.errors)")
+            #expect(ending.errors.contains("Counts of checks are written again"), "\(ending.errors)")
+            let again = try await database.connect()
+            let counted = try await again.query("SELECT sum(checks)::bigint FROM check_counts").value(as: Int64.self)
+            #expect(Int(counted) == final.withLock { $0["written"] })
+        }
+    }
+
+    @Test("nothing that tells one installation from another is in the database", .migratedDatabase)
+    func keepsNothingPrivate() async throws {
+        let ending = try await serve([]) { server in
+            for member in ["install", "device", "user", "language"] {
+                _ = try await server.check(
+                    #"{"bundle":"com.example.doto","version":"1.4","region":"DE","\#(member)":"tell-tale-\#(member)"}"#
+                )
+            }
+            _ = try await server.check(
+                #"{"bundle":"tell-tale-bundle","version":"tell-tale-version","build":"tell-tale-build","os":"tell tale"}"#
+            )
+            _ = try await server.check(
+                #"{"bundle":"com.example.doto","version":"tell-tale","region":"tell-tale","platform":"tell tale"}"#
+            )
+        }
+        #expect(ending.status == 0, "\(ending.errors)")
+        #expect(!ending.errors.contains("tell"))
+        let observer = try await TestDatabase.current.connect()
+        let contents = try await observer.query("SELECT database_to_xml(true, true, '')::text").value(as: String.self)
+        #expect(contents.contains("<check_counts") && contents.contains("<version>1.4</version>"))
+        #expect(!contents.contains("tell"))
+        #expect(!contents.contains("127.0.0.1"))
+        #expect(try await rows(observer)["com.example.doto - 1.4 - DE -"]?.first == 4)
+        #expect(try await rows(observer)["- - - - - -"]?.first == 1)
+        #expect(try await rows(observer)["com.example.doto - - - - -"]?.first == 1)
+    }
+
+    @Test("with an interval of 0 nothing is counted", .migratedDatabase)
+    func countsNothing() async throws {
+        let ending = try await serve(["--count-interval", "0"]) { server in
+            _ = try await server.check(#"{"bundle":"com.example.doto","version":"1.4"}"#)
+            let document = try await server.management("/policy").body
+            #expect(!document.contains("counting"))
+        }
+        #expect(ending.status == 0, "\(ending.errors)")
+        #expect(try await rows(TestDatabase.current.connect()).isEmpty)
+    }
+
+    @Test(
+        "settings that mean nothing are refused with what they may be",
+        arguments: [
+            ("--count-interval", "3601"), ("--count-interval", "soon"), ("--count-keys", "-1"), ("--count-days", "0"),
+        ]
+    )
+    func refusesSettings(_ option: String, _ value: String) async throws {
+        let result = try await BuiltBinary(environment: [:]).run("serve \(option)=\(value)")
+        #expect(result.status == 64)
+        #expect(result.errors.contains("\(option) (VERSIONGATE_COUNT_"), "\(result.errors)")
+        #expect(result.errors.contains("must be a whole number from"))
+    }
+}
