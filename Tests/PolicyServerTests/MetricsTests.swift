@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Testing
+
+@testable import PolicyServer
+
+@Suite("Metrics")
+struct MetricsTests {
+    private func example(_ format: MetricsText.Format) -> String {
+        var text = MetricsText(format)
+        var histogram = DurationHistogram()
+        histogram.record(5_000)
+        histogram.record(5_001)
+        histogram.record(2_000_000_000)
+        text.family("a_seconds", .histogram, "How \"long\" \\ it\ntook.", unit: "seconds")
+        text.histogram("a_seconds", histogram, [("route", "/v1/check")])
+        text.family("b", .counter, "How often.")
+        text.counter("b", 3, [("why", "a \"b\" \\\n")])
+        text.family("c", .gauge, "How many.")
+        text.gauge("c", 1.5)
+        return text.document
+    }
+
+    @Test("are written as Prometheus reads them")
+    func prometheus() {
+        let lines = example(.prometheus).split(separator: "\n").map(String.init)
+        #expect(lines[0] == #"# HELP a_seconds How \"long\" \\ it\ntook."#)
+        #expect(lines[1] == "# TYPE a_seconds histogram")
+        #expect(lines[2] == #"a_seconds_bucket{route="/v1/check",le="5e-06"} 1"#)
+        #expect(lines[3] == #"a_seconds_bucket{route="/v1/check",le="1e-05"} 2"#)
+        #expect(lines[13] == #"a_seconds_bucket{route="/v1/check",le="1.0"} 2"#)
+        #expect(lines[14] == #"a_seconds_bucket{route="/v1/check",le="+Inf"} 3"#)
+        #expect(lines[15] == #"a_seconds_count{route="/v1/check"} 3"#)
+        #expect(lines[16] == #"a_seconds_sum{route="/v1/check"} 2.000010001"#)
+        #expect(
+            lines[17...].joined(separator: "\n") == #"""
+                # HELP b_total How often.
+                # TYPE b_total counter
+                b_total{why="a \"b\" \\\n"} 3
+                # HELP c How many.
+                # TYPE c gauge
+                c 1.5
+                """#
+        )
+    }
+
+    @Test("are written as OpenMetrics has them for those who ask for it")
+    func openMetrics() {
+        let text = example(MetricsText.Format(accept: "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"))
+        #expect(text.contains("# TYPE b counter\nb_total{"))
+        #expect(text.contains("# UNIT a_seconds seconds\n"))
+        #expect(text.hasSuffix("\n# EOF\n"))
+        #expect(!example(MetricsText.Format(accept: "text/plain")).contains("EOF"))
+    }
+
+    @Test("of durations are sums of those of all event loops")
+    func histogramsAdd() {
+        var generator = SystemRandomNumberGenerator()
+        var parts = [DurationHistogram](repeating: DurationHistogram(), count: 3)
+        var whole = DurationHistogram()
+        for _ in 0..<1_000 {
+            let duration = UInt64.random(in: 0...(1 << UInt64.random(in: 1...33, using: &generator)), using: &generator)
+            parts[Int.random(in: 0..<3, using: &generator)].record(duration)
+            whole.record(duration)
+        }
+        var sum = DurationHistogram()
+        for part in parts { sum.add(part) }
+        #expect(sum == whole)
+        #expect(whole.count == 1_000)
+        for (index, bound) in DurationHistogram.bounds.enumerated() where index > 0 {
+            #expect(bound > DurationHistogram.bounds[index - 1])
+        }
+    }
+}
