@@ -80,18 +80,19 @@ public struct VersionGateServer: Sendable {
             ),
         ]
         services += countingServices(counting)
-        services += [
-            ManagementService(application: management, address: configuration.managementAddress),
-            PublicListener(
-                address: configuration.publicAddress,
-                policy: policy,
-                eventLoopGroup: eventLoopGroup,
-                clock: clock,
-                counting: counting,
-                logger: logger,
-                onBound: { announcement.publicListener($0) }
-            ),
-        ] as [any Service]
+        services +=
+            [
+                ManagementService(application: management, address: configuration.managementAddress),
+                PublicListener(
+                    address: configuration.publicAddress,
+                    policy: policy,
+                    eventLoopGroup: eventLoopGroup,
+                    clock: clock,
+                    counting: counting,
+                    logger: logger,
+                    onBound: { announcement.publicListener($0) }
+                ),
+            ] as [any Service]
         var group = ServiceGroupConfiguration(
             services: services,
             gracefulShutdownSignals: [.sigterm, .sigint],

@@ -19,7 +19,8 @@ struct CheckRecorderTests {
         let counted = Counted(recorder, at: CountedPolicy.noon)
         #expect(
             counted.kinds == [
-                "12 doto ios 1.1 - DE -": [2, 2, 0], "12 doto - 1.3 - - 17": [1, 0, 0], "12 doto - 1.0 - - -": [1, 1, 1],
+                "12 doto ios 1.1 - DE -": [2, 2, 0], "12 doto - 1.3 - - 17": [1, 0, 0],
+                "12 doto - 1.0 - - -": [1, 1, 1],
             ]
         )
         #expect(counted.rules == ["12 update": [3, 0], "12 old": [1, 1]])

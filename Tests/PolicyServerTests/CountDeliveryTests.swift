@@ -61,7 +61,9 @@ struct CountDeliveryTests {
         try setting.answer(4)
         await setting.delivery.deliver(isLast: true)
         #expect(try await observer.query(Self.sum).value(as: Int64.self) == 7)
-        let rules = try await observer.query("SELECT rule || ' ' || sent || ' ' || lockouts FROM rule_counts ORDER BY 1")
+        let rules = try await observer.query(
+            "SELECT rule || ' ' || sent || ' ' || lockouts FROM rule_counts ORDER BY 1"
+        )
         #expect(try rules.map { try $0.decode(0, as: String.self) } == ["old 7 7", "update 7 0"])
         let status = setting.counting.status
         #expect(status.recorded == 7 && status.written == 7 && status.dropped == 0)

@@ -45,7 +45,10 @@ enum CountedPolicy {
             if let value = values.randomElement(using: &generator), value != "" { members[name] = value }
         }
         pick("bundle", ["doto", "DoTo", "unlisted", "unknown"])
-        pick("version", ["", "1.0", "1.1", "1.10", "1.2", "01.2", "newest", "1.\(Int.random(in: 0..<90, using: &generator))"])
+        pick(
+            "version",
+            ["", "1.0", "1.1", "1.10", "1.2", "01.2", "newest", "1.\(Int.random(in: 0..<90, using: &generator))"]
+        )
         pick("build", ["", "1", "2", "x"])
         pick("platform", ["", "ios", "iOS", "iPadOS", "android", "my phone"])
         pick("region", ["", "DE", "de_DE", "ja-JP", "English"])

@@ -169,7 +169,8 @@ struct CountingTests {
                 var document: [String: Any] = [:]
                 repeat {
                     document = try await counting(server)
-                } while document["recorded"] as? Int != (document["written"] as? Int ?? 0) + (document["dropped"] as? Int ?? 0)
+                } while document["recorded"] as? Int != (document["written"] as? Int ?? 0)
+                    + (document["dropped"] as? Int ?? 0)
                 #expect(document["recorded"] as? Int == sent)
                 #expect(document["writable"] as? Bool == true)
                 let numbers = document.compactMapValues { $0 as? Int }

@@ -34,7 +34,9 @@ public struct ClientKind: Sendable, Hashable {
 
     /// Reads what `Client.writeKind(ofApp:into:)` wrote.
     public init(bytes: some Collection<UInt8>) {
-        let texts = bytes.split(separator: 0, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
+        let texts = bytes.split(separator: 0, omittingEmptySubsequences: false).map {
+            String(decoding: $0, as: UTF8.self)
+        }
         precondition(texts.count == 6, "a kind is six texts")
         let members = texts.map { $0.isEmpty ? nil : $0 }
         bundle = texts[0]
