@@ -35,9 +35,15 @@ extension DatabaseOptions {
     }
 
     /// Reads the whole policy.
-    func policy() async throws -> Policy {
-        try await withConnection(as: .admin) { connection, _ in
-            try await PolicyReader.policy(connection)
+    ///
+    /// - Parameter revision: The policy as it stood at this revision; nil for today's.
+    func policy(revision: Int64? = nil) async throws -> Policy {
+        try await withConnection(as: .admin) { connection, logger in
+            if revision != nil {
+                let status = try await SchemaMigrator(logger: logger).status(connection)
+                try status.requireReadable()
+            }
+            return try await PolicyReader.policy(connection, revision: revision)
         }
     }
 
