@@ -27,9 +27,11 @@ extension DatabaseOptions {
     /// Reads the policy for people and scripts.
     func read(_ body: @Sendable (PolicyReports) throws -> Void) async throws {
         try await withConnection(as: .admin) { connection, logger in
-            try await connection.transaction(.repeatableReadReadOnly) { session in
-                try SchemaMigrator(logger: logger).status(session).requireReadable()
-                try body(try PolicyReports(session))
+            try await Progress.showing("Reading the database") {
+                try await connection.transaction(.repeatableReadReadOnly) { session in
+                    try SchemaMigrator(logger: logger).status(session).requireReadable()
+                    try body(try PolicyReports(session))
+                }
             }
         }
     }
@@ -43,7 +45,9 @@ extension DatabaseOptions {
                 let status = try await SchemaMigrator(logger: logger).status(connection)
                 try status.requireReadable()
             }
-            return try await PolicyReader.policy(connection, revision: revision)
+            return try await Progress.showing("Reading the policy") {
+                try await PolicyReader.policy(connection, revision: revision)
+            }
         }
     }
 

@@ -18,7 +18,10 @@ struct RuleListCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("Only the rules of this app, and those for every app.", valueName: "bundle"))
+    @Option(
+        help: ArgumentHelp("Only the rules of this app, and those for every app.", valueName: "bundle"),
+        completion: .bundles
+    )
     var bundle: String?
 
     @OptionGroup var output: OutputOptions
