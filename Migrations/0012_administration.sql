@@ -157,7 +157,10 @@ CREATE FUNCTION row_difference(table_name text, key jsonb, before jsonb, after j
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    name CONSTANT text := table_name || ' ' || (SELECT string_agg(value, ' ') FROM jsonb_each_text(key));
+    name CONSTANT text := table_name || ' ' || (
+        SELECT string_agg(key ->> part.name, ' ' ORDER BY part.place)
+          FROM unnest(key_columns(table_name)) WITH ORDINALITY AS part(name, place)
+    );
 BEGIN
     RETURN CASE
         WHEN before IS NULL THEN 'added ' || name

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
+import Postgres
 import Subprocess
 import TestDatabase
 import Testing

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
+import Postgres
 import Subprocess
 import TestDatabase
 import Testing
@@ -63,7 +64,8 @@ struct CompletionTests {
             ["VERSIONGATE_STATE_DIR": folder], ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing"],
         ] {
             let binary = BuiltBinary(environment: environment)
-            let result = try await binary.run(arguments: ["---completion", "rule", "show", "--", "key", "3", "", "x"])
+            let result = try await binary.run(arguments: ["---completion", "rule", "show", "--", "positional@0", "3", "0"])
+            #expect(result.status == 0)
             #expect(result.output.trimmingCharacters(in: .whitespacesAndNewlines).isEmpty)
             #expect(result.errors.isEmpty, "\(result.errors)")
         }

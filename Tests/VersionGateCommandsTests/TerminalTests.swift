@@ -4,6 +4,8 @@
 import Foundation
 import NIOCore
 import NIOPosix
+import PolicyStore
+import Postgres
 import Subprocess
 import TestDatabase
 import Testing

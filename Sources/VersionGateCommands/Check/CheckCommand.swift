@@ -49,6 +49,9 @@ struct CheckCommand: AsyncParsableCommand {
                 "A server answers with today's policy and clock; leave out --explain, --at and --revision, or --server."
             )
         }
+        if let revision, revision < 0 {
+            throw ValidationError("There is no revision \(revision); revisions are counted from 0 on.")
+        }
         _ = try client()
     }
 
