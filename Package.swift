@@ -154,7 +154,7 @@ let package = Package(
         .testTarget(
             name: "VersionGateCommandsTests",
             dependencies: [
-                "Postgres", "TestDatabase", "VersionGateCommands",
+                "PolicyStore", "Postgres", "TestDatabase", "VersionGateCommands",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -70,14 +70,19 @@ AS $$
 DECLARE
     later record;
 BEGIN
-    SELECT c.change, c.after IS NULL AS deleted, c.before IS NULL AS inserted INTO later
+    SELECT c.change, c.after IS NULL AS deleted, c.before IS NULL AS inserted, c.key <> edited_key AS renamed INTO later
       FROM change_rows AS c
-     WHERE c.table_name = edited_table AND c.key = edited_key AND c.change > change_id
-       AND changed_columns(c.before, c.after) && columns
+     WHERE c.table_name = edited_table AND c.change > change_id
+       AND (
+           c.key = edited_key AND changed_columns(c.before, c.after) && columns
+           OR c.key <> edited_key
+           AND row_columns(c.before, ARRAY(SELECT jsonb_object_keys(edited_key))) = edited_key
+       )
      ORDER BY c.change DESC
      LIMIT 1;
     RETURN format('%s %s: ', edited_table, edited_key) || CASE
         WHEN NOT FOUND THEN format('%s changed since', array_to_string(columns, ', '))
+        WHEN later.renamed THEN format('renamed by change %s', later.change)
         WHEN later.deleted THEN format('deleted by change %s', later.change)
         WHEN later.inserted THEN format('inserted again by change %s', later.change)
         ELSE format('%s set by change %s', array_to_string(columns, ', '), later.change)

@@ -3,6 +3,14 @@
 
 public import Logging
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
 /// A PostgreSQL of versiongate's own, kept in a state folder and reachable through a Unix socket alone.
 ///
 /// It runs while any process holds a lease on it: `start()` gives one, starting the server if it is not running, and
@@ -38,6 +46,9 @@ public struct PrivatePostgres: Sendable {
         self.options = options
         self.logger = logger
     }
+
+    /// Whether the server has left the sign that it runs. It may have been killed since; nothing is touched or started.
+    public var seemsToRun: Bool { access("\(stateDirectory)/postgres/data/postmaster.pid", F_OK) == 0 }
 
     /// Takes a lease on the running server, after initialising and starting it where needed.
     ///

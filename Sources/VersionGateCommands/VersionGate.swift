@@ -15,6 +15,13 @@ public struct VersionGate: AsyncParsableCommand {
 
             Without --database-url and DATABASE_URL, everything works on a private PostgreSQL in the state folder.
             Times are written in ISO 8601 with an offset (2026-03-01T12:00:00Z) or relative to now (+2h).
+
+            Colours are shown on a terminal, unless NO_COLOR is set. Exit codes: 0 done, 1 refused or failed, 64 the
+            command line cannot be understood, and 2 when plan finds differences.
+
+            Example, a server and a first check:
+              versiongate serve
+              versiongate check bundle=com.example.doto version=1.1 platform=ios
             """,
         version: versionText,
         groupedSubcommands: [
@@ -25,6 +32,7 @@ public struct VersionGate: AsyncParsableCommand {
             ),
             CommandGroup(name: "Asking:", subcommands: [CheckCommand.self, HistoryCommand.self, UndoCommand.self]),
             CommandGroup(name: "The database:", subcommands: [DatabaseCommand.self]),
+            CommandGroup(name: "The shell:", subcommands: [CompletionsCommand.self, CommandReferenceCommand.self]),
         ]
     )
 

@@ -8,30 +8,13 @@ import Testing
 
 @Suite("The README", .migratedDatabase)
 struct ReadmeTests {
-    /// A fenced block of the README.
-    private struct Block {
-        let language: String
-        let text: String
-    }
-
-    private func blocks() throws -> [Block] {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../README.md")
-        var blocks: [Block] = []
-        for (number, part) in try String(contentsOf: file, encoding: .utf8).components(separatedBy: "```").enumerated()
-        where number % 2 == 1 {
-            let lines = part.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
-            blocks.append(Block(language: String(lines[0]), text: lines.count > 1 ? String(lines[1]) : ""))
-        }
-        return blocks
-    }
-
     @Test("has commands and SQL that do what they say, one after the other")
     func runs() async throws {
         let database = TestDatabase.current
         let binary = BuiltBinary(database)
         let folder = URL(fileURLWithPath: BuiltBinary.path).deletingLastPathComponent().path
         let path = "\(folder):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
-        let blocks = try blocks().filter { ["sh", "sql"].contains($0.language) }
+        let blocks = try MarkdownBlock.all(in: "README.md").filter { ["sh", "sql"].contains($0.language) }
         #expect(blocks.count >= 8)
         for block in blocks {
             if block.language == "sql" {

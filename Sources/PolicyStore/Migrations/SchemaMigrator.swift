@@ -71,6 +71,9 @@ public struct SchemaMigrator: Sendable {
                 );
                 COMMENT ON TABLE public.schema_migrations IS
                     'Which files of Migrations/ were applied, in the order of their names; written by versiongate migrate.';
+                COMMENT ON COLUMN public.schema_migrations.name IS 'The file, without its ending.';
+                COMMENT ON COLUMN public.schema_migrations.checksum IS 'SHA-256 of the file, as it was applied.';
+                COMMENT ON COLUMN public.schema_migrations.applied_at IS 'When it was applied.';
                 """
             )
             try session.execute(next.sql)

@@ -26,14 +26,23 @@ public enum PolicyReader {
 
     /// Reads the whole policy as one moment's state.
     ///
-    /// - Throws: ``SchemaError`` if this binary cannot read the schema; `PostgresError`.
-    public static func policy(_ connection: PostgresConnection) async throws -> Policy {
-        try await reading(connection) { try policy($0) }
+    /// - Parameter revision: The policy as it stood at this revision, rebuilt from the history; nil for today's.
+    /// - Throws: ``SchemaError`` if this binary cannot read the schema; `PostgresError`, also where there is no such
+    ///   revision.
+    public static func policy(_ connection: PostgresConnection, revision: Int64? = nil) async throws -> Policy {
+        try await reading(connection) { try policy($0, revision: revision) }
     }
 
     /// Reads the whole policy as the transaction of `session` sees it.
-    public static func policy(_ session: PostgresSession) throws -> Policy {
-        try policy(session, of: .everything)
+    ///
+    /// - Parameter revision: The policy as it stood at this revision, rebuilt from the history; nil for today's.
+    /// - Throws: ``SchemaError/notInstalled``; `PostgresError`, also where there is no such revision.
+    public static func policy(_ session: PostgresSession, revision: Int64? = nil) throws -> Policy {
+        guard let revision else { return try policy(session, of: .everything) }
+        var policy = try policy(session, of: .revision(revision))
+        policy.revision = revision
+        policy.token += "@\(revision)"
+        return policy
     }
 
     /// Reads what differs from an earlier state, as one moment's state.
@@ -98,7 +107,7 @@ public enum PolicyReader {
         var links: [String: [StoreLink]] = [:]
         for row in try session.query(
             """
-            SELECT bundle, platform, link FROM public.store_links
+            SELECT bundle, platform, link FROM \(part.rows(of: .storeLinks))
             WHERE \(part.condition) ORDER BY bundle, platform
             """,
             part.parameters
@@ -107,7 +116,7 @@ public enum PolicyReader {
             links[try row.decode(0, as: String.self), default: []].append(link)
         }
         return try session.query(
-            "SELECT bundle, name, paused FROM public.apps WHERE \(part.condition) ORDER BY bundle",
+            "SELECT bundle, name, paused FROM \(part.rows(of: .apps)) WHERE \(part.condition) ORDER BY bundle",
             part.parameters
         ).map { row in
             let bundle = try row.decode(0, as: String.self)
@@ -124,7 +133,7 @@ public enum PolicyReader {
         try session.query(
             """
             SELECT id::bigint, bundle, platform, version, build, min_os, regions, live_at, staged, withdrawn_at
-            FROM public.releases WHERE \(part.condition) ORDER BY id
+            FROM \(part.rows(of: .releases)) WHERE \(part.condition) ORDER BY id
             """,
             part.parameters
         ).map { row in
@@ -147,7 +156,7 @@ public enum PolicyReader {
         var texts: [String: [RuleText]] = [:]
         for row in try session.query(
             """
-            SELECT rule, language, title, text FROM public.rule_texts
+            SELECT rule, language, title, text FROM \(part.rows(of: .ruleTexts))
             WHERE \(part.conditionOnRule) ORDER BY rule, language
             """,
             part.parameters
@@ -162,7 +171,7 @@ public enum PolicyReader {
         var steps: [String: [RolloutStep]] = [:]
         for row in try session.query(
             """
-            SELECT rule, at, (rollout * 100)::int4 FROM public.rollout_steps
+            SELECT rule, at, (rollout * 100)::int4 FROM \(part.rows(of: .rolloutSteps))
             WHERE \(part.conditionOnRule) ORDER BY rule, at
             """,
             part.parameters
@@ -177,7 +186,7 @@ public enum PolicyReader {
         for row in try session.query(
             """
             SELECT rule.key, attribute.key, ARRAY(SELECT jsonb_array_elements_text(attribute.value))
-            FROM public.rules AS rule, jsonb_each(rule.attributes) AS attribute
+            FROM \(part.rows(of: .rules)) AS rule, jsonb_each(rule.attributes) AS attribute
             WHERE \(part.condition)
             """,
             part.parameters
@@ -193,7 +202,7 @@ public enum PolicyReader {
             SELECT key, bundle, enabled, position::int8, versions, builds, os, platforms, regions, languages, target,
                 (extract(epoch FROM soak) * 1000000)::int8, (rollout * 100)::int4, starts_at, ends_at,
                 title, text, link, lockout, lockout_without_update, final
-            FROM public.rules WHERE \(part.condition) ORDER BY key
+            FROM \(part.rows(of: .rules)) WHERE \(part.condition) ORDER BY key
             """,
             part.parameters
         ).map { row in

@@ -11,10 +11,8 @@ extension PolicyReports {
         public let key: String
         /// The app; nil is every app.
         public let bundle: String?
-        /// Whether the rule is turned on.
-        public let enabled: Bool
-        /// Whether no release reaches the target yet, so that the rule waits for one.
-        public let isWaiting: Bool
+        /// `off`, `ended`, `waiting` (for its start, a release, its rollout or its app) or `on`.
+        public let state: String
         /// The condition on the version.
         public let versions: String?
         /// The version it asks clients to reach.
@@ -45,10 +43,9 @@ extension PolicyReports {
     public func rules(bundle: String?) throws -> [RuleSummary] {
         try session.query(
             """
-            SELECT key, bundle, enabled, versions, target, array_to_string(platforms, ', '),
+            SELECT key, bundle, \(Self.state), versions, target, array_to_string(platforms, ', '),
                 trim_scale(rollout_at(key, now()))::text,
-                CASE WHEN NOT lockout THEN 'no' WHEN lockout_without_update THEN 'always' ELSE 'yes' END, title,
-                \(Self.isWaiting)
+                CASE WHEN NOT lockout THEN 'no' WHEN lockout_without_update THEN 'always' ELSE 'yes' END, title
             FROM public.rules WHERE \(Self.ofBundle) ORDER BY position, key
             """,
             [bundle]
@@ -56,8 +53,7 @@ extension PolicyReports {
             RuleSummary(
                 key: try row.decode(0, as: String.self),
                 bundle: try row.decode(1, as: String?.self),
-                enabled: try row.decode(2, as: Bool.self),
-                isWaiting: try row.decode(9, as: Bool.self),
+                state: try row.decode(2, as: String.self),
                 versions: try row.decode(3, as: String?.self),
                 target: try row.decode(4, as: String?.self),
                 platforms: try row.decode(5, as: String?.self),
@@ -92,17 +88,15 @@ extension PolicyReports {
         ($1::text IS NULL OR bundle IS NULL OR lower(bundle COLLATE "C") = lower($1::text COLLATE "C"))
         """
 
-    private static let isWaiting = """
-        (target IS NOT NULL AND NOT EXISTS (
-            SELECT FROM public.releases AS r
-            WHERE r.bundle = rules.bundle AND version_compare(r.version, target) >= 0 AND r.live_at <= now()
-                AND NOT r.staged AND (r.withdrawn_at IS NULL OR r.withdrawn_at > now())))
+    private static let state = """
+        CASE WHEN NOT enabled THEN 'off' WHEN ends_at <= now() THEN 'ended'
+            WHEN rule_waits_for(rules, now()) IS NOT NULL THEN 'waiting' ELSE 'on' END
         """
 
     private static let ruleQuery = """
         SELECT key, bundle, enabled, position, versions, builds, os, platforms, regions, languages, attributes,
-            target, CASE WHEN \(isWaiting) THEN 'a release that reaches ' || target END AS waits_for, soak::text, rollout, starts_at, ends_at, title, text, link, lockout, lockout_without_update, final,
-            note,
+            target, rule_waits_for(rules, now()) AS waits_for, soak::text, rollout, starts_at, ends_at, title, text,
+            link, lockout, lockout_without_update, final, note,
             (SELECT coalesce(json_agg(json_build_object('language', language, 'title', t.title, 'text', t.text)
                 ORDER BY language), '[]') FROM public.rule_texts AS t WHERE t.rule = key) AS texts,
             (SELECT coalesce(json_agg(json_build_object('at', at, 'rollout', s.rollout) ORDER BY at), '[]')

@@ -11,6 +11,9 @@ struct AppCommand: AsyncParsableCommand {
         discussion: """
             An app is known by its bundle (or package) identifier; upper and lower case do not count. A rule for an app
             can be written once the app is added.
+
+            Example:
+              versiongate app add com.example.doto --name Doto
             """,
         subcommands: [
             AppAddCommand.self, AppListCommand.self, AppShowCommand.self, AppEditCommand.self, AppPauseCommand.self,

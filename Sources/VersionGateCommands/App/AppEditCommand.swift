@@ -22,7 +22,7 @@ struct AppEditCommand: AsyncParsableCommand {
         case storeLinks = "store-links"
     }
 
-    @Argument(help: "The bundle of the app.")
+    @Argument(help: "The bundle of the app.", completion: .bundles)
     var bundle: String
 
     @Option(help: "The app's name, which texts can use as {app}.")

@@ -6,7 +6,15 @@ import PolicyStore
 
 /// `versiongate app list`
 struct AppListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the apps.")
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the apps.",
+        discussion: """
+            Examples:
+              versiongate app list
+              versiongate app list --format json
+            """
+    )
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var database: DatabaseOptions

@@ -8,10 +8,14 @@ import PolicyStore
 struct AppPauseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
-        abstract: "Answer this app's checks with no messages, whatever the rules say."
+        abstract: "Answer this app's checks with no messages, whatever the rules say.",
+        discussion: """
+            Example:
+              versiongate app pause com.example.doto --why "the store is down"
+            """
     )
 
-    @Argument(help: "The bundle of the app.")
+    @Argument(help: "The bundle of the app.", completion: .bundles)
     var bundle: String
 
     @OptionGroup var options: EditOptions

@@ -9,10 +9,15 @@ struct AppRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Remove an app with its store links, releases and rules.",
-        discussion: "To silence an app for a while, pause it instead."
+        discussion: """
+            To silence an app for a while, pause it instead.
+
+            Example:
+              versiongate app remove com.example.doto
+            """
     )
 
-    @Argument(help: "The bundle of the app.")
+    @Argument(help: "The bundle of the app.", completion: .bundles)
     var bundle: String
 
     @OptionGroup var options: EditOptions

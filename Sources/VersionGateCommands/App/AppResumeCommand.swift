@@ -8,10 +8,14 @@ import PolicyStore
 struct AppResumeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
-        abstract: "Let the rules answer this app's checks again."
+        abstract: "Let the rules answer this app's checks again.",
+        discussion: """
+            Example:
+              versiongate app resume com.example.doto
+            """
     )
 
-    @Argument(help: "The bundle of the app.")
+    @Argument(help: "The bundle of the app.", completion: .bundles)
     var bundle: String
 
     @OptionGroup var options: EditOptions

@@ -8,10 +8,14 @@ import PolicyStore
 struct AppShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show an app with its store links, releases and rules."
+        abstract: "Show an app with its store links, releases and rules.",
+        discussion: """
+            Example:
+              versiongate app show com.example.doto
+            """
     )
 
-    @Argument(help: "The bundle of the app.")
+    @Argument(help: "The bundle of the app.", completion: .bundles)
     var bundle: String
 
     @OptionGroup var output: OutputOptions

@@ -18,7 +18,10 @@ struct CheckCommand: AsyncParsableCommand {
             Examples:
               versiongate check bundle=com.example.doto version=1.1 platform=ios
               versiongate check --explain --at +2h bundle=com.example.doto version=1.1 platform=ios
+              versiongate check --revision 41 bundle=com.example.doto version=1.1 platform=ios
               versiongate check --server http://127.0.0.1:8080 bundle=com.example.doto version=1.1
+
+            --revision takes the policy as it stood, --at moves the clock; neither moves the other.
             """
     )
 
@@ -27,6 +30,9 @@ struct CheckCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("Ask as if it were this time.", valueName: "time"))
     var at: TimeArgument?
+
+    @Option(help: ArgumentHelp("Ask the policy as it stood at this revision.", valueName: "number"))
+    var revision: Int64?
 
     @Option(help: ArgumentHelp("Ask a running server instead of the database.", valueName: "url"))
     var server: String?
@@ -38,10 +44,13 @@ struct CheckCommand: AsyncParsableCommand {
     var members: [NamedValue]
 
     func validate() throws {
-        if server != nil, explain || at != nil {
+        if server != nil, explain || at != nil || revision != nil {
             throw ValidationError(
-                "A server answers with today's policy and clock; leave out --explain and --at, or --server."
+                "A server answers with today's policy and clock; leave out --explain, --at and --revision, or --server."
             )
+        }
+        if let revision, revision < 0 {
+            throw ValidationError("There is no revision \(revision); revisions are counted from 0 on.")
         }
         _ = try client()
     }
@@ -54,7 +63,7 @@ struct CheckCommand: AsyncParsableCommand {
         let client = try client()
         let now = Timestamp.now()
         let time = at?.timestamp(now: now) ?? now
-        let policy = try CompiledPolicy(try await database.policy())
+        let policy = try CompiledPolicy(try await database.policy(revision: revision))
         switch (explain, output.format) {
         case (false, .json):
             var answer: [UInt8] = []

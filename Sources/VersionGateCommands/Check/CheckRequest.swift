@@ -23,7 +23,9 @@ struct CheckRequest {
         let response: HTTPClientResponse
         let answer: String
         do {
-            response = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
+            response = try await Progress.showing("Asking the server") {
+                try await HTTPClient.shared.execute(request, timeout: .seconds(10))
+            }
             answer = String(buffer: try await response.body.collect(upTo: 16 << 20))
         } catch {
             throw CommandError(

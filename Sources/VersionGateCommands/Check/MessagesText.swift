@@ -36,12 +36,18 @@ struct MessagesText {
         messages = answer.messages
     }
 
+    /// The messages in order for standard output, without a line break at the end.
+    var text: String { text(for: .standardOutput) }
+
     /// The messages in order, without a line break at the end.
-    var text: String {
+    func text(for terminal: Terminal) -> String {
         guard !messages.isEmpty else { return "No messages." }
         return messages.enumerated().map { index, message in
-            var lines = ["\(index + 1). \(message.title)  [\(message.id)]\(message.lockout == true ? "  LOCKOUT" : "")"]
-            lines += message.text.split(separator: "\n", omittingEmptySubsequences: false).map { "   \($0)" }
+            let lockout = message.lockout == true ? "  " + terminal.styled("LOCKOUT", .red) : ""
+            let title = terminal.styled(message.title.visible(), .bold)
+            var lines = ["\(index + 1). \(title)  [\(message.id)]\(lockout)"]
+            lines += message.text.visible(keepsNewlines: true)
+                .split(separator: "\n", omittingEmptySubsequences: false).map { "   \($0)" }
             if let link = message.link { lines.append("   \(link)") }
             return lines.joined(separator: "\n")
         }.joined(separator: "\n")

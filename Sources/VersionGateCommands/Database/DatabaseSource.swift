@@ -28,11 +28,13 @@ enum DatabaseSource {
         case .named(let address):
             return try await body(.named(address))
         case .privatePostgres(let postgres):
-            let lease = try await postgres.start()
+            let lease = try await Progress.showing("Starting the private PostgreSQL") { try await postgres.start() }
             let result: Swift.Result<Result, any Error>
             do {
                 if migrating {
-                    try await RunningDatabase.leased(lease).migrate(logger: logger)
+                    try await Progress.showing("Bringing the schema up to date") {
+                        try await RunningDatabase.leased(lease).migrate(logger: logger)
+                    }
                 }
                 result = .success(try await body(.leased(lease)))
             } catch {

@@ -36,11 +36,9 @@ enum RunningDatabase: Sendable {
         onNotice: (@Sendable (PostgresNotice) -> Void)? = nil,
         _ body: (PostgresConnection) async throws -> Result
     ) async throws -> Result {
-        let connection = try await PostgresConnection.connect(
-            configuration(as: role),
-            logger: logger,
-            onNotice: onNotice
-        )
+        let connection = try await Progress.showing("Connecting to the database") {
+            try await PostgresConnection.connect(configuration(as: role), logger: logger, onNotice: onNotice)
+        }
         let result: Swift.Result<Result, any Error>
         do {
             result = .success(try await body(connection))

@@ -10,14 +10,18 @@ struct HistoryCommand: AsyncParsableCommand {
         commandName: "history",
         abstract: "Show who changed what in the policy, the newest change first.",
         discussion: """
-            Every edit is here, by whatever means it was made, one entry a transaction.
+            Every edit is here, by whatever means it was made, one entry a transaction: its number, the time, the
+            database role that was logged in, and what the tool said of itself: in parentheses the operating system's
+            user, its name, and the reason. Only the role is verified. Nothing is ever deleted from the history.
 
-            Example:
+            Examples:
+              versiongate history
               versiongate history update-1.2
+              versiongate history --format json --limit 1
             """
     )
 
-    @Argument(help: "Only changes of this rule, its texts and its steps.")
+    @Argument(help: "Only changes of this rule, its texts and its steps.", completion: .ruleKeys)
     var key: String?
 
     @Option(help: "Show at most so many changes.")
@@ -42,11 +46,11 @@ struct HistoryCommand: AsyncParsableCommand {
     }
 
     private static func headline(of change: PolicyChange) -> String {
-        var line = "\(change.id)  \(change.at)  \(change.role)"
-        if let osUser = change.osUser { line += " (\(osUser))" }
-        if let tool = change.tool { line += "  \(tool)" }
+        var line = "\(Terminal.standardOutput.styled("\(change.id)", .bold))  \(change.at)  \(change.role.visible())"
+        if let osUser = change.osUser { line += " (\(osUser.visible()))" }
+        if let tool = change.tool { line += "  \(tool.visible())" }
         if let undoes = change.undoes { line += "  undoes \(undoes)" }
-        if let why = change.why { line += "  \(why)" }
+        if let why = change.why { line += "  \(why.visible())" }
         return line
     }
 }

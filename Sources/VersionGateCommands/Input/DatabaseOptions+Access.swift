@@ -27,17 +27,27 @@ extension DatabaseOptions {
     /// Reads the policy for people and scripts.
     func read(_ body: @Sendable (PolicyReports) throws -> Void) async throws {
         try await withConnection(as: .admin) { connection, logger in
-            try await connection.transaction(.repeatableReadReadOnly) { session in
-                try SchemaMigrator(logger: logger).status(session).requireReadable()
-                try body(try PolicyReports(session))
+            try await Progress.showing("Reading the database") {
+                try await connection.transaction(.repeatableReadReadOnly) { session in
+                    try SchemaMigrator(logger: logger).status(session).requireReadable()
+                    try body(try PolicyReports(session))
+                }
             }
         }
     }
 
     /// Reads the whole policy.
-    func policy() async throws -> Policy {
-        try await withConnection(as: .admin) { connection, _ in
-            try await PolicyReader.policy(connection)
+    ///
+    /// - Parameter revision: The policy as it stood at this revision; nil for today's.
+    func policy(revision: Int64? = nil) async throws -> Policy {
+        try await withConnection(as: .admin) { connection, logger in
+            if revision != nil {
+                let status = try await SchemaMigrator(logger: logger).status(connection)
+                try status.requireReadable()
+            }
+            return try await Progress.showing("Reading the policy") {
+                try await PolicyReader.policy(connection, revision: revision)
+            }
         }
     }
 

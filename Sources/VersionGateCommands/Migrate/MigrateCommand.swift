@@ -12,6 +12,10 @@ struct MigrateCommand: AsyncParsableCommand {
         discussion: """
             Each migration is applied in a transaction of its own; running the command twice, or on two machines at
             once, applies each once. The database role needs to own the schema, and the first time to create roles.
+
+            Examples:
+              versiongate migrate --status
+              DATABASE_URL=postgresql://owner@db.example.com/versiongate versiongate migrate
             """
     )
 
@@ -28,7 +32,7 @@ struct MigrateCommand: AsyncParsableCommand {
                 print(show(try await migrator.status(connection)))
                 return
             }
-            let applied = try await migrator.migrate(connection)
+            let applied = try await Progress.showing("Applying migrations") { try await migrator.migrate(connection) }
             switch output.format {
             case .json:
                 print("[\(applied.map(JSONText.string).joined(separator: ","))]")

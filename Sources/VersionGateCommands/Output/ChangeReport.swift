@@ -18,16 +18,17 @@ struct ChangeReport {
     }
 
     static func lines(for row: PolicyChange.Row) -> [String] {
-        let name = "\(noun(row.table)) \(row.key)"
+        let terminal = Terminal.standardOutput
+        let name = "\(noun(row.table)) \(row.key.visible())"
         switch row.kind {
         case .added:
             let columns = row.columns.filter { $0.after != nil }
-            return ["Added \(name)"] + columns.map { "  \($0.name): \(value($0.after))" }
+            return [terminal.styled("Added \(name)", .green)] + columns.map { "  \($0.name): \(value($0.after))" }
         case .changed:
-            return ["Changed \(name)"]
+            return [terminal.styled("Changed \(name)", .yellow)]
                 + row.columns.map { "  \($0.name): \(value($0.before)) -> \(value($0.after))" }
         case .removed:
-            return ["Removed \(name)"]
+            return [terminal.styled("Removed \(name)", .red)]
         }
     }
 
@@ -44,6 +45,6 @@ struct ChangeReport {
     }
 
     private static func value(_ text: String?) -> String {
-        text.map { $0.replacing("\n", with: "\\n") } ?? "(none)"
+        text?.visible() ?? "(none)"
     }
 }

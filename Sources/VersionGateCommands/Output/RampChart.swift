@@ -9,7 +9,8 @@ struct RampChart {
     let steps: [RolloutStep]
     let now: Timestamp
 
-    private static let barWidth = 40
+    /// The bar is as wide as the terminal leaves room for beside the time, the percentage and the mark.
+    private static var barWidth: Int { min(40, max(10, (Terminal.standardOutput.width ?? 80) - 41)) }
 
     /// The chart, without a line break at its end.
     var text: String {

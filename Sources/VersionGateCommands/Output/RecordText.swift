@@ -4,6 +4,8 @@
 import PolicyStore
 
 /// Lays out one record as a line per field; fields without a value are left out.
+///
+/// On a terminal, long values are broken at blanks. Control characters are written out.
 struct RecordText {
     private let fields: [RecordField]
 
@@ -11,14 +13,19 @@ struct RecordText {
         self.fields = fields
     }
 
+    /// The record for standard output, without a line break at its end.
+    var text: String { text(for: .standardOutput) }
+
     /// The record, without a line break at its end.
-    var text: String {
+    func text(for terminal: Terminal) -> String {
         let shown = fields.compactMap { field in field.value.map { (name: field.name, value: $0) } }
         let width = shown.map(\.name.count).max() ?? 0
+        let indentation = "\n" + String(repeating: " ", count: width + 2)
         return shown.map { name, value in
-            let indentation = "\n" + String(repeating: " ", count: width + 2)
-            return name + String(repeating: " ", count: width - name.count + 2)
-                + value.replacing("\n", with: indentation)
+            let text = value.visible(keepsNewlines: true)
+            let lines = terminal.width.map { text.wrapped(to: max($0 - width - 2, 20)) }
+            return terminal.styled(name, .bold) + String(repeating: " ", count: width - name.count + 2)
+                + (lines?.joined(separator: indentation) ?? text.replacing("\n", with: indentation))
         }.joined(separator: "\n")
     }
 }

@@ -2,9 +2,14 @@
 // Copyright the versiongate authors
 
 /// Lays out rows of text in columns that are as wide as their widest cell.
+///
+/// On a terminal that is too narrow, the widest columns are cut. Control characters are written out.
 struct TextTable {
     private let header: [String]
     private var rows: [[String]] = []
+
+    /// How narrow a column may become.
+    private static let leastWidth = 8
 
     /// Creates a table without rows.
     init(_ header: String...) {
@@ -13,37 +18,40 @@ struct TextTable {
 
     /// Adds a row with a cell for each column.
     mutating func add(_ cells: String...) {
-        rows.append(cells)
+        rows.append(cells.map { $0.visible() })
     }
 
+    /// The whole table for standard output, without a line break at its end.
+    var text: String { text(for: .standardOutput) }
+
     /// The whole table, without a line break at its end.
-    var text: String {
-        let lines = [header] + rows
-        let widths = header.indices.map { column in lines.map { Self.width($0[column]) }.max() ?? 0 }
-        return lines.map { cells in
+    func text(for terminal: Terminal) -> String {
+        let widths = widths(fitting: terminal.width)
+        return ([header] + rows).enumerated().map { number, cells in
             var line = ""
-            for (column, cell) in cells.enumerated() {
-                line += cell
+            for (column, whole) in cells.enumerated() {
+                let cell = whole.cut(to: widths[column])
+                let style = number == 0 ? .bold : TextStyle.ofCell(whole, inColumn: header[column])
+                line += terminal.styled(cell, style)
                 if cells[(column + 1)...].contains(where: { !$0.isEmpty }) {
-                    line += String(repeating: " ", count: widths[column] - Self.width(cell) + 2)
+                    line += String(repeating: " ", count: widths[column] - cell.terminalWidth + 2)
                 }
             }
             return line
         }.joined(separator: "\n")
     }
 
-    /// How many terminal cells a text takes: two for East Asian wide characters and emoji.
-    private static func width(_ text: String) -> Int {
-        text.reduce(0) { width, character in
-            let scalar = character.unicodeScalars[character.unicodeScalars.startIndex]
-            let isWide: Bool =
-                switch scalar.value {
-                case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
-                    0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD:
-                    true
-                default: false
-                }
-            return width + (isWide ? 2 : 1)
+    private func widths(fitting limit: Int?) -> [Int] {
+        var widths = header.indices.map { column in
+            ([header] + rows).map { $0[column].terminalWidth }.max() ?? 0
         }
+        guard let limit else { return widths }
+        let least = header.map { max($0.terminalWidth, Self.leastWidth) }
+        while widths.reduce(0, +) + 2 * (widths.count - 1) > limit {
+            let shrinkable = widths.indices.filter { widths[$0] > least[$0] }
+            guard let widest = shrinkable.max(by: { widths[$0] < widths[$1] }) else { break }
+            widths[widest] -= 1
+        }
+        return widths
     }
 }

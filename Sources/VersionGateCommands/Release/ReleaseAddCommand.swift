@@ -21,7 +21,7 @@ struct ReleaseAddCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The bundle of the app.")
+    @Argument(help: "The bundle of the app.", completion: .bundles)
     var bundle: String
 
     @Argument(help: "The version, as the app reports it.")

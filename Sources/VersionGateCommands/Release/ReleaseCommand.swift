@@ -11,6 +11,9 @@ struct ReleaseCommand: AsyncParsableCommand {
         discussion: """
             Releases tell the server when a client can get an update: rules with a target wait for them, and a lockout
             is sent only to a client that has a release to go to.
+
+            Example:
+              versiongate release add com.example.doto 1.2 --platform ios
             """,
         subcommands: [
             ReleaseAddCommand.self, ReleaseListCommand.self, ReleaseEditCommand.self, ReleaseWithdrawCommand.self,

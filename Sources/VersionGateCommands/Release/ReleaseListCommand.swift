@@ -8,10 +8,14 @@ import PolicyStore
 struct ReleaseListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the releases by app and platform, the greatest version first."
+        abstract: "List the releases by app and platform, the greatest version first.",
+        discussion: """
+            Example:
+              versiongate release list --bundle com.example.doto
+            """
     )
 
-    @Option(help: ArgumentHelp("Only the releases of this app.", valueName: "bundle"))
+    @Option(help: ArgumentHelp("Only the releases of this app.", valueName: "bundle"), completion: .bundles)
     var bundle: String?
 
     @OptionGroup var output: OutputOptions

@@ -9,7 +9,12 @@ struct ReleaseRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Remove the record of a release.",
-        discussion: "For a release that was recorded by mistake; one that the store no longer has is withdrawn."
+        discussion: """
+            For a release that was recorded by mistake; one that the store no longer has is withdrawn.
+
+            Example:
+              versiongate release remove com.example.doto 1.2 --region JP
+            """
     )
 
     @OptionGroup var selector: ReleaseSelector

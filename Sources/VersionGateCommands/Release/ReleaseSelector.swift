@@ -6,7 +6,7 @@ import PolicyStore
 
 /// The arguments that say which rows of a release a command is about.
 struct ReleaseSelector: ParsableArguments {
-    @Argument(help: "The bundle of the app.")
+    @Argument(help: "The bundle of the app.", completion: .bundles)
     var bundle: String
 
     @Argument(help: "The version.")

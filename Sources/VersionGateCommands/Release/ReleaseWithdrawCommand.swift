@@ -11,7 +11,13 @@ struct ReleaseWithdrawCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "withdraw",
         abstract: "Say that users can no longer get a release.",
-        discussion: "To take it back: versiongate release edit BUNDLE VERSION --clear withdrawn-at"
+        discussion: """
+            To take it back: versiongate release edit BUNDLE VERSION --clear withdrawn-at
+
+            Examples:
+              versiongate release withdraw com.example.doto 1.2
+              versiongate release withdraw com.example.doto 1.2 --platform ios
+            """
     )
 
     @OptionGroup var selector: ReleaseSelector

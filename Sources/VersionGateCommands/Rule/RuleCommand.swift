@@ -11,6 +11,10 @@ struct RuleCommand: AsyncParsableCommand {
         discussion: """
             A rule is a message and the conditions under which it is shown. A condition that is left out does not
             count. A new rule reaches nobody until it is enabled.
+
+            Example:
+              versiongate rule add update-1.2 --bundle com.example.doto --target 1.2 --title "Please update" \\
+                --text "{app} {target} is there."
             """,
         subcommands: [
             RuleAddCommand.self, RuleListCommand.self, RuleShowCommand.self, RuleEditCommand.self,

@@ -8,10 +8,14 @@ import PolicyStore
 struct RuleDisableCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "disable",
-        abstract: "Turn a rule off; it reaches nobody until it is enabled again."
+        abstract: "Turn a rule off; it reaches nobody until it is enabled again.",
+        discussion: """
+            Example:
+              versiongate rule disable update-1.2 --why "wrong text"
+            """
     )
 
-    @Argument(help: "The key of the rule.")
+    @Argument(help: "The key of the rule.", completion: .ruleKeys)
     var key: String
 
     @OptionGroup var options: EditOptions

@@ -40,7 +40,7 @@ struct RuleEditCommand: AsyncParsableCommand {
         }
     }
 
-    @Argument(help: "The key of the rule.")
+    @Argument(help: "The key of the rule.", completion: .ruleKeys)
     var key: String
 
     @Option(help: "The message's title.")

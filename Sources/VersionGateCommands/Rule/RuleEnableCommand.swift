@@ -6,9 +6,16 @@ import PolicyStore
 
 /// `versiongate rule enable`
 struct RuleEnableCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "enable", abstract: "Turn a rule on.")
+    static let configuration = CommandConfiguration(
+        commandName: "enable",
+        abstract: "Turn a rule on.",
+        discussion: """
+            Example:
+              versiongate rule enable update-1.2
+            """
+    )
 
-    @Argument(help: "The key of the rule.")
+    @Argument(help: "The key of the rule.", completion: .ruleKeys)
     var key: String
 
     @OptionGroup var options: EditOptions

@@ -7,7 +7,10 @@ import UpdatePolicy
 
 /// The options for the conditions and the message of a rule, as `rule add` and `rule edit` take them.
 struct RuleFields: ParsableArguments {
-    @Option(help: ArgumentHelp("The app; without it, the rule is for every app.", valueName: "bundle"))
+    @Option(
+        help: ArgumentHelp("The app; without it, the rule is for every app.", valueName: "bundle"),
+        completion: .bundles
+    )
     var bundle: String?
 
     @Option(help: ArgumentHelp("App versions, as a range: '<1.2', '>=2.3 <2.3.5', '1.2.x || 1.4'.", valueName: "range"))

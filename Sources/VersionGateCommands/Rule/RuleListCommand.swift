@@ -8,18 +8,24 @@ import PolicyStore
 struct RuleListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the rules in the order of their messages."
+        abstract: "List the rules in the order of their messages.",
+        discussion: """
+            STATE is off, on, ended, or waiting: for its start, for a release that reaches its target, for a rollout
+            above 0 %, or for its app to be resumed. `versiongate rule show` says for what.
+
+            Example:
+              versiongate rule list --bundle com.example.doto
+            """
     )
 
-    @Option(help: ArgumentHelp("Only the rules of this app, and those for every app.", valueName: "bundle"))
+    @Option(
+        help: ArgumentHelp("Only the rules of this app, and those for every app.", valueName: "bundle"),
+        completion: .bundles
+    )
     var bundle: String?
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var database: DatabaseOptions
-
-    private static func state(of rule: PolicyReports.RuleSummary) -> String {
-        rule.enabled ? (rule.isWaiting ? "waiting" : "on") : "off"
-    }
 
     func run() async throws {
         try await database.read { reports in
@@ -32,7 +38,7 @@ struct RuleListCommand: AsyncParsableCommand {
                     table.add(
                         rule.key,
                         rule.bundle ?? "every app",
-                        Self.state(of: rule),
+                        rule.state,
                         rule.target.map { "below \($0)" } ?? rule.versions ?? "all",
                         rule.platforms ?? "all",
                         "\(rule.rollout) %",

@@ -36,7 +36,7 @@ struct RuleRampCommand: AsyncParsableCommand {
         }
     }
 
-    @Argument(help: "The key of the rule.")
+    @Argument(help: "The key of the rule.", completion: .ruleKeys)
     var key: String
 
     @Argument(help: ArgumentHelp("The steps; percentages never fall over time.", valueName: "percent@time"))

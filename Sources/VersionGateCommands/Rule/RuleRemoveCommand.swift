@@ -9,10 +9,15 @@ struct RuleRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Remove a rule with its texts and steps.",
-        discussion: "To stop a rule for a while, disable it instead."
+        discussion: """
+            To stop a rule for a while, disable it instead.
+
+            Example:
+              versiongate rule remove update-1.2
+            """
     )
 
-    @Argument(help: "The key of the rule.")
+    @Argument(help: "The key of the rule.", completion: .ruleKeys)
     var key: String
 
     @OptionGroup var options: EditOptions

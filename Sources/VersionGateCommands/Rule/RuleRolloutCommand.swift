@@ -17,7 +17,7 @@ struct RuleRolloutCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The key of the rule.")
+    @Argument(help: "The key of the rule.", completion: .ruleKeys)
     var key: String
 
     @Argument(help: "0 to 100, with up to two decimals; a percent sign may follow.")

@@ -10,10 +10,14 @@ import UpdatePolicy
 struct RuleShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show a rule with its texts, its planned steps and what its ranges mean."
+        abstract: "Show a rule with its texts, its planned steps and what its ranges mean.",
+        discussion: """
+            Example:
+              versiongate rule show update-1.2
+            """
     )
 
-    @Argument(help: "The key of the rule.")
+    @Argument(help: "The key of the rule.", completion: .ruleKeys)
     var key: String
 
     @OptionGroup var output: OutputOptions

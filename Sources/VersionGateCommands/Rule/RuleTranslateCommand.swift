@@ -18,7 +18,7 @@ struct RuleTranslateCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The key of the rule.")
+    @Argument(help: "The key of the rule.", completion: .ruleKeys)
     var key: String
 
     @Argument(help: "The language, as a BCP 47 tag: de, pt-BR, zh-Hant.")

@@ -22,6 +22,11 @@ struct ServeCommand: AsyncParsableCommand {
 
             The schema of the private PostgreSQL is brought up to date by itself; that of any other database only with
             --migrate.
+
+            Examples:
+              versiongate serve
+              versiongate serve --port 8081 --management-port 9091
+              DATABASE_URL=postgresql://versiongate_server@db.example.com/versiongate versiongate serve
             """
     )
 

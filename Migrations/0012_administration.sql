@@ -1,0 +1,357 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Copyright the versiongate authors
+--
+-- For the people who administer with psql: views of what is in force, the policy as it stood at any revision, and
+-- what the roles may do with them.
+
+SET LOCAL search_path = public, pg_temp;
+
+-- What is in force.
+
+CREATE FUNCTION rule_waits_for(rule rules, at timestamptz DEFAULT now()) RETURNS text
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    next_step rollout_steps;
+BEGIN
+    IF EXISTS (SELECT FROM apps AS a WHERE a.bundle = rule.bundle AND a.paused) THEN
+        RETURN 'its app, which is paused';
+    ELSIF rule.starts_at > at THEN
+        RETURN 'its start at ' || time_text(rule.starts_at);
+    ELSIF rule.target IS NOT NULL AND NOT EXISTS (
+        SELECT FROM releases AS r
+         WHERE r.bundle = rule.bundle
+           AND (rule.platforms IS NULL OR r.platform = ANY (rule.platforms))
+           AND version_key(r.version) >= version_key(rule.target)
+           AND NOT r.staged
+           AND r.live_at <= at
+           AND at - r.live_at >= coalesce(rule.soak, '0')
+           AND (r.withdrawn_at IS NULL OR r.withdrawn_at > at)
+    ) THEN
+        RETURN 'a release that reaches ' || rule.target || coalesce(' on ' || array_to_string(rule.platforms, ', '), '');
+    ELSIF rollout_at(rule.key, at) = 0 THEN
+        SELECT * INTO next_step FROM rollout_steps AS s
+         WHERE s.rule = rule.key AND s.at > rule_waits_for.at AND s.rollout > 0
+         ORDER BY s.at
+         LIMIT 1;
+        RETURN CASE
+            WHEN FOUND THEN format('the step to %s %% at %s', trim_scale(next_step.rollout), time_text(next_step.at))
+            ELSE 'a rollout above 0 %'
+        END;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION rule_waits_for(rules, timestamptz) IS
+    'What has to come before a rule, once it is enabled, can reach anybody at a time; null: nothing.';
+
+CREATE VIEW active_rules WITH (security_invoker = true) AS
+SELECT r.key,
+       r.bundle,
+       rollout_at(r.key, now()) AS rollout,
+       rule_waits_for(r, now()) AS waits_for,
+       r.lockout,
+       r.versions,
+       r.target,
+       r.platforms,
+       r.starts_at,
+       r.ends_at,
+       r.title
+  FROM rules AS r
+ WHERE r.enabled AND (r.ends_at IS NULL OR r.ends_at > now())
+ ORDER BY r."position", r.key;
+
+COMMENT ON VIEW active_rules IS
+    'The rules that are enabled and not over, in the order of their messages: those in force, and those that wait.';
+COMMENT ON COLUMN active_rules.key IS 'Key of the rule.';
+COMMENT ON COLUMN active_rules.bundle IS 'The app; null: every app.';
+COMMENT ON COLUMN active_rules.rollout IS 'The percentage in force now.';
+COMMENT ON COLUMN active_rules.waits_for IS 'What has to come before it reaches anybody; null: it is in force.';
+COMMENT ON COLUMN active_rules.lockout IS 'Whether its message locks the app.';
+COMMENT ON COLUMN active_rules.versions IS 'Range of app versions; null: all.';
+COMMENT ON COLUMN active_rules.target IS 'The version that clients are asked to reach.';
+COMMENT ON COLUMN active_rules.platforms IS 'The platforms; null: all.';
+COMMENT ON COLUMN active_rules.starts_at IS 'From when on it applies.';
+COMMENT ON COLUMN active_rules.ends_at IS 'Until when it applies.';
+COMMENT ON COLUMN active_rules.title IS 'Title of the message.';
+
+CREATE VIEW rollout_now WITH (security_invoker = true) AS
+SELECT r.key,
+       r.enabled,
+       rollout_at(r.key, now()) AS rollout,
+       next_step.at AS next_at,
+       next_step.rollout AS next_rollout,
+       last_step.at AS last_at,
+       last_step.rollout AS last_rollout
+  FROM rules AS r
+  LEFT JOIN LATERAL (
+      SELECT s.at, s.rollout FROM rollout_steps AS s WHERE s.rule = r.key AND s.at > now() ORDER BY s.at LIMIT 1
+  ) AS next_step ON true
+  LEFT JOIN LATERAL (
+      SELECT s.at, s.rollout FROM rollout_steps AS s WHERE s.rule = r.key ORDER BY s.at DESC LIMIT 1
+  ) AS last_step ON true
+ ORDER BY r.key;
+
+COMMENT ON VIEW rollout_now IS 'How far each rule is rolled out, and what its planned steps still bring.';
+COMMENT ON COLUMN rollout_now.key IS 'Key of the rule.';
+COMMENT ON COLUMN rollout_now.enabled IS 'False: whatever the percentage, it reaches nobody.';
+COMMENT ON COLUMN rollout_now.rollout IS 'The percentage in force now.';
+COMMENT ON COLUMN rollout_now.next_at IS 'When the next step comes; null: none is planned.';
+COMMENT ON COLUMN rollout_now.next_rollout IS 'The percentage from then on.';
+COMMENT ON COLUMN rollout_now.last_at IS 'When the last step comes, or came; null: it has no steps.';
+COMMENT ON COLUMN rollout_now.last_rollout IS 'The percentage it ends at.';
+
+CREATE VIEW current_releases WITH (security_invoker = true) AS
+SELECT DISTINCT ON (r.bundle, r.platform)
+       r.bundle,
+       r.platform,
+       r.version,
+       r.build,
+       r.live_at,
+       r.min_os,
+       r.regions
+  FROM releases AS r
+ WHERE NOT r.staged AND r.live_at <= now() AND (r.withdrawn_at IS NULL OR r.withdrawn_at > now())
+ ORDER BY r.bundle, r.platform, version_key(r.version) DESC, version_key(r.build) DESC NULLS LAST, r.id;
+
+COMMENT ON VIEW current_releases IS 'The newest release that users can get now, of each app on each platform.';
+COMMENT ON COLUMN current_releases.bundle IS 'The app.';
+COMMENT ON COLUMN current_releases.platform IS 'The platform.';
+COMMENT ON COLUMN current_releases.version IS 'The version.';
+COMMENT ON COLUMN current_releases.build IS 'Its build number; null: not recorded.';
+COMMENT ON COLUMN current_releases.live_at IS 'Since when users can get it.';
+COMMENT ON COLUMN current_releases.min_os IS 'Lowest version of the operating system; null: any.';
+COMMENT ON COLUMN current_releases.regions IS 'Countries it is to be had in; null: all. Elsewhere an older one is.';
+
+CREATE VIEW recent_checks WITH (security_invoker = true) AS
+SELECT period.name AS period,
+       c.bundle,
+       c.platform,
+       c.version,
+       sum(c.checks)::bigint AS checks,
+       round(100 * sum(c.checks) / sum(sum(c.checks)) OVER (PARTITION BY period.name, c.bundle), 2) AS share,
+       sum(c.messages)::bigint AS messages,
+       sum(c.lockouts)::bigint AS lockouts
+  FROM (VALUES ('24 hours', interval '24 hours'), ('7 days', interval '168 hours')) AS period(name, length)
+  JOIN check_counts AS c ON c.hour >= now() - period.length
+ GROUP BY period.name, period.length, c.bundle, c.platform, c.version
+ ORDER BY period.length, c.bundle, sum(c.checks) DESC, c.platform, c.version;
+
+COMMENT ON VIEW recent_checks IS
+    'Checks of the last 24 hours and of the last 7 days, by app, platform and version. What clients say is not verified.';
+COMMENT ON COLUMN recent_checks.period IS '24 hours or 7 days.';
+COMMENT ON COLUMN recent_checks.bundle IS 'The app; null: apps that are not in apps, and what was too varied to keep apart.';
+COMMENT ON COLUMN recent_checks.platform IS 'The platform; null: not sent, or none that is known.';
+COMMENT ON COLUMN recent_checks.version IS 'The version as clients wrote it; null: not sent or unreadable.';
+COMMENT ON COLUMN recent_checks.checks IS 'How many checks.';
+COMMENT ON COLUMN recent_checks.share IS 'Their percentage of the app''s checks in this period.';
+COMMENT ON COLUMN recent_checks.messages IS 'Those that were answered with a message.';
+COMMENT ON COLUMN recent_checks.lockouts IS 'Those that were answered with a lockout.';
+
+-- The history, to be read.
+
+CREATE FUNCTION row_difference(table_name text, key jsonb, before jsonb, after jsonb) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    name CONSTANT text := table_name || ' ' || (
+        SELECT string_agg(key ->> part.name, ' ' ORDER BY part.place)
+          FROM unnest(key_columns(table_name)) WITH ORDINALITY AS part(name, place)
+    );
+BEGIN
+    RETURN CASE
+        WHEN before IS NULL THEN 'added ' || name
+        WHEN after IS NULL THEN 'removed ' || name
+        ELSE name || ': ' || (
+            SELECT string_agg(
+                       format('%s %s -> %s', changed, coalesce(before ->> changed, '-'), coalesce(after ->> changed, '-')),
+                       ', '
+                       ORDER BY changed COLLATE "C"
+                   )
+              FROM unnest(changed_columns(before, after)) AS changed
+        )
+    END;
+END
+$$;
+
+COMMENT ON FUNCTION row_difference(text, jsonb, jsonb, jsonb) IS 'What a change did to a row, in one line.';
+
+CREATE VIEW history WITH (security_invoker = true) AS
+SELECT c.id AS change,
+       c.at,
+       c.role,
+       c.os_user,
+       c.tool,
+       c.why,
+       c.undoes,
+       (
+           SELECT string_agg(row_difference(r.table_name, r.key, r.before, r.after), E'\n' ORDER BY r.ordinal)
+             FROM change_rows AS r
+            WHERE r.change = c.id
+       ) AS edits
+  FROM changes AS c
+ ORDER BY c.id DESC;
+
+COMMENT ON VIEW history IS
+    'Who changed what, the newest change first. To take one back: SELECT undo_change(NUMBER);';
+COMMENT ON COLUMN history.change IS 'Number of the change, which is the revision it made.';
+COMMENT ON COLUMN history.at IS 'When it was committed.';
+COMMENT ON COLUMN history.role IS 'Database role that was logged in.';
+COMMENT ON COLUMN history.os_user IS 'The operating system''s user: a claim of the tool, not verified.';
+COMMENT ON COLUMN history.tool IS 'The tool: its own claim, not verified.';
+COMMENT ON COLUMN history.why IS 'The reason that was given.';
+COMMENT ON COLUMN history.undoes IS 'The change that this one undid.';
+COMMENT ON COLUMN history.edits IS 'What it did to each row, a line a row.';
+
+COMMENT ON COLUMN changes.role IS 'Database role that was logged in. The one word about the author that is verified.';
+COMMENT ON COLUMN changes.os_user IS
+    'The operating system''s user, as the tool said in the setting versiongate.os_user: a claim, not verified.';
+COMMENT ON COLUMN changes.tool IS
+    'The tool, as it said in application_name (psql, versiongate, ...): a claim, not verified.';
+
+-- The policy as it stood.
+--
+-- A row that no change after a revision has touched stands as it stood then. Any other stands as the first of these
+-- changes found it, or was not there if that change made it. "Touched" is said of a primary key: a row that was
+-- renamed touches the key it had and the one it got.
+
+CREATE FUNCTION key_columns(table_name text) RETURNS text[]
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN CASE table_name
+        WHEN 'apps' THEN '{bundle}'
+        WHEN 'store_links' THEN '{bundle,platform}'
+        WHEN 'releases' THEN '{id}'
+        WHEN 'rules' THEN '{key}'
+        WHEN 'rule_texts' THEN '{rule,language}'
+        WHEN 'rollout_steps' THEN '{rule,at}'
+    END;
+END
+$$;
+
+COMMENT ON FUNCTION key_columns(text) IS 'The columns of a policy table''s primary key; null: it is no policy table.';
+
+-- What the asking transaction has edited itself, and not recorded yet, counts as a change after all others.
+CREATE FUNCTION rows_at(table_name text, revision bigint) RETURNS SETOF jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path = public, pg_temp
+    SET TimeZone = 'UTC'
+    SET IntervalStyle = 'postgres'
+AS $$
+#variable_conflict error
+DECLARE
+    names CONSTANT text[] := key_columns(table_name);
+    newest CONSTANT bigint := (SELECT p.revision FROM policy_revision AS p);
+    missing bigint;
+BEGIN
+    IF names IS NULL THEN
+        RAISE invalid_parameter_value USING MESSAGE = format('there is no policy table %s', quoted(rows_at.table_name));
+    ELSIF rows_at.revision BETWEEN 0 AND newest IS NOT TRUE THEN
+        RAISE invalid_parameter_value USING
+            MESSAGE = format('there is no revision %s', coalesce(rows_at.revision::text, 'NULL')),
+            HINT = format('The policy began at revision 0, without any rows, and is at %s now.', newest);
+    END IF;
+    SELECT max(id) INTO missing
+      FROM generate_series(rows_at.revision + 1, newest) AS id
+     WHERE NOT EXISTS (SELECT FROM changes AS c WHERE c.id = id.id);
+    IF missing IS NOT NULL THEN
+        RAISE object_not_in_prerequisite_state USING
+            MESSAGE = format('the history does not reach back to revision %s', rows_at.revision),
+            DETAIL = format('It has no change %s.', missing),
+            HINT = format('The oldest revision that can be rebuilt is %s.', missing);
+    END IF;
+
+    RETURN QUERY EXECUTE format(
+        $query$
+        WITH later AS MATERIALIZED (
+            SELECT c.change, c.key, row_columns(c.before, $1) AS old_key, c.before
+              FROM change_rows AS c
+             WHERE c.table_name = %1$L AND c.change > $2
+             UNION ALL
+            SELECT $3 + 1, e.key, row_columns(e.before, $1), e.before
+              FROM edited_rows AS e
+             WHERE e.xid = pg_current_xact_id_if_assigned() AND e.at = now() AND e.table_name = %1$L
+        ),
+        touched AS MATERIALIZED (
+            SELECT keys.key, min(keys.change) AS change
+              FROM (
+                  SELECT l.key, l.change FROM later AS l
+                   UNION ALL
+                  SELECT l.old_key, l.change FROM later AS l WHERE l.old_key IS NOT NULL
+              ) AS keys
+             GROUP BY keys.key
+        )
+        SELECT l.before
+          FROM touched AS t
+          JOIN later AS l ON l.old_key = t.key AND l.change = t.change
+         UNION ALL
+        SELECT now.row
+          FROM (SELECT to_jsonb(r) AS row FROM public.%1$I AS r) AS now
+         WHERE NOT EXISTS (SELECT FROM touched AS t WHERE t.key = row_columns(now.row, $1))
+        $query$,
+        rows_at.table_name
+    ) USING names, rows_at.revision, newest;
+END
+$$;
+
+COMMENT ON FUNCTION rows_at(text, bigint) IS
+    'The rows of a policy table as they stood at a revision, rebuilt from the history.';
+
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY '{apps,store_links,releases,rules,rule_texts,rollout_steps}'::text[] LOOP
+        EXECUTE format(
+            $definition$
+            CREATE FUNCTION %1$I(revision bigint) RETURNS SETOF %2$I
+                LANGUAGE plpgsql STABLE
+                SET search_path = public, pg_temp
+                SET TimeZone = 'UTC'
+                SET IntervalStyle = 'postgres'
+            AS $body$
+            BEGIN
+                RETURN QUERY
+                SELECT stood.*
+                  FROM rows_at('%2$s', revision) AS row,
+                       LATERAL jsonb_populate_record(NULL::%2$I, row) AS stood;
+            END
+            $body$;
+            $definition$,
+            name || '_at',
+            name
+        );
+        EXECUTE format(
+            'COMMENT ON FUNCTION %I(bigint) IS %L', name || '_at',
+            format('The rows of %s as they stood at a revision: SELECT * FROM %1$s_at(41);', name)
+        );
+        EXECUTE format('REVOKE ALL ON FUNCTION %I(bigint) FROM PUBLIC', name || '_at');
+        EXECUTE format('GRANT EXECUTE ON FUNCTION %I(bigint) TO versiongate_admin', name || '_at');
+    END LOOP;
+END
+$$;
+
+REVOKE ALL ON FUNCTION rows_at(text, bigint) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION rows_at(text, bigint) TO versiongate_admin;
+GRANT SELECT ON active_rules, rollout_now, current_releases, recent_checks, history TO versiongate_admin;
+
+-- With standard_conforming_strings switched off, which any session may do, a backslash in a literal of a function would
+-- mean something else: the dot of a version would match any character. So those functions do not leave it to the session.
+DO $$
+DECLARE
+    function record;
+BEGIN
+    FOR function IN
+        SELECT p.oid::regprocedure AS signature
+          FROM pg_proc AS p
+         WHERE p.pronamespace = 'public'::regnamespace AND strpos(p.prosrc, U&'\005C') > 0
+    LOOP
+        EXECUTE format('ALTER FUNCTION %s SET standard_conforming_strings = on', function.signature);
+    END LOOP;
+END
+$$;

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+
+/// Says on a terminal what a command waits for, once that takes longer than a second.
+enum Progress {
+    /// Runs `body`; what it waits for is shown on standard error from one second on, and wiped away at its end.
+    static func showing<Result>(
+        _ activity: String,
+        on terminal: Terminal = .standardError,
+        _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        guard terminal.isScreen else { return try await body() }
+        let sign = Task {
+            do {
+                try await Task.sleep(for: .seconds(1))
+            } catch {
+                return
+            }
+            FileHandle.standardError.write(Data("\(terminal.styled("\(activity)...", .faint))".utf8))
+            await Self.waitForCancellation()
+            FileHandle.standardError.write(Data("\r\u{1B}[K".utf8))
+        }
+        do {
+            let result = try await body()
+            await end(sign)
+            return result
+        } catch {
+            await end(sign)
+            throw error
+        }
+    }
+
+    private static func end(_ sign: Task<Void, Never>) async {
+        sign.cancel()
+        await sign.value
+    }
+
+    private static func waitForCancellation() async {
+        let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+        for await _ in stream {}
+        continuation.finish()
+    }
+}

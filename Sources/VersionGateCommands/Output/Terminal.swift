@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+
+/// A stream that a command prints to, as far as what is printed depends on it.
+struct Terminal: Sendable {
+    /// How many characters a line has; nil when nobody looks at it on a screen, so that nothing is cut.
+    let width: Int?
+    /// Whether colours are shown: only on a screen, and not if `NO_COLOR` is set (https://no-color.org).
+    let usesColor: Bool
+
+    /// A stream that is not a screen.
+    static let file = Terminal(width: nil, usesColor: false)
+    /// Where results go.
+    static let standardOutput = Terminal(descriptor: STDOUT_FILENO)
+    /// Where errors, warnings and progress go.
+    static let standardError = Terminal(descriptor: STDERR_FILENO)
+
+    /// Whether somebody looks at it on a screen.
+    var isScreen: Bool { width != nil }
+
+    init(width: Int?, usesColor: Bool) {
+        self.width = width
+        self.usesColor = usesColor
+    }
+
+    /// What a file descriptor is.
+    init(descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment) {
+        guard isatty(descriptor) == 1 else {
+            self = .file
+            return
+        }
+        var size = winsize()
+        let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        width = isKnown ? Int(size.ws_col) : environment["COLUMNS"].flatMap { Int($0) } ?? 80
+        usesColor = environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
+    }
+
+    /// A text in a style, where colours are shown.
+    func styled(_ text: String, _ style: TextStyle?) -> String {
+        guard let style, usesColor, !text.isEmpty else { return text }
+        return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// How a text stands out on a terminal; the raw value is the parameter of the escape sequence.
+enum TextStyle: Int, Sendable {
+    case bold = 1
+    case faint = 2
+    case red = 31
+    case green = 32
+    case yellow = 33
+
+    /// The style of a cell in a column of states, by its text; other columns have none.
+    static func ofCell(_ text: String, inColumn column: String) -> TextStyle? {
+        switch (column, text) {
+        case ("STATE", "on"), ("STATE", "active"), ("STATE", "applied"), ("OUTCOME", "sent"): .green
+        case ("STATE", "waiting"), ("STATE", "paused"), ("STATE", "pending"), ("OUTCOME", "sent without lockout"):
+            .yellow
+        case ("LOCKOUT", "yes"), ("LOCKOUT", "always"): .red
+        case ("STATE", "off"), ("STATE", "ended"), ("LOCKOUT", "no"), ("OUTCOME", _): .faint
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+
+/// `versiongate command-reference`: the page of the documentation that is made of the commands' help.
+struct CommandReferenceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "command-reference",
+        abstract: "Print the help of all commands as a page of the documentation.",
+        discussion: """
+            Example:
+              versiongate command-reference > Sources/VersionGateCommands/VersionGate.docc/CommandReference.md
+            """,
+        shouldDisplay: false
+    )
+
+    private static let introduction = """
+        # Command reference
+
+        The help of every command, as `versiongate COMMAND --help` shows it.
+
+        <!-- Made by: versiongate command-reference. Do not edit. -->
+
+        Exit codes: 0 when it is done, 1 when something refused or failed, 64 when the command line cannot be understood, and 2
+        when `plan` finds differences. `versiongate database psql` ends with psql's.
+        """
+
+    func run() {
+        print(([Self.introduction] + Self.sections(VersionGate.self, path: [])).joined(separator: "\n\n"))
+    }
+
+    /// The command and all below it, each as a section.
+    private static func sections(_ command: any ParsableCommand.Type, path: [String]) -> [String] {
+        guard command.configuration.shouldDisplay else { return [] }
+        let path = path + [command._commandName]
+        let help = VersionGate.helpMessage(for: command, columns: 100)
+        let section = "## \(path.joined(separator: " "))\n\n```text\n\(help)\n```"
+        return [section] + command.configuration.subcommands.flatMap { sections($0, path: path) }
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import PolicyStore
+import Postgres
+import TestDatabase
+import Testing
+import UpdatePolicy
+
+@Suite("The policy as it stood at a revision", .migratedDatabase)
+struct RevisionAnswerTests {
+    /// What was seen when a revision was the newest.
+    private struct Moment: Sendable {
+        let policy: Policy
+        let answers: [Answer]
+    }
+
+    /// What some random edits came to.
+    private struct Outcome: Sendable {
+        var moments: [Int64: Moment] = [:]
+        var refused = 0
+        var undone = 0
+    }
+
+    @Test("is, after random edits, at every revision what was there and what was answered then", arguments: [0, 1, 2])
+    func isRebuilt(part: Int) async throws {
+        let seed = ComparisonSettings.current.seed(ofPart: part) &+ UInt64(part)
+        let checks = Self.checks(seed: seed)
+        let connection = try await TestDatabase.current.connect()
+        let outcome = try await connection.withSession { session in
+            try Self.edit(session, checks, seed: seed)
+        }
+        let last = try #require(outcome.moments.keys.max())
+        #expect(Set(outcome.moments.keys) == Set(0...last))
+
+        // Other settings than those of the edits.
+        let reader = try await TestDatabase.current.connect(user: "versiongate_admin")
+        try await reader.execute(
+            "SET TimeZone = 'America/New_York'; SET IntervalStyle = sql_standard; SET DateStyle = German"
+        )
+        for (revision, moment) in outcome.moments.sorted(by: { $0.key < $1.key }) {
+            let policy = try await PolicyReader.policy(reader, revision: revision)
+            let comment: Comment = "revision \(revision) of \(last), VERSIONGATE_SEED=\(seed), part \(part)"
+            #expect(policy.revision == revision)
+            #expect(policy.apps == moment.policy.apps, comment)
+            #expect(policy.releases == moment.policy.releases, comment)
+            #expect(policy.rules == moment.policy.rules, comment)
+            let compiled = try CompiledPolicy(policy)
+            for (check, expected) in zip(checks, moment.answers) {
+                #expect(try Answer(compiled, check.client.client(), at: check.time) == expected, comment)
+            }
+        }
+        // The first part has a seed of its own, so that chance fails nobody.
+        if part == 0 {
+            #expect(last >= 60, "\(outcome.refused) edits were refused")
+            #expect(outcome.undone > 0)
+            #expect(Set(outcome.moments.values.map(\.answers.description)).count > 5)
+        }
+    }
+
+    @Test("does not show what the asking transaction has not committed")
+    func ignoresUncommittedEdits() async throws {
+        let connection = try await TestDatabase.current.connect(user: "versiongate_admin")
+        try await connection.execute("INSERT INTO rules (key, title, text) VALUES ('k', 'old', 'x'), ('l', 'old', 'x')")
+        try await connection.transaction { session in
+            try session.execute("UPDATE rules SET title = 'new' WHERE key = 'k'; DELETE FROM rules WHERE key = 'l'")
+            let titles = try session.query("SELECT string_agg(key || ' ' || title, ', ' ORDER BY key) FROM rules_at(1)")
+            #expect(try titles.value(as: String.self) == "k old, l old")
+        }
+    }
+
+    @Test("is refused where there is no such revision, with those that there are", arguments: [-1, 3, .max])
+    func refusesUnknownRevisions(revision: Int64) async throws {
+        let connection = try await TestDatabase.current.connect(user: "versiongate_admin")
+        try await connection.execute("INSERT INTO apps VALUES ('a')")
+        try await connection.execute("UPDATE apps SET name = 'A'")
+        let error = await #expect(throws: PostgresError.self) {
+            try await PolicyReader.policy(connection, revision: revision)
+        }
+        #expect(error?.message == "there is no revision \(revision)")
+        #expect(error?.hint == "The policy began at revision 0, without any rows, and is at 2 now.")
+    }
+
+    @Test("is refused where the history was lost, with the oldest revision that can be rebuilt")
+    func refusesLostHistory() async throws {
+        let owner = try await TestDatabase.current.connect()
+        for name in 1...6 { try await owner.execute("INSERT INTO apps VALUES ('a\(name)')") }
+        try await owner.execute("DELETE FROM change_rows WHERE change <= 3; DELETE FROM changes WHERE id <= 3")
+        let error = await #expect(throws: PostgresError.self) { try await PolicyReader.policy(owner, revision: 2) }
+        #expect(error?.message == "the history does not reach back to revision 2")
+        #expect(error?.hint == "The oldest revision that can be rebuilt is 3.")
+        #expect(try await PolicyReader.policy(owner, revision: 3).apps.map(\.bundle) == ["a1", "a2", "a3"])
+    }
+
+    @Test("may not be asked for by the server's role, who does not read the history")
+    func isNotForTheServer() async throws {
+        let server = try await TestDatabase.current.connect(user: "versiongate_server")
+        let error = await #expect(throws: PostgresError.self) { try await server.query("SELECT * FROM rules_at(0)") }
+        #expect(error?.sqlState == .insufficientPrivilege)
+    }
+
+    private static func edit(_ session: PostgresSession, _ checks: [Check], seed: UInt64) throws -> Outcome {
+        let specification = SpecificationSession(session: session)
+        var edits = RandomEdits(seed: seed)
+        var outcome = Outcome()
+        var revision: Int64 = 0
+        _ = try session.query("SELECT setseed(0.5)")
+        outcome.moments[0] = Moment(
+            policy: try PolicyReader.policy(session),
+            answers: try specification.answers(to: checks)
+        )
+        for _ in 0..<160 {
+            let script = edits.script(revision: revision)
+            do throws(PostgresError) {
+                try session.execute(script)
+            } catch {
+                guard error.code == .server else { throw error }
+                try session.execute("ROLLBACK")
+                outcome.refused += 1
+                continue
+            }
+            let policy = try PolicyReader.policy(session)
+            guard policy.revision != revision else { continue }
+            revision = policy.revision
+            outcome.moments[revision] = Moment(policy: policy, answers: try specification.answers(to: checks))
+            if script.hasPrefix("SELECT undo_change") { outcome.undone += 1 }
+        }
+        return outcome
+    }
+
+    private static func checks(seed: UInt64) -> [Check] {
+        var generator = PolicyGenerator(seed: seed)
+        var checks = CheckGenerator(generator.scene(), seed: seed)
+        return (0..<8).map { _ in checks.check() }
+    }
+}

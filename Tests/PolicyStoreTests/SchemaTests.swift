@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Postgres
+import TestDatabase
+import Testing
+
+/// What must hold of everything in the schema, also of what is added to it one day.
+@Suite("The schema", .migratedDatabase)
+struct SchemaTests {
+    /// A rule, and the query that lists what breaks it.
+    struct Rule: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let violations: String
+
+        init(_ description: String, _ violations: String) {
+            testDescription = description
+            self.violations = violations
+        }
+    }
+
+    static let rules = [
+        Rule(
+            "Every table and view has a comment",
+            """
+            SELECT relname FROM pg_class
+             WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v', 'm', 'p')
+               AND obj_description(oid, 'pg_class') IS NULL
+            """
+        ),
+        Rule(
+            "Every column has a comment",
+            """
+            SELECT c.relname || '.' || a.attname FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
+             WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'v', 'm', 'p', 'c')
+               AND a.attnum > 0 AND NOT a.attisdropped AND col_description(c.oid, a.attnum) IS NULL
+            """
+        ),
+        Rule(
+            "Every function has a comment",
+            """
+            SELECT oid::regprocedure::text FROM pg_proc
+             WHERE pronamespace = 'public'::regnamespace AND obj_description(oid, 'pg_proc') IS NULL
+               AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'i')
+            """
+        ),
+        Rule(
+            "Every type has a comment",
+            """
+            SELECT typname FROM pg_type AS t
+             WHERE typnamespace = 'public'::regnamespace AND obj_description(oid, 'pg_type') IS NULL
+               AND (typtype IN ('d', 'e', 'r') OR typtype = 'c' AND EXISTS (
+                   SELECT FROM pg_class WHERE oid = t.typrelid AND relkind = 'c'))
+            """
+        ),
+        Rule(
+            "Every function has a search path that begins with public and ends with pg_temp",
+            """
+            SELECT oid::regprocedure::text FROM pg_proc
+             WHERE pronamespace = 'public'::regnamespace
+               AND 'search_path=public, pg_temp' <> ALL (coalesce(proconfig, '{}'))
+               AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'i')
+            """
+        ),
+        Rule(
+            "Every function with a backslash in it says what a backslash means",
+            """
+            SELECT oid::regprocedure::text FROM pg_proc
+             WHERE pronamespace = 'public'::regnamespace AND strpos(prosrc, E'\\\\') > 0
+               AND 'standard_conforming_strings=on' <> ALL (coalesce(proconfig, '{}'))
+            """
+        ),
+        Rule(
+            "No function that runs with its owner's rights may be called by everybody",
+            """
+            SELECT oid::regprocedure::text FROM pg_proc
+             WHERE pronamespace = 'public'::regnamespace AND prosecdef
+               AND (proacl IS NULL OR EXISTS (SELECT FROM aclexplode(proacl) WHERE grantee = 0))
+            """
+        ),
+        Rule(
+            "Every view asks with the rights of who asks",
+            """
+            SELECT relname FROM pg_class
+             WHERE relnamespace = 'public'::regnamespace AND relkind = 'v'
+               AND 'security_invoker=true' <> ALL (coalesce(reloptions, '{}'))
+            """
+        ),
+        Rule(
+            "Every view is for the admins to read, and for nobody to write",
+            """
+            SELECT relname FROM pg_class
+             WHERE relnamespace = 'public'::regnamespace AND relkind = 'v'
+               AND (NOT has_table_privilege('versiongate_admin', oid, 'SELECT')
+                   OR has_table_privilege('versiongate_admin', oid, 'INSERT, UPDATE, DELETE'))
+            """
+        ),
+        Rule(
+            "No table is granted to everybody, and none may be emptied or given triggers by the roles",
+            """
+            SELECT relname FROM pg_class, unnest('{versiongate_admin,versiongate_server}'::text[]) AS role
+             WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v')
+               AND (has_table_privilege(role, oid, 'TRUNCATE, TRIGGER, REFERENCES')
+                   OR EXISTS (SELECT FROM aclexplode(relacl) WHERE grantee = 0))
+            """
+        ),
+        Rule(
+            "Every policy table has the triggers of the history, and refuses TRUNCATE",
+            """
+            SELECT t || ' ' || trigger
+              FROM unnest('{apps,store_links,releases,rules,rule_texts,rollout_steps}'::text[]) AS t,
+                   unnest('{a_note_edit,b_record_edit,refuse_truncate}'::text[]) AS trigger
+             WHERE NOT EXISTS (
+                 SELECT FROM pg_trigger WHERE tgrelid = t::regclass AND tgname = trigger AND tgenabled = 'O')
+            """
+        ),
+        Rule(
+            "The key of every policy table is known",
+            """
+            SELECT t
+              FROM unnest('{apps,store_links,releases,rules,rule_texts,rollout_steps}'::text[]) AS t
+             WHERE key_columns(t) IS DISTINCT FROM (
+                 SELECT array_agg(a.attname::text ORDER BY array_position(i.indkey::int2[], a.attnum))
+                   FROM pg_index AS i JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
+                  WHERE i.indrelid = t::regclass AND i.indisprimary)
+            """
+        ),
+    ]
+
+    @Test("holds to its rules", arguments: rules)
+    func holds(_ rule: Rule) async throws {
+        let owner = try await TestDatabase.current.connect()
+        let violations = try await owner.query(rule.violations).map { try $0.decode(0, as: String.self) }
+        #expect(violations == [], "\(rule.testDescription)")
+    }
+}

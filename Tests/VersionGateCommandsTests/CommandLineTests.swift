@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Postgres
+import Subprocess
+import TestDatabase
+import Testing
+
+@Suite("The command line as a whole")
+struct CommandLineTests {
+    @Test("says of every command what it does, and shows an example")
+    func helps() async throws {
+        for leaf in try await CommandTree.read().all {
+            let name = "versiongate " + leaf.testDescription
+            #expect(leaf.command.abstract?.isEmpty == false, "\(name) has no abstract")
+            #expect(leaf.command.discussion?.contains("Example") == true, "\(name) has no example")
+            if !leaf.path.isEmpty {
+                #expect(leaf.command.discussion?.contains("versiongate") == true, "\(name)'s example does not call it")
+            }
+            for argument in leaf.command.arguments ?? [] where argument.shouldDisplay != false {
+                let what = argument.preferredName?.name ?? argument.valueName ?? ""
+                #expect(argument.abstract?.isEmpty == false, "\(name): \(what) is not explained")
+            }
+        }
+    }
+
+    @Test("takes --format wherever something is listed or shown, and --why and --yes wherever something is edited")
+    func isConsistent() async throws {
+        let leaves = try await CommandTree.read().leaves
+        for leaf in leaves {
+            let verb = leaf.path.last ?? ""
+            if ["list", "show", "history", "check", "impact", "stats", "plan"].contains(verb) {
+                #expect(leaf.options.contains("format"), "\(leaf.testDescription)")
+            }
+            if ["add", "edit", "remove", "enable", "disable", "rollout", "ramp", "undo", "apply"].contains(verb) {
+                #expect(leaf.options.isSuperset(of: ["why", "yes"]), "\(leaf.testDescription)")
+            }
+            if leaf.options.contains("database-url") {
+                #expect(leaf.options.contains("state-dir"), "\(leaf.testDescription)")
+            }
+        }
+        #expect(leaves.count >= 28)
+    }
+
+    @Test("has a command reference in the documentation that is what the commands say now")
+    func hasAReference() async throws {
+        let page = try await BuiltBinary(environment: [:]).run("command-reference").output
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
+            path: "../../Sources/VersionGateCommands/VersionGate.docc/CommandReference.md"
+        )
+        let written = try String(contentsOf: file, encoding: .utf8)
+        #expect(
+            written == page,
+            "the page is stale: versiongate command-reference > \(file.standardizedFileURL.path)"
+        )
+    }
+
+    /// A command line, and how it ends.
+    struct Ending: Sendable, CustomTestStringConvertible {
+        let arguments: [String]
+        let status: Int
+
+        init(_ line: String, _ status: Int) {
+            arguments = line.split(separator: " ").map(String.init)
+            self.status = status
+        }
+
+        var testDescription: String { arguments.joined(separator: " ") + " ends with \(status)" }
+    }
+
+    static let endings = [
+        Ending("--help", 0), Ending("--version", 0), Ending("rule --help", 0), Ending("rule list", 0),
+        Ending("check bundle=a", 0), Ending("app add a", 0), Ending("completions bash", 0),
+        Ending("rule show nothing", 1), Ending("undo 4711", 1), Ending("check --revision 4711 bundle=a", 1),
+        Ending("check --server http://127.0.0.1:1 bundle=a", 1), Ending("rule add Upper --title T --text X", 1),
+        Ending("nonsense", 64), Ending("rule", 0), Ending("rule list --format xml", 64), Ending("rule edit k", 64),
+        Ending("check", 64), Ending("check --revision -1 bundle=a", 64), Ending("completions tcsh", 64),
+        Ending("database psql -- -c nonsense", 1), Ending("database psql -- --nonsense", 1),
+    ]
+
+    @Test("ends with the documented codes", .migratedDatabase, arguments: endings)
+    func ends(_ ending: Ending) async throws {
+        let result = try await BuiltBinary(.current).run(arguments: ending.arguments)
+        #expect(result.status == ending.status, "\(result.errors)")
+        #expect(ending.status == 0 || result.output.isEmpty, "\(result.output)")
+        #expect(ending.status == 0 || !result.errors.isEmpty)
+    }
+
+    @Test("says of every command that the database is away, how to name it, and nothing of its password")
+    func saysThatTheDatabaseIsAway() async throws {
+        let away = BuiltBinary(environment: ["DATABASE_URL": "postgresql://u:geheim@127.0.0.1:1/x"])
+        for leaf in try await CommandTree.read().leaves where Self.needsDatabase(leaf) {
+            let result = try await away.run(arguments: try CommandSample.arguments(for: leaf))
+            #expect(result.status == 1, "\(leaf.testDescription): \(result.errors)")
+            #expect(result.errors.contains("database cannot be reached"), "\(leaf.testDescription): \(result.errors)")
+            #expect(result.errors.contains("DATABASE_URL"), "\(leaf.testDescription): \(result.errors)")
+            #expect(!result.errors.contains("geheim"), "\(leaf.testDescription)")
+        }
+    }
+
+    @Test("says of every command that the schema is missing or older, and how to bring it up to date", .database)
+    func saysThatTheSchemaIsOlder() async throws {
+        let database = TestDatabase.current
+        let owner = BuiltBinary(environment: ["DATABASE_URL": database.url()])
+        let leaves = try await CommandTree.read().leaves.filter(Self.needsSchema)
+        for leaf in leaves {
+            let result = try await owner.run(arguments: try CommandSample.arguments(for: leaf))
+            #expect(result.status == 1, "\(leaf.testDescription): \(result.output)")
+            #expect(result.errors.contains("`versiongate migrate`"), "\(leaf.testDescription): \(result.errors)")
+        }
+        try await owner.run("migrate")
+        let connection = try await database.connect()
+        try await connection.execute(
+            "DELETE FROM schema_migrations WHERE name = (SELECT max(name) FROM schema_migrations)"
+        )
+        for leaf in leaves where leaf.path != ["check"] {
+            let result = try await owner.run(arguments: try CommandSample.arguments(for: leaf))
+            #expect(result.status == 1, "\(leaf.testDescription): \(result.output)")
+            #expect(result.errors.contains("older than this binary"), "\(leaf.testDescription): \(result.errors)")
+            #expect(result.errors.contains("`versiongate migrate`"), "\(leaf.testDescription): \(result.errors)")
+        }
+    }
+
+    @Test("edits nothing on a newer schema, and says which versiongate to use", .migratedDatabase)
+    func refusesToEditANewerSchema() async throws {
+        let database = TestDatabase.current
+        let owner = BuiltBinary(environment: ["DATABASE_URL": database.url()])
+        let connection = try await database.connect()
+        try await connection.execute("INSERT INTO schema_migrations (name, checksum) VALUES ('9999_future', 'x')")
+        for leaf in try await CommandTree.read().leaves
+        where Self.needsSchema(leaf) && leaf.options.contains("why") {
+            let result = try await owner.run(arguments: try CommandSample.arguments(for: leaf))
+            #expect(result.status == 1, "\(leaf.testDescription): \(result.output)")
+            #expect(result.errors.contains("9999_future"), "\(leaf.testDescription): \(result.errors)")
+            #expect(result.errors.contains("use the newer versiongate"), "\(leaf.testDescription): \(result.errors)")
+        }
+        #expect(try await connection.query("SELECT count(*) FROM changes").value(as: Int.self) == 0)
+    }
+
+    private static func needsDatabase(_ leaf: CommandTree.Leaf) -> Bool {
+        leaf.options.contains("database-url") && leaf.path != ["serve"] && leaf.path != ["database", "url"]
+            && leaf.path != ["database", "psql"]
+    }
+
+    private static func needsSchema(_ leaf: CommandTree.Leaf) -> Bool {
+        needsDatabase(leaf) && leaf.path != ["migrate"]
+    }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import PolicyStore
+import Postgres
+import Subprocess
+import SystemPackage
+import TestDatabase
+import Testing
+
+/// Edits that end by SIGKILL: of the command, of its backend, of PostgreSQL as a whole.
+///
+/// An app with many rows is removed, the removal undone, the undo undone, and so on, so that there are two states; after
+/// each kill the policy must be in one of them, as its revision says.
+@Suite("What is killed in the middle of an edit", .serialized)
+struct KillTests {
+    /// What is killed.
+    enum Victim: CaseIterable, Sendable {
+        case command, backend, postgres
+    }
+
+    private static let rounds = 50
+
+    private static let example = """
+        INSERT INTO apps (bundle, name) VALUES ('a', 'A');
+        INSERT INTO store_links VALUES ('a', 'ios', 'https://example.com/');
+        INSERT INTO releases (bundle, platform, version, live_at)
+            SELECT 'a', 'ios', n::text, '2026-03-01T12:00Z' FROM generate_series(1, 40) AS n;
+        INSERT INTO rules (key, bundle, title, text, versions)
+            SELECT 'k' || n, 'a', 't', 'x', '<' || n FROM generate_series(1, 40) AS n;
+        INSERT INTO rule_texts SELECT key, 'de', 't', 'x' FROM rules;
+        INSERT INTO rollout_steps SELECT key, '2026-03-01T12:00Z', 50 FROM rules;
+        """
+
+    @Test("is wholly done or not at all, at fifty random points", arguments: Victim.allCases)
+    func isWholeOrNothing(victim: Victim) async throws {
+        try await OwnServer.with { server in
+            let owner = try await server.connect()
+            try await SchemaMigrator(logger: TestDatabase.logger).migrate(owner)
+            try await owner.execute(Self.example)
+            let binary = BuiltBinary(environment: ["DATABASE_URL": server.url(user: "versiongate_admin")])
+            let present = try await Self.state(owner)
+            let polls = try await Self.polls(of: binary, ["app", "remove", "a"], owner)
+            let absent = try await Self.state(owner)
+            await owner.close()
+
+            var expected = absent
+            var done = 0
+            for round in 0..<Self.rounds {
+                let before = expected
+                try await Self.kill(
+                    victim,
+                    of: binary,
+                    ["undo", "\(before.revision)"],
+                    server,
+                    afterPolls: Int.random(in: 0...polls + polls / 10)
+                )
+                let connection = try await Self.reconnect(server)
+                let after = try await Self.state(connection)
+                await connection.close()
+                let comment: Comment = "\(victim), round \(round)"
+                if after.revision == before.revision {
+                    #expect(after == before, comment)
+                } else {
+                    let other = before.rows == present.rows ? absent.rows : present.rows
+                    #expect(after.revision == before.revision + 1, comment)
+                    #expect(after.rows == other, comment)
+                    #expect(after.undoes == before.revision, comment)
+                    done += 1
+                }
+                expected = after
+            }
+            print("Killed \(victim) \(Self.rounds) times; \(done) edits were done before.")
+        }
+    }
+
+    /// What the policy and the history come to.
+    private struct State: Equatable {
+        let revision: Int64
+        let rows: String
+        let undoes: Int64?
+        let changes: Int
+        let notes: Int
+    }
+
+    private static func state(_ connection: PostgresConnection) async throws -> State {
+        let row = try #require(
+            try await connection.query(
+                """
+                SELECT revision, concat_ws(E'\\n',
+                    (SELECT string_agg(t::text, ',' ORDER BY t::text) FROM apps AS t),
+                    (SELECT string_agg(t::text, ',' ORDER BY t::text) FROM store_links AS t),
+                    (SELECT string_agg(t::text, ',' ORDER BY t::text) FROM releases AS t),
+                    (SELECT string_agg(t::text, ',' ORDER BY t::text) FROM rules AS t),
+                    (SELECT string_agg(t::text, ',' ORDER BY t::text) FROM rule_texts AS t),
+                    (SELECT string_agg(t::text, ',' ORDER BY t::text) FROM rollout_steps AS t)),
+                    (SELECT undoes FROM changes WHERE id = revision),
+                    (SELECT count(*) FROM changes) - revision, (SELECT count(*) FROM edited_rows)
+                FROM policy_revision
+                """
+            ).first
+        )
+        let state = State(
+            revision: try row.decode(0, as: Int64.self),
+            rows: try row.decode(1, as: String.self),
+            undoes: try row.decode(2, as: Int64?.self),
+            changes: try row.decode(3, as: Int.self),
+            notes: try row.decode(4, as: Int.self)
+        )
+        #expect(state.changes == 0)
+        #expect(state.notes == 0)
+        return state
+    }
+
+    /// How many times the database can be asked while a command runs to its end, which measures time without a clock.
+    private static func polls(
+        of binary: BuiltBinary,
+        _ arguments: [String],
+        _ connection: PostgresConnection
+    ) async throws -> Int {
+        async let result = binary.run(arguments: arguments)
+        let revision = try await revision(connection)
+        var polls = 0
+        while try await Self.revision(connection) == revision, polls < 1_000_000 { polls += 1 }
+        let status = try await result.status
+        try #require(status == 0)
+        return polls
+    }
+
+    private static func revision(_ connection: PostgresConnection) async throws -> Int {
+        try await connection.query("SELECT revision FROM policy_revision").value(as: Int.self)
+    }
+
+    /// Starts a command, and kills when the database was asked so many times since, or when the command has ended.
+    private static func kill(
+        _ victim: Victim,
+        of binary: BuiltBinary,
+        _ arguments: [String],
+        _ server: OwnServer,
+        afterPolls polls: Int
+    ) async throws {
+        let connection = try await server.connect()
+        _ = try await Subprocess.run(
+            .path(FilePath(BuiltBinary.path)),
+            arguments: Arguments(arguments + ["--yes"]),
+            environment: binary.subprocessEnvironment,
+            input: .none,
+            output: .discarded,
+            error: .discarded
+        ) { execution in
+            for _ in 0..<polls { _ = try await revision(connection) }
+            switch victim {
+            case .command: send(SIGKILL, to: execution.processIdentifier.value)
+            case .backend:
+                let backends = try await connection.query(
+                    "SELECT pid FROM pg_stat_activity WHERE usename = 'versiongate_admin'"
+                ).map { try $0.decode(0, as: Int32.self) }
+                for backend in backends { send(SIGKILL, to: backend) }
+            case .postgres: server.kill()
+            }
+        }
+        await connection.close()
+    }
+
+    /// Connects to a server that may be recovering, once nobody edits there any more.
+    private static func reconnect(_ server: OwnServer) async throws -> PostgresConnection {
+        let end = ContinuousClock.now + .seconds(60)
+        while true {
+            do {
+                try await server.ensureRunning()
+                let connection = try await server.connect()
+                let editors = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'versiongate_admin'"
+                while try await connection.query(editors).value(as: Int.self) > 0, ContinuousClock.now < end {}
+                return connection
+            } catch {
+                guard ContinuousClock.now < end else { throw error }
+            }
+        }
+    }
+
+    private static func send(_ signal: Int32, to process: Int32) { _ = Foundation.kill(process, signal) }
+}

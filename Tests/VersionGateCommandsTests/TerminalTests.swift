@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import NIOCore
+import NIOPosix
+import PolicyStore
+import Postgres
+import Subprocess
+import TestDatabase
+import Testing
+
+@testable import VersionGateCommands
+
+@Suite("What is printed")
+struct TerminalTests {
+    private static func table() -> TextTable {
+        var table = TextTable("KEY", "STATE", "TITLE")
+        table.add("update", "on", String(repeating: "long ", count: 20))
+        table.add("日本", "off", "x")
+        return table
+    }
+
+    @Test("fits a terminal, and is whole and without colours elsewhere")
+    func fits() {
+        let whole = Self.table().text(for: .file)
+        #expect(whole.contains(String(repeating: "long ", count: 20)))
+        #expect(!whole.contains("\u{1B}"))
+        for width in [32, 40, 79] {
+            let lines = Self.table().text(for: Terminal(width: width, usesColor: false)).split(separator: "\n")
+            #expect(lines.count == 3)
+            #expect(lines.allSatisfy { String($0).terminalWidth <= width }, "\(lines)")
+            #expect(lines[1].hasSuffix("…"))
+        }
+        let narrow = RecordText([.init(name: "text", value: "one two three four five six seven\neight")])
+        #expect(
+            narrow.text(for: Terminal(width: 26, usesColor: false))
+                == "text  one two three four\n      five six seven\n      eight"
+        )
+    }
+
+    @Test("has colours that do not shift its columns")
+    func isColored() {
+        let colored = Self.table().text(for: Terminal(width: 60, usesColor: true))
+        #expect(colored.contains("\u{1B}[32mon\u{1B}[0m"))
+        let plain = colored.replacing(#/\u{1B}\[[0-9]+m/#, with: "")
+        #expect(plain == Self.table().text(for: Terminal(width: 60, usesColor: false)))
+    }
+
+    @Test("shows control characters instead of sending them to the terminal")
+    func isVisible() {
+        var table = TextTable("A")
+        table.add("\u{1B}[2Jx\u{7}\u{9B}\n")
+        #expect(table.text(for: .file) == "A\n\\u{1b}[2Jx\\u{7}\\u{9b}\\n")
+    }
+
+    @Test("of the built binary has colours on a terminal alone, and never with NO_COLOR", .migratedDatabase)
+    func usesColors() async throws {
+        try await TestDatabase.current.connect().execute(
+            "INSERT INTO rules (key, title, text, enabled) VALUES ('k', repeat('T', 150), 'x', true)"
+        )
+        let database = BuiltBinary(.current)
+        let screen = try await Self.onTerminal("stty cols 70; $VERSIONGATE rule list", database)
+        #expect(screen.contains("\u{1B}[1mKEY"))
+        #expect(screen.contains("…"))
+        let plain = try await Self.onTerminal("stty cols 70; NO_COLOR=1 $VERSIONGATE rule list", database)
+        #expect(!plain.contains("\u{1B}"))
+        #expect(plain.contains("…"))
+        let piped = try await Self.onTerminal("$VERSIONGATE rule list | cat", database)
+        #expect(!piped.contains("\u{1B}"))
+        #expect(piped.contains(String(repeating: "T", count: 150)))
+        #expect(!(try await database.run("rule list").output.contains("\u{1B}")))
+    }
+
+    @Test("says on a terminal alone what is waited for longer than a second, and wipes it away")
+    func showsProgress() async throws {
+        let silent = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(silent.localAddress?.port)
+        let binary = BuiltBinary(
+            environment: ["DATABASE_URL": "postgresql://u@127.0.0.1:\(port)/x?connect_timeout=2&sslmode=disable"]
+        )
+        let screen = try await Self.onTerminal("$VERSIONGATE rule list", binary)
+        #expect(screen.contains("Connecting to the database..."), "\(screen)")
+        #expect(screen.contains("\r\u{1B}[K"))
+        let piped = try await binary.run("rule list")
+        #expect(piped.status == 1)
+        #expect(!piped.errors.contains("Connecting"))
+        try await silent.close()
+    }
+
+    /// What a script prints on a terminal of its own; `$VERSIONGATE` is the binary.
+    private static func onTerminal(_ script: String, _ binary: BuiltBinary) async throws -> String {
+        try await run(
+            .name("script"),
+            arguments: ["--quiet", "--return", "--command", "bash -c '\(script)'", "/dev/null"],
+            environment: binary.subprocessEnvironment.updating([
+                "VERSIONGATE": BuiltBinary.path, "TERM": "xterm", "NO_COLOR": nil,
+            ]),
+            output: .string(limit: 1 << 20),
+            error: .discarded
+        ).standardOutput
+    }
+}
