@@ -19,7 +19,7 @@ struct CountDeliveryTests {
         let delivery: CountDelivery
         let log = LogRecord()
 
-        init(limit: Duration = .seconds(60), _ database: @escaping @Sendable () -> PostgresConfiguration) throws {
+        init(_ database: @escaping @Sendable () -> PostgresConfiguration) throws {
             let loop = MultiThreadedEventLoopGroup.singleton.next()
             counting = CheckCounting(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, maximumKinds: 100)
             recorder = try #require(counting.recorder(of: loop))
@@ -27,7 +27,6 @@ struct CountDeliveryTests {
                 database: { database() },
                 counting: counting,
                 clock: { CountedPolicy.noon },
-                limit: limit,
                 logger: log.logger
             )
         }
@@ -53,13 +52,13 @@ struct CountDeliveryTests {
         let database = TestDatabase.current
         let setting = try Setting { database.configuration(user: "versiongate_server") }
         let observer = try await database.connect()
-        await setting.delivery.deliver(isLast: false)
+        await setting.delivery.deliver(isLast: false, within: .seconds(60))
         #expect(setting.counting.status.isWritable == nil)
         try setting.answer(3)
-        await setting.delivery.deliver(isLast: false)
-        await setting.delivery.deliver(isLast: false)
+        await setting.delivery.deliver(isLast: false, within: .seconds(60))
+        await setting.delivery.deliver(isLast: false, within: .seconds(60))
         try setting.answer(4)
-        await setting.delivery.deliver(isLast: true)
+        await setting.delivery.deliver(isLast: true, within: .seconds(60))
         #expect(try await observer.query(Self.sum).value(as: Int64.self) == 7)
         let rules = try await observer.query(
             "SELECT rule || ' ' || sent || ' ' || lockouts FROM rule_counts ORDER BY 1"
@@ -79,21 +78,21 @@ struct CountDeliveryTests {
             try await SchemaMigrator(logger: TestDatabase.logger).migrate(observer)
             let setting = try Setting { server.configuration(user: "versiongate_server") }
             try setting.answer(1)
-            await setting.delivery.deliver(isLast: false)
+            await setting.delivery.deliver(isLast: false, within: .seconds(60))
 
             server.kill()
             // The backends of a killed server end by themselves, and not before they notice.
             while (try? await observer.query("SELECT 1")) != nil {}
             for checks in [10, 100, 1_000, 10_000] {
                 try setting.answer(checks)
-                await setting.delivery.deliver(isLast: false)
+                await setting.delivery.deliver(isLast: false, within: .seconds(60))
             }
             #expect(setting.counting.status.dropped == 1_110)
             #expect(setting.counting.status.isWritable == false)
             #expect(setting.ownMessages == [.warning: "10"])
 
             try await server.ensureRunning()
-            await setting.delivery.deliver(isLast: true)
+            await setting.delivery.deliver(isLast: true, within: .seconds(60))
             let again = try await server.connect()
             #expect(try await again.query(Self.sum).value(as: Int64.self) == 10_001)
             let status = setting.counting.status
@@ -116,18 +115,18 @@ struct CountDeliveryTests {
         )
         let setting = try Setting { database.configuration(user: "versiongate_server") }
         try setting.answer(3)
-        await setting.delivery.deliver(isLast: false)
+        await setting.delivery.deliver(isLast: false, within: .seconds(60))
         #expect(setting.counting.status.dropped == 3)
         try await owner.execute("DROP TRIGGER break_off ON rule_counts")
         try setting.answer(4)
-        await setting.delivery.deliver(isLast: true)
+        await setting.delivery.deliver(isLast: true, within: .seconds(60))
         #expect(try await owner.query(Self.sum).value(as: Int64.self) == 4)
     }
 
     @Test("does not wait for a database that is slow, and writes the counts when it is not", .migratedDatabase)
     func boundsTheWait() async throws {
         let database = TestDatabase.current
-        let setting = try Setting(limit: .milliseconds(300)) { database.configuration(user: "versiongate_server") }
+        let setting = try Setting { database.configuration(user: "versiongate_server") }
         let owner = try await database.connect()
         try setting.answer(3)
         let locker = try await database.connect()
@@ -139,12 +138,12 @@ struct CountDeliveryTests {
             CREATE TRIGGER wait BEFORE INSERT ON rule_counts FOR EACH STATEMENT EXECUTE FUNCTION wait();
             """
         )
-        await setting.delivery.deliver(isLast: false)
+        await setting.delivery.deliver(isLast: false, within: .milliseconds(300))
         #expect(setting.counting.status.isWritable == false)
         #expect(setting.counting.status.dropped == 0)
         await locker.close()
         try await owner.execute("DROP TRIGGER wait ON rule_counts")
-        await setting.delivery.deliver(isLast: true)
+        await setting.delivery.deliver(isLast: true, within: .seconds(60))
         #expect(setting.counting.status.written == 3)
         #expect(try await owner.query(Self.sum).value(as: Int64.self) == 3)
     }
@@ -155,11 +154,11 @@ struct CountDeliveryTests {
         let setting = try Setting { database.configuration() }
         for _ in 0..<2 {
             try setting.answer(1)
-            await setting.delivery.deliver(isLast: false)
+            await setting.delivery.deliver(isLast: false, within: .seconds(60))
         }
         #expect(setting.counting.status.dropped == 1)
         #expect(setting.log.entries.first?.metadata["error"]?.contains("check_counts") == true)
-        await setting.delivery.deliver(isLast: true)
+        await setting.delivery.deliver(isLast: true, within: .seconds(60))
         #expect(setting.counting.status.dropped == 2)
     }
 }

@@ -237,7 +237,8 @@ struct RoleTests {
                   WHERE relnamespace = 'public'::regnamespace),
                 (SELECT string_agg(md5(prosrc) || coalesce(proacl::text, '') || proconfig::text, ', ' ORDER BY oid) FROM pg_proc
                   WHERE pronamespace = 'public'::regnamespace),
-                (SELECT string_agg(rolname, ', ' ORDER BY rolname) FROM pg_roles))
+                (SELECT string_agg(r::text, ', ' ORDER BY rolname) FROM pg_roles AS r
+                  WHERE rolname LIKE 'versiongate%' OR rolname = 'z'))
             """
         ).value(as: String.self)
     }

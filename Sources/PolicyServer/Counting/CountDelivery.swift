@@ -28,37 +28,34 @@ actor CountDelivery {
     private var backlog = CountBacklog()
     private var droppedInOutage = 0
 
-    private let limit: Duration
-
     /// Creates a delivery.
     ///
     /// - Parameters:
     ///   - database: Where the database is, asked before each connection.
     ///   - counting: What is counted.
     ///   - clock: The time.
-    ///   - limit: How long writing may take, connecting included.
     ///   - logger: Where dropped counts are logged.
     init(
         database: @escaping @Sendable () async throws -> PostgresConfiguration,
         counting: CheckCounting,
         clock: @escaping @Sendable () -> Timestamp,
-        limit: Duration = .seconds(5),
         logger: Logger
     ) {
         self.database = database
         self.counting = counting
         self.clock = clock
-        self.limit = limit
         self.logger = logger
     }
 
     /// Writes what was counted since the last time.
     ///
-    /// - Parameter isLast: Whether what cannot be written now is lost.
-    func deliver(isLast: Bool) async {
+    /// - Parameters:
+    ///   - isLast: Whether what cannot be written now is lost.
+    ///   - limit: How long writing may take, connecting included.
+    func deliver(isLast: Bool, within limit: Duration = .seconds(5)) async {
         let batch = backlog.nextBatch(adding: counting.drain(at: clock()))
         if !batch.isEmpty {
-            let (outcome, error) = await write(batch)
+            let (outcome, error) = await write(batch, within: limit)
             let dropped = backlog.attemptEnded(outcome, isLast: isLast)
             if let error {
                 counting.noteFailure(dropped: dropped)
@@ -71,12 +68,12 @@ actor CountDelivery {
         if isLast { await disconnect() }
     }
 
-    private func write(_ batch: CountBatch) async -> (CountBacklog.Outcome, (any Error)?) {
+    private func write(_ batch: CountBatch, within limit: Duration) async -> (CountBacklog.Outcome, (any Error)?) {
         let mark = CommitMark()
         do {
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 tasks.addTask { try await self.attempt(batch, mark) }
-                tasks.addTask { [limit] in
+                tasks.addTask {
                     try await Task.sleep(for: limit)
                     throw TooSlow(limit: limit)
                 }
