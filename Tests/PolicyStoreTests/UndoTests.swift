@@ -30,8 +30,10 @@ struct UndoTests {
             #"rules {"key": "k"}: title set by change 4"#
         ),
         (
-            ["UPDATE rules SET title = 't2', text = 'x2'", "UPDATE rules SET title = 't3' WHERE key = 'k'",
-                "UPDATE rules SET text = 'x3' WHERE key = 'l'"],
+            [
+                "UPDATE rules SET title = 't2', text = 'x2'", "UPDATE rules SET title = 't3' WHERE key = 'k'",
+                "UPDATE rules SET text = 'x3' WHERE key = 'l'",
+            ],
             """
             rules {"key": "k"}: title set by change 4
             rules {"key": "l"}: text set by change 5
