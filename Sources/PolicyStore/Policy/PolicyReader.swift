@@ -24,6 +24,11 @@ public enum PolicyReader {
         }
     }
 
+    /// Whether the database is a standby, which can lag behind its primary.
+    public static func isStandby(_ session: PostgresSession) throws -> Bool {
+        try session.query("SELECT pg_is_in_recovery()").value(as: Bool.self)
+    }
+
     /// Reads the whole policy as one moment's state.
     ///
     /// - Throws: ``SchemaError`` if this binary cannot read the schema; `PostgresError`.
