@@ -11,7 +11,7 @@ final class LibpqConnection {
     private(set) var connection: OpaquePointer?
     private let notices: NoticeReceiver
     let wakeup: Wakeup
-    let responseTimeout: Duration
+    var responseTimeout: Duration
 
     /// Connects, which blocks for at most the connect timeout for each address, and for the resolver of host names.
     init(

@@ -21,9 +21,17 @@ extension PostgresConnection {
     /// Runs several statements with nothing between them, each in a transaction of its own.
     ///
     /// A transaction that `body` begins and leaves open is rolled back, and reported as `.misuse`.
+    ///
+    /// - Parameter limit: A shorter response timeout than the configuration's, for these statements alone.
     @discardableResult
-    public func withSession<R: Sendable>(_ body: @Sendable (PostgresSession) throws -> R) async throws -> R {
+    public func withSession<R: Sendable>(
+        waitingUpTo limit: Duration? = nil,
+        _ body: @Sendable (PostgresSession) throws -> R
+    ) async throws -> R {
         try await perform { libpq in
+            let responseTimeout = libpq.responseTimeout
+            if let limit { libpq.responseTimeout = min(limit, responseTimeout) }
+            defer { libpq.responseTimeout = responseTimeout }
             let session = PostgresSession(libpq)
             defer { session.invalidate() }
             let result = Result { try body(session) }

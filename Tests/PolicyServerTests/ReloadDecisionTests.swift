@@ -18,48 +18,68 @@ struct ReloadDecisionTests {
     }
 
     @Test("loads what it has not seen, and not what it has")
-    func loadsWhatIsNew() {
+    func loadsWhatIsNew() async {
         var decision = ReloadDecision()
-        #expect(decision.shouldLoad(Self.version(1, "a"), at: Self.time(0)) == true)
+        #expect(await decision.shouldLoad(Self.version(1, "a"), at: Self.time(0), isPrimary: { false }) == true)
         decision.loaded(Self.version(1, "a"))
-        #expect(decision.shouldLoad(Self.version(1, "a"), at: Self.time(1)) == false)
-        #expect(decision.shouldLoad(Self.version(2, "b"), at: Self.time(2)) == true)
+        #expect(await decision.shouldLoad(Self.version(1, "a"), at: Self.time(1), isPrimary: { false }) == false)
+        #expect(await decision.shouldLoad(Self.version(2, "b"), at: Self.time(2), isPrimary: { false }) == true)
     }
 
     @Test("loads another history that stands at the same revision")
-    func loadsAnotherHistory() {
+    func loadsAnotherHistory() async {
         var decision = ReloadDecision()
         decision.loaded(Self.version(100, "a"))
-        #expect(decision.shouldLoad(Self.version(100, "b"), at: Self.time(0)) == true)
+        #expect(await decision.shouldLoad(Self.version(100, "b"), at: Self.time(0), isPrimary: { false }) == true)
     }
 
-    @Test("takes a lower revision only after it stood for 30 seconds")
-    func waitsForLowerRevisions() {
+    @Test("takes a lower revision of a standby only after it stood for 30 seconds")
+    func waitsForLowerRevisions() async {
         var decision = ReloadDecision()
         decision.loaded(Self.version(100, "a"))
-        #expect(decision.shouldLoad(Self.version(90, "b"), at: Self.time(0)) == false)
-        #expect(decision.shouldLoad(Self.version(90, "b"), at: Self.time(29)) == false)
-        #expect(decision.shouldLoad(Self.version(90, "b"), at: Self.time(30)) == true)
+        #expect(await decision.shouldLoad(Self.version(90, "b"), at: Self.time(0), isPrimary: { false }) == false)
+        #expect(await decision.shouldLoad(Self.version(90, "b"), at: Self.time(29), isPrimary: { false }) == false)
+        #expect(await decision.shouldLoad(Self.version(90, "b"), at: Self.time(30), isPrimary: { false }) == true)
     }
 
     @Test("begins to wait anew when a lagging standby moves on or catches up")
-    func waitsAnew() {
+    func waitsAnew() async {
         var decision = ReloadDecision()
         decision.loaded(Self.version(100, "a"))
-        #expect(decision.shouldLoad(Self.version(90, "b"), at: Self.time(0)) == false)
-        #expect(decision.shouldLoad(Self.version(95, "c"), at: Self.time(29)) == false)
-        #expect(decision.shouldLoad(Self.version(95, "c"), at: Self.time(31)) == false)
-        #expect(decision.shouldLoad(Self.version(100, "a"), at: Self.time(40)) == false)
-        #expect(decision.shouldLoad(Self.version(95, "c"), at: Self.time(60)) == false)
+        #expect(await decision.shouldLoad(Self.version(90, "b"), at: Self.time(0), isPrimary: { false }) == false)
+        #expect(await decision.shouldLoad(Self.version(95, "c"), at: Self.time(29), isPrimary: { false }) == false)
+        #expect(await decision.shouldLoad(Self.version(95, "c"), at: Self.time(31), isPrimary: { false }) == false)
+        #expect(await decision.shouldLoad(Self.version(100, "a"), at: Self.time(40), isPrimary: { false }) == false)
+        #expect(await decision.shouldLoad(Self.version(95, "c"), at: Self.time(60), isPrimary: { false }) == false)
+    }
+
+    @Test("takes lower revisions of a primary after 2 seconds, and those of edits made meanwhile")
+    func believesPrimary() async {
+        var decision = ReloadDecision()
+        decision.loaded(Self.version(100, "a"))
+        #expect(await decision.shouldLoad(Self.version(90, "b"), at: Self.time(0), isPrimary: { true }) == false)
+        #expect(await decision.shouldLoad(Self.version(91, "c"), at: Self.time(1), isPrimary: { true }) == false)
+        #expect(await decision.shouldLoad(Self.version(92, "d"), at: Self.time(2), isPrimary: { true }) == true)
+        decision.loaded(Self.version(92, "d"))
+        #expect(await decision.shouldLoad(Self.version(93, "e"), at: Self.time(2), isPrimary: { true }) == true)
+    }
+
+    @Test("begins to wait anew when a standby that is behind is promoted")
+    func waitsAnewAfterPromotion() async {
+        var decision = ReloadDecision()
+        decision.loaded(Self.version(100, "a"))
+        #expect(await decision.shouldLoad(Self.version(90, "b"), at: Self.time(0), isPrimary: { false }) == false)
+        #expect(await decision.shouldLoad(Self.version(90, "b"), at: Self.time(20), isPrimary: { true }) == false)
+        #expect(await decision.shouldLoad(Self.version(90, "b"), at: Self.time(22), isPrimary: { true }) == true)
     }
 
     @Test("does not try a policy again that cannot be compiled, until it is edited")
-    func doesNotRetryWhatCannotCompile() {
+    func doesNotRetryWhatCannotCompile() async {
         var decision = ReloadDecision()
         decision.loaded(Self.version(1, "a"))
-        #expect(decision.shouldLoad(Self.version(2, "b"), at: Self.time(0)) == true)
+        #expect(await decision.shouldLoad(Self.version(2, "b"), at: Self.time(0), isPrimary: { false }) == true)
         decision.rejected(Self.version(2, "b"))
-        #expect(decision.shouldLoad(Self.version(2, "b"), at: Self.time(1)) == false)
-        #expect(decision.shouldLoad(Self.version(3, "c"), at: Self.time(2)) == true)
+        #expect(await decision.shouldLoad(Self.version(2, "b"), at: Self.time(1), isPrimary: { false }) == false)
+        #expect(await decision.shouldLoad(Self.version(3, "c"), at: Self.time(2), isPrimary: { false }) == true)
     }
 }

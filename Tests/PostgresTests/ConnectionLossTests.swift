@@ -72,6 +72,23 @@ struct ConnectionLossTests {
         #expect(await !connection.isHealthy)
     }
 
+    @Test func `A session can wait less long than the configuration says, and the next one waits as long again`()
+        async throws
+    {
+        let connection = try await TestDatabase.current.connect()
+        let answer = try await connection.withSession(waitingUpTo: .seconds(30)) {
+            try $0.query("SELECT 1").value(as: Int.self)
+        }
+        #expect(answer == 1)
+        try await connection.query("SELECT pg_sleep(0.3)")
+        let error = await #expect(throws: PostgresError.self) {
+            try await connection.withSession(waitingUpTo: .milliseconds(100)) {
+                _ = try $0.query("SELECT pg_sleep(60)")
+            }
+        }
+        #expect(error?.description == "timeout: the server did not answer within 0.1 seconds; the connection is closed")
+    }
+
     @Test func `A suspended server ends the sending of a large value at the response timeout`() async throws {
         var configuration = TestDatabase.current.configuration()
         configuration.responseTimeout = .milliseconds(200)

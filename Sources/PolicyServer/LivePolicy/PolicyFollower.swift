@@ -23,6 +23,8 @@ public struct PolicyFollower: Service {
     private static let pollInterval: Duration = .milliseconds(900)
     /// The same where notifications cannot come: on a standby, behind a pooler.
     private static let pollIntervalWithoutNotifications: Duration = .milliseconds(500)
+    /// How connections are attempted, so that one is there soon after the network is.
+    private static let attempts = OverlappingAttempts(interval: .seconds(1), limit: 5)
 
     /// Creates a follower.
     ///
@@ -48,17 +50,17 @@ public struct PolicyFollower: Service {
         await cancelWhenGracefulShutdown {
             var generator = SystemRandomNumberGenerator()
             var backoff = ReconnectBackoff()
-            var reload = ReloadDecision()
+            var state = State()
             while !Task.isCancelled {
                 do {
-                    let connection = try await PostgresConnection.connect(try await database(), logger: logger)
+                    let connection = try await connect()
                     backoff.reset()
                     policy.noteDatabase(isReachable: true)
                     logger.notice("Connected to the database")
-                    reload = await follow(connection, reload)
+                    state = await follow(connection, state)
                     await connection.close()
                 } catch {
-                    report(error, "The database cannot be reached; the policy in memory keeps answering")
+                    reportUnreachable(error)
                 }
                 guard !Task.isCancelled else { break }
                 policy.noteDatabase(isReachable: false)
@@ -67,16 +69,30 @@ public struct PolicyFollower: Service {
         }
     }
 
+    /// What is known beyond one connection.
+    private struct State {
+        var reload = ReloadDecision()
+        var patience = AnswerPatience()
+    }
+
+    private func connect() async throws -> PostgresConnection {
+        let configuration = try await database()
+        return try await Self.attempts.firstSuccess(
+            of: { try await PostgresConnection.connect(configuration, logger: logger) },
+            onFailure: { reportUnreachable($0) }
+        )
+    }
+
     /// Follows one connection until it breaks or the task is cancelled.
-    private func follow(_ connection: PostgresConnection, _ reload: ReloadDecision) async -> ReloadDecision {
-        var reload = reload
+    private func follow(_ connection: PostgresConnection, _ state: State) async -> State {
+        var state = state
         do {
             let interval = try await listen(on: connection)
             while !Task.isCancelled {
                 // The policy that was replaced is kept until here, so that its last reference is not dropped, and its
                 // many objects are not freed, by a check on an event loop.
                 let replaced = policy.current
-                try await loadIfNew(connection, &reload)
+                try await loadIfNew(connection, &state)
                 _ = try await connection.notifications(waitingUpTo: interval)
                 withExtendedLifetime(replaced) {}
             }
@@ -85,7 +101,7 @@ public struct PolicyFollower: Service {
                 report(error, "The connection to the database broke; the policy in memory keeps answering")
             }
         }
-        return reload
+        return state
     }
 
     /// Asks for notifications.
@@ -107,10 +123,13 @@ public struct PolicyFollower: Service {
     /// Loads the policy if the database has another one.
     ///
     /// - Throws: an error of the connection. Anything else is reported, and the policy in memory stays.
-    private func loadIfNew(_ connection: PostgresConnection, _ reload: inout ReloadDecision) async throws {
+    private func loadIfNew(_ connection: PostgresConnection, _ state: inout State) async throws {
         do {
-            let version = try await connection.withSession { try PolicyReader.version($0) }
-            guard reload.shouldLoad(version, at: clock()) else {
+            let version = try await version(connection, &state.patience)
+            let isNew = try await state.reload.shouldLoad(version, at: clock()) {
+                try await !connection.withSession { try PolicyReader.isStandby($0) }
+            }
+            guard isNew else {
                 if policy.current?.token == version.token { policy.noteUpToDate() }
                 return
             }
@@ -119,7 +138,7 @@ public struct PolicyFollower: Service {
             do {
                 let compiled = try await reading.compile()
                 policy.replace(with: compiled, at: clock(), after: ContinuousClock.now - start)
-                reload.loaded(reading.version)
+                state.reload.loaded(reading.version)
                 logger.notice(
                     "Loaded the policy",
                     metadata: [
@@ -128,13 +147,34 @@ public struct PolicyFollower: Service {
                     ]
                 )
             } catch {
-                reload.rejected(reading.version)
+                state.reload.rejected(reading.version)
                 report(error, "The newest policy cannot be used; the one before it keeps answering")
             }
         } catch {
             guard await connection.isHealthy, !Task.isCancelled else { throw error }
             report(error, "The policy cannot be loaded; the one in memory keeps answering")
         }
+    }
+
+    /// Asks for the revision, which also shows whether the connection still works.
+    private func version(
+        _ connection: PostgresConnection,
+        _ patience: inout AnswerPatience
+    ) async throws -> PolicyVersion {
+        let begin = ContinuousClock.now
+        do {
+            let version = try await connection.withSession(waitingUpTo: patience.limit) { try PolicyReader.version($0) }
+            patience.answered(after: .now - begin)
+            return version
+        } catch let error as PostgresError where error.code == .timeout {
+            patience.ranOut()
+            throw error
+        }
+    }
+
+    private func reportUnreachable(_ error: any Error) {
+        guard !Task.isCancelled else { return }
+        report(error, "The database cannot be reached; the policy in memory keeps answering")
     }
 
     /// Notes what went wrong, and logs it once for as long as it stays the same.

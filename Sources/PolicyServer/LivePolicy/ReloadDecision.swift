@@ -7,18 +7,34 @@ import UpdatePolicy
 /// Decides whether what the database says about its revision is a reason to load the policy.
 ///
 /// The token decides, not the number: a database that was restored from a dump and edited again can stand at the same
-/// revision with other contents. A lower revision is usually a standby that lags behind, so it is believed only after it
-/// stood still for a while.
+/// revision with other contents. A lower revision on a standby is usually one that lags behind, so it is believed only
+/// after it stood still for a while. A primary does not lag: there, edits were lost in a failover, or a dump is being
+/// restored, and those that are made from now on must be seen.
 struct ReloadDecision {
-    /// How long a lower revision must stand before it is taken.
+    /// How long a lower revision must stand still on a standby before it is taken.
     static let lowerRevisionMustStandMicroseconds: Int64 = 30_000_000
+    /// How long a primary must be at lower revisions before they are taken.
+    static let primaryMustBeLowerMicroseconds: Int64 = 2_000_000
 
     private var answering: PolicyVersion?
     private var rejected: PolicyVersion?
-    private var lower: (version: PolicyVersion, since: Timestamp)?
+    private var lower: Lower?
+
+    /// The lower revision that is waited for.
+    private struct Lower {
+        let version: PolicyVersion
+        let isOnPrimary: Bool
+        let since: Timestamp
+    }
 
     /// Whether to load now that the database was seen at `version`.
-    mutating func shouldLoad(_ version: PolicyVersion, at now: Timestamp) -> Bool {
+    ///
+    /// - Parameter isPrimary: Whether the database is a primary; asked only when the revision is lower.
+    mutating func shouldLoad(
+        _ version: PolicyVersion,
+        at now: Timestamp,
+        isPrimary: () async throws -> Bool
+    ) async rethrows -> Bool {
         if version.token == answering?.token || version.token == rejected?.token {
             lower = nil
             return false
@@ -27,11 +43,13 @@ struct ReloadDecision {
             lower = nil
             return true
         }
-        guard let lower, lower.version.token == version.token else {
-            self.lower = (version, since: now)
+        let isOnPrimary = try await isPrimary()
+        guard let lower, lower.isOnPrimary == isOnPrimary, isOnPrimary || lower.version.token == version.token else {
+            lower = Lower(version: version, isOnPrimary: isOnPrimary, since: now)
             return false
         }
-        return now.microsecondsSince1970 - lower.since.microsecondsSince1970 >= Self.lowerRevisionMustStandMicroseconds
+        let wait = isOnPrimary ? Self.primaryMustBeLowerMicroseconds : Self.lowerRevisionMustStandMicroseconds
+        return now.microsecondsSince1970 - lower.since.microsecondsSince1970 >= wait
     }
 
     /// Notes that the policy of this version answers now.

@@ -24,6 +24,11 @@ public enum PolicyReader {
         }
     }
 
+    /// Whether the database is a standby, which can lag behind its primary.
+    public static func isStandby(_ session: PostgresSession) throws -> Bool {
+        try session.query("SELECT pg_is_in_recovery()").value(as: Bool.self)
+    }
+
     /// Reads the whole policy as one moment's state.
     ///
     /// - Parameter revision: The policy as it stood at this revision, rebuilt from the history; nil for today's.
