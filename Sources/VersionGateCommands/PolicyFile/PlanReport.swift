@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import PolicyStore
+
+/// Shows what applying a policy file would change.
+struct PlanReport {
+    let revision: Int64
+    let change: PolicyChange?
+    let file: String
+    let style: TerminalStyle
+
+    /// For people, without a line break at its end.
+    var text: String {
+        guard let change else {
+            return "No differences: the policy at revision \(revision) is as \(file) says."
+        }
+        var lines = change.rows.flatMap(lines)
+        let counts = [("add", PolicyChange.Kind.added), ("change", .changed), ("remove", .removed)]
+            .map { verb, kind in "\(change.rows.count { $0.kind == kind }) to \(verb)" }
+        lines.append("")
+        lines.append("\(counts.joined(separator: ", ")). Planned at revision \(revision).")
+        let again = file == "-" ? "FILE" : file
+        lines.append("To do exactly this: versiongate apply \(again) --revision \(revision)")
+        return lines.joined(separator: "\n")
+    }
+
+    /// For programs.
+    var json: String {
+        let rows = (change?.rows ?? []).map { row in
+            let columns = row.columns.map { column in
+                "{\"name\":\(JSONText.string(column.name)),\"before\":\(Self.json(column.before)),"
+                    + "\"after\":\(Self.json(column.after))}"
+            }
+            return "{\"kind\":\"\(row.kind.rawValue)\",\"table\":\(JSONText.string(row.table)),"
+                + "\"key\":\(JSONText.string(row.key)),\"columns\":[\(columns.joined(separator: ","))]}"
+        }
+        let list = rows.isEmpty ? "[]" : "[\n\(rows.joined(separator: ",\n"))\n]"
+        return "{\"revision\":\(revision),\"differences\":\(list)}"
+    }
+
+    private static func json(_ text: String?) -> String { text.map(JSONText.string) ?? "null" }
+
+    private func lines(_ row: PolicyChange.Row) -> [String] {
+        let name = "\(ChangeReport.noun(row.table)) \(row.key)"
+        switch row.kind {
+        case .added:
+            return [style.added("+ \(name)")]
+                + row.columns.flatMap { column in
+                    column.after.map { marked("+", "\(column.name): \($0)", style.added) } ?? []
+                }
+        case .removed:
+            return [style.removed("- \(name)")]
+                + row.columns.flatMap { column in
+                    column.before.map { marked("-", "\(column.name): \($0)", style.removed) } ?? []
+                }
+        case .changed:
+            return [style.changed("~ \(name)")] + row.columns.flatMap(change)
+        }
+    }
+
+    /// A column on one line, or the lines before and after where there are several.
+    private func change(_ column: PolicyChange.Column) -> [String] {
+        let texts = [column.before, column.after]
+        guard texts.contains(where: { $0?.contains("\n") == true }) else {
+            let before = style.removed(column.before ?? "(none)")
+            return ["    \(column.name): \(before) -> \(style.added(column.after ?? "(none)"))"]
+        }
+        return ["    \(column.name):"] + marked("-", column.before, style.removed)
+            + marked("+", column.after, style.added)
+    }
+
+    private func marked(_ sign: String, _ text: String?, _ paint: (String) -> String) -> [String] {
+        (text ?? "(none)").split(separator: "\n", omittingEmptySubsequences: false).map { paint("    \(sign) \($0)") }
+    }
+}
