@@ -44,7 +44,7 @@ struct PolicyRowsGenerator {
     }
 
     private mutating func appendApp(_ bundle: String, to rows: inout PolicyRows) {
-        let bundle = text(bundle)
+        let bundle = Self.text(bundle)
         rows.append(
             PolicyRow(
                 .apps,
@@ -55,7 +55,7 @@ struct PolicyRowsGenerator {
             rows.append(
                 PolicyRow(
                     .storeLinks,
-                    values: [bundle, text(platform), text(random.pick(Self.links.filter { $0 != "store" }))]
+                    values: [bundle, Self.text(platform), Self.text(random.pick(Self.links.filter { $0 != "store" }))]
                 )
             )
         }
@@ -65,9 +65,9 @@ struct PolicyRowsGenerator {
                 PolicyRow(
                     .releases,
                     values: [
-                        bundle, text(version), text(random.pick(["ios", "android"])),
-                        maybe { text($0.random.pick(["1", "42", "1.10", "0.1"])) },
-                        maybe { text($0.random.pick(["14", "15.10"])) }, maybe { $0.regions() }, maybe { $0.time() },
+                        bundle, Self.text(version), Self.text(random.pick(["ios", "android"])),
+                        maybe { Self.text($0.random.pick(["1", "42", "1.10", "0.1"])) },
+                        maybe { Self.text($0.random.pick(["14", "15.10"])) }, maybe { $0.regions() }, maybe { $0.time() },
                         .boolean(random.chance(30)), maybe { $0.time() }, maybe { $0.note() },
                     ]
                 )
@@ -76,23 +76,23 @@ struct PolicyRowsGenerator {
     }
 
     private mutating func appendRule(_ key: String, _ bundles: [String], to rows: inout PolicyRows) {
-        let bundle = random.chance(70) ? text(random.pick(bundles)) : .null
-        let target = bundle != .null && random.chance(40) ? text(random.pick(Self.versions)) : .null
+        let bundle = random.chance(70) ? Self.text(random.pick(bundles)) : .null
+        let target = bundle != .null && random.chance(40) ? Self.text(random.pick(Self.versions)) : .null
         let start = random.chance(30) ? Timestamp(secondsSince1970: Int64.random(in: 0...2_000_000_000, using: &random)) : nil
         rows.append(
             PolicyRow(
                 .rules,
                 values: [
-                    text(key), bundle, .boolean(random.chance(50)), .integer(random.pick([0, 0, -1, 7, .max, .min])),
-                    maybe { text($0.random.pick(Self.ranges)) }, maybe { text($0.random.pick(Self.ranges)) },
-                    maybe { text($0.random.pick(Self.ranges)) },
+                    Self.text(key), bundle, .boolean(random.chance(50)), .integer(random.pick([0, 0, -1, 7, .max, .min])),
+                    maybe { Self.text($0.random.pick(Self.ranges)) }, maybe { Self.text($0.random.pick(Self.ranges)) },
+                    maybe { Self.text($0.random.pick(Self.ranges)) },
                     maybe { .texts($0.random.some(["ios", "android", "no", "[a", "b, c"].map { UTF8Text($0) }, upTo: 3)) },
                     maybe { $0.regions() },
                     maybe { .texts($0.random.some(["no", "de", "*", "zh-Hant"].map { UTF8Text($0) }, upTo: 3)) },
                     maybe { $0.attributes() }, target, maybe { $0.soak() }, percentage(),
                     start.map { .time($0) } ?? .null,
                     maybe { .time(($0.timestamp(after: start))) }, title(), body(),
-                    maybe { text($0.random.pick(Self.links)) }, .boolean(random.chance(40)),
+                    maybe { Self.text($0.random.pick(Self.links)) }, .boolean(random.chance(40)),
                     // A lockout that needs no way out is accepted whatever the releases are.
                     .boolean(true), .boolean(random.chance(20)), maybe { $0.note() },
                 ]
@@ -100,7 +100,7 @@ struct PolicyRowsGenerator {
         )
         if random.chance(50) {
             for language in random.some(Self.languages, upTo: 3) {
-                rows.append(PolicyRow(.ruleTexts, values: [text(key), text(language), title(), body()]))
+                rows.append(PolicyRow(.ruleTexts, values: [Self.text(key), Self.text(language), title(), body()]))
             }
         }
         if random.chance(40) {
@@ -110,7 +110,7 @@ struct PolicyRowsGenerator {
                 rows.append(
                     PolicyRow(
                         .rolloutSteps,
-                        values: [text(key), .time(time), .percentage(Percentage(hundredths: share) ?? .all)]
+                        values: [Self.text(key), .time(time), .percentage(Percentage(hundredths: share) ?? .all)]
                     )
                 )
             }
@@ -121,7 +121,7 @@ struct PolicyRowsGenerator {
         random.chance(40) ? value(&self) : .null
     }
 
-    private func text(_ text: String) -> PolicyValue { .text(UTF8Text(text)) }
+    private static func text(_ text: String) -> PolicyValue { .text(UTF8Text(text)) }
 
     private mutating func awkward() -> String {
         var text = random.pick(Self.awkwardTexts)
@@ -132,13 +132,13 @@ struct PolicyRowsGenerator {
     /// A text that people can see, as the database wants it.
     private mutating func title() -> PolicyValue {
         let text = awkward()
-        return self.text(text.allSatisfy { $0 == " " || $0 == "\n" } ? "x\(text)" : text)
+        return Self.text(text.allSatisfy { $0 == " " || $0 == "\n" } ? "x\(text)" : text)
     }
 
     private mutating func body() -> PolicyValue { title() }
 
     private mutating func note() -> PolicyValue {
-        text(random.chance(40) ? random.pick(Self.awkwardNotes) : awkward())
+        Self.text(random.chance(40) ? random.pick(Self.awkwardNotes) : awkward())
     }
 
     private mutating func regions() -> PolicyValue {

@@ -12,6 +12,8 @@ struct PolicyBatch {
     }
 
     let table: PolicyTable
+    /// Whether the rows are not there yet.
+    var isInsertion = false
     /// The statement, whose only parameter is the document.
     let sql: String
     let items: [Item]
@@ -29,6 +31,7 @@ struct PolicyBatch {
         let columns = table.columns.map(\.name).joined(separator: ", ")
         return PolicyBatch(
             table: table,
+            isInsertion: true,
             sql: "INSERT INTO public.\(table.rawValue) (\(columns)) SELECT \(columns) FROM \(recordset(table))",
             items: items
         )

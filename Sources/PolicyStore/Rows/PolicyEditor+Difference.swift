@@ -68,7 +68,7 @@ extension PolicyEditor {
         var missingRules: Set<String> = []
         for batch in batches {
             for item in batch.items where refusals.count < Self.refusalLimit {
-                // What belongs to a rule that is refused itself says nothing new.
+                // What belongs to a rule that could not be added says nothing new.
                 if let rule = item.row.rule, missingRules.contains(rule) { continue }
                 try session.execute("SAVEPOINT before_row")
                 do {
@@ -80,7 +80,7 @@ extension PolicyEditor {
                     }
                     try session.execute("ROLLBACK TO before_row; RELEASE before_row")
                     refusals.append(PolicyRefusal(error: error, table: batch.table, place: item.place))
-                    if batch.table == .rules, let key = item.row["key"].text { missingRules.insert(key) }
+                    if batch.table == .rules, batch.isInsertion, let key = item.row["key"].text { missingRules.insert(key) }
                 }
             }
         }

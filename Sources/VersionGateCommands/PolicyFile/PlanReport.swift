@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import PolicyStore
+import UpdatePolicy
 
 /// Shows what applying a policy file would change.
 struct PlanReport {
@@ -13,22 +14,21 @@ struct PlanReport {
     /// For people, without a line break at its end.
     var text: String {
         guard let change else {
-            return "No differences: the policy at revision \(revision) is as \(file) says."
+            return "No differences: the policy at revision \(revision) is as the file says."
         }
         var lines = change.rows.flatMap(lines)
         let counts = [("add", PolicyChange.Kind.added), ("change", .changed), ("remove", .removed)]
             .map { verb, kind in "\(change.rows.count { $0.kind == kind }) to \(verb)" }
         lines.append("")
         lines.append("\(counts.joined(separator: ", ")). Planned at revision \(revision).")
-        let again = file == "-" ? "FILE" : file
-        lines.append("To do exactly this: versiongate apply \(again) --revision \(revision)")
+        lines.append("To do exactly this: versiongate apply \(file) --revision \(revision)")
         return lines.joined(separator: "\n")
     }
 
     /// For programs.
     var json: String {
         let rows = (change?.rows ?? []).map { row in
-            let columns = row.columns.map { column in
+            let columns = row.columns.filter { $0.name != "id" && $0.before != $0.after }.map { column in
                 "{\"name\":\(JSONText.string(column.name)),\"before\":\(Self.json(column.before)),"
                     + "\"after\":\(Self.json(column.after))}"
             }
@@ -46,16 +46,32 @@ struct PlanReport {
         switch row.kind {
         case .added:
             return [style.added("+ \(name)")]
-                + row.columns.flatMap { column in
+                + Self.telling(row).flatMap { column in
                     column.after.map { marked("+", "\(column.name): \($0)", style.added) } ?? []
                 }
         case .removed:
             return [style.removed("- \(name)")]
-                + row.columns.flatMap { column in
+                + Self.telling(row).flatMap { column in
                     column.before.map { marked("-", "\(column.name): \($0)", style.removed) } ?? []
                 }
         case .changed:
             return [style.changed("~ \(name)")] + row.columns.flatMap(change)
+        }
+    }
+
+    /// The columns of a whole row that tell more than its name does: those that are not as they are by default.
+    private static func telling(_ row: PolicyChange.Row) -> [PolicyChange.Column] {
+        guard let table = PolicyTable(rawValue: row.table) else { return row.columns }
+        return row.columns.filter { column in
+            guard let known = table.columns.first(where: { $0.name == column.name }) else { return false }
+            let isDefault: Bool =
+                switch known.defaultValue {
+                case .boolean(let flag): (column.before ?? column.after) == String(flag)
+                case .integer(let number): (column.before ?? column.after) == String(number)
+                case .percentage(let percentage): (column.before ?? column.after) == percentage.description
+                default: false
+                }
+            return !isDefault && !table.columnsInName.contains(column.name)
         }
     }
 
@@ -72,5 +88,19 @@ struct PlanReport {
 
     private func marked(_ sign: String, _ text: String?, _ paint: (String) -> String) -> [String] {
         (text ?? "(none)").split(separator: "\n", omittingEmptySubsequences: false).map { paint("    \(sign) \($0)") }
+    }
+}
+
+extension PolicyTable {
+    /// The columns that the name of a row shows already.
+    fileprivate var columnsInName: [String] {
+        switch self {
+        case .apps: ["bundle"]
+        case .storeLinks: ["bundle", "platform"]
+        case .releases: ["bundle", "version", "platform"]
+        case .rules: ["key"]
+        case .ruleTexts: ["rule", "language"]
+        case .rolloutSteps: ["rule", "at"]
+        }
     }
 }
