@@ -168,7 +168,8 @@ let package = Package(
         .testTarget(
             name: "VersionGateCommandsTests",
             dependencies: [
-                "PolicyStore", "Postgres", "TestDatabase", "VersionGateCommands",
+                "PolicyFile", "PolicyStore", "Postgres", "PrivatePostgres", "TestDatabase", "UpdatePolicy",
+                "VersionGateCommands",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -13,19 +13,22 @@ enum NearestName {
         return name
     }
 
-    /// How many bytes have to be added, removed or replaced (Levenshtein's distance).
+    /// How many bytes have to be added, removed, replaced or swapped with the next (optimal string alignment).
     private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         guard left.count <= 64 else { return .max }
-        var row = Array(0...right.count)
-        for (place, byte) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = place + 1
+        var rows = [Array(0...right.count)]
+        for place in left.indices {
+            var row = [place + 1]
             for column in right.indices {
-                let substitution = diagonal + (byte == right[column] ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(substitution, row[column] + 1, diagonal + 1)
+                var least = min(rows[place][column + 1] + 1, row[column] + 1)
+                least = min(least, rows[place][column] + (left[place] == right[column] ? 0 : 1))
+                if place > 0, column > 0, left[place] == right[column - 1], left[place - 1] == right[column] {
+                    least = min(least, rows[place - 1][column - 1] + 1)
+                }
+                row.append(least)
             }
+            rows.append(row)
         }
-        return row[right.count]
+        return rows[left.count][right.count]
     }
 }

@@ -22,9 +22,10 @@ struct PolicyDocumentReader {
         for (key, value) in members {
             switch key.text {
             case "versiongate": break
-            case "apps": readMembers(of: value, what: "apps", example: "bundles, each with what there is to say") {
-                $0.readApp($1, $2)
-            }
+            case "apps":
+                readMembers(of: value, what: "apps", example: "bundles, each with what there is to say") {
+                    $0.readApp($1, $2)
+                }
             case "rules": break
             default: unknown(key, in: "a policy file", known: ["versiongate", "apps", "rules"])
             }
@@ -71,7 +72,11 @@ struct PolicyDocumentReader {
         let bundle = PolicyValue.text(UTF8Text(key.text))
         guard
             let nested = readRow(
-                .apps, key.position, fixed: ["bundle": (bundle, key.position)], node, what: what,
+                .apps,
+                key.position,
+                fixed: ["bundle": (bundle, key.position)],
+                node,
+                what: what,
                 nested: ["store_links", "releases"]
             )
         else { return }
@@ -83,7 +88,10 @@ struct PolicyDocumentReader {
         if let releases = nested["releases"] {
             for release in items(of: releases, what: "\(what): releases", example: "- version: \"1.2\"") {
                 readRow(
-                    .releases, release.position, fixed: ["bundle": (bundle, key.position)], release,
+                    .releases,
+                    release.position,
+                    fixed: ["bundle": (bundle, key.position)],
+                    release,
                     what: "a release of \(what)"
                 )
             }
@@ -91,10 +99,15 @@ struct PolicyDocumentReader {
     }
 
     private mutating func readStoreLink(
-        _ key: YAMLNode.Key, _ node: YAMLNode, bundle: PolicyValue, what: String
+        _ key: YAMLNode.Key,
+        _ node: YAMLNode,
+        bundle: PolicyValue,
+        what: String
     ) {
         let platform = PolicyValue.text(UTF8Text(Platform(key.text).name))
-        guard let link = value(PolicyTable.storeLinks.column("link"), node, what: "\(what): store_links") else { return }
+        guard let link = value(PolicyTable.storeLinks.column("link"), node, what: "\(what): store_links") else {
+            return
+        }
         if document.rows[.storeLinks].contains(where: { $0["bundle"] == bundle && $0["platform"] == platform }) {
             fault(
                 key.position,
@@ -116,7 +129,11 @@ struct PolicyDocumentReader {
         let ruleKey = PolicyValue.text(UTF8Text(key.text))
         guard
             let nested = readRow(
-                .rules, key.position, fixed: ["key": (ruleKey, key.position)], node, what: what,
+                .rules,
+                key.position,
+                fixed: ["key": (ruleKey, key.position)],
+                node,
+                what: what,
                 nested: ["steps", "texts"]
             )
         else { return }
@@ -125,7 +142,10 @@ struct PolicyDocumentReader {
             for step in items(of: steps, what: "\(what): steps", example: "- at: 2026-03-01T12:00:00Z") {
                 let place = document.rows[.rolloutSteps].count
                 readRow(
-                    .rolloutSteps, step.position, fixed: ["rule": (ruleKey, key.position)], step,
+                    .rolloutSteps,
+                    step.position,
+                    fixed: ["rule": (ruleKey, key.position)],
+                    step,
                     what: "a step of \(what)"
                 )
                 if let row = document.rows[.rolloutSteps].dropFirst(place).first, !times.insert(row["at"]).inserted {
@@ -149,8 +169,10 @@ struct PolicyDocumentReader {
                 }
                 let language = PolicyValue.text(UTF8Text($1.text))
                 $0.readRow(
-                    .ruleTexts, $1.position,
-                    fixed: ["rule": (ruleKey, key.position), "language": (language, $1.position)], $2,
+                    .ruleTexts,
+                    $1.position,
+                    fixed: ["rule": (ruleKey, key.position), "language": (language, $1.position)],
+                    $2,
                     what: "\(what): the text in \($1.text)"
                 )
             }
@@ -202,8 +224,8 @@ struct PolicyDocumentReader {
                 isComplete = false
             }
         }
-        for column in columns where column.defaultValue == nil && !members.contains(where: { $0.key.text == column.name })
-        {
+        for column in columns
+        where column.defaultValue == nil && !members.contains(where: { $0.key.text == column.name }) {
             fault(position, "\(what): \(column.name) is missing", hint: "Add: \(column.name): \(column.example)")
             isComplete = false
         }
@@ -220,7 +242,11 @@ struct PolicyDocumentReader {
 
     /// The value in the one form in which the database keeps it.
     private mutating func normalised(
-        _ value: PolicyValue, _ column: PolicyColumn, _ table: PolicyTable, _ node: YAMLNode, what: String
+        _ value: PolicyValue,
+        _ column: PolicyColumn,
+        _ table: PolicyTable,
+        _ node: YAMLNode,
+        what: String
     ) -> PolicyValue {
         switch (table, column.name, value) {
         case (.releases, "platform", .text(let platform)): return .text(UTF8Text(Platform(platform.string).name))
@@ -268,22 +294,33 @@ struct PolicyDocumentReader {
             return scalar(node, what: place, Int32.init, "Write a whole number, such as 10.").map { .integer($0) }
         case .percentage:
             return scalar(
-                node, what: place, Percentage.init,
+                node,
+                what: place,
+                Percentage.init,
                 "Write a percentage from 0 to 100 with at most two decimals, such as 37.25; nothing is rounded."
             ).map { .percentage($0) }
         case .time:
             return scalar(
-                node, what: place, Timestamp.init, "Write a time in ISO 8601 with an offset: 2026-03-01T12:00:00Z"
+                node,
+                what: place,
+                Timestamp.init,
+                "Write a time in ISO 8601 with an offset: 2026-03-01T12:00:00Z"
             ).map { .time($0) }
         case .duration:
             return scalar(
-                node, what: place, SoakTime.init, "Write days, hours, minutes and seconds: 2 days, 36 hours"
+                node,
+                what: place,
+                SoakTime.init,
+                "Write days, hours, minutes and seconds: 2 days, 36 hours"
             ).map { .duration($0) }
         }
     }
 
     private mutating func scalar<Value>(
-        _ node: YAMLNode, what: String, _ read: (String) -> Value?, _ hint: String
+        _ node: YAMLNode,
+        what: String,
+        _ read: (String) -> Value?,
+        _ hint: String
     ) -> Value? {
         guard let text = text(node, what: what, example: nil) else { return nil }
         guard let value = read(text) else {
@@ -359,7 +396,9 @@ struct PolicyDocumentReader {
 
     /// The members of a map, none where nothing is said; nil, and a fault, for anything else.
     private mutating func mapping(
-        _ node: YAMLNode, what: String, example: String
+        _ node: YAMLNode,
+        what: String,
+        example: String
     ) -> [(key: YAMLNode.Key, value: YAMLNode)]? {
         if node.isAbsent { return [] }
         guard case .mapping(let members) = node.content else {
@@ -370,7 +409,9 @@ struct PolicyDocumentReader {
     }
 
     private mutating func readMembers(
-        of node: YAMLNode, what: String, example: String,
+        of node: YAMLNode,
+        what: String,
+        example: String,
         _ read: (inout PolicyDocumentReader, YAMLNode.Key, YAMLNode) -> Void
     ) {
         for (key, value) in mapping(node, what: what, example: example) ?? [] {
@@ -385,7 +426,11 @@ struct PolicyDocumentReader {
     private mutating func items(of node: YAMLNode, what: String, example: String) -> [YAMLNode] {
         if node.isAbsent { return [] }
         guard case .sequence(let items) = node.content else {
-            fault(node.position, "\(what) is a \(node.kind) where a list is wanted", hint: "Begin each entry: \(example)")
+            fault(
+                node.position,
+                "\(what) is a \(node.kind) where a list is wanted",
+                hint: "Begin each entry: \(example)"
+            )
             return []
         }
         return items

@@ -70,7 +70,8 @@ struct PolicyDocumentWriter {
 
     /// The columns of a row that say something.
     private static func members(
-        _ row: PolicyRow, except: Set<String>
+        _ row: PolicyRow,
+        except: Set<String>
     ) -> [(column: PolicyColumn, value: PolicyValue)] {
         zip(row.table.columns, row.values)
             .filter { !except.contains($0.name) && $1 != $0.defaultValue }

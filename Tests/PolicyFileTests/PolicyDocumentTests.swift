@@ -109,12 +109,16 @@ struct PolicyDocumentTests {
         #expect(faults(Array((bomb + "? *a40\n: 1\n").utf8)).count == 1)
     }
 
-    @Test("reads and writes lengths of time as they were written", arguments: [
-        ("2 days", "2 days"), ("36h", "36 hours"), ("1d12h", "1 day 12 hours"), ("1 week", "7 days"),
-        ("1 day -1 hour", "1 day -1 hour"), ("12:30", "12 hours 30 minutes"), ("0.5s", "0.5 seconds"),
-        ("-00:00:01", "-1 second"), ("0", nil), ("2 months", nil), ("1.5 days", nil), ("days", nil), ("", nil), ("1h 2", nil),
-        ("99999999999999999999 days", nil), ("9999999999 weeks", nil), ("0 seconds", "0 seconds"),
-    ] as [(String, String?)])
+    @Test(
+        "reads and writes lengths of time as they were written",
+        arguments: [
+            ("2 days", "2 days"), ("36h", "36 hours"), ("1d12h", "1 day 12 hours"), ("1 week", "7 days"),
+            ("1 day -1 hour", "1 day -1 hour"), ("12:30", "12 hours 30 minutes"), ("0.5s", "0.5 seconds"),
+            ("-00:00:01", "-1 second"), ("0", nil), ("2 months", nil), ("1.5 days", nil), ("days", nil), ("", nil),
+            ("1h 2", nil),
+            ("99999999999999999999 days", nil), ("9999999999 weeks", nil), ("0 seconds", "0 seconds"),
+        ] as [(String, String?)]
+    )
     func readsDurations(_ text: String, _ written: String?) {
         #expect(SoakTime(text)?.description == written)
     }

@@ -14,20 +14,30 @@ struct PolicyRowsGenerator {
 
     /// Texts that are something else to some reader, or hard to write.
     static let awkwardTexts = [
-        "NO", "no", "on", "off", "Yes", "y", "true", "False", "null", "Null", "~", "1.10", "1e3", "0x1F", "0o17", "1_000",
+        "NO", "no", "on", "off", "Yes", "y", "true", "False", "null", "Null", "~", "1.10", "1e3", "0x1F", "0o17",
+        "1_000",
         "12:30:45", "2026-03-01", "2026-03-01T12:00:00Z", ".inf", "-.INF", ".nan", "-", "--- a", "...", "?", "? a", ":",
-        "a: b", "a:", ": a", "a #b", "#a", "&a", "*a", "!a", "!!str a", "|", ">", "|-\na", "%YAML", "@a", "`a`", "'", "''",
-        "\"", "\\", "\\n", "[a, b]", "{a: b}", "a, b", "a]", "<<", "=", " a", "a ", "\u{A0}", "a\nb", "a\n\nb", "a\nb\n",
-        "a\n", "\na", "\n\na", " a\nb", "a\n b", "a \nb", "a\n\n", "- a\n- b", "key: |\n  text", "# a\nb", "a\n# b", "\u{E9}",
+        "a: b", "a:", ": a", "a #b", "#a", "&a", "*a", "!a", "!!str a", "|", ">", "|-\na", "%YAML", "@a", "`a`", "'",
+        "''",
+        "\"", "\\", "\\n", "[a, b]", "{a: b}", "a, b", "a]", "<<", "=", " a", "a ", "\u{A0}", "a\nb", "a\n\nb",
+        "a\nb\n",
+        "a\n", "\na", "\n\na", " a\nb", "a\n b", "a \nb", "a\n\n", "- a\n- b", "key: |\n  text", "# a\nb", "a\n# b",
+        "\u{E9}",
         "e\u{301}", "\u{1F600}", "\u{2028}", "\u{2029}x", "\u{FEFF}", "\u{FFFD}", "\u{E000}", "\u{FFFE}", "\u{10FFFF}",
         "\u{3000}a", "\u{200B}", "\u{202E}abc", "\u{130}", "Norge", "{app} \u{2026}", "{app}: please update",
     ]
     /// What only a note may hold.
-    static let awkwardNotes = ["", " ", "\t", "a\tb", "a\r\nb", "\r", "\u{1}", "\u{1B}[31m", "\u{7F}", "\u{85}", "\u{9F}"]
+    static let awkwardNotes = [
+        "", " ", "\t", "a\tb", "a\r\nb", "\r", "\u{1}", "\u{1B}[31m", "\u{7F}", "\u{85}", "\u{9F}",
+    ]
 
-    private static let bundles = ["com.example.doto", "com.example.Other", "NO", "1.10", "null", "caf\u{E9}", "*", "a:b", "#"]
+    private static let bundles = [
+        "com.example.doto", "com.example.Other", "NO", "1.10", "null", "caf\u{E9}", "*", "a:b", "#",
+    ]
     private static let versions = ["1.0", "1.10", "1.2", "1.2-beta", "1.2.1", "2", "v3", "4 (45)", "0", "1e", "010"]
-    private static let ranges = ["<1.2", ">=1.1 <1.1.5", "*", "~1.2", "^1", "1.x", "1.10", "=1", ">1", "1.2 - 1.4", "1 || 2"]
+    private static let ranges = [
+        "<1.2", ">=1.1 <1.1.5", "*", "~1.2", "^1", "1.x", "1.10", "=1", ">1", "1.2 - 1.4", "1 || 2",
+    ]
     private static let links = [
         "https://example.com/?a=b&c=#x", "store", "market://details?id=a", "https://e/%20:[1]", "http://[::1]/{a}'\"",
     ]
@@ -67,7 +77,8 @@ struct PolicyRowsGenerator {
                     values: [
                         bundle, Self.text(version), Self.text(random.pick(["ios", "android"])),
                         maybe { Self.text($0.random.pick(["1", "42", "1.10", "0.1"])) },
-                        maybe { Self.text($0.random.pick(["14", "15.10"])) }, maybe { $0.regions() }, maybe { $0.time() },
+                        maybe { Self.text($0.random.pick(["14", "15.10"])) }, maybe { $0.regions() },
+                        maybe { $0.time() },
                         .boolean(random.chance(30)), maybe { $0.time() }, maybe { $0.note() },
                     ]
                 )
@@ -78,15 +89,19 @@ struct PolicyRowsGenerator {
     private mutating func appendRule(_ key: String, _ bundles: [String], to rows: inout PolicyRows) {
         let bundle = random.chance(70) ? Self.text(random.pick(bundles)) : .null
         let target = bundle != .null && random.chance(40) ? Self.text(random.pick(Self.versions)) : .null
-        let start = random.chance(30) ? Timestamp(secondsSince1970: Int64.random(in: 0...2_000_000_000, using: &random)) : nil
+        let start =
+            random.chance(30) ? Timestamp(secondsSince1970: Int64.random(in: 0...2_000_000_000, using: &random)) : nil
         rows.append(
             PolicyRow(
                 .rules,
                 values: [
-                    Self.text(key), bundle, .boolean(random.chance(50)), .integer(random.pick([0, 0, -1, 7, .max, .min])),
+                    Self.text(key), bundle, .boolean(random.chance(50)),
+                    .integer(random.pick([0, 0, -1, 7, .max, .min])),
                     maybe { Self.text($0.random.pick(Self.ranges)) }, maybe { Self.text($0.random.pick(Self.ranges)) },
                     maybe { Self.text($0.random.pick(Self.ranges)) },
-                    maybe { .texts($0.random.some(["ios", "android", "no", "[a", "b, c"].map { UTF8Text($0) }, upTo: 3)) },
+                    maybe {
+                        .texts($0.random.some(["ios", "android", "no", "[a", "b, c"].map { UTF8Text($0) }, upTo: 3))
+                    },
                     maybe { $0.regions() },
                     maybe { .texts($0.random.some(["no", "de", "*", "zh-Hant"].map { UTF8Text($0) }, upTo: 3)) },
                     maybe { $0.attributes() }, target, maybe { $0.soak() }, percentage(),
@@ -162,7 +177,9 @@ struct PolicyRowsGenerator {
     }
 
     private mutating func percentage() -> PolicyValue {
-        .percentage(random.chance(50) ? .all : Percentage(hundredths: Int.random(in: 0...10_000, using: &random)) ?? .all)
+        .percentage(
+            random.chance(50) ? .all : Percentage(hundredths: Int.random(in: 0...10_000, using: &random)) ?? .all
+        )
     }
 
     private mutating func time() -> PolicyValue { .time(timestamp(after: nil)) }

@@ -23,7 +23,11 @@ struct RoundTripTests {
         #expect(PolicyDifference(from: rows, to: read).edits.isEmpty)
     }
 
-    @Test("is the same text for the same rows, and changes nothing when it is applied", .migratedDatabase, arguments: seeds)
+    @Test(
+        "is the same text for the same rows, and changes nothing when it is applied",
+        .migratedDatabase,
+        arguments: seeds
+    )
     func changesNothing(seed: UInt64) async throws {
         var generator = PolicyRowsGenerator(seed: seed)
         let connection = try await TestDatabase.current.connect(user: "versiongate_admin")

@@ -83,7 +83,16 @@ final class YAMLEventParser {
         return PolicyFileFault(
             Self.position(state.problem_mark),
             "not YAML: \(context)\(problem)",
-            hint: "Check the indentation and the quotation marks here and in the lines above."
+            hint: Self.hint(context: context, problem: problem)
         )
+    }
+
+    private static func hint(context: String, problem: String) -> String {
+        if context.contains("alias") { return "A text that begins with * goes into quotation marks: \"*\"" }
+        if context.contains("anchor") { return "A text that begins with & goes into quotation marks." }
+        if problem.contains("cannot start any token") {
+            return "Indent with blanks, not tabs; a text that begins with @, ` or % goes into quotation marks."
+        }
+        return "Check the indentation and the quotation marks here and in the lines above."
     }
 }

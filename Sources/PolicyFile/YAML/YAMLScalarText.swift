@@ -30,7 +30,8 @@ enum YAMLScalarText {
         guard let first = lines.first?.first, first != " ", lines.last?.isEmpty == false,
             lines.allSatisfy({ $0.last != " " })
         else { return nil }
-        return (endsWithBreak ? "|" : "|-") + lines.map { $0.isEmpty ? "\n" : "\n\(indentation)\(Substring($0))" }.joined()
+        return (endsWithBreak ? "|" : "|-")
+            + lines.map { $0.isEmpty ? "\n" : "\n\(indentation)\(Substring($0))" }.joined()
     }
 
     /// The text in double quotation marks.

@@ -80,7 +80,9 @@ extension PolicyEditor {
                     }
                     try session.execute("ROLLBACK TO before_row; RELEASE before_row")
                     refusals.append(PolicyRefusal(error: error, table: batch.table, place: item.place))
-                    if batch.table == .rules, batch.isInsertion, let key = item.row["key"].text { missingRules.insert(key) }
+                    if batch.table == .rules, batch.isInsertion, let key = item.row["key"].text {
+                        missingRules.insert(key)
+                    }
                 }
             }
         }
@@ -118,7 +120,10 @@ extension PolicyRow {
         case .ruleTexts: ["\"\(self["rule"].text ?? "")\"", "into \(self["language"].text ?? "")."]
         case .rolloutSteps: ["\"\(self["rule"].text ?? "")\""]
         case .releases:
-            ["\"\(self["version"].text ?? "")\"", "\(self["bundle"].text ?? "") has", "on \(self["platform"].text ?? "")"]
+            [
+                "\"\(self["version"].text ?? "")\"", "\(self["bundle"].text ?? "") has",
+                "on \(self["platform"].text ?? "")",
+            ]
         case .apps, .storeLinks: []
         }
     }

@@ -14,7 +14,10 @@ public struct PolicyRow: Sendable, Hashable {
     ///
     /// - Precondition: There is a value for each of the table's columns.
     public init(_ table: PolicyTable, id: Int64? = nil, values: [PolicyValue]) {
-        precondition(values.count == table.columns.count, "a row of \(table.rawValue) has \(table.columns.count) values")
+        precondition(
+            values.count == table.columns.count,
+            "a row of \(table.rawValue) has \(table.columns.count) values"
+        )
         self.table = table
         self.id = id
         self.values = values

@@ -39,7 +39,9 @@ struct ExportCommand: AsyncParsableCommand {
         do {
             try Data(text.utf8).write(to: URL(fileURLWithPath: output), options: .atomic)
         } catch {
-            throw CommandError("\(output) cannot be written: \(FileFault.reason(error)); check the folder and its rights")
+            throw CommandError(
+                "\(output) cannot be written: \(FileFault.reason(error)); check the folder and its rights"
+            )
         }
         print("Wrote the policy at revision \(policy.version.revision) to \(output).")
     }

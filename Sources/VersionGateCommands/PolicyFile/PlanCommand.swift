@@ -39,7 +39,8 @@ struct PlanCommand: AsyncParsableCommand {
         let present = try await database.policyRows()
         let difference = try source.difference(from: present.rows)
         let change = try await database.withConnection(as: .admin, onNotice: EditOptions.repeatWarning) {
-            connection, logger in
+            connection,
+            logger in
             try await source.explaining {
                 try await PolicyEditing(connection, logger: logger).rehearse { editor in
                     try editor.make(difference, from: present.version)

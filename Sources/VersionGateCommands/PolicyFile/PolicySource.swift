@@ -66,7 +66,9 @@ struct PolicySource: Sendable {
             throw CommandError(refusals.refusals.map(description).joined(separator: "\n"))
         } catch let conflict as PolicyConflict {
             throw commandError(conflict)
-        } catch let error as PostgresError where error.sqlState == .lockNotAvailable || error.sqlState == .deadlockDetected {
+        } catch let error as PostgresError
+            where error.sqlState == .lockNotAvailable || error.sqlState == .deadlockDetected
+        {
             throw CommandError(
                 "somebody else is editing the same rows and has not committed; nothing was changed. Try again when they "
                     + "are done (SELECT * FROM pg_stat_activity shows who it is)"
