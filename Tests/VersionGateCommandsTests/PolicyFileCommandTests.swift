@@ -3,6 +3,7 @@
 
 import Foundation
 import Postgres
+import Subprocess
 import TestDatabase
 import Testing
 import UpdatePolicy
@@ -111,7 +112,7 @@ struct PolicyFileCommandTests {
                     ]
                 ),
                 file: "f",
-                style: TerminalStyle(isColoured: true)
+                terminal: Terminal(width: 80, usesColor: true)
             )
             #expect(coloured.text.hasPrefix("\u{1B}[33m~ rule k\u{1B}[0m\n    os: \u{1B}[31m1\u{1B}[0m -> "))
         }
@@ -260,6 +261,30 @@ struct PolicyFileCommandTests {
             let input = try await fixture.database.psql("SELECT count(*) FROM rules; SELECT count(*) FROM releases")
                 .output
             #expect(input == "2\n2\n")
+        }
+    }
+
+    @Test("ask on a terminal before anything is removed, and do as they are told", arguments: ["n", "", "y"])
+    func asks(answer: String) async throws {
+        try await PolicyFileFixture.with { fixture in
+            try await fixture.binary.run("apply \(try fixture.write(PolicyFileFixture.example))")
+            let file = try fixture.write("versiongate: 1\n")
+            let result = try await Subprocess.run(
+                .name("script"),
+                arguments: [
+                    "--quiet", "--return", "--echo", "never", "--command", "\(BuiltBinary.path) apply \(file)",
+                    "/dev/null",
+                ],
+                environment: fixture.binary.subprocessEnvironment,
+                input: .string("\(answer)\n"),
+                output: .string(limit: 1 << 20),
+                error: .discarded
+            )
+            #expect(result.standardOutput.contains("  rule update-1.2\r\n"))
+            #expect(result.standardOutput.contains("Remove it? [y/N] "))
+            #expect(result.standardOutput.contains("Nothing was changed.") == (answer != "y"))
+            #expect(result.terminationStatus == .exited(answer == "y" ? 0 : 1))
+            #expect(try await fixture.revision() == (answer == "y" ? "2" : "1"))
         }
     }
 }

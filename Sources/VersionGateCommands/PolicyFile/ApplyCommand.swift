@@ -53,7 +53,7 @@ struct ApplyCommand: AsyncParsableCommand {
     private func confirmRemovals(_ difference: PolicyDifference) throws {
         let removed = difference.edits.compactMap { $0.after == nil ? $0.before : nil }
         guard !removed.isEmpty, !options.yes else { return }
-        let list = removed.prefix(20).map { "  \($0.nameForPeople)" }.joined(separator: "\n")
+        let list = removed.prefix(20).map { "  \($0.nameForPeople.visible())" }.joined(separator: "\n")
         let rest = removed.count > 20 ? "\n  and \(removed.count - 20) more" : ""
         let what = "\(file) removes what is not in it:\n\(list)\(rest)"
         guard file != "-", isatty(STDIN_FILENO) == 1 else {

@@ -15,11 +15,13 @@ extension DatabaseOptions {
     /// Reads all rows that people edit, as one moment's state.
     func policyRows() async throws -> PresentPolicy {
         try await withConnection(as: .admin) { connection, logger in
-            try await connection.transaction(.repeatableReadReadOnly) { session in
-                try SchemaMigrator(logger: logger).status(session).requireReadable()
-                let version = try PolicyReader.version(session)
-                let change = try PolicyHistory(session).change(version.revision)
-                return PresentPolicy(version: version, change: change, rows: try PolicyRows(session))
+            try await Progress.showing("Reading the policy") {
+                try await connection.transaction(.repeatableReadReadOnly) { session in
+                    try SchemaMigrator(logger: logger).status(session).requireReadable()
+                    let version = try PolicyReader.version(session)
+                    let change = try PolicyHistory(session).change(version.revision)
+                    return PresentPolicy(version: version, change: change, rows: try PolicyRows(session))
+                }
             }
         }
     }

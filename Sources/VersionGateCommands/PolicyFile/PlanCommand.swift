@@ -41,9 +41,11 @@ struct PlanCommand: AsyncParsableCommand {
         let change = try await database.withConnection(as: .admin, onNotice: EditOptions.repeatWarning) {
             connection,
             logger in
-            try await source.explaining {
-                try await PolicyEditing(connection, logger: logger).rehearse { editor in
-                    try editor.make(difference, from: present.version)
+            try await Progress.showing("Trying the edits") {
+                try await source.explaining {
+                    try await PolicyEditing(connection, logger: logger).rehearse { editor in
+                        try editor.make(difference, from: present.version)
+                    }
                 }
             }
         }
@@ -51,7 +53,7 @@ struct PlanCommand: AsyncParsableCommand {
             revision: present.version.revision,
             change: change,
             file: file,
-            style: .standardOutput
+            terminal: .standardOutput
         )
         switch output.format {
         case .json: print(report.json)

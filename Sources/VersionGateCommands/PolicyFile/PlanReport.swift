@@ -9,7 +9,7 @@ struct PlanReport {
     let revision: Int64
     let change: PolicyChange?
     let file: String
-    let style: TerminalStyle
+    let terminal: Terminal
 
     /// For people, without a line break at its end.
     var text: String {
@@ -42,20 +42,20 @@ struct PlanReport {
     private static func json(_ text: String?) -> String { text.map(JSONText.string) ?? "null" }
 
     private func lines(_ row: PolicyChange.Row) -> [String] {
-        let name = "\(ChangeReport.noun(row.table)) \(row.key)"
+        let name = "\(ChangeReport.noun(row.table)) \(row.key.visible())"
         switch row.kind {
         case .added:
-            return [style.added("+ \(name)")]
+            return [terminal.styled("+ \(name)", .green)]
                 + Self.telling(row).flatMap { column in
-                    column.after.map { marked("+", "\(column.name): \($0)", style.added) } ?? []
+                    column.after.map { marked("+", "\(column.name): \($0)", .green) } ?? []
                 }
         case .removed:
-            return [style.removed("- \(name)")]
+            return [terminal.styled("- \(name)", .red)]
                 + Self.telling(row).flatMap { column in
-                    column.before.map { marked("-", "\(column.name): \($0)", style.removed) } ?? []
+                    column.before.map { marked("-", "\(column.name): \($0)", .red) } ?? []
                 }
         case .changed:
-            return [style.changed("~ \(name)")] + row.columns.flatMap(change)
+            return [terminal.styled("~ \(name)", .yellow)] + row.columns.flatMap(change)
         }
     }
 
@@ -79,15 +79,17 @@ struct PlanReport {
     private func change(_ column: PolicyChange.Column) -> [String] {
         let texts = [column.before, column.after]
         guard texts.contains(where: { $0?.contains("\n") == true }) else {
-            let before = style.removed(column.before ?? "(none)")
-            return ["    \(column.name): \(before) -> \(style.added(column.after ?? "(none)"))"]
+            let before = terminal.styled(column.before?.visible() ?? "(none)", .red)
+            return ["    \(column.name): \(before) -> \(terminal.styled(column.after?.visible() ?? "(none)", .green))"]
         }
-        return ["    \(column.name):"] + marked("-", column.before, style.removed)
-            + marked("+", column.after, style.added)
+        return ["    \(column.name):"] + marked("-", column.before, .red)
+            + marked("+", column.after, .green)
     }
 
-    private func marked(_ sign: String, _ text: String?, _ paint: (String) -> String) -> [String] {
-        (text ?? "(none)").split(separator: "\n", omittingEmptySubsequences: false).map { paint("    \(sign) \($0)") }
+    private func marked(_ sign: String, _ text: String?, _ style: TextStyle) -> [String] {
+        (text ?? "(none)").split(separator: "\n", omittingEmptySubsequences: false).map {
+            terminal.styled("    \(sign) \(String($0).visible())", style)
+        }
     }
 }
 

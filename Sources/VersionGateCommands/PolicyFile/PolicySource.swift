@@ -26,7 +26,11 @@ struct PolicySource: Sendable {
         do {
             document = try PolicyDocument(bytes)
         } catch {
-            throw CommandError(error.faults.map { [name] in $0.description(file: name) }.joined(separator: "\n"))
+            throw CommandError(
+                error.faults.map { [name] in $0.description(file: name).visible(keepsNewlines: true) }.joined(
+                    separator: "\n"
+                )
+            )
         }
     }
 
@@ -53,7 +57,9 @@ struct PolicySource: Sendable {
         let difference = PolicyDifference(from: present, to: document.rows)
         let faults = document.faults(of: difference)
         guard faults.isEmpty else {
-            throw CommandError(faults.map { $0.description(file: name) }.joined(separator: "\n"))
+            throw CommandError(
+                faults.map { $0.description(file: name).visible(keepsNewlines: true) }.joined(separator: "\n")
+            )
         }
         return difference
     }
