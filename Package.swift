@@ -18,6 +18,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.0"),
         .package(url: "https://github.com/apple/swift-system.git", from: "1.8.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0", traits: []),
+        .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess.git", from: "1.0.0"),
@@ -61,6 +62,14 @@ let package = Package(
             plugins: ["EmbedMigrationsPlugin"]
         ),
         .target(
+            name: "PolicyFile",
+            dependencies: [
+                "PolicyStore",
+                "UpdatePolicy",
+                .product(name: "Yams", package: "Yams"),
+            ]
+        ),
+        .target(
             name: "PolicyServer",
             dependencies: [
                 "PolicyStore",
@@ -82,6 +91,7 @@ let package = Package(
         .target(
             name: "VersionGateCommands",
             dependencies: [
+                "PolicyFile",
                 "PolicyServer",
                 "PolicyStore",
                 "Postgres",
@@ -137,6 +147,10 @@ let package = Package(
         .testTarget(name: "UpdatePolicyTests", dependencies: ["UpdatePolicy"]),
         .testTarget(name: "PolicyStoreTests", dependencies: ["PolicyStore", "TestDatabase"]),
         .testTarget(
+            name: "PolicyFileTests",
+            dependencies: ["PolicyFile", "PolicyStore", "Postgres", "TestDatabase", "UpdatePolicy"]
+        ),
+        .testTarget(
             name: "EquivalenceTests",
             dependencies: [
                 "PolicyStore", "Postgres", "TestDatabase", "UpdatePolicy",
@@ -154,7 +168,8 @@ let package = Package(
         .testTarget(
             name: "VersionGateCommandsTests",
             dependencies: [
-                "PolicyStore", "Postgres", "TestDatabase", "VersionGateCommands",
+                "PolicyFile", "PolicyStore", "Postgres", "PrivatePostgres", "TestDatabase", "UpdatePolicy",
+                "VersionGateCommands",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -30,6 +30,10 @@ public struct VersionGate: AsyncParsableCommand {
                 name: "Editing the policy:",
                 subcommands: [AppCommand.self, ReleaseCommand.self, RuleCommand.self]
             ),
+            CommandGroup(
+                name: "The policy as a file:",
+                subcommands: [ExportCommand.self, PlanCommand.self, ApplyCommand.self]
+            ),
             CommandGroup(name: "Asking:", subcommands: [CheckCommand.self, HistoryCommand.self, UndoCommand.self]),
             CommandGroup(name: "The database:", subcommands: [DatabaseCommand.self]),
             CommandGroup(name: "The shell:", subcommands: [CompletionsCommand.self, CommandReferenceCommand.self]),

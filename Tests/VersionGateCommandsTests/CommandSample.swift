@@ -36,7 +36,7 @@ enum CommandSample {
     private static func sample(of name: String, _ leaf: CommandTree.Leaf) throws -> String {
         if name == "file" {
             let path = FileManager.default.temporaryDirectory.appending(path: "versiongate-sample.yaml").path
-            try "apps: {}\n".write(toFile: path, atomically: true, encoding: .utf8)
+            try "versiongate: 1\n".write(toFile: path, atomically: true, encoding: .utf8)
             return path
         }
         guard let value = values[name] else { throw UnknownValue(command: leaf.testDescription, name: name) }

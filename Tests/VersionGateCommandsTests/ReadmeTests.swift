@@ -3,6 +3,7 @@
 
 import Foundation
 import Subprocess
+import SystemPackage
 import TestDatabase
 import Testing
 
@@ -15,6 +16,9 @@ struct ReadmeTests {
         let folder = URL(fileURLWithPath: BuiltBinary.path).deletingLastPathComponent().path
         let path = "\(folder):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
         let blocks = try MarkdownBlock.all(in: "README.md").filter { ["sh", "sql"].contains($0.language) }
+        let workingFolder = URL(fileURLWithPath: TestDatabase.freshFolder())
+        try FileManager.default.createDirectory(at: workingFolder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: workingFolder) }
         #expect(blocks.count >= 8)
         for block in blocks {
             if block.language == "sql" {
@@ -25,6 +29,7 @@ struct ReadmeTests {
                     .name("bash"),
                     arguments: ["-euo", "pipefail", "-c", block.text],
                     environment: binary.subprocessEnvironment.updating(["PATH": path]),
+                    workingDirectory: FilePath(workingFolder.path),
                     output: .string(limit: 1 << 20),
                     error: .string(limit: 1 << 20)
                 )

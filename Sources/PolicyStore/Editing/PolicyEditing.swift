@@ -6,8 +6,8 @@ public import Postgres
 
 /// Makes edits of the policy: one transaction, one entry of the history.
 public struct PolicyEditing: Sendable {
-    private let connection: PostgresConnection
-    private let migrator: SchemaMigrator
+    let connection: PostgresConnection
+    let migrator: SchemaMigrator
 
     /// Creates editing over a connection whose role may edit.
     public init(_ connection: PostgresConnection, logger: Logger) {

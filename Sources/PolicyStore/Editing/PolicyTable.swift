@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// A table of the policy that people edit.
-public enum PolicyTable: String, Sendable {
+public enum PolicyTable: String, Sendable, CaseIterable {
     /// The apps, by bundle.
     case apps
     /// Where the stores have an app, by platform.

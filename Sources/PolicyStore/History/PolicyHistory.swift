@@ -74,7 +74,8 @@ public struct PolicyHistory {
     }
 
     private func rows(of change: Int64) throws -> [PolicyChange.Row] {
-        try session.query(
+        let columns = try columns(of: change)
+        return try session.query(
             """
             SELECT ordinal::int8, table_name, before IS NOT NULL, after IS NOT NULL, \(Self.keyText)
             FROM public.change_rows WHERE change = $1 ORDER BY ordinal
@@ -87,31 +88,35 @@ public struct PolicyHistory {
                 table: try row.decode(1, as: String.self),
                 key: try row.decode(4, as: String.self),
                 kind: existed ? (exists ? .changed : .removed) : .added,
-                columns: try columns(of: change, ordinal: try row.decode(0, as: Int64.self))
+                columns: columns[try row.decode(0, as: Int64.self)] ?? []
             )
         }
     }
 
-    private func columns(of change: Int64, ordinal: Int64) throws -> [PolicyChange.Column] {
-        try session.query(
+    /// The columns that differ, by the place of the row within the change.
+    private func columns(of change: Int64) throws -> [Int64: [PolicyChange.Column]] {
+        var columns: [Int64: [PolicyChange.Column]] = [:]
+        for row in try session.query(
             """
-            SELECT member.key, row.before ->> member.key, row.after ->> member.key
-            FROM public.change_rows AS row,
-                jsonb_object_keys(coalesce(row.after, row.before)) WITH ORDINALITY AS member (key, place)
-            WHERE row.change = $1 AND row.ordinal = $2
-                AND row.before -> member.key IS DISTINCT FROM row.after -> member.key
-            ORDER BY (
-                SELECT attnum FROM pg_attribute
-                WHERE attrelid = to_regclass('public.' || row.table_name) AND attname = member.key), member.place
+            SELECT row.ordinal::int8, member.key, row.before ->> member.key, row.after ->> member.key
+            FROM public.change_rows AS row
+                CROSS JOIN jsonb_object_keys(coalesce(row.after, row.before)) WITH ORDINALITY AS member (key, place)
+                LEFT JOIN pg_attribute AS attribute
+                    ON attribute.attrelid = to_regclass('public.' || row.table_name) AND attribute.attname = member.key
+            WHERE row.change = $1 AND row.before -> member.key IS DISTINCT FROM row.after -> member.key
+            ORDER BY row.ordinal, attribute.attnum, member.place
             """,
-            [change, ordinal]
-        ).map { row in
-            PolicyChange.Column(
-                name: try row.decode(0, as: String.self),
-                before: try row.decode(1, as: String?.self),
-                after: try row.decode(2, as: String?.self)
+            [change]
+        ) {
+            columns[try row.decode(0, as: Int64.self), default: []].append(
+                PolicyChange.Column(
+                    name: try row.decode(1, as: String.self),
+                    before: try row.decode(2, as: String?.self),
+                    after: try row.decode(3, as: String?.self)
+                )
             )
         }
+        return columns
     }
 
     /// The key of a row as people read it.

@@ -12,14 +12,17 @@ extension EditOptions {
         let author = EditAuthor(osUser: NSUserName(), why: why)
         let change = try await database.withConnection(
             as: .admin,
-            onNotice: { notice in
-                guard notice.isWarning else { return }
-                let hint = notice.hint.map { " (\($0))" } ?? ""
-                FileHandle.standardError.write(Data("Warning: \(notice.message)\(hint)\n".utf8))
-            }
+            onNotice: Self.repeatWarning
         ) { connection, logger in
             try await PolicyEditing(connection, logger: logger).edit(by: author, body)
         }
         print(ChangeReport(change: change).text)
+    }
+
+    /// Repeats a warning of the database on standard error.
+    @Sendable static func repeatWarning(_ notice: PostgresNotice) {
+        guard notice.isWarning else { return }
+        let hint = notice.hint.map { " (\($0))" } ?? ""
+        FileHandle.standardError.write(Data("Warning: \(notice.message)\(hint)\n".utf8))
     }
 }

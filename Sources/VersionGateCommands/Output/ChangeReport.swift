@@ -32,7 +32,8 @@ struct ChangeReport {
         }
     }
 
-    private static func noun(_ table: String) -> String {
+    /// What a row of a table is called.
+    static func noun(_ table: String) -> String {
         switch table {
         case "apps": "app"
         case "store_links": "store link"

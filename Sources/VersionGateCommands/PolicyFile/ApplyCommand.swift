@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import Foundation
+import PolicyFile
+import PolicyStore
+
+/// `versiongate apply`
+struct ApplyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "apply",
+        abstract: "Make the policy what a policy file says.",
+        discussion: """
+            The file is the whole policy: what is not in it is removed. Everything happens in one transaction or not at
+            all, and does exactly what plan shows. It is refused if somebody else changes the policy meanwhile, or has
+            changed it since the revision that is given by --revision.
+
+            On a terminal it asks before it removes anything; in scripts removals need --yes.
+
+            Examples:
+              versiongate apply policy.yaml
+              versiongate apply policy.yaml --revision 41 --yes --why "Ticket 1234"
+            """
+    )
+
+    @Argument(help: "The policy file; - reads standard input.")
+    var file: String
+
+    @Option(help: ArgumentHelp("The revision that was planned for; refused at any other.", valueName: "number"))
+    var revision: Int64?
+
+    @OptionGroup var options: EditOptions
+
+    func run() async throws {
+        let source = try PolicySource(file)
+        let present = try await options.database.policyRows()
+        if let revision, revision != present.version.revision {
+            throw source.commandError(
+                PolicyConflict(expected: revision, found: present.version.revision, change: present.change)
+            )
+        }
+        let difference = try source.difference(from: present.rows)
+        try confirmRemovals(difference)
+        try await source.explaining {
+            try await options.edit { editor in
+                try editor.make(difference, from: present.version)
+            }
+        }
+    }
+
+    /// Asks before anything is removed.
+    private func confirmRemovals(_ difference: PolicyDifference) throws {
+        let removed = difference.edits.compactMap { $0.after == nil ? $0.before : nil }
+        guard !removed.isEmpty, !options.yes else { return }
+        let list = removed.prefix(20).map { "  \($0.nameForPeople.visible())" }.joined(separator: "\n")
+        let rest = removed.count > 20 ? "\n  and \(removed.count - 20) more" : ""
+        let what = "\(file) removes what is not in it:\n\(list)\(rest)"
+        guard file != "-", isatty(STDIN_FILENO) == 1 else {
+            throw CommandError("\(what)\nNothing was changed. To remove it, add --yes.")
+        }
+        FileHandle.standardError.write(Data("\(what)\nRemove it? [y/N] ".utf8))
+        guard ["y", "yes"].contains(readLine()?.lowercased()) else {
+            throw CommandError("Nothing was changed.")
+        }
+    }
+}

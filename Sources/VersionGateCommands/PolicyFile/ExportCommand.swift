@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import Foundation
+import PolicyFile
+import PolicyStore
+
+/// `versiongate export`
+struct ExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write the policy as a file: apps, store links, releases, rules, texts and steps.",
+        discussion: """
+            The file is YAML, made to be read, edited and kept under version control. The same policy always makes the
+            same file; only the revision in its first line differs. What is as it is by default is left out.
+
+            Examples:
+              versiongate export --output policy.yaml
+              versiongate export | diff policy.yaml -
+            """
+    )
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The file to write, in place of standard output.", valueName: "file")
+    )
+    var output: String?
+
+    @OptionGroup var database: DatabaseOptions
+
+    func run() async throws {
+        let policy = try await database.policyRows()
+        let text = PolicyDocument.text(of: policy.rows, revision: policy.version.revision)
+        guard let output, output != "-" else {
+            print(text, terminator: "")
+            return
+        }
+        do {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: output), options: .atomic)
+        } catch {
+            throw CommandError(
+                "\(output) cannot be written: \(FileFault.reason(error)); check the folder and its rights"
+            )
+        }
+        print("Wrote the policy at revision \(policy.version.revision) to \(output).")
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import PolicyFile
+import PolicyStore
+import Postgres
+
+/// `versiongate plan`
+struct PlanCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "plan",
+        abstract: "Show what applying a policy file would change.",
+        discussion: """
+            The file is the whole policy: what is not in it would be removed. The edits are made, judged by the
+            database and taken back, so what is shown is what apply would do, and what would be refused is refused here.
+
+            Exit codes: 0 if the policy is as the file says, 2 if there are differences, 1 if the file cannot be
+            applied.
+
+            Examples:
+              versiongate plan policy.yaml
+              git show main:policy.yaml | versiongate plan -
+              versiongate plan policy.yaml --format json
+            """
+    )
+
+    /// The exit code for "there are differences".
+    static let differencesExist = ExitCode(2)
+
+    @Argument(help: "The policy file; - reads standard input.")
+    var file: String
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+
+    func run() async throws {
+        let source = try PolicySource(file)
+        let present = try await database.policyRows()
+        let difference = try source.difference(from: present.rows)
+        let change = try await database.withConnection(as: .admin, onNotice: EditOptions.repeatWarning) {
+            connection,
+            logger in
+            try await Progress.showing("Trying the edits") {
+                try await source.explaining {
+                    try await PolicyEditing(connection, logger: logger).rehearse { editor in
+                        try editor.make(difference, from: present.version)
+                    }
+                }
+            }
+        }
+        let report = PlanReport(
+            revision: present.version.revision,
+            change: change,
+            file: file,
+            terminal: .standardOutput
+        )
+        switch output.format {
+        case .json: print(report.json)
+        case .table: print(report.text)
+        }
+        if change != nil { throw Self.differencesExist }
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import PolicyStore
+import UpdatePolicy
+
+/// Shows what applying a policy file would change.
+struct PlanReport {
+    let revision: Int64
+    let change: PolicyChange?
+    let file: String
+    let terminal: Terminal
+
+    /// For people, without a line break at its end.
+    var text: String {
+        guard let change else {
+            return "No differences: the policy at revision \(revision) is as the file says."
+        }
+        var lines = change.rows.flatMap(lines)
+        let counts = [("add", PolicyChange.Kind.added), ("change", .changed), ("remove", .removed)]
+            .map { verb, kind in "\(change.rows.count { $0.kind == kind }) to \(verb)" }
+        lines.append("")
+        lines.append("\(counts.joined(separator: ", ")). Planned at revision \(revision).")
+        lines.append("To do exactly this: versiongate apply \(file) --revision \(revision)")
+        return lines.joined(separator: "\n")
+    }
+
+    /// For programs.
+    var json: String {
+        let rows = (change?.rows ?? []).map { row in
+            let columns = row.columns.filter { $0.name != "id" && $0.before != $0.after }.map { column in
+                "{\"name\":\(JSONText.string(column.name)),\"before\":\(Self.json(column.before)),"
+                    + "\"after\":\(Self.json(column.after))}"
+            }
+            return "{\"kind\":\"\(row.kind.rawValue)\",\"table\":\(JSONText.string(row.table)),"
+                + "\"key\":\(JSONText.string(row.key)),\"columns\":[\(columns.joined(separator: ","))]}"
+        }
+        let list = rows.isEmpty ? "[]" : "[\n\(rows.joined(separator: ",\n"))\n]"
+        return "{\"revision\":\(revision),\"differences\":\(list)}"
+    }
+
+    private static func json(_ text: String?) -> String { text.map(JSONText.string) ?? "null" }
+
+    private func lines(_ row: PolicyChange.Row) -> [String] {
+        let name = "\(ChangeReport.noun(row.table)) \(row.key.visible())"
+        switch row.kind {
+        case .added:
+            return [terminal.styled("+ \(name)", .green)]
+                + Self.telling(row).flatMap { column in
+                    column.after.map { marked("+", "\(column.name): \($0)", .green) } ?? []
+                }
+        case .removed:
+            return [terminal.styled("- \(name)", .red)]
+                + Self.telling(row).flatMap { column in
+                    column.before.map { marked("-", "\(column.name): \($0)", .red) } ?? []
+                }
+        case .changed:
+            return [terminal.styled("~ \(name)", .yellow)] + row.columns.flatMap(change)
+        }
+    }
+
+    /// The columns of a whole row that tell more than its name does: those that are not as they are by default.
+    private static func telling(_ row: PolicyChange.Row) -> [PolicyChange.Column] {
+        guard let table = PolicyTable(rawValue: row.table) else { return row.columns }
+        return row.columns.filter { column in
+            guard let known = table.columns.first(where: { $0.name == column.name }) else { return false }
+            let isDefault: Bool =
+                switch known.defaultValue {
+                case .boolean(let flag): (column.before ?? column.after) == String(flag)
+                case .integer(let number): (column.before ?? column.after) == String(number)
+                case .percentage(let percentage): (column.before ?? column.after) == percentage.description
+                default: false
+                }
+            return !isDefault && !table.columnsInName.contains(column.name)
+        }
+    }
+
+    /// A column on one line, or the lines before and after where there are several.
+    private func change(_ column: PolicyChange.Column) -> [String] {
+        let texts = [column.before, column.after]
+        guard texts.contains(where: { $0?.contains("\n") == true }) else {
+            let before = terminal.styled(column.before?.visible() ?? "(none)", .red)
+            return ["    \(column.name): \(before) -> \(terminal.styled(column.after?.visible() ?? "(none)", .green))"]
+        }
+        return ["    \(column.name):"] + marked("-", column.before, .red)
+            + marked("+", column.after, .green)
+    }
+
+    private func marked(_ sign: String, _ text: String?, _ style: TextStyle) -> [String] {
+        (text ?? "(none)").split(separator: "\n", omittingEmptySubsequences: false).map {
+            terminal.styled("    \(sign) \(String($0).visible())", style)
+        }
+    }
+}
+
+extension PolicyTable {
+    /// The columns that the name of a row shows already.
+    fileprivate var columnsInName: [String] {
+        switch self {
+        case .apps: ["bundle"]
+        case .storeLinks: ["bundle", "platform"]
+        case .releases: ["bundle", "version", "platform"]
+        case .rules: ["key"]
+        case .ruleTexts: ["rule", "language"]
+        case .rolloutSteps: ["rule", "at"]
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import PolicyFile
+import PolicyStore
+import Postgres
+
+/// A policy file that was read, and the faults that are told with its name and lines.
+struct PolicySource: Sendable {
+    /// The name as messages show it.
+    let name: String
+    private let document: PolicyDocument
+
+    /// Reads the file, or standard input for `-`.
+    init(_ path: String) throws {
+        name = path == "-" ? "<standard input>" : path
+        let bytes: [UInt8]
+        do {
+            bytes = try Self.contents(path)
+        } catch let error as CommandError {
+            throw error
+        } catch {
+            throw CommandError("\(name) cannot be read: \(FileFault.reason(error))")
+        }
+        do {
+            document = try PolicyDocument(bytes)
+        } catch {
+            throw CommandError(
+                error.faults.map { [name] in $0.description(file: name).visible(keepsNewlines: true) }.joined(
+                    separator: "\n"
+                )
+            )
+        }
+    }
+
+    /// At most one byte more than a policy file may have.
+    private static func contents(_ path: String) throws -> [UInt8] {
+        var isFolder: ObjCBool = false
+        if path != "-", FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+            throw CommandError("\(path) is a folder; name the policy file in it")
+        }
+        let handle = path == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        var bytes: [UInt8] = []
+        while bytes.count <= PolicyDocument.largestFile,
+            let part = try handle.read(upToCount: PolicyDocument.largestFile + 1 - bytes.count), !part.isEmpty
+        {
+            bytes += part
+        }
+        return bytes
+    }
+
+    /// What has to be done to make rows those of the file.
+    ///
+    /// - Throws: `CommandError` where the file leaves out what has to be said.
+    func difference(from present: PolicyRows) throws -> PolicyDifference {
+        let difference = PolicyDifference(from: present, to: document.rows)
+        let faults = document.faults(of: difference)
+        guard faults.isEmpty else {
+            throw CommandError(
+                faults.map { $0.description(file: name).visible(keepsNewlines: true) }.joined(separator: "\n")
+            )
+        }
+        return difference
+    }
+
+    /// Runs `body`, and tells what is refused with the line of the file that is meant.
+    func explaining<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let refusals as PolicyRefusals {
+            throw CommandError(refusals.refusals.map(description).joined(separator: "\n"))
+        } catch let conflict as PolicyConflict {
+            throw commandError(conflict)
+        } catch let error as PostgresError
+            where error.sqlState == .lockNotAvailable || error.sqlState == .deadlockDetected
+        {
+            throw CommandError(
+                "somebody else is editing the same rows and has not committed; nothing was changed. Try again when they "
+                    + "are done (SELECT * FROM pg_stat_activity shows who it is)"
+            )
+        }
+    }
+
+    /// That the policy has changed, and what to do.
+    func commandError(_ conflict: PolicyConflict) -> CommandError {
+        CommandError(
+            "\(conflict)\nNothing was changed. Look at what the file changes now: versiongate plan \(name)"
+        )
+    }
+
+    private func description(_ refusal: PolicyRefusal) -> String {
+        let position = document.position(table: refusal.table, place: refusal.place, column: refusal.column)
+        let place = position.map { "\(name):\($0)" } ?? name
+        return "\(place): \(CommandError(refusal.error).description)"
+    }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Testing
+
+/// A policy file that cannot be read, and what is said of it.
+struct RefusedFile: Decodable, Sendable, CustomTestStringConvertible {
+    let name: String
+    let file: String
+    /// The faults as people see them, each with its hint on a second line.
+    let faults: [String]
+
+    var testDescription: String { name }
+
+    static let all: [RefusedFile] = {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appending(path: "../Vectors/policy-files/refused.json")
+        return (try? JSONDecoder().decode([RefusedFile].self, from: Data(contentsOf: file))) ?? []
+    }()
+}

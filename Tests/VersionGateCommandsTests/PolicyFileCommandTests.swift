@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Postgres
+import Subprocess
+import TestDatabase
+import Testing
+import UpdatePolicy
+
+@testable import PolicyStore
+@testable import VersionGateCommands
+
+@Suite("Export, plan and apply, by the built binary", .migratedDatabase)
+struct PolicyFileCommandTests {
+    @Test("make the policy what a file says, then find no difference, and write what was read")
+    func makesThePolicy() async throws {
+        try await PolicyFileFixture.with { fixture in
+            let file = try fixture.write(PolicyFileFixture.example)
+            let plan = try await fixture.binary.run("plan \(file)")
+            #expect(plan.status == 2)
+            #expect(plan.output.contains("+ rule bad-1.1\n    + bundle: com.example.doto\n    + enabled: true\n"))
+            #expect(plan.output.contains("9 to add, 0 to change, 0 to remove. Planned at revision 0."))
+            #expect(plan.output.contains("versiongate apply \(file) --revision 0\n"))
+            #expect(!plan.output.contains("\u{1B}"))
+            #expect(try await fixture.revision() == "0", "plan changes nothing")
+
+            let apply = try await fixture.binary.run(arguments: ["apply", file, "--revision", "0", "--why", "because"])
+            #expect(apply.status == 0, "\(apply.errors)")
+            #expect(apply.output.contains("This is change 1. To take it back: versiongate undo 1"))
+            let history = try await fixture.database.psql("SELECT tool, why, os_user IS NOT NULL FROM changes").output
+            #expect(history == "versiongate|because|t\n")
+
+            let again = try await fixture.binary.run("plan \(file)")
+            #expect(again.status == 0)
+            #expect(again.output == "No differences: the policy at revision 1 is as the file says.\n")
+            #expect(try await fixture.binary.run("apply \(file)").output.contains("Nothing changed"))
+
+            let copy = fixture.folder.appending(path: "copy.yaml").path
+            let export = try await fixture.binary.run("export --output \(copy)")
+            #expect(export.output == "Wrote the policy at revision 1 to \(copy).\n")
+            let written = try String(contentsOfFile: copy, encoding: .utf8)
+            #expect(written == (try await fixture.binary.run("export").output))
+            #expect(try await fixture.binary.run("plan \(copy)").status == 0)
+            #expect(try await fixture.binary.run("apply \(copy)").status == 0)
+            #expect(try await fixture.revision() == "1")
+
+            try await fixture.binary.run("undo 1")
+            #expect(try await fixture.exported() == "versiongate: 1\n")
+            try await fixture.binary.run("undo 2")
+            #expect(try await fixture.binary.run("plan \(copy)").status == 0)
+        }
+    }
+
+    @Test("show each column before and after, for people and for programs")
+    func showsChanges() async throws {
+        try await PolicyFileFixture.with { fixture in
+            try await fixture.binary.run("apply \(try fixture.write(PolicyFileFixture.example))")
+            let edited = PolicyFileFixture.example
+                .replacing("live_at: 2026-03-01T12:00:00Z", with: "live_at: 2026-03-02T12:00:00Z")
+                .replacing("text: This version loses data.", with: "text: |-\n      This version\n      loses data.")
+                .replacing("      de: {", with: "      DE: {")
+            let file = try fixture.write(edited)
+            let plan = try await fixture.binary.run("plan \(file)")
+            #expect(plan.status == 2)
+            #expect(
+                plan.output == """
+                    ~ release com.example.doto 1.2 ios
+                        live_at: 2026-03-01T12:00:00+00:00 -> 2026-03-02T12:00:00+00:00
+                    ~ rule bad-1.1
+                        text:
+                        - This version loses data.
+                        + This version
+                        + loses data.
+                    ~ text update-1.2 DE
+                        language: de -> DE
+
+                    0 to add, 3 to change, 0 to remove. Planned at revision 1.
+                    To do exactly this: versiongate apply \(file) --revision 1
+
+                    """
+            )
+            let json = try await fixture.binary.run("plan \(file) --format json")
+            #expect(json.status == 2)
+            #expect(
+                json.output.hasPrefix(
+                    """
+                    {"revision":1,"differences":[
+                    {"kind":"changed","table":"releases","key":"com.example.doto 1.2 ios","columns":[{"name":"live_at",\
+                    "before":"2026-03-01T12:00:00+00:00","after":"2026-03-02T12:00:00+00:00"}]},
+
+                    """
+                )
+            )
+            let coloured = PlanReport(
+                revision: 1,
+                change: PolicyChange(
+                    id: 2,
+                    at: .init(secondsSince1970: 0),
+                    role: "r",
+                    osUser: nil,
+                    tool: nil,
+                    why: nil,
+                    undoes: nil,
+                    rows: [
+                        .init(
+                            table: "rules",
+                            key: "k",
+                            kind: .changed,
+                            columns: [.init(name: "os", before: "1", after: nil)]
+                        )
+                    ]
+                ),
+                file: "f",
+                terminal: Terminal(width: 80, usesColor: true)
+            )
+            #expect(coloured.text.hasPrefix("\u{1B}[33m~ rule k\u{1B}[0m\n    os: \u{1B}[31m1\u{1B}[0m -> "))
+        }
+    }
+
+    @Test("refuse what the database refuses, with the line that is meant, and change nothing")
+    func refuses() async throws {
+        try await PolicyFileFixture.with { fixture in
+            let wrong = PolicyFileFixture.example
+                .replacing("versions: \">=1.1 <1.1.5\"", with: "versions: \">2 <1\"")
+                .replacing("ios: https://example.com/ios", with: "ios: javascript:alert(1)")
+                .replacing("text: \"{app} {target} ist da.\"", with: "text: \"\"")
+            let file = try fixture.write(wrong)
+            for command in ["plan", "apply"] {
+                let result = try await fixture.binary.run("\(command) \(file)")
+                #expect(result.status == 1)
+                #expect(result.errors.contains("\(file):6:12: store_links.link: \"javascript:alert(1)\" is not a link"))
+                #expect(result.errors.contains("\(file):18:15: rules.versions: "))
+                #expect(
+                    result.errors.contains("\(file):32:46: rule_texts.text: an empty text\nHint: "),
+                    "\(result.errors)"
+                )
+            }
+
+            let lockout = PolicyFileFixture.example.replacing("versions: \">=1.1 <1.1.5\"", with: "versions: \"*\"")
+            let noWayOut = try await fixture.binary.run("plan \(try fixture.write(lockout))")
+            #expect(noWayOut.status == 1)
+            #expect(
+                noWayOut.errors.contains("\(file):21:14: rules.lockout: \"bad-1.1\" would lock out"),
+                "\(noWayOut.errors)"
+            )
+
+            let falling = PolicyFileFixture.example.replacing("rollout: 100}", with: "rollout: 1}")
+            let fall = try await fixture.binary.run("plan \(try fixture.write(falling))")
+            #expect(fall.errors.contains("rollout_steps.rollout: the steps of \"update-1.2\" fall"))
+            #expect(fall.errors.hasPrefix("Error: \(file):27:"), "\(fall.errors)")
+
+            let spelled = PolicyFileFixture.example.replacing(
+                "platform: android\n        staged: true",
+                with: "platform: ios\n      - {version: \"1.2.0\", platform: ios}"
+            )
+            let spelling = try await fixture.binary.run("plan \(try fixture.write(spelled))")
+            #expect(spelling.errors.contains("in another spelling"), "\(spelling.errors)")
+
+            let target = PolicyFileFixture.example.replacing("    target: \"1.2\"\n", with: "")
+            #expect(try await fixture.binary.run("plan \(try fixture.write(target))").status == 1)
+            #expect(try await fixture.revision() == "0")
+        }
+    }
+
+    @Test("say clearly that a file is missing, a folder, unreadable or faulty")
+    func saysWhatIsWrongWithAFile() async throws {
+        try await PolicyFileFixture.with { fixture in
+            let missing = try await fixture.binary.run("plan \(fixture.folder.path)/none.yaml")
+            #expect(missing.status == 1)
+            #expect(
+                missing.errors == "Error: \(fixture.folder.path)/none.yaml cannot be read: No such file or directory\n"
+            )
+            let folder = try await fixture.binary.run("apply \(fixture.folder.path)")
+            #expect(folder.status == 1)
+            #expect(folder.errors.contains("is a folder"))
+            #expect(try await fixture.binary.run("plan").status == 64)
+            let faulty = try fixture.write("versiongate: 1\nrule: {}\n")
+            let unknown = try await fixture.binary.run("plan \(faulty)")
+            #expect(unknown.status == 1)
+            #expect(
+                unknown.errors
+                    == "Error: \(faulty):2:1: a policy file: unknown key \"rule\"\nHint: Did you mean rules?\n"
+            )
+            let export = try await fixture.binary.run("export --output \(fixture.folder.path)/none/policy.yaml")
+            #expect(export.status == 1)
+            #expect(export.errors.contains("cannot be written: No such file or directory"), "\(export.errors)")
+        }
+    }
+
+    @Test("remove what is not in the file, in a script with --yes alone")
+    func removes() async throws {
+        try await PolicyFileFixture.with { fixture in
+            try await fixture.binary.run("apply \(try fixture.write(PolicyFileFixture.example))")
+            let before = try await fixture.exported()
+            let file = try fixture.write("versiongate: 1\napps: {com.example.DOTO: {name: Doto}}\n")
+            let plan = try await fixture.binary.run("plan \(file)")
+            #expect(plan.output.contains("~ app com.example.DOTO\n    bundle: com.example.doto -> com.example.DOTO\n"))
+            #expect(plan.output.contains("- rule bad-1.1\n"))
+            #expect(plan.output.contains("0 to add, 1 to change, 8 to remove."))
+            let refused = try await fixture.binary.run("apply \(file)")
+            #expect(refused.status == 1)
+            #expect(refused.errors.contains("  rule bad-1.1\n"))
+            #expect(refused.errors.contains("Nothing was changed. To remove it, add --yes."))
+            #expect(try await fixture.exported() == before)
+            #expect(try await fixture.binary.run("apply \(file) --yes").status == 0)
+            #expect(try await fixture.exported() == "versiongate: 1\n\napps:\n  com.example.DOTO:\n    name: Doto\n")
+            try await fixture.binary.run("undo 2")
+            #expect(try await fixture.exported() == before)
+        }
+    }
+
+    @Test("ask when a release is staged no more and nothing says since when; else the file's time holds")
+    func endsStaging() async throws {
+        try await PolicyFileFixture.with { fixture in
+            try await fixture.binary.run("apply \(try fixture.write(PolicyFileFixture.example))")
+            let released = PolicyFileFixture.example.replacing("        staged: true\n", with: "")
+            let file = try fixture.write(released)
+            let refused = try await fixture.binary.run("plan \(file)")
+            #expect(refused.status == 1)
+            #expect(
+                refused.errors.hasPrefix("Error: \(file):11:9: release 1.2: it is staged no more"),
+                "\(refused.errors)"
+            )
+            let dated = PolicyFileFixture.example
+                .replacing("        staged: true\n", with: "        live_at: 2026-03-03T12:00:00Z\n")
+            #expect(try await fixture.binary.run("apply \(try fixture.write(dated))").status == 0)
+            #expect(try await fixture.binary.run("plan \(file)").status == 0)
+        }
+    }
+
+    @Test("change a percentage with its steps, and not beside them")
+    func changesSteps() async throws {
+        try await PolicyFileFixture.with { fixture in
+            try await fixture.binary.run("apply \(try fixture.write(PolicyFileFixture.example))")
+            let alone = PolicyFileFixture.example.replacing("rollout: 25\n", with: "rollout: 50\n")
+            let file = try fixture.write(alone)
+            let refused = try await fixture.binary.run("plan \(file)")
+            #expect(refused.status == 1)
+            #expect(refused.errors.contains("\(file):25:14: rules.rollout: \"update-1.2\" follows its rollout steps"))
+            let both = try fixture.write(alone.replacing("rollout: 100}", with: "rollout: 99}"))
+            let plan = try await fixture.binary.run("plan \(both)")
+            #expect(plan.output.contains("0 to add, 2 to change, 0 to remove."), "\(plan.output)\(plan.errors)")
+            #expect(try await fixture.binary.run("apply \(both)").status == 0)
+            #expect(try await fixture.binary.run("plan \(both)").status == 0)
+        }
+    }
+
+    @Test("do what their documentation shows")
+    func doesWhatIsDocumented() async throws {
+        try await PolicyFileFixture.with { fixture in
+            let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .appending(path: "../../Sources/VersionGateCommands/VersionGate.docc/PolicyFile.md")
+            let parts = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "```yaml\n")
+            let example = try #require(parts.dropFirst().first?.components(separatedBy: "```").first)
+            let file = try fixture.write(example)
+            #expect(try await fixture.binary.run("plan \(file)").status == 2)
+            let apply = try await fixture.binary.run("apply \(file)")
+            #expect(apply.status == 0, "\(apply.errors)")
+            #expect(try await fixture.binary.run("plan \(file)").status == 0)
+            let input = try await fixture.database.psql("SELECT count(*) FROM rules; SELECT count(*) FROM releases")
+                .output
+            #expect(input == "2\n2\n")
+        }
+    }
+
+    @Test("ask on a terminal before anything is removed, and do as they are told", arguments: ["n", "", "y"])
+    func asks(answer: String) async throws {
+        try await PolicyFileFixture.with { fixture in
+            try await fixture.binary.run("apply \(try fixture.write(PolicyFileFixture.example))")
+            let file = try fixture.write("versiongate: 1\n")
+            let result = try await Subprocess.run(
+                .name("script"),
+                arguments: [
+                    "--quiet", "--return", "--echo", "never", "--command", "\(BuiltBinary.path) apply \(file)",
+                    "/dev/null",
+                ],
+                environment: fixture.binary.subprocessEnvironment,
+                input: .string("\(answer)\n"),
+                output: .string(limit: 1 << 20),
+                error: .discarded
+            )
+            #expect(result.standardOutput.contains("  rule update-1.2\r\n"))
+            #expect(result.standardOutput.contains("Remove it? [y/N] "))
+            #expect(result.standardOutput.contains("Nothing was changed.") == (answer != "y"))
+            #expect(result.terminationStatus == .exited(answer == "y" ? 0 : 1))
+            #expect(try await fixture.revision() == (answer == "y" ? "2" : "1"))
+        }
+    }
+}
