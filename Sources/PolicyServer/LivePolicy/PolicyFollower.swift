@@ -24,7 +24,7 @@ public struct PolicyFollower: Service {
     /// The same where notifications cannot come: on a standby, behind a pooler.
     private static let pollIntervalWithoutNotifications: Duration = .milliseconds(500)
     /// How connections are attempted, so that one is there soon after the network is.
-    private static let attempts = OverlappingAttempts(interval: .seconds(1), limit: 5)
+    private static let attempts = OverlappingAttempts(interval: .seconds(1), limit: 10)
 
     /// Creates a follower.
     ///

@@ -16,6 +16,8 @@ actor DatabasePreparation {
 
     /// How long the server waits for a silent database; checks do not wait meanwhile.
     private static let responseTimeout: Duration = .seconds(10)
+    /// The same for a connection, which over a slow network takes five answers; attempts overlap, so none is in the way.
+    private static let connectTimeout: Duration = .seconds(10)
 
     init(source: DatabaseSource, migrates: Bool, logger: Logger) {
         self.source = source
@@ -53,6 +55,7 @@ actor DatabasePreparation {
         var configuration = database.configuration(as: .server)
         configuration.applicationName = "versiongate serve"
         configuration.responseTimeout = Self.responseTimeout
+        configuration.connectTimeout = Self.connectTimeout
         return configuration
     }
 

@@ -1,0 +1,48 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # script/faults reads all of these files, which share their names
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the versiongate authors
+#
+# Clients that mean harm. The checks of others are answered all the while, and the server's memory does not grow.
+
+scenario slow-headers 6 "48 clients send headers that never end, a byte at a time"
+slow_headers() { hostile slow-headers; }
+
+scenario slow-bodies 6 "48 clients send bodies a byte at a time"
+slow_bodies() { hostile slow-bodies; }
+
+scenario never-reading 6 "48 clients ask and ask, and read no answer"
+never_reading() { hostile never-reading; }
+
+scenario idle-connections 6 "10,000 connections that say nothing; needs 'ulimit -n' of 10,200"
+idle_connections() {
+    ulimit -n 20000 2> /dev/null || ulimit -n 10200 2> /dev/null || skip "needs 'ulimit -n' of 10,200"
+    hostile idle --connections 10000
+}
+
+scenario pipelining 6 "8 clients send a thousand requests at once, again and again"
+pipelining() { hostile pipelining; }
+
+scenario smuggling 2 "requests that two readers could divide differently: two lengths, folded headers, bare LF"
+smuggling() { hostile smuggling; }
+
+scenario random-bodies 8 "8 clients send random and mutated bodies"
+random_bodies() { hostile random-bodies; }
+
+# hostile KIND [OPTION...]: such clients twice, each time for half of the seconds; a leak shows between the two.
+hostile() {
+    usual
+    fault_begins
+    local told memory=() half
+    half=$(awk -v seconds="$seconds" 'BEGIN { print seconds / 2 }')
+    for _ in first second; do
+        told=$("$faults/hostile.py" "$1" 127.0.0.1 "${server_port[server]}" --seconds "$half" "${@:2}" \
+            2>> "$place/hostile.log") || fail "$(tail -n 1 "$place/hostile.log")"
+        ! is_gone server || fail "the server ended"
+        memory+=("$(memory server)")
+    done
+    fault_ends
+    recovers postgres 5
+    note "$told; ${memory[0]} MB, then ${memory[1]} MB"
+    [[ $((memory[1] - memory[0])) -le 16 ]] || fail "the memory grew from ${memory[0]} MB to ${memory[1]} MB"
+}
