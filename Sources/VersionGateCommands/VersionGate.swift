@@ -30,7 +30,12 @@ public struct VersionGate: AsyncParsableCommand {
                 name: "Editing the policy:",
                 subcommands: [AppCommand.self, ReleaseCommand.self, RuleCommand.self]
             ),
-            CommandGroup(name: "Asking:", subcommands: [CheckCommand.self, HistoryCommand.self, UndoCommand.self]),
+            CommandGroup(
+                name: "Asking:",
+                subcommands: [
+                    CheckCommand.self, ImpactCommand.self, StatsCommand.self, HistoryCommand.self, UndoCommand.self,
+                ]
+            ),
             CommandGroup(name: "The database:", subcommands: [DatabaseCommand.self]),
             CommandGroup(name: "The shell:", subcommands: [CompletionsCommand.self, CommandReferenceCommand.self]),
         ]
