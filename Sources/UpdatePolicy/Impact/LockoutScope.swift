@@ -38,7 +38,8 @@ public struct LockoutScope: Sendable, Equatable {
                 for rule in lockouts { add(rule.bundle) }
             }
         }
-        let ownWay = lockouts.filter { !$0.lockoutWithoutUpdate || $0.target != nil }
+        let releasesDecideFinals = (before.rules + after.rules).contains { $0.final && $0.target != nil }
+        let ownWay = lockouts.filter { releasesDecideFinals || !$0.lockoutWithoutUpdate || $0.target != nil }
         for bundle in Self.bundlesWithOtherReleases(before, after, time) where Self.contains(ownWay, bundle) {
             add(bundle)
         }

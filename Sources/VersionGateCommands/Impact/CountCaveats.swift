@@ -6,6 +6,9 @@ import UpdatePolicy
 
 /// Says in words what figures from counts cannot say.
 enum CountCaveats {
+    /// Whose word the counts are.
+    static let unverified = "The counts are what clients said of themselves; nobody has verified it."
+
     /// A line for each caveat.
     ///
     /// - Parameters:
@@ -24,7 +27,7 @@ enum CountCaveats {
                 "A rollout is taken as that share of the checks; clients that send no install are reached only at 100 %."
             )
         }
-        lines.append("The counts are what clients said of themselves; nobody has verified it.")
+        lines.append(unverified)
         if recent.unknown > 0 {
             let share = NumberText.percent(Double(recent.unknown), of: Double(recent.known + recent.unknown))
             lines.append(

@@ -20,9 +20,10 @@ struct RuleImpactReport: Sendable {
     func text(on terminal: Terminal) -> String {
         var parts = [headline, stageTable(terminal), rowTable(terminal)]
         var notes: [String] = []
+        if rule.lockout { notes.append("In bars, ! stands for checks that are locked out, # for the others with the message.") }
         if isPaused { notes.append("The app is paused, so no rule reaches it.") }
-        if let end = rule.endsAt, rule.endsAt == impact.stages.first?.at || end <= (impact.stages[0].at ?? end) {
-            notes.append("The rule has ended at \(end), so it reaches nobody.")
+        if let end = rule.endsAt, let now = impact.stages.first?.at, end <= now {
+            notes.append("The rule ended at \(end), so it reaches nobody.")
         }
         notes += CountCaveats.lines(uncounted: impact.uncounted, recent: recent) + CountCaveats.warnings(twins)
         parts.append(notes.joined(separator: "\n"))
@@ -120,8 +121,7 @@ struct RuleImpactReport: Sendable {
     ) -> String {
         let width = min(Self.widestBar, terminal.width - table.width - 2)
         guard width >= 8 else { return table.text }
-        var withBars = TextTable(header: table.header + [rule.lockout ? "!: LOCKED OUT  #: REACHED" : ""])
-        if (withBars.header.last ?? "").count > width { withBars = TextTable(header: table.header + [""]) }
+        var withBars = TextTable(header: table.header + [""])
         for (cells, reach, whole) in rows {
             let lockouts = whole > 0 ? reach.lockouts / whole : 0
             let messages = whole > 0 ? reach.messages / whole - lockouts : 0
@@ -139,7 +139,7 @@ struct RuleImpactReport: Sendable {
         switch stage.kind {
         case .now: "now"
         case .enabled: "if enabled"
-        case .step: stage.at.map { "from \($0)" } ?? "step"
+        case .step: stage.at.map { "from \(Timestamp(secondsSince1970: $0.microsecondsSince1970 / 1_000_000))" } ?? "step"
         case .everybody: "at 100 %"
         }
     }

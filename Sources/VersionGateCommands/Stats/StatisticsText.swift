@@ -25,8 +25,8 @@ struct StatisticsText {
 
     /// All of it, without a line break at its end.
     var text: String {
-        [headline, chart, platforms, current, adoption, "The counts are what clients said of themselves; nobody has verified it."]
-            .filter { !$0.isEmpty }.joined(separator: "\n\n")
+        [headline, chart, platforms, current, adoption, CountCaveats.unverified].filter { !$0.isEmpty }
+            .joined(separator: "\n\n")
     }
 
     /// The day of a time in UTC: `2026-03-01`.
@@ -135,7 +135,8 @@ struct StatisticsText {
             )
         }
         for row in rows { table.add(cells: row.0) }
-        return "Checks since \(statistics.currentSince):\n" + withBars(table, rows)
+        let since = Timestamp(secondsSince1970: statistics.currentSince.microsecondsSince1970 / 1_000_000)
+        return "Checks since \(since):\n" + withBars(table, rows)
     }
 
     private func withBars(_ table: TextTable, _ rows: [(cells: [String], share: Double)]) -> String {
