@@ -74,7 +74,9 @@ struct PolicyImpactPropertyTests {
     }
 
     /// What a plain reading of the rows says of clients, in parts of one.
-    private func plain(_ edit: Edit, _ clients: [Client], at time: Timestamp) -> (messages: Double, lockouts: Double, new: Double) {
+    private func plain(_ edit: Edit, _ clients: [Client], at time: Timestamp) -> (
+        messages: Double, lockouts: Double, new: Double
+    ) {
         let before = SlowEvaluator(policy: edit.before)
         let after = SlowEvaluator(policy: edit.after)
         var counts = (messages: 0, lockouts: 0, new: 0)

@@ -33,7 +33,8 @@ struct ReleaseAdoptionTests {
         let adoption = ReleaseAdoption(of: release, counts: early)
         #expect(adoption.halfAt == nil)
         #expect(adoption.microsecondsToHalf == nil)
-        let later = early + [count(-10, "1.3.0", 4), count(-10, "1.4-beta", 1), count(-10, "?", 5), count(-9, "1.3", 1)]
+        let later =
+            early + [count(-10, "1.3.0", 4), count(-10, "1.4-beta", 1), count(-10, "?", 5), count(-9, "1.3", 1)]
         let reached = ReleaseAdoption(of: release, counts: later)
         #expect(reached.halfAt == TestPolicy.hours(-10))
         #expect(reached.microsecondsToHalf == 50_400_000_000)

@@ -47,35 +47,73 @@ struct ConsentTests {
         Edit(
             "add --enable",
             release,
-            "rule", "add", "lock", "--bundle", "a", "--title", "T", "--text", "X", "--versions", "<2", "--lockout",
+            "rule",
+            "add",
+            "lock",
+            "--bundle",
+            "a",
+            "--title",
+            "T",
+            "--text",
+            "X",
+            "--versions",
+            "<2",
+            "--lockout",
             "--enable"
         ),
         Edit(
             "add --enable that starts later",
             release,
-            "rule", "add", "lock", "--bundle", "a", "--title", "T", "--text", "X", "--versions", "<2", "--lockout",
-            "--starts-at", "+3d", "--enable"
+            "rule",
+            "add",
+            "lock",
+            "--bundle",
+            "a",
+            "--title",
+            "T",
+            "--text",
+            "X",
+            "--versions",
+            "<2",
+            "--lockout",
+            "--starts-at",
+            "+3d",
+            "--enable"
         ),
         Edit(
             "edit --lockout",
             release + rule("", "") + "UPDATE rules SET lockout = false;",
-            "rule", "edit", "lock", "--lockout"
+            "rule",
+            "edit",
+            "lock",
+            "--lockout"
         ),
         Edit(
             "widen the versions",
             release + rule("", "") + "UPDATE rules SET versions = '<0.5';",
-            "rule", "edit", "lock", "--versions", "<2"
+            "rule",
+            "edit",
+            "lock",
+            "--versions",
+            "<2"
         ),
         Edit(
             "take a condition away",
             release + rule(", regions", ", '{JP}'"),
-            "rule", "edit", "lock", "--clear", "region"
+            "rule",
+            "edit",
+            "lock",
+            "--clear",
+            "region"
         ),
         Edit(
             "lockout without an update",
             release + staged.replacing("2.0", with: "3.0") + "UPDATE releases SET live_at = NULL, staged = true;"
                 + rule("", ""),
-            "rule", "edit", "lock", "--lockout-without-update"
+            "rule",
+            "edit",
+            "lock",
+            "--lockout-without-update"
         ),
         Edit("rollout up", release + rule(", rollout", ", 0"), "rule", "rollout", "lock", "100%"),
         Edit("ramp", release + rule(", rollout", ", 0"), "rule", "ramp", "lock", "0%@now", "100%@+24h"),
@@ -87,7 +125,8 @@ struct ConsentTests {
         Edit(
             "undo",
             release + rule("", "") + "UPDATE rules SET enabled = false;",
-            "undo", "4"
+            "undo",
+            "4"
         ),
         Edit("resume the app", release + rule("", "") + "UPDATE apps SET paused = true;", "app", "resume", "a"),
         Edit("a release that is no longer staged", staged + rule("", ""), "release", "edit", "a", "2.0", "--no-staged"),
@@ -95,19 +134,34 @@ struct ConsentTests {
         Edit(
             "a release that will be a way out",
             staged + rule("", ""),
-            "release", "add", "a", "2.1", "--platform", "ios", "--live-at", "+2d"
+            "release",
+            "add",
+            "a",
+            "2.1",
+            "--platform",
+            "ios",
+            "--live-at",
+            "+2d"
         ),
         Edit(
             "withdraw a release that hid a way out",
             release + release.replacing("'2.0'", with: "'3.0'")
                 + rule("", "").replacing("'<2'", with: "'<2 || 3.0'"),
-            "release", "withdraw", "a", "3.0"
+            "release",
+            "withdraw",
+            "a",
+            "3.0"
         ),
         Edit(
             "take a withdrawal back",
             staged.replacing("2.0", with: "3.0") + release + rule("", "")
                 + "UPDATE releases SET withdrawn_at = now() WHERE version = '2.0';",
-            "release", "edit", "a", "2.0", "--clear", "withdrawn-at"
+            "release",
+            "edit",
+            "a",
+            "2.0",
+            "--clear",
+            "withdrawn-at"
         ),
     ]
 
@@ -184,7 +238,11 @@ struct ConsentTests {
         Edit(
             "a lockout that is over",
             release + rule(", starts_at, ends_at", ", now() - interval '2 h', now() - interval '1 h'"),
-            "rule", "edit", "lock", "--clear", "starts-at"
+            "rule",
+            "edit",
+            "lock",
+            "--clear",
+            "starts-at"
         ),
     ]
 

@@ -25,48 +25,34 @@ struct EditConsentTests {
     }
 }
 
-@Suite("The terminal")
-struct TerminalTests {
-    private func terminal(_ isTerminal: Bool, _ environment: [String: String] = [:], width: Int? = nil) -> Terminal {
-        Terminal(
-            inputIsTerminal: isTerminal,
-            outputIsTerminal: isTerminal,
-            windowWidth: width,
-            environment: environment
-        )
-    }
-
-    @Test("has colours only if it is one, and NO_COLOR and TERM do not speak against them")
-    func colours() {
-        #expect(terminal(true).hasColours)
-        #expect(!terminal(false).hasColours)
-        #expect(!terminal(true, ["NO_COLOR": "1"]).hasColours)
-        #expect(terminal(true, ["NO_COLOR": ""]).hasColours)
-        #expect(!terminal(true, ["TERM": "dumb"]).hasColours)
-        #expect(terminal(true).coloured("x", .red) == "\u{1B}[31mx\u{1B}[0m")
-        #expect(terminal(false).coloured("x", .red) == "x")
-    }
-
-    @Test("is as wide as its window, or as COLUMNS says")
+@Suite("Figures and bars")
+struct FigureTests {
+    @Test("are bars as wide as a terminal leaves room for behind a table")
     func width() {
-        #expect(terminal(true, ["COLUMNS": "70"], width: 120).width == 120)
-        #expect(terminal(false, ["COLUMNS": "70"], width: 120).width == 70)
-        #expect(terminal(false, ["COLUMNS": "3"]).width == 40)
-        #expect(terminal(false, ["COLUMNS": "x"]).width == 80)
-        #expect(terminal(false).width == 80)
+        var table = TextTable("A", "B")
+        table.add("12345678", "x")
+        #expect(Bar.width(behind: table, on: Terminal(width: 40, usesColor: false)) == 27)
+        #expect(Bar.width(behind: table, on: Terminal(width: 120, usesColor: false)) == 40)
+        #expect(Bar.width(behind: table, on: Terminal(width: 20, usesColor: false)) == nil)
+        #expect(Bar.width(behind: table, on: .file) == 40)
+        var withBar = TextTable("A", "B")
+        withBar.add(cells: ["1", ""], bar: "##..")
+        #expect(withBar.text(for: .file) == "A  B\n1     ##..")
     }
 
-    @Test("gets bars of the width that was asked for, with a mark for everything above nothing")
+    @Test("are bars of the width that was asked for, with a mark for everything above nothing")
     func bars() {
-        let plain = terminal(false)
+        let plain = Terminal.file
         #expect(Bar.text([(0.5, "!", .red), (0.25, "#", .green)], width: 8, on: plain) == "!!!!##..")
         #expect(Bar.text([(0.001, "!", .red), (0.999, "#", .green)], width: 4, on: plain) == "!###")
         #expect(Bar.text([(0, "!", .red)], width: 4, on: plain) == "....")
         #expect(Bar.text([(1, "!", .red), (0.1, "#", .green)], width: 4, on: plain) == "!!!!")
-        #expect(Bar.text([(1, "#", .green)], width: 2, on: terminal(true)) == "\u{1B}[32m##\u{1B}[0m")
+        #expect(
+            Bar.text([(1, "#", .green)], width: 2, on: Terminal(width: 80, usesColor: true)) == "\u{1B}[32m##\u{1B}[0m"
+        )
     }
 
-    @Test("shows counts and shares so that something never looks like nothing")
+    @Test("are counts and shares so that something never looks like nothing")
     func numbers() {
         #expect(NumberText.count(0) == "0")
         #expect(NumberText.count(1_234_567) == "1,234,567")
@@ -82,9 +68,11 @@ struct TerminalTests {
         #expect(JSONText.number(0.000_04) == "0.00004")
     }
 
-    @Test("suggests names that are spelled nearly alike")
+    @Test("are names that are spelled nearly alike")
     func suggestions() {
-        #expect(SimilarNames.of("upate-1.2", among: ["update-1.2", "update-1.3", "other"]) == ["update-1.2", "update-1.3"])
+        #expect(
+            SimilarNames.of("upate-1.2", among: ["update-1.2", "update-1.3", "other"]) == ["update-1.2", "update-1.3"]
+        )
         #expect(SimilarNames.of("maint", among: ["maintenance", "x"]) == ["maintenance"])
         #expect(SimilarNames.of("k", among: ["something"]).isEmpty)
     }

@@ -53,27 +53,37 @@ struct ImpactCommandTests {
         #expect(output.contains("reached only at 100 %"))
         #expect(output.contains("Not known: 50 more checks (4.8 % of all)"), "\(output)")
         #expect(!output.contains("\u{1B}"))
-        #expect(output.split(separator: "\n").filter { $0.contains(".....") }.allSatisfy { $0.count <= 80 }, "\(output)")
+        #expect(
+            output.split(separator: "\n").filter { $0.contains(".....") }.allSatisfy { $0.count <= 80 },
+            "\(output)"
+        )
     }
 
     @Test("fits the width that is there, and has colours on a terminal without NO_COLOR alone")
     func terminal() async throws {
         try await prepare()
-        let wide = try await BuiltBinary(
-            environment: ["DATABASE_URL": TestDatabase.current.url(user: "versiongate_admin"), "COLUMNS": "140"]
-        ).run("impact lock")
-        #expect((wide.output.split(separator: "\n").filter { $0.contains("..") }.map(\.count).max() ?? 0) > 80)
-        func onTerminal(_ variables: [Environment.Key: String?]) async throws -> String {
+        func onTerminal(_ variables: [Environment.Key: String?], width: Int = 80) async throws -> String {
             try await Subprocess.run(
                 .name("script"),
-                arguments: ["--quiet", "--return", "--command", "\(BuiltBinary.path) impact lock", "/dev/null"],
+                arguments: [
+                    "--quiet", "--return", "--command", "stty cols \(width); \(BuiltBinary.path) impact lock",
+                    "/dev/null",
+                ],
                 environment: versiongate.subprocessEnvironment.updating(variables),
                 output: .string(limit: 1 << 20),
                 error: .discarded
             ).standardOutput
         }
         #expect(try await onTerminal(["NO_COLOR": nil, "TERM": "xterm"]).contains("\u{1B}[31m"))
-        #expect(!(try await onTerminal(["NO_COLOR": "1", "TERM": "xterm"]).contains("\u{1B}[31m")))
+        for width in [70, 100, 140] {
+            let plain = try await onTerminal(["NO_COLOR": "1", "TERM": "xterm"], width: width)
+            #expect(!plain.contains("\u{1B}"))
+            let charts = plain.split(whereSeparator: \.isNewline).filter {
+                $0.hasPrefix("at 100 %") || $0.hasPrefix("1.0")
+            }
+            #expect(charts.allSatisfy { $0.count <= width })
+            #expect(charts.contains { $0.count > width - 45 })
+        }
     }
 
     private struct Document: Decodable {
@@ -147,9 +157,13 @@ struct ImpactCommandTests {
         )
         try await TestDatabase.current.addCounts("(now(), 'com.example.Doto', 'ios', '2.0.0-prod', 10, 0, 0)")
         let output = try await versiongate.run("impact lock").output
-        #expect(output.contains("The figures say how many at most: attributes and languages of clients are not counted."))
         #expect(
-            output.contains("Warning: 10 checks come from version 2.0.0-prod, a pre-release: it sorts below 2.0, so <2.0"),
+            output.contains("The figures say how many at most: attributes and languages of clients are not counted.")
+        )
+        #expect(
+            output.contains(
+                "Warning: 10 checks come from version 2.0.0-prod, a pre-release: it sorts below 2.0, so <2.0"
+            ),
             "\(output)"
         )
         #expect(!output.contains("if enabled"))

@@ -106,7 +106,8 @@ public struct RuleImpact: Sendable {
         unbounded.rules[place].steps = []
         let compiled = try CompiledPolicy(unbounded)
         var rows: [ClientGroup: Row] = [:]
-        var uncounted: Set<UncountedCondition> = stages.contains { (1..<10_000).contains($0.rollout.hundredths) }
+        var uncounted: Set<UncountedCondition> =
+            stages.contains { (1..<10_000).contains($0.rollout.hundredths) }
             ? [.rollout] : []
         for client in clients {
             let group = ClientGroup(client.client)

@@ -8,8 +8,8 @@ extension CommandError {
     static func noCounts(of bundle: String?, days: Int) -> CommandError {
         let checks = bundle.map { "checks of \($0)" } ?? "checks"
         return CommandError(
-            "no \(checks) were counted in the last \(days) days; servers count checks while they run and add them up "
-                + "within a minute; a longer period may have some: --days \(days * 4)"
+            "no \(checks) were counted in the last \(days) days; servers count the checks that they "
+                + "answer, unless --count-interval is 0; a longer period may have some: --days \(min(days * 4, 3_660))"
         )
     }
 

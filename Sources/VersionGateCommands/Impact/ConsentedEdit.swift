@@ -16,7 +16,6 @@ struct ConsentedEdit {
     let logger: Logger
     /// Whether `--yes` was given.
     let yes: Bool
-    let terminal: Terminal
 
     /// How often the impact is found out anew when others edit meanwhile and nobody was asked.
     private static let mostAttempts = 5
@@ -47,12 +46,12 @@ struct ConsentedEdit {
                     recent: try await recentChecks(edit.concern),
                     at: .now()
                 )
-                print(impact.text(on: terminal))
+                print(impact.text(on: .standardOutput))
                 let wasAsked = try EditConsent(
                     reason: impact.reasonForConsent,
                     yes: yes,
-                    canAsk: terminal.canAsk
-                ).require(on: terminal)
+                    canAsk: Terminal.canAsk
+                ).require()
                 do {
                     return try await editing.edit(by: author, onto: edit.base, body)
                 } catch let error as PolicyChangedError {

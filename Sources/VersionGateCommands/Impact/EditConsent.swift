@@ -33,12 +33,12 @@ enum EditConsent: Equatable {
     /// - Returns: Whether somebody was asked.
     /// - Throws: an error that says that nothing was changed, and why.
     @discardableResult
-    func require(on terminal: Terminal) throws -> Bool {
+    func require() throws -> Bool {
         switch self {
         case .given:
             return false
         case .question(let question):
-            guard terminal.confirms(question) else { throw CommandError("nothing was changed, as you said") }
+            guard Terminal.confirms(question) else { throw CommandError("nothing was changed, as you said") }
             return true
         case .missing(let error):
             throw CommandError(error)

@@ -51,11 +51,13 @@ extension EditImpact {
         add("locked out", NumberText.percent(now.lockoutsBefore, of: whole), now.lockoutsAfter, ahead.lockoutsAfter)
         add("newly locked out", "", now.newLockouts, ahead.newLockouts)
         add("not locked out, no way out", "", now.withoutWayOut, ahead.withoutWayOut)
-        return table.text
+        return table.text(for: terminal)
     }
 
     private func versions(_ terminal: Terminal) -> String {
-        let rows = impact.rows.filter { $0.ahead.newLockouts > 0 }.sorted { $0.ahead.newLockouts > $1.ahead.newLockouts }
+        let rows = impact.rows.filter { $0.ahead.newLockouts > 0 }.sorted {
+            $0.ahead.newLockouts > $1.ahead.newLockouts
+        }
         let apps = Set(impact.rows.map(\.group.bundle)).count > 1
         let whole = Double(impact.checks)
         var table = TextTable(
@@ -68,17 +70,14 @@ extension EditImpact {
             ]
         }
         let shown = rows.prefix(Self.mostRows)
-        for row in shown { table.add(cells: cells(row)) }
-        let width = min(40, terminal.width - table.width - 2)
-        if width >= 8 {
-            var withBars = TextTable(header: table.header + [""])
-            for row in shown {
-                let part = row.checks > 0 ? row.ahead.newLockouts / Double(row.checks) : 0
-                withBars.add(cells: cells(row) + [Bar.text([(part, "!", .red)], width: width, on: terminal)])
-            }
-            table = withBars
+        var plain = table
+        for row in shown { plain.add(cells: cells(row)) }
+        let width = Bar.width(behind: plain, on: terminal)
+        for row in shown {
+            let part = row.checks > 0 ? row.ahead.newLockouts / Double(row.checks) : 0
+            table.add(cells: cells(row), bar: width.map { Bar.text([(part, "!", .red)], width: $0, on: terminal) })
         }
         let more = rows.count - shown.count
-        return table.text + (more > 0 ? "\nand \(more) more" : "")
+        return table.text(for: terminal) + (more > 0 ? "\nand \(more) more" : "")
     }
 }

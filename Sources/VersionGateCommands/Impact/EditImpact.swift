@@ -61,7 +61,8 @@ struct EditImpact: Sendable {
                 + " that would say how many"
         }
         if lockouts.everyApp, recent.isEmpty {
-            return "this may lock somebody out, and no checks were counted in the last \(recent.days) days that would say"
+            return
+                "this may lock somebody out, and no checks were counted in the last \(recent.days) days that would say"
                 + " how many"
         }
         return nil

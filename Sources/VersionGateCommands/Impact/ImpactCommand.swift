@@ -68,7 +68,7 @@ struct ImpactCommand: AsyncParsableCommand {
         }
         switch output.format {
         case .json: print(report.json)
-        case .table: print(report.text(on: .current))
+        case .table: print(report.text(on: .standardOutput))
         }
     }
 }

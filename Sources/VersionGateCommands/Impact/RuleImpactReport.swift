@@ -14,13 +14,14 @@ struct RuleImpactReport: Sendable {
 
     /// The most versions that are shown one by one.
     private static let mostRows = 25
-    private static let widestBar = 40
 
     /// The report for people, without a line break at its end.
     func text(on terminal: Terminal) -> String {
         var parts = [headline, stageTable(terminal), rowTable(terminal)]
         var notes: [String] = []
-        if rule.lockout { notes.append("In bars, ! stands for checks that are locked out, # for the others with the message.") }
+        if rule.lockout {
+            notes.append("In bars, ! stands for checks that are locked out, # for the others with the message.")
+        }
         if isPaused { notes.append("The app is paused, so no rule reaches it.") }
         if let end = rule.endsAt, let now = impact.stages.first?.at, end <= now {
             notes.append("The rule ended at \(end), so it reaches nobody.")
@@ -38,7 +39,9 @@ struct RuleImpactReport: Sendable {
 
     private func stageTable(_ terminal: Terminal) -> String {
         let whole = Double(impact.checks)
-        var table = TextTable(header: ["WHEN", "ROLLOUT", "REACHED"] + (rule.lockout ? ["LOCKED OUT", "NO WAY OUT"] : []))
+        var table = TextTable(
+            header: ["WHEN", "ROLLOUT", "REACHED"] + (rule.lockout ? ["LOCKED OUT", "NO WAY OUT"] : [])
+        )
         let cells = zip(impact.stages, impact.total).map { stage, reach in
             [Self.name(of: stage), "\(stage.rollout) %", NumberText.percent(reach.messages, of: whole)]
                 + (rule.lockout
@@ -119,27 +122,25 @@ struct RuleImpactReport: Sendable {
         _ rows: [(cells: [String], reach: RuleImpact.Reach, whole: Double)],
         _ terminal: Terminal
     ) -> String {
-        let width = min(Self.widestBar, terminal.width - table.width - 2)
-        guard width >= 8 else { return table.text }
-        var withBars = TextTable(header: table.header + [""])
+        guard let width = Bar.width(behind: table, on: terminal) else { return table.text(for: terminal) }
+        var withBars = TextTable(header: table.header)
         for (cells, reach, whole) in rows {
             let lockouts = whole > 0 ? reach.lockouts / whole : 0
             let messages = whole > 0 ? reach.messages / whole - lockouts : 0
-            let bar = Bar.text(
-                [(lockouts, "!", .red), (messages > 1e-9 ? messages : 0, "#", .green)],
-                width: width,
-                on: terminal
-            )
-            withBars.add(cells: cells + [bar])
+            let parts: [(part: Double, character: Character, style: TextStyle)] = [
+                (lockouts, "!", .red), (messages > 1e-9 ? messages : 0, "#", .green),
+            ]
+            withBars.add(cells: cells, bar: Bar.text(parts, width: width, on: terminal))
         }
-        return withBars.text
+        return withBars.text(for: terminal)
     }
 
     private static func name(of stage: RuleImpact.Stage) -> String {
         switch stage.kind {
         case .now: "now"
         case .enabled: "if enabled"
-        case .step: stage.at.map { "from \(Timestamp(secondsSince1970: $0.microsecondsSince1970 / 1_000_000))" } ?? "step"
+        case .step:
+            stage.at.map { "from \(Timestamp(secondsSince1970: $0.microsecondsSince1970 / 1_000_000))" } ?? "step"
         case .everybody: "at 100 %"
         }
     }

@@ -17,8 +17,7 @@ extension EditOptions {
         let author = EditAuthor(osUser: NSUserName(), why: why)
         let warnings = EditWarnings()
         let change = try await database.withConnection(as: .admin, onNotice: warnings.tell) { connection, logger in
-            try await ConsentedEdit(connection: connection, logger: logger, yes: yes, terminal: .current)
-                .make(by: author, body)
+            try await ConsentedEdit(connection: connection, logger: logger, yes: yes).make(by: author, body)
         }
         print(ChangeReport(change: change).text)
     }

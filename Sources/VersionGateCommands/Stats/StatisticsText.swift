@@ -9,7 +9,7 @@ struct StatisticsText {
     private let terminal: Terminal
 
     /// Versions that have a letter of their own in the chart; the others share one.
-    private static let letters: [(letter: Character, colour: Terminal.Colour)] = [
+    private static let letters: [(letter: Character, style: TextStyle)] = [
         ("A", .green), ("B", .cyan), ("C", .blue), ("D", .magenta), ("E", .yellow), ("F", .red),
     ]
     private static let others: Character = "-"
@@ -59,13 +59,12 @@ struct StatisticsText {
             ]
         }
         for row in rows { table.add(cells: row) }
-        let width = min(Self.widestBar, terminal.width - table.width - 2)
-        guard width >= 10 else { return table.text }
-        var withBars = TextTable(header: table.header + ["VERSIONS"])
-        for (days, row) in zip(lines, rows) {
-            withBars.add(cells: row + [bar(days, named, width: width)])
+        guard let width = Bar.width(behind: table, on: terminal, most: Self.widestBar) else {
+            return table.text(for: terminal)
         }
-        return withBars.text + "\n" + legend(named)
+        var withBars = TextTable(header: table.header)
+        for (days, row) in zip(lines, rows) { withBars.add(cells: row, bar: bar(days, named, width: width)) }
+        return withBars.text(for: terminal) + "\n" + legend(named)
     }
 
     /// The versions with most checks, the greatest first.
@@ -81,19 +80,19 @@ struct StatisticsText {
     private func bar(_ days: [AppStatistics.Day], _ named: [AppVersion], width: Int) -> String {
         let all = Double(days.reduce(0) { $0 + $1.checks })
         let counts = days.flatMap(\.versions)
-        var parts: [(part: Double, character: Character, colour: Terminal.Colour)] = []
+        var parts: [(part: Double, character: Character, style: TextStyle)] = []
         var rest = all
         for (version, style) in zip(named, Self.letters) {
             let checks = counts.filter { $0.version.flatMap { AppVersion($0) } == version }.reduce(0) { $0 + $1.checks }
             rest -= Double(checks)
-            parts.append((Double(checks) / all, style.letter, style.colour))
+            parts.append((Double(checks) / all, style.letter, style.style))
         }
         if rest > 0 { parts.append((rest / all, Self.others, .yellow)) }
         return Bar.text(parts, width: width, on: terminal)
     }
 
     private func legend(_ named: [AppVersion]) -> String {
-        let names = zip(named, Self.letters).map { "\(terminal.coloured(String($1.letter), $1.colour)) \($0.text)" }
+        let names = zip(named, Self.letters).map { "\(terminal.styled(String($1.letter), $1.style)) \($0.text)" }
         let count = Set(statistics.byDay.flatMap(\.versions).map { $0.version.flatMap { AppVersion($0) } }).count
         return (names + (count > named.count ? ["\(Self.others) others"] : [])).joined(separator: "  ")
     }
@@ -129,7 +128,10 @@ struct StatisticsText {
             let checks = others.reduce(0) { $0 + $1.checks }
             rows.append(
                 (
-                    ["\(others.count) more", "", NumberText.count(checks), NumberText.percent(Double(checks), of: all)],
+                    [
+                        "\(others.count) more", "", NumberText.count(checks),
+                        NumberText.percent(Double(checks), of: all),
+                    ],
                     Double(checks) / all
                 )
             )
@@ -140,13 +142,12 @@ struct StatisticsText {
     }
 
     private func withBars(_ table: TextTable, _ rows: [(cells: [String], share: Double)]) -> String {
-        let width = min(40, terminal.width - table.width - 2)
-        guard width >= 8 else { return table.text }
-        var withBars = TextTable(header: table.header + [""])
+        guard let width = Bar.width(behind: table, on: terminal) else { return table.text(for: terminal) }
+        var withBars = TextTable(header: table.header)
         for (cells, share) in rows {
-            withBars.add(cells: cells + [Bar.text([(share, "#", .green)], width: width, on: terminal)])
+            withBars.add(cells: cells, bar: Bar.text([(share, "#", .green)], width: width, on: terminal))
         }
-        return withBars.text
+        return withBars.text(for: terminal)
     }
 
     private var adoption: String {
@@ -162,7 +163,7 @@ struct StatisticsText {
                 adoption.release.microsecondsToHalf.map { "after \(Self.duration(microseconds: $0))" } ?? "not yet"
             )
         }
-        return table.text
+        return table.text(for: terminal)
     }
 
     /// A duration in days and hours: `2 d 5 h`.

@@ -45,7 +45,7 @@ struct StatsCommand: AsyncParsableCommand {
         }
         switch output.format {
         case .json: print(StatisticsJSON(statistics).text)
-        case .table: print(StatisticsText(statistics, terminal: .current).text)
+        case .table: print(StatisticsText(statistics, terminal: .standardOutput).text)
         }
     }
 }
