@@ -64,9 +64,7 @@ struct CompletionTests {
             ["VERSIONGATE_STATE_DIR": folder], ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing"],
         ] {
             let binary = BuiltBinary(environment: environment)
-            let result = try await binary.run(arguments: [
-                "---completion", "rule", "show", "--", "positional@0", "3", "0",
-            ])
+            let result = try await binary.run(arguments: ["---completion", "rule", "show", "--", "positional@0", "3", "0"])
             #expect(result.status == 0)
             #expect(result.output.trimmingCharacters(in: .whitespacesAndNewlines).isEmpty)
             #expect(result.errors.isEmpty, "\(result.errors)")

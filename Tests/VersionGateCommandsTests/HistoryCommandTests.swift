@@ -119,13 +119,10 @@ struct HistoryCommandTests {
         #expect(try await versiongate.run("check --explain --revision 1 bundle=a").output.contains("No rules"))
     }
 
-    @Test(
-        "refuse revisions that there are not, or that a server would have to answer",
-        arguments: [
-            ("--revision 6", 1, "there is no revision 6"), ("--revision=-1", 64, "from 0 on"),
-            ("--revision x", 64, "--revision"), ("--revision 1 --server http://127.0.0.1:1", 64, "--revision"),
-        ]
-    )
+    @Test("refuse revisions that there are not, or that a server would have to answer", arguments: [
+        ("--revision 6", 1, "there is no revision 6"), ("--revision=-1", 64, "from 0 on"),
+        ("--revision x", 64, "--revision"), ("--revision 1 --server http://127.0.0.1:1", 64, "--revision"),
+    ])
     func refuseRevisions(_ options: String, _ status: Int, _ message: String) async throws {
         try await versiongate.run("app add a")
         let result = try await versiongate.run("check \(options) bundle=a")
@@ -168,9 +165,7 @@ struct HistoryCommandTests {
                 """
         )
         let list = try await versiongate.run("rule list").output
-        let states = list.split(separator: "\n").dropFirst().map {
-            $0.split(separator: " ")[...2].joined(separator: " ")
-        }
+        let states = list.split(separator: "\n").dropFirst().map { $0.split(separator: " ")[...2].joined(separator: " ") }
         #expect(
             states.sorted() == [
                 "android a waiting", "ended a ended", "off a off", "on a on", "paused p waiting", "ramp a waiting",
@@ -194,10 +189,8 @@ struct HistoryCommandTests {
             """
         )
         let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
-        let shown = try await admin.query(
-            "SELECT concat_ws(' ', period, bundle, platform, version, checks, share, messages, lockouts) FROM recent_checks"
-        )
-        .map { try $0.decode(0, as: String.self) }
+        let shown = try await admin.query("SELECT concat_ws(' ', period, bundle, platform, version, checks, share, messages, lockouts) FROM recent_checks")
+            .map { try $0.decode(0, as: String.self) }
         #expect(
             shown == [
                 "24 hours a ios 1.1 60 75.00 20 10", "24 hours a ios 1.2 20 25.00 0 0", "24 hours b 1 100.00 1 1",
