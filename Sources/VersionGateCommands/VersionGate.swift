@@ -34,7 +34,12 @@ public struct VersionGate: AsyncParsableCommand {
                 name: "The policy as a file:",
                 subcommands: [ExportCommand.self, PlanCommand.self, ApplyCommand.self]
             ),
-            CommandGroup(name: "Asking:", subcommands: [CheckCommand.self, HistoryCommand.self, UndoCommand.self]),
+            CommandGroup(
+                name: "Asking:",
+                subcommands: [
+                    CheckCommand.self, ImpactCommand.self, StatsCommand.self, HistoryCommand.self, UndoCommand.self,
+                ]
+            ),
             CommandGroup(name: "The database:", subcommands: [DatabaseCommand.self]),
             CommandGroup(name: "The shell:", subcommands: [CompletionsCommand.self, CommandReferenceCommand.self]),
         ]

@@ -80,7 +80,19 @@ struct StoryTests {
         )
         #expect(disabled.contains(#""condition":"enabled","expected":"true","actual":"false""#))
 
-        // The place for: versiongate impact bad-2.3
+        let counted = try await TestDatabase.current.psql(
+            """
+            INSERT INTO check_counts (hour, bundle, platform, version, checks, messages, lockouts) VALUES
+                (now(), '\(Self.bundle)', 'ios', '2.3.1', 30, 0, 0), (now(), '\(Self.bundle)', 'ios', '2.3.5', 70, 0, 0)
+            """,
+            user: "versiongate_server"
+        )
+        try #require(counted.isSuccess, "\(counted.errors)")
+        let impact = try await run("impact", "bad-2.3")
+        #expect(impact.contains("at 100 %    100 %    30.0 %   30.0 %      0.0 %"), "\(impact)")
+        let refused = try await versiongate.run(arguments: ["rule", "enable", "bad-2.3"])
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("newly lock out up to 30.0 %"), "\(refused.errors)")
 
         try await run("rule", "ramp", "bad-2.3", "10%@now", "100%@+1h", "--yes")
         let before = try await check("version=2.3.1", options: ["--at", "+2h"])

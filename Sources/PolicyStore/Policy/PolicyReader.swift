@@ -50,6 +50,22 @@ public enum PolicyReader {
         return policy
     }
 
+    /// Reads some apps with all that belongs to them, and the rules for every app, as the transaction of `session` sees
+    /// them.
+    ///
+    /// - Parameter bundles: The apps, case does not count; those that are not there are left out; nil for all.
+    public static func policy(_ session: PostgresSession, bundles: [String]?) throws -> Policy {
+        guard let bundles else { return try policy(session, of: .everything) }
+        let spelled = try session.query(
+            """
+            SELECT bundle FROM public.apps
+            WHERE lower(bundle COLLATE "C") IN (SELECT lower(named COLLATE "C") FROM unnest($1::text[]) AS named)
+            """,
+            [bundles]
+        ).map { try $0.decode(0, as: String.self) }
+        return try policy(session, of: .apps(spelled, rulesForEveryApp: true))
+    }
+
     /// Reads what differs from an earlier state, as one moment's state.
     ///
     /// - Returns: nil where the history does not tell, or tells of so much that everything is read as quickly.

@@ -43,22 +43,42 @@ extension RuleGroup {
         _ app: CompiledApp?
     ) -> Condition? {
         let rule = rules[number]
+        if let condition = firstUnmetFact(rule, facts) { return condition }
+        if !rule.languages.isEmpty, !holdsLanguage(rule, client) { return .languages }
+        if !rule.attributes.isEmpty, firstUnmetAttribute(rule, client) != nil { return .attributes }
+        if let condition = firstUnmetOccasion(rule, client, facts, app, at: facts.time) { return condition }
+        if !isInRollout(number, client, at: facts.time) { return .rollout }
+        if !rule.flags.contains(.enabled) { return .enabled }
+        if let app, app.isPaused { return .paused }
+        return nil
+    }
+
+    /// The first condition on what a client is, in the order of judgement, that is not met.
+    @inline(__always)
+    func firstUnmetFact(_ rule: CompiledRule, _ facts: CheckFacts) -> Condition? {
         if !rule.platforms.isEmpty, !holds(rule.platforms, platform: facts.platform) { return .platforms }
         if !rule.versions.isEmpty, !holds(rule.versions, facts.versionRank) { return .versions }
         if !rule.builds.isEmpty, !holds(rule.builds, facts.buildRank) { return .builds }
         if !rule.os.isEmpty, !holds(rule.os, facts.osRank) { return .os }
         if !rule.regions.isEmpty, !holds(rule.regions, region: facts.region) { return .regions }
-        if !rule.languages.isEmpty, !holdsLanguage(rule, client) { return .languages }
-        if !rule.attributes.isEmpty, firstUnmetAttribute(rule, client) != nil { return .attributes }
+        return nil
+    }
+
+    /// The first condition that changes with time, in the order of judgement, that is not met.
+    @inline(__always)
+    func firstUnmetOccasion(
+        _ rule: CompiledRule,
+        _ client: borrowing Client,
+        _ facts: CheckFacts,
+        _ app: CompiledApp?,
+        at time: Int64
+    ) -> Condition? {
         if rule.flags.contains(.hasTarget) {
             if facts.versionRank >= rule.targetRank { return .targetReached }
-            if !isTargetOffered(rule, client, facts, app) { return .targetNotOffered }
+            if !isTargetOffered(rule, client, facts.platform, app, at: time) { return .targetNotOffered }
         }
-        if facts.time < rule.startsAt { return .startsAt }
-        if facts.time >= rule.endsAt { return .endsAt }
-        if !isInRollout(number, client, at: facts.time) { return .rollout }
-        if !rule.flags.contains(.enabled) { return .enabled }
-        if let app, app.isPaused { return .paused }
+        if time < rule.startsAt { return .startsAt }
+        if time >= rule.endsAt { return .endsAt }
         return nil
     }
 
@@ -99,11 +119,12 @@ extension RuleGroup {
     private func isTargetOffered(
         _ rule: CompiledRule,
         _ client: borrowing Client,
-        _ facts: CheckFacts,
-        _ app: CompiledApp?
+        _ platform: Int32,
+        _ app: CompiledApp?,
+        at time: Int64
     ) -> Bool {
-        guard let app, let list = app.releaseList(onPlatform: facts.platform),
-            let offer = app.releases[list].offer(to: client, at: facts.time, soak: rule.soak, .lenient)
+        guard let app, let list = app.releaseList(onPlatform: platform),
+            let offer = app.releases[list].offer(to: client, at: time, soak: rule.soak, .lenient)
         else { return false }
         return !(app.releases[list].releases[offer].version < pools.targets[Int(rule.target)])
     }

@@ -13,6 +13,9 @@ struct VersionKeyReader {
     /// Whether a byte that is not zero follows.
     var hasMore: Bool { key[position] != 0 }
 
+    /// Whether the byte behind the numbers, which must have been read, is that of a release.
+    var isAtEndOfRelease: Bool { key[position] == 1 }
+
     /// Reads the numbers, zeros at the end left out.
     mutating func numbers() -> [String] {
         var numbers: [String] = []

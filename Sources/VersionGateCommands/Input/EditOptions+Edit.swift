@@ -8,21 +8,17 @@ import Postgres
 
 extension EditOptions {
     /// Makes one edit, prints what changed and how to take it back, and repeats the warnings of the database.
+    ///
+    /// An edit that concerns what clients get shows its impact first; one that newly locks out more than few, or nobody
+    /// knows how many, is made only with consent.
+    ///
+    /// - Parameter body: Changes the rows; it is called again after it was taken back to be looked at.
     func edit(_ body: @Sendable (PolicyEditor) throws -> Void) async throws {
         let author = EditAuthor(osUser: NSUserName(), why: why)
-        let change = try await database.withConnection(
-            as: .admin,
-            onNotice: Self.repeatWarning
-        ) { connection, logger in
-            try await PolicyEditing(connection, logger: logger).edit(by: author, body)
+        let warnings = EditWarnings()
+        let change = try await database.withConnection(as: .admin, onNotice: warnings.tell) { connection, logger in
+            try await ConsentedEdit(connection: connection, logger: logger, yes: yes).make(by: author, body)
         }
         print(ChangeReport(change: change).text)
-    }
-
-    /// Repeats a warning of the database on standard error.
-    @Sendable static func repeatWarning(_ notice: PostgresNotice) {
-        guard notice.isWarning else { return }
-        let hint = notice.hint.map { " (\($0))" } ?? ""
-        FileHandle.standardError.write(Data("Warning: \(notice.message)\(hint)\n".utf8))
     }
 }

@@ -19,3 +19,31 @@ enum JSONText {
         return literal + "\""
     }
 }
+
+extension JSONText {
+    /// A JSON object with its members in this order; the values are JSON.
+    static func object(_ members: KeyValuePairs<String, String>) -> String {
+        "{" + members.map { "\(string($0)):\($1)" }.joined(separator: ",") + "}"
+    }
+
+    /// A JSON array of JSON values, each on a line of its own.
+    static func array(_ elements: [String]) -> String {
+        elements.isEmpty ? "[]" : "[\n" + elements.joined(separator: ",\n") + "\n]"
+    }
+
+    /// A JSON string, `null` where there is none.
+    static func optional(_ text: String?) -> String {
+        text.map { string($0) } ?? "null"
+    }
+
+    /// A number that is not negative, with up to six decimals.
+    static func number(_ number: Double) -> String {
+        let millionths = Int64((number * 1_000_000).rounded())
+        let (whole, fraction) = millionths.quotientAndRemainder(dividingBy: 1_000_000)
+        if fraction == 0 { return "\(whole)" }
+        var digits = String(fraction)
+        digits = String(repeating: "0", count: 6 - digits.count) + digits
+        while digits.hasSuffix("0") { digits.removeLast() }
+        return "\(whole).\(digits)"
+    }
+}

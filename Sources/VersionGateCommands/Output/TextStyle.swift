@@ -8,6 +8,9 @@ enum TextStyle: Int, Sendable {
     case red = 31
     case green = 32
     case yellow = 33
+    case blue = 34
+    case magenta = 35
+    case cyan = 36
 
     /// The style of a cell in a column of states, by its text; other columns have none.
     static func ofCell(_ text: String, inColumn column: String) -> TextStyle? {

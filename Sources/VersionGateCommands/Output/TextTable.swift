@@ -5,21 +5,36 @@
 ///
 /// On a terminal that is too narrow, the widest columns are cut. Control characters are written out.
 struct TextTable {
-    private let header: [String]
+    let header: [String]
     private var rows: [[String]] = []
+    private var bars: [Int: String] = [:]
 
     /// How narrow a column may become.
     private static let leastWidth = 8
 
     /// Creates a table without rows.
     init(_ header: String...) {
+        self.init(header: header)
+    }
+
+    /// Creates a table without rows.
+    init(header: [String]) {
         self.header = header
     }
 
     /// Adds a row with a cell for each column.
     mutating func add(_ cells: String...) {
+        add(cells: cells)
+    }
+
+    /// Adds a row with a cell for each column, and behind them a bar, which is never cut.
+    mutating func add(cells: [String], bar: String? = nil) {
+        if let bar { bars[rows.count + 1] = bar }
         rows.append(cells.map { $0.visible() })
     }
+
+    /// How many cells of a terminal the widest line takes without its bar when nothing is cut.
+    var width: Int { widths(fitting: nil).reduce(0, +) + 2 * (header.count - 1) }
 
     /// The whole table for standard output, without a line break at its end.
     var text: String { text(for: .standardOutput) }
@@ -33,11 +48,11 @@ struct TextTable {
                 let cell = whole.cut(to: widths[column])
                 let style = number == 0 ? .bold : TextStyle.ofCell(whole, inColumn: header[column])
                 line += terminal.styled(cell, style)
-                if cells[(column + 1)...].contains(where: { !$0.isEmpty }) {
+                if bars[number] != nil || cells[(column + 1)...].contains(where: { !$0.isEmpty }) {
                     line += String(repeating: " ", count: widths[column] - cell.terminalWidth + 2)
                 }
             }
-            return line
+            return line + (bars[number] ?? "")
         }.joined(separator: "\n")
     }
 

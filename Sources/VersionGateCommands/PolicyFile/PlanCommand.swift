@@ -16,7 +16,7 @@ struct PlanCommand: AsyncParsableCommand {
             database and taken back, so what is shown is what apply would do, and what would be refused is refused here.
 
             Exit codes: 0 if the policy is as the file says, 2 if there are differences, 1 if the file cannot be
-            applied.
+            applied. Where the edits concern what clients get, their impact on recent checks is shown as well.
 
             Examples:
               versiongate plan policy.yaml
@@ -38,20 +38,23 @@ struct PlanCommand: AsyncParsableCommand {
         let source = try PolicySource(file)
         let present = try await database.policyRows()
         let difference = try source.difference(from: present.rows)
-        let change = try await database.withConnection(as: .admin, onNotice: EditOptions.repeatWarning) {
+        let warnings = EditWarnings()
+        let (change, impact) = try await database.withConnection(as: .admin, onNotice: warnings.tell) {
             connection,
             logger in
             try await Progress.showing("Trying the edits") {
-                try await source.explaining {
+                let rehearsal = try await source.explaining {
                     try await PolicyEditing(connection, logger: logger).rehearse { editor in
                         try editor.make(difference, from: present.version)
                     }
                 }
+                return (rehearsal?.change, try await EditImpact(of: rehearsal, connection))
             }
         }
         let report = PlanReport(
             revision: present.version.revision,
             change: change,
+            impact: impact,
             file: file,
             terminal: .standardOutput
         )

@@ -8,6 +8,7 @@ import UpdatePolicy
 struct PlanReport {
     let revision: Int64
     let change: PolicyChange?
+    let impact: EditImpact?
     let file: String
     let terminal: Terminal
 
@@ -19,6 +20,7 @@ struct PlanReport {
         var lines = change.rows.flatMap(lines)
         let counts = [("add", PolicyChange.Kind.added), ("change", .changed), ("remove", .removed)]
             .map { verb, kind in "\(change.rows.count { $0.kind == kind }) to \(verb)" }
+        if let impact { lines += ["", impact.text(on: terminal)] }
         lines.append("")
         lines.append("\(counts.joined(separator: ", ")). Planned at revision \(revision).")
         lines.append("To do exactly this: versiongate apply \(file) --revision \(revision)")
@@ -36,7 +38,10 @@ struct PlanReport {
                 + "\"key\":\(JSONText.string(row.key)),\"columns\":[\(columns.joined(separator: ","))]}"
         }
         let list = rows.isEmpty ? "[]" : "[\n\(rows.joined(separator: ",\n"))\n]"
-        return "{\"revision\":\(revision),\"differences\":\(list)}"
+        let consent = Self.json(impact?.reasonForConsent)
+        let share = impact.map { "\($0.impact.largestNewLockoutShare)" } ?? "0"
+        return "{\"revision\":\(revision),\"newLockoutShare\":\(share),\"reasonForConsent\":\(consent),"
+            + "\"differences\":\(list)}"
     }
 
     private static func json(_ text: String?) -> String { text.map(JSONText.string) ?? "null" }

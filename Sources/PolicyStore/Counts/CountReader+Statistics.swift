@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Postgres
+public import UpdatePolicy
+
+extension CountReader {
+    /// The checks of an app by day, platform and version, in order of the day.
+    ///
+    /// - Parameters:
+    ///   - bundle: The app; case does not count.
+    ///   - days: How many days before now; the day on which they begin counts as a whole.
+    public func dailyCounts(of bundle: String, days: Int) throws -> [PeriodCount] {
+        try periodCounts(bundle, since: Self.isRecent, Int64(days))
+    }
+
+    /// The checks of an app in the last hours, by platform and version.
+    public func countsOfLast(hours: Int, of bundle: String) throws -> [PeriodCount] {
+        try periodCounts(bundle, since: "hour > now() - $1::int8 * interval '1 hour'", Int64(hours))
+    }
+
+    private func periodCounts(_ bundle: String, since condition: String, _ period: Int64) throws -> [PeriodCount] {
+        try session.query(
+            """
+            SELECT date_trunc('day', hour, 'UTC'), platform, version, sum(checks)::int8, sum(messages)::int8,
+                sum(lockouts)::int8
+            FROM public.check_counts
+            WHERE \(condition) AND lower(bundle COLLATE "C") = lower($2::text COLLATE "C") AND checks > 0
+            GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+            """,
+            [period, bundle]
+        ).map { row in
+            PeriodCount(
+                start: Timestamp(try row.decode(0, as: PostgresTimestamp.self)),
+                platform: try row.decode(1, as: String?.self),
+                version: try row.decode(2, as: String?.self),
+                checks: try row.decode(3, as: Int64.self),
+                messages: try row.decode(4, as: Int64.self),
+                lockouts: try row.decode(5, as: Int64.self)
+            )
+        }
+    }
+
+    /// The checks of a release's platform since it is live, by hour and version.
+    public func adoption(of release: NewestRelease, bundle: String) throws -> ReleaseAdoption {
+        let counts = try session.query(
+            """
+            SELECT hour, version, sum(checks)::int8 FROM public.check_counts
+            WHERE lower(bundle COLLATE "C") = lower($1::text COLLATE "C") AND platform = $2
+                AND hour > $3::timestamptz - interval '1 hour'
+            GROUP BY 1, 2
+            """,
+            [bundle, release.platform, PostgresTimestamp(release.liveAt)]
+        ).map { row in
+            ReleaseAdoption.Count(
+                start: Timestamp(try row.decode(0, as: PostgresTimestamp.self)),
+                version: try row.decode(1, as: String?.self),
+                checks: try row.decode(2, as: Int64.self)
+            )
+        }
+        return ReleaseAdoption(of: release, counts: counts)
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import Postgres
+
+/// What clients get that an edit may change, told by the rows that it touched.
+///
+/// Titles, texts, links and notes concern nobody's lockout; neither does a rule that is not enabled.
+public struct EditConcern: Sendable {
+    /// Whether lockouts are concerned, and not just messages.
+    public let lockouts: Bool
+
+    /// The apps concerned, in lower case; nil: every app.
+    public let bundles: [String]?
+
+    /// Looks at a change; nil where it concerns nothing.
+    ///
+    /// - Parameters:
+    ///   - change: The number of an entry of the history.
+    ///   - session: A transaction that sees it.
+    public init?(of change: Int64, _ session: PostgresSession) throws {
+        let rows = try session.query(Self.query, [change])
+        guard !rows.isEmpty else { return nil }
+        lockouts = try rows.contains { try $0.decode(1, as: Bool.self) }
+        let named = try rows.map { try $0.decode(0, as: String?.self) }
+        bundles = named.contains(nil) ? nil : Set(named.compactMap(\.self)).sorted()
+    }
+
+    private static let query = """
+        WITH touched AS (
+            SELECT table_name, before, after FROM public.change_rows WHERE change = $1
+        ), rule_rows AS (
+            SELECT before, after FROM touched
+            WHERE table_name = 'rules'
+                AND (before - '{title,text,link,note}'::text[]) IS DISTINCT FROM (after - '{title,text,link,note}'::text[])
+            UNION ALL
+            SELECT to_jsonb(rule), to_jsonb(rule)
+            FROM touched JOIN public.rules AS rule ON rule.key = coalesce(after, before) ->> 'rule'
+            WHERE table_name = 'rollout_steps'
+        ), app_rows AS (
+            SELECT row ->> 'bundle' AS bundle
+            FROM touched, LATERAL (VALUES (before), (after)) AS version (row)
+            WHERE table_name = 'releases' AND row IS NOT NULL
+                AND (before - 'note') IS DISTINCT FROM (after - 'note')
+            UNION ALL
+            SELECT row ->> 'bundle'
+            FROM touched, LATERAL (VALUES (before), (after)) AS version (row)
+            WHERE table_name = 'apps' AND row IS NOT NULL AND (before ->> 'paused')::boolean
+                AND (after IS NULL OR NOT (after ->> 'paused')::boolean
+                    OR before ->> 'bundle' IS DISTINCT FROM after ->> 'bundle')
+        )
+        SELECT DISTINCT lower(bundle COLLATE "C"), lockouts FROM (
+            SELECT after ->> 'bundle', (after ->> 'lockout')::boolean
+            FROM rule_rows WHERE (after ->> 'enabled')::boolean
+            UNION ALL
+            SELECT coalesce(before ->> 'bundle', rule.bundle), true
+            FROM rule_rows JOIN public.rules AS rule
+                ON before ->> 'bundle' IS NULL OR rule.bundle IS NULL OR rule.bundle = before ->> 'bundle'
+            WHERE (before ->> 'enabled')::boolean AND (before ->> 'final')::boolean AND rule.enabled AND rule.lockout
+            UNION ALL
+            SELECT app_rows.bundle, true FROM app_rows
+            WHERE EXISTS (
+                SELECT FROM public.rules AS rule
+                WHERE (rule.bundle IS NULL OR rule.bundle = app_rows.bundle) AND rule.enabled AND rule.lockout)
+        ) AS concern (bundle, lockouts)
+        """
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// The clients of one app, version and platform, as impacts are told apart.
+public struct ClientGroup: Sendable, Hashable {
+    /// The bundle in lower case.
+    public let bundle: String
+
+    /// The platform; nil where clients sent none.
+    public let platform: String?
+
+    /// The version that could be read; nil for all others. Two spellings of one version are one.
+    public let version: AppVersion?
+
+    /// The group that a client belongs to.
+    public init(_ client: Client) {
+        bundle = ASCII.lowercased(client.bundle?.string ?? "")
+        platform = client.platform?.name
+        version = client.version
+    }
+}
+
+extension ClientGroup: Comparable {
+    /// Groups are in order of bundle and platform, then the greatest version first; what was not sent comes last.
+    public static func < (left: ClientGroup, right: ClientGroup) -> Bool {
+        if left.bundle != right.bundle { return left.bundle < right.bundle }
+        if left.platform != right.platform {
+            guard let platform = left.platform, let other = right.platform else { return left.platform != nil }
+            return platform < other
+        }
+        guard let version = left.version, let other = right.version else {
+            return left.version != nil && right.version == nil
+        }
+        return other < version
+    }
+}

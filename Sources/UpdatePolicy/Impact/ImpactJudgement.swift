@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// What an edit does to the clients of one kind, in parts of one.
+struct ImpactJudgement {
+    private(set) var now = PolicyOutlook()
+    private(set) var ahead = PolicyOutlook()
+    private(set) var uncounted: Set<UncountedCondition> = []
+
+    /// How many times ahead are judged; clients for whom more is planned count as locked out.
+    private static let mostMoments = 512
+
+    init(_ before: CompiledPolicy, _ after: CompiledPolicy, _ client: Client, at time: Timestamp) {
+        let reachBefore = ClientReach(before, client)
+        let reachAfter = ClientReach(after, client)
+        now = judge(reachBefore, reachAfter, at: time)
+        ahead = now
+        var moments: Set<Int64> = []
+        reachBefore.addMoments(to: &moments)
+        reachAfter.addMoments(to: &moments)
+        moments = moments.filter { $0 > time.microsecondsSince1970 && $0 < .max }
+        guard moments.count <= Self.mostMoments else {
+            ahead.messagesAfter = 1
+            if reachAfter.mayLockOut {
+                ahead.lockoutsAfter = 1
+                ahead.newLockouts = 1
+            }
+            return
+        }
+        for moment in moments {
+            let time = Timestamp(microsecondsSince1970: moment)
+            ahead.raise(to: judge(reachBefore, reachAfter, at: time))
+        }
+    }
+
+    private mutating func judge(
+        _ reachBefore: ClientReach,
+        _ reachAfter: ClientReach,
+        at time: Timestamp
+    ) -> PolicyOutlook {
+        let rulesBefore = reachBefore.rules(at: time)
+        let rulesAfter = reachAfter.rules(at: time)
+        note(rulesBefore)
+        note(rulesAfter)
+        var outlook = PolicyOutlook()
+        outlook.messagesBefore = Self.partWithMessage(rulesBefore)
+        outlook.messagesAfter = Self.partWithMessage(rulesAfter)
+        outlook.lockoutsBefore = Self.part(of: .lockout, rulesBefore)
+        outlook.lockoutsAfter = Self.part(of: .lockout, rulesAfter)
+        outlook.withoutWayOut = Self.part(of: .withoutWayOut, rulesAfter)
+        outlook.newLockouts = LockoutComparison.newlyLockedOut(
+            before: LockoutComparison.deciders(rulesBefore),
+            after: LockoutComparison.deciders(rulesAfter)
+        )
+        return outlook
+    }
+
+    private mutating func note(_ rules: [RuleReach]) {
+        for reach in rules where !reach.isCertain { uncounted.formUnion(reach.uncounted) }
+    }
+
+    /// The largest part that gets any message.
+    private static func partWithMessage(_ rules: [RuleReach]) -> Double {
+        1 - rules.reduce(1) { $0 * (1 - $1.most) }
+    }
+
+    /// The largest part that gets a message with an effect.
+    private static func part(of effect: RuleReach.Effect, _ rules: [RuleReach]) -> Double {
+        var part = 0.0
+        var others = 1.0
+        for reach in rules {
+            if reach.effect == effect {
+                part += others * reach.most
+                others *= 1 - reach.most
+            } else if reach.isFinal {
+                others *= 1 - reach.least
+            }
+        }
+        return part
+    }
+}

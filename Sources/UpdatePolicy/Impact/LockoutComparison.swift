@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// The largest part of a kind of client that is locked out under one policy and not under another, at one time.
+///
+/// An install is in the same bucket of a rule under both policies, and buckets of different rules are independent. So
+/// the rules are asked one after the other whether a client is in, each answer with its probability; where a condition
+/// is not counted, the answer is the one that gives more.
+struct LockoutComparison {
+    /// A rule that decides whether a client is locked out: it locks out, or it lets no message follow.
+    struct Decider {
+        let key: String
+        /// Hundredths of a percent.
+        let share: Int
+        let locksOut: Bool
+        /// The conditions that are not counted, nil where there are none.
+        let condition: UncountedDemand?
+    }
+
+    /// What a rule demands beyond what is counted.
+    struct UncountedDemand: Equatable {
+        let languages: [String]?
+        let attributes: [AttributeCondition]?
+    }
+
+    /// How far the rules of one policy have been asked.
+    private enum Progress {
+        case next(Int)
+        case lockedOut
+        case notLockedOut
+    }
+
+    /// Whether a client is in, by its bucket and what is not counted.
+    private struct Membership {
+        let before: Bool
+        let after: Bool
+    }
+
+    private let before: [Decider]
+    private let after: [Decider]
+    private var members: [String: Membership] = [:]
+    private var questions = 0
+
+    /// How many questions are asked before the rest counts as locked out, so that no policy takes forever.
+    private static let mostQuestions = 4_096
+
+    private init(before: [Decider], after: [Decider]) {
+        self.before = before
+        self.after = after
+    }
+
+    /// The largest part, 0 to 1, that is locked out after and not before.
+    static func newlyLockedOut(before: [Decider], after: [Decider]) -> Double {
+        guard after.contains(where: \.locksOut) else { return 0 }
+        var comparison = LockoutComparison(before: before, after: after)
+        return comparison.part(.next(0), .next(0))
+    }
+
+    /// The rules that decide, up to the first that decides for everybody.
+    static func deciders(_ rules: [RuleReach]) -> [Decider] {
+        var deciders: [Decider] = []
+        for reach in rules where reach.effect == .lockout || reach.isFinal {
+            let rule = reach.rule
+            deciders.append(
+                Decider(
+                    key: rule.key,
+                    share: reach.share,
+                    locksOut: reach.effect == .lockout,
+                    condition: reach.isConditional
+                        ? UncountedDemand(languages: rule.languages, attributes: rule.attributes) : nil
+                )
+            )
+            if reach.isCertain { break }
+        }
+        return deciders
+    }
+
+    private mutating func part(_ reachedBefore: Progress, _ reachedAfter: Progress) -> Double {
+        let progressBefore = advanced(reachedBefore, before, \.before)
+        let progressAfter = advanced(reachedAfter, after, \.after)
+        let key: String
+        switch (progressBefore, progressAfter) {
+        case (.lockedOut, _), (_, .notLockedOut): return 0
+        case (.notLockedOut, .lockedOut): return 1
+        case (_, .next(let place)): key = after[place].key
+        case (.next(let place), .lockedOut): key = before[place].key
+        }
+        questions += 1
+        guard questions <= Self.mostQuestions else { return 1 }
+        let old = before.first { $0.key == key }
+        let new = after.first { $0.key == key }
+        let oldShare = old?.share ?? 0
+        let newShare = new?.share ?? 0
+        let segments = [
+            (share: min(oldShare, newShare), isInBefore: true, isInAfter: true),
+            (share: abs(oldShare - newShare), isInBefore: oldShare > newShare, isInAfter: newShare > oldShare),
+            (share: 10_000 - max(oldShare, newShare), isInBefore: false, isInAfter: false),
+        ]
+        var most = 0.0
+        for demand in Self.demands(old?.condition, new?.condition) {
+            var part = 0.0
+            for segment in segments where segment.share > 0 {
+                members[key] = Membership(
+                    before: segment.isInBefore && demand.before,
+                    after: segment.isInAfter && demand.after
+                )
+                part += Double(segment.share) / 10_000 * self.part(progressBefore, progressAfter)
+            }
+            members[key] = nil
+            most = max(most, part)
+        }
+        return most
+    }
+
+    /// What may be true of the conditions that are not counted.
+    private static func demands(_ old: UncountedDemand?, _ new: UncountedDemand?) -> [Membership] {
+        let met = Membership(before: true, after: true)
+        let unmet = Membership(before: false, after: false)
+        if old == new { return old == nil ? [met] : [met, unmet] }
+        switch (old, new) {
+        case (nil, _): return [met, Membership(before: true, after: false)]
+        case (_, nil): return [met, Membership(before: false, after: true)]
+        default: return [met, unmet, Membership(before: true, after: false), Membership(before: false, after: true)]
+        }
+    }
+
+    private func advanced(
+        _ progress: Progress,
+        _ deciders: [Decider],
+        _ isIn: KeyPath<Membership, Bool>
+    ) -> Progress {
+        guard case .next(var place) = progress else { return progress }
+        while place < deciders.count {
+            guard let membership = members[deciders[place].key] else { return .next(place) }
+            if membership[keyPath: isIn] { return deciders[place].locksOut ? .lockedOut : .notLockedOut }
+            place += 1
+        }
+        return .notLockedOut
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// The apps in which an edit may lock out somebody who was not, judged by the rows alone.
+///
+/// It is what counts cannot say: where there are none, or none yet of a kind of client. It errs on the side of
+/// "may".
+public struct LockoutScope: Sendable, Equatable {
+    /// Whether clients of every app may be concerned.
+    public private(set) var everyApp = false
+
+    /// The bundles of the apps concerned, in lower case.
+    public private(set) var bundles: Set<String> = []
+
+    /// Whether no app is concerned.
+    public var isEmpty: Bool { !everyApp && bundles.isEmpty }
+
+    /// Compares two policies; both may be limited to the same apps.
+    ///
+    /// - Parameter time: Now; what is over by then does not count.
+    public init(from before: Policy, to after: Policy, at time: Timestamp) {
+        let rulesBefore = Dictionary(before.rules.map { ($0.key, $0) }) { first, _ in first }
+        let rulesAfter = Dictionary(after.rules.map { ($0.key, $0) }) { first, _ in first }
+        let lockouts = after.rules.filter { $0.lockout && $0.mayReachSomebody(from: time) }
+        guard !lockouts.isEmpty else { return }
+        for rule in lockouts {
+            let old = rulesBefore[rule.key].flatMap { $0.lockout && $0.mayReachSomebody(from: time) ? $0 : nil }
+            guard let old, rule.reachesNoMore(than: old, from: time) else {
+                add(rule.bundle)
+                continue
+            }
+        }
+        for old in before.rules where old.final && old.mayReachSomebody(from: time) {
+            if let rule = rulesAfter[old.key], rule.final, rule.hidesNoLess(than: old) { continue }
+            if let bundle = old.bundle {
+                if Self.contains(lockouts, bundle) { add(bundle) }
+            } else {
+                for rule in lockouts { add(rule.bundle) }
+            }
+        }
+        let releasesDecideFinals = (before.rules + after.rules).contains { $0.final && $0.target != nil }
+        let ownWay = lockouts.filter { releasesDecideFinals || !$0.lockoutWithoutUpdate || $0.target != nil }
+        for bundle in Self.bundlesWithOtherReleases(before, after, time) where Self.contains(ownWay, bundle) {
+            add(bundle)
+        }
+        let paused = Set(after.apps.filter(\.paused).map { ASCII.lowercased($0.bundle) })
+        for app in before.apps where app.paused && !paused.contains(ASCII.lowercased(app.bundle)) {
+            if Self.contains(lockouts, app.bundle) { add(app.bundle) }
+        }
+    }
+
+    private mutating func add(_ bundle: String?) {
+        guard let bundle else {
+            everyApp = true
+            return
+        }
+        bundles.insert(ASCII.lowercased(bundle))
+    }
+
+    private static func contains(_ rules: [Rule], _ bundle: String) -> Bool {
+        rules.contains { $0.bundle == nil || $0.bundle.map(ASCII.lowercased) == ASCII.lowercased(bundle) }
+    }
+
+    /// The apps whose releases differ, those left out that nobody can get, now or later.
+    private static func bundlesWithOtherReleases(_ before: Policy, _ after: Policy, _ time: Timestamp) -> Set<String> {
+        func obtainable(_ policy: Policy) -> [Int64: Release] {
+            let releases = policy.releases.filter { release in
+                !release.staged && release.liveAt != nil && release.withdrawnAt.map { time < $0 } ?? true
+            }
+            return Dictionary(releases.map { ($0.id, $0) }) { first, _ in first }
+        }
+        let old = obtainable(before)
+        let new = obtainable(after)
+        return Set(
+            Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }
+                .compactMap { (new[$0] ?? old[$0]).map { ASCII.lowercased($0.bundle) } }
+        )
+    }
+}
+
+extension Rule {
+    /// Whether somebody may be reached at this time or later.
+    func mayReachSomebody(from time: Timestamp) -> Bool {
+        guard enabled, endsAt.map({ time < $0 }) ?? true else { return false }
+        return rollout > .zero || steps.contains { $0.rollout > .zero }
+    }
+
+    /// Whether, from a time on, only clients are locked out that another form of the rule locks out as well.
+    fileprivate func reachesNoMore(than old: Rule, from time: Timestamp) -> Bool {
+        guard hasSameConditions(as: old), old.lockoutWithoutUpdate || !lockoutWithoutUpdate,
+            position == old.position, final || !old.final
+        else { return false }
+        if let oldStart = old.startsAt, oldStart > time, startsAt.map({ $0 < oldStart }) ?? true { return false }
+        if let oldEnd = old.endsAt, endsAt.map({ oldEnd < $0 }) ?? true { return false }
+        let moments = (steps + old.steps).map(\.at).filter { $0 > time } + [time]
+        return moments.allSatisfy { rollout(at: $0) <= old.rollout(at: $0) }
+    }
+
+    /// Whether the final rule keeps from others all that another form of it does.
+    fileprivate func hidesNoLess(than old: Rule) -> Bool {
+        enabled && hasSameConditions(as: old) && position == old.position && startsAt == old.startsAt
+            && endsAt == old.endsAt && rollout == old.rollout && steps == old.steps
+    }
+
+    private func hasSameConditions(as other: Rule) -> Bool {
+        bundle.map(ASCII.lowercased) == other.bundle.map(ASCII.lowercased) && versions == other.versions
+            && builds == other.builds && os == other.os && platforms == other.platforms && regions == other.regions
+            && languages == other.languages && attributes == other.attributes && target == other.target
+            && soakMicroseconds == other.soakMicroseconds
+    }
+
+    private func rollout(at time: Timestamp) -> Percentage {
+        steps.filter { $0.at <= time }.max { $0.at < $1.at }?.rollout ?? rollout
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// How many checks get what, under the policy before an edit and under the one after it.
+///
+/// Counts are of checks, and not whole where a rollout reaches a part of them. Each is the most it can be.
+public struct PolicyOutlook: Sendable, Equatable {
+    /// Checks with a message, before.
+    public var messagesBefore = 0.0
+
+    /// Checks with a message, after.
+    public var messagesAfter = 0.0
+
+    /// Checks with a lockout, before.
+    public var lockoutsBefore = 0.0
+
+    /// Checks with a lockout, after.
+    public var lockoutsAfter = 0.0
+
+    /// Checks that are locked out after and were not before.
+    public var newLockouts = 0.0
+
+    /// Checks that, after, get the message of a lockout without it because they have no way out.
+    public var withoutWayOut = 0.0
+
+    /// Nothing.
+    public init() {}
+
+    /// Adds what other checks get.
+    static func += (left: inout PolicyOutlook, right: PolicyOutlook) {
+        for member in members { left[keyPath: member] += right[keyPath: member] }
+    }
+
+    /// Takes over every count that is larger.
+    mutating func raise(to other: PolicyOutlook) {
+        for member in Self.members { self[keyPath: member] = max(self[keyPath: member], other[keyPath: member]) }
+    }
+
+    /// The counts that so many checks have when each count is a part of one.
+    func times(_ checks: Int64) -> PolicyOutlook {
+        var outlook = self
+        for member in Self.members { outlook[keyPath: member] *= Double(checks) }
+        return outlook
+    }
+
+    private static var members: [WritableKeyPath<PolicyOutlook, Double>] {
+        [
+            \.messagesBefore, \.messagesAfter, \.lockoutsBefore, \.lockoutsAfter, \.newLockouts, \.withoutWayOut,
+        ]
+    }
+}

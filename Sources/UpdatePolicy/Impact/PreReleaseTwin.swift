@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// A pre-release version among recent checks whose numbers are those of a release.
+///
+/// Some build systems add the name of an environment to the version (`1.2.0-prod`). Such a version sorts below 1.2.0,
+/// so a rule for `<1.2.0` reaches it.
+public struct PreReleaseTwin: Sendable {
+    /// The version as clients sent it.
+    public let version: AppVersion
+
+    /// The release it looks like, as it is recorded or as clients sent it.
+    public let release: String
+
+    /// How many checks came from it.
+    public let checks: Int64
+
+    /// The pre-releases among clients that have a twin, most checks first.
+    ///
+    /// - Parameter releases: What is recorded as released.
+    public static func twins(among clients: some Sequence<WeightedClient>, releases: [Release]) -> [PreReleaseTwin] {
+        var released: [[String]: String] = [:]
+        var preReleases: [AppVersion: Int64] = [:]
+        for client in clients {
+            guard let version = client.client.version else { continue }
+            if version.isPreRelease {
+                preReleases[version, default: 0] += client.checks
+            } else if released[version.numbers] == nil {
+                released[version.numbers] = version.text
+            }
+        }
+        for release in releases {
+            if let version = AppVersion(release.version), !version.isPreRelease {
+                released[version.numbers] = release.version
+            }
+        }
+        return preReleases.compactMap { version, checks in
+            released[version.numbers].map { PreReleaseTwin(version: version, release: $0, checks: checks) }
+        }.sorted { $0.checks == $1.checks ? $0.version < $1.version : $0.checks > $1.checks }
+    }
+}
+
+extension AppVersion {
+    /// Whether it comes before the release with the same numbers.
+    public var isPreRelease: Bool {
+        var reader = VersionKeyReader(key)
+        _ = reader.numbers()
+        return !reader.isAtEndOfRelease
+    }
+
+    /// Its numbers, zeros at the end left out.
+    var numbers: [String] {
+        var reader = VersionKeyReader(key)
+        return reader.numbers()
+    }
+}

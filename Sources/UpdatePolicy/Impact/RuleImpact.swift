@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// Which part of the checks that were counted one rule reaches, now and at each step that is planned for it.
+///
+/// A rule reaches a check when its message would be sent, so not behind a final rule and not in a paused app.
+public struct RuleImpact: Sendable {
+    /// A time and a rollout at which the rule is judged.
+    public struct Stage: Sendable, Equatable {
+        /// What makes a stage one.
+        public enum Kind: String, Sendable {
+            /// The rule as it stands; nobody is reached while it is disabled.
+            case now
+            /// The rule as it stands, but enabled.
+            case enabled
+            /// A planned step.
+            case step
+            /// All installs, at the time from now on that reaches most.
+            case everybody
+        }
+
+        /// What makes it one.
+        public let kind: Kind
+        /// When; nil: at the best time for each kind of client.
+        public let at: Timestamp?
+        /// The rollout.
+        public let rollout: Percentage
+    }
+
+    /// How many checks are reached in one stage, at most.
+    public struct Reach: Sendable, Equatable {
+        /// Checks that get the message.
+        public internal(set) var messages = 0.0
+        /// Those of them that are locked out.
+        public internal(set) var lockouts = 0.0
+        /// Those of them that get it without the lockout because they have no way out.
+        public internal(set) var withoutWayOut = 0.0
+
+        /// Nothing.
+        public init() {}
+
+        init(messages: Double, lockouts: Double, withoutWayOut: Double) {
+            self.messages = messages
+            self.lockouts = lockouts
+            self.withoutWayOut = withoutWayOut
+        }
+
+        /// Adds what is reached of other checks.
+        public static func += (left: inout Reach, right: Reach) {
+            left.messages += right.messages
+            left.lockouts += right.lockouts
+            left.withoutWayOut += right.withoutWayOut
+        }
+
+        func times(_ factor: Double) -> Reach {
+            Reach(messages: messages * factor, lockouts: lockouts * factor, withoutWayOut: withoutWayOut * factor)
+        }
+
+        mutating func raise(to other: Reach) {
+            messages = max(messages, other.messages)
+            lockouts = max(lockouts, other.lockouts)
+            withoutWayOut = max(withoutWayOut, other.withoutWayOut)
+        }
+    }
+
+    /// What becomes of the clients of one app, version and platform.
+    public struct Row: Sendable {
+        /// The clients.
+        public let group: ClientGroup
+        /// How many checks they made.
+        public internal(set) var checks: Int64 = 0
+        /// What is reached, a count for each stage.
+        public internal(set) var reach: [Reach]
+    }
+
+    /// The stages in order of time, `everybody` last.
+    public let stages: [Stage]
+
+    /// By app, platform and version; all that checked, also those that are not reached.
+    public let rows: [Row]
+
+    /// What could not be judged by the counts although it matters.
+    public let uncounted: Set<UncountedCondition>
+
+    /// Judges a rule.
+    ///
+    /// - Parameters:
+    ///   - key: The rule.
+    ///   - policy: The policy that it is in.
+    ///   - clients: Who made checks.
+    ///   - time: Now.
+    /// - Returns: nil where the policy has no such rule.
+    /// - Throws: `PolicyError` if the policy cannot be compiled.
+    public init?(
+        of key: String,
+        in policy: Policy,
+        clients: some Sequence<WeightedClient>,
+        at time: Timestamp
+    ) throws(PolicyError) {
+        guard let place = policy.rules.firstIndex(where: { $0.key == key }) else { return nil }
+        let rule = policy.rules[place]
+        let stages = Self.stages(rule, time)
+        var unbounded = policy
+        unbounded.rules[place].enabled = true
+        unbounded.rules[place].rollout = .all
+        unbounded.rules[place].steps = []
+        let compiled = try CompiledPolicy(unbounded)
+        var rows: [ClientGroup: Row] = [:]
+        var uncounted: Set<UncountedCondition> =
+            stages.contains { (1..<10_000).contains($0.rollout.hundredths) }
+            ? [.rollout] : []
+        for client in clients {
+            let group = ClientGroup(client.client)
+            let reach = ClientReach(compiled, client.client)
+            var row = rows[group] ?? Row(group: group, reach: stages.map { _ in Reach() })
+            row.checks += client.checks
+            for (index, stage) in stages.enumerated() {
+                let times = stage.at.map { [$0] } ?? Self.moments(reach, time)
+                var most = Reach()
+                for time in times {
+                    most.raise(to: Self.reach(of: key, reach.rules(at: time), &uncounted))
+                }
+                row.reach[index] += most.times(Double(stage.rollout.hundredths) / 10_000 * Double(client.checks))
+            }
+            rows[group] = row
+        }
+        self.stages = stages
+        self.rows = rows.values.sorted { $0.group < $1.group }
+        self.uncounted = uncounted
+    }
+
+    /// How many checks were judged.
+    public var checks: Int64 { rows.reduce(0) { $0 + $1.checks } }
+
+    /// What all of them get, for each stage.
+    public var total: [Reach] {
+        stages.indices.map { stage in rows.reduce(into: Reach()) { $0 += $1.reach[stage] } }
+    }
+
+    private static func stages(_ rule: Rule, _ time: Timestamp) -> [Stage] {
+        let steps = rule.steps.sorted { $0.at < $1.at }
+        let rollout = steps.last { $0.at <= time }?.rollout ?? rule.rollout
+        var stages = [Stage(kind: .now, at: time, rollout: rule.enabled ? rollout : .zero)]
+        if !rule.enabled { stages.append(Stage(kind: .enabled, at: time, rollout: rollout)) }
+        stages += steps.filter { $0.at > time }.map { Stage(kind: .step, at: $0.at, rollout: $0.rollout) }
+        return stages + [Stage(kind: .everybody, at: nil, rollout: .all)]
+    }
+
+    private static func moments(_ reach: ClientReach, _ time: Timestamp) -> [Timestamp] {
+        var moments: Set<Int64> = []
+        reach.addMoments(to: &moments)
+        return [time]
+            + moments.filter { $0 > time.microsecondsSince1970 && $0 < .max }
+            .map { Timestamp(microsecondsSince1970: $0) }
+    }
+
+    /// The largest part of a kind of client that the rule reaches at one time.
+    private static func reach(
+        of key: String,
+        _ rules: [RuleReach],
+        _ uncounted: inout Set<UncountedCondition>
+    ) -> Reach {
+        guard let own = rules.firstIndex(where: { $0.rule.key == key }) else { return Reach() }
+        var part = 1.0
+        for reach in rules[..<own] where reach.isFinal {
+            part *= 1 - reach.least
+            uncounted.formUnion(reach.uncounted)
+        }
+        uncounted.formUnion(rules[own].uncounted)
+        return Reach(
+            messages: part,
+            lockouts: rules[own].effect == .lockout ? part : 0,
+            withoutWayOut: rules[own].effect == .withoutWayOut ? part : 0
+        )
+    }
+}

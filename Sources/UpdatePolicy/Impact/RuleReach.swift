@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// What a rule does to the clients of one kind at one time, as far as counted conditions decide.
+struct RuleReach {
+    /// What those get whom the rule reaches.
+    enum Effect: Equatable {
+        /// A message.
+        case message
+        /// A message with a lockout.
+        case lockout
+        /// The message of a lockout without it, for there is no way out.
+        case withoutWayOut
+    }
+
+    /// The rule.
+    let rule: Rule
+
+    let effect: Effect
+
+    /// The rollout, in hundredths of a percent; above 0.
+    let share: Int
+
+    /// Whether the rule also has conditions that are not counted.
+    let isConditional: Bool
+
+    /// Whether no message follows this one.
+    let isFinal: Bool
+
+    /// Whether every client of the kind is reached.
+    var isCertain: Bool { share == 10_000 && !isConditional }
+
+    /// The largest part of the kind that is reached, 0 to 1.
+    var most: Double { Double(share) / 10_000 }
+
+    /// The least part of the kind that is reached, 0 to 1.
+    var least: Double { isConditional ? 0 : most }
+}
+
+extension RuleReach {
+    /// Which of the rule's conditions are not counted.
+    var uncounted: Set<UncountedCondition> {
+        var uncounted: Set<UncountedCondition> = []
+        if rule.languages != nil { uncounted.insert(.languages) }
+        if rule.attributes != nil { uncounted.insert(.attributes) }
+        if share < 10_000 { uncounted.insert(.rollout) }
+        return uncounted
+    }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// A condition of rules on something that is not counted, so that its share of checks is not known.
+///
+/// Where one decides, a figure says how many checks there are at most.
+public enum UncountedCondition: String, Sendable, CaseIterable {
+    /// The language of the client.
+    case languages
+    /// Attributes of the client.
+    case attributes
+    /// The install, by which a rollout below 100 % chooses: its percentage is taken of the checks, as if every client
+    /// sent an install.
+    case rollout
+}

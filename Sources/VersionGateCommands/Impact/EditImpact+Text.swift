@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import PolicyStore
+import UpdatePolicy
+
+extension EditImpact {
+    /// The most versions that are shown one by one.
+    private static let mostRows = 10
+
+    /// The impact for people, without a line break at its end: a line where only messages are concerned, a table where
+    /// somebody may be locked out.
+    func text(on terminal: Terminal) -> String {
+        guard !recent.isEmpty else {
+            return "Impact: not known; no checks were counted in the last \(recent.days) days."
+        }
+        let whole = Double(impact.checks)
+        let ahead = impact.ahead
+        guard !lockouts.isEmpty || ahead.newLockouts > 0 else {
+            return "Impact: up to \(NumberText.percent(ahead.messagesAfter, of: whole)) of "
+                + "\(NumberText.count(impact.checks)) recent checks get a message; "
+                + "\(NumberText.percent(ahead.messagesBefore, of: whole)) without this edit."
+        }
+        let days = recent.days == 1 ? "day" : "\(recent.days) days"
+        var parts = [
+            "Impact on the \(NumberText.count(impact.checks)) checks of the last \(days):",
+            summary(terminal),
+        ]
+        if ahead.newLockouts > 0 { parts.append(versions(terminal)) }
+        parts.append(
+            (CountCaveats.lines(uncounted: impact.uncounted, recent: recent) + CountCaveats.warnings(twins))
+                .joined(separator: "\n")
+        )
+        return parts.joined(separator: "\n")
+    }
+
+    private func summary(_ terminal: Terminal) -> String {
+        let whole = Double(impact.checks)
+        let now = impact.now
+        let ahead = impact.ahead
+        var table = TextTable("", "BEFORE", "AT ONCE", "AS PLANNED")
+        func add(_ name: String, _ before: String, _ atOnce: Double, _ planned: Double) {
+            table.add(name, before, NumberText.percent(atOnce, of: whole), NumberText.percent(planned, of: whole))
+        }
+        add(
+            "with a message",
+            NumberText.percent(now.messagesBefore, of: whole),
+            now.messagesAfter,
+            ahead.messagesAfter
+        )
+        add("locked out", NumberText.percent(now.lockoutsBefore, of: whole), now.lockoutsAfter, ahead.lockoutsAfter)
+        add("newly locked out", "", now.newLockouts, ahead.newLockouts)
+        add("not locked out, no way out", "", now.withoutWayOut, ahead.withoutWayOut)
+        return table.text(for: terminal)
+    }
+
+    private func versions(_ terminal: Terminal) -> String {
+        let rows = impact.rows.filter { $0.ahead.newLockouts > 0 }.sorted {
+            $0.ahead.newLockouts > $1.ahead.newLockouts
+        }
+        let apps = Set(impact.rows.map(\.group.bundle)).count > 1
+        let whole = Double(impact.checks)
+        var table = TextTable(
+            header: (apps ? ["APP"] : []) + ["VERSION", "PLATFORM", "CHECKS", "NEWLY LOCKED OUT"]
+        )
+        func cells(_ row: PolicyImpact.Row) -> [String] {
+            (apps ? [row.group.bundle] : []) + [
+                row.group.versionText, row.group.platformText, NumberText.percent(Double(row.checks), of: whole),
+                NumberText.percent(row.ahead.newLockouts, of: Double(row.checks)),
+            ]
+        }
+        let shown = rows.prefix(Self.mostRows)
+        var plain = table
+        for row in shown { plain.add(cells: cells(row)) }
+        let width = Bar.width(behind: plain, on: terminal)
+        for row in shown {
+            let part = row.checks > 0 ? row.ahead.newLockouts / Double(row.checks) : 0
+            table.add(cells: cells(row), bar: width.map { Bar.text([(part, "!", .red)], width: $0, on: terminal) })
+        }
+        let more = rows.count - shown.count
+        return table.text(for: terminal) + (more > 0 ? "\nand \(more) more" : "")
+    }
+}

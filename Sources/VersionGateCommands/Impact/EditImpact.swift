@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import PolicyStore
+import UpdatePolicy
+
+/// What an edit that is not made yet would do to recent checks, and whether it needs consent.
+///
+/// It is judged by two policies, so it does not matter how the second came about: an edit within a transaction that was
+/// taken back, or a file that was not applied.
+struct EditImpact: Sendable {
+    /// The comparison; nothing is known from it where no checks were counted.
+    let impact: PolicyImpact
+    /// The apps in which lockouts may be added, by the rows alone.
+    let lockouts: LockoutScope
+    /// The counts that it was judged by.
+    let recent: RecentChecks
+    /// Pre-releases among the checks that look like releases.
+    let twins: [PreReleaseTwin]
+
+    /// A larger share of recent checks that would be newly locked out needs consent.
+    static let mostWithoutConsent = 0.01
+
+    /// Judges an edit.
+    ///
+    /// - Parameters:
+    ///   - before: The policy, or the part of it for the apps concerned.
+    ///   - after: The same after the edit.
+    ///   - recent: The counts of these apps.
+    ///   - time: Now.
+    /// - Throws: `PolicyError` if one of the policies cannot be compiled.
+    init(from before: Policy, to after: Policy, recent: RecentChecks, at time: Timestamp) throws(PolicyError) {
+        self.init(
+            impact: PolicyImpact(
+                from: try CompiledPolicy(before),
+                to: try CompiledPolicy(after),
+                clients: recent.clients,
+                at: time
+            ),
+            lockouts: LockoutScope(from: before, to: after, at: time),
+            recent: recent,
+            twins: PreReleaseTwin.twins(among: recent.clients, releases: after.releases)
+        )
+    }
+
+    init(impact: PolicyImpact, lockouts: LockoutScope, recent: RecentChecks, twins: [PreReleaseTwin]) {
+        self.impact = impact
+        self.lockouts = lockouts
+        self.recent = recent
+        self.twins = twins
+    }
+
+    /// Why somebody has to agree to the edit; nil where nobody has to.
+    var reasonForConsent: String? {
+        let share = impact.largestNewLockoutShare
+        if share > Self.mostWithoutConsent {
+            return "this would newly lock out up to \(NumberText.percent(share, of: 1)) of the recent checks of an app"
+        }
+        if let bundle = appsWithoutCounts.first {
+            return "this may lock somebody out, and no checks of \(bundle) were counted in the last \(recent.days) days"
+                + " that would say how many"
+        }
+        if lockouts.everyApp, recent.isEmpty {
+            return
+                "this may lock somebody out, and no checks were counted in the last \(recent.days) days that would say"
+                + " how many"
+        }
+        return nil
+    }
+
+    /// Apps in which somebody may be locked out and of which no checks were counted.
+    private var appsWithoutCounts: [String] {
+        lockouts.bundles.subtracting(impact.rows.map(\.group.bundle)).sorted()
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import PolicyServer
+import PolicyStore
+import Postgres
+import UpdatePolicy
+
+/// `versiongate impact`
+struct ImpactCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "impact",
+        abstract: "Show which share of recent checks a rule reaches, or would reach.",
+        discussion: """
+            Judged by the checks that servers have counted: the share that the rule reaches now, would reach if it were
+            enabled, at each planned step and at 100 %; how many would be locked out, and how many would get the message
+            without the lockout because they have no way out; by version and platform. The policy as a whole decides: a
+            rule behind a final one, or of a paused app, reaches nobody.
+
+            The counts are claims of clients. Conditions on languages and attributes are not counted, so the figures say
+            how many at most.
+
+            With --format json: an object with rule, bundle (null: every app), enabled, days, checks (of known kinds of
+            clients), not_known (checks), uncounted (conditions that make figures an upper bound: languages, attributes,
+            rollout), stages, rows and pre_releases. A stage has stage (now, enabled, step, everybody), at (null for
+            everybody), rollout (percent), and the checks reached, locked_out and without_way_out, each also as a share
+            of all checks (reached_share, ...). A row has bundle, platform, version, checks and the same stages, shares
+            being those of the row. A pre-release has version, release and checks.
+
+            Examples:
+              versiongate impact bad-1.1
+              versiongate impact update-1.2 --days 30 --format json
+            """
+    )
+
+    @Argument(help: "The key of the rule.")
+    var key: String
+
+    @OptionGroup var period: DaysOption
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+
+    func run() async throws {
+        let report = try await database.withConnection(as: .admin) { connection, logger in
+            try await connection.transaction(.repeatableReadReadOnly) { session in
+                try SchemaMigrator(logger: logger).status(session).requireReadable()
+                guard let scope = try PolicyReader.scope(ofRule: key, session) else {
+                    throw CommandError.noSuchRule(key, among: try PolicyReader.ruleKeys(session))
+                }
+                let bundles = scope.bundle.map { [$0] }
+                let policy = try PolicyReader.policy(session, bundles: bundles)
+                let recent = try CountReader(session).recentChecks(days: period.days, bundles: bundles)
+                guard !recent.isEmpty else {
+                    throw CommandError.noCounts(of: scope.bundle, days: period.days)
+                }
+                guard let rule = policy.rules.first(where: { $0.key == key }),
+                    let impact = try RuleImpact(of: key, in: policy, clients: recent.clients, at: .now())
+                else { throw CommandError.noSuchRule(key) }
+                return RuleImpactReport(
+                    rule: rule,
+                    isPaused: policy.apps.contains { $0.paused && $0.bundle == rule.bundle },
+                    impact: impact,
+                    recent: recent,
+                    twins: PreReleaseTwin.twins(among: recent.clients, releases: policy.releases)
+                )
+            }
+        }
+        switch output.format {
+        case .json: print(report.json)
+        case .table: print(report.text(on: .standardOutput))
+        }
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import PolicyStore
+import UpdatePolicy
+
+/// Shows the impact of a rule as tables with bars, and as JSON.
+struct RuleImpactReport: Sendable {
+    let rule: Rule
+    let isPaused: Bool
+    let impact: RuleImpact
+    let recent: RecentChecks
+    let twins: [PreReleaseTwin]
+
+    /// The most versions that are shown one by one.
+    private static let mostRows = 25
+
+    /// The report for people, without a line break at its end.
+    func text(on terminal: Terminal) -> String {
+        var parts = [headline, stageTable(terminal), rowTable(terminal)]
+        var notes: [String] = []
+        if rule.lockout {
+            notes.append("In bars, ! stands for checks that are locked out, # for the others with the message.")
+        }
+        if isPaused { notes.append("The app is paused, so no rule reaches it.") }
+        if let end = rule.endsAt, let now = impact.stages.first?.at, end <= now {
+            notes.append("The rule ended at \(end), so it reaches nobody.")
+        }
+        notes += CountCaveats.lines(uncounted: impact.uncounted, recent: recent) + CountCaveats.warnings(twins)
+        parts.append(notes.joined(separator: "\n"))
+        return parts.joined(separator: "\n\n")
+    }
+
+    private var headline: String {
+        let app = rule.bundle ?? "every app"
+        let period = "in the last \(recent.days) \(recent.days == 1 ? "day" : "days")"
+        return "\(rule.key): \(NumberText.count(impact.checks)) checks of \(app) \(period)"
+    }
+
+    private func stageTable(_ terminal: Terminal) -> String {
+        let whole = Double(impact.checks)
+        var table = TextTable(
+            header: ["WHEN", "ROLLOUT", "REACHED"] + (rule.lockout ? ["LOCKED OUT", "NO WAY OUT"] : [])
+        )
+        let cells = zip(impact.stages, impact.total).map { stage, reach in
+            [Self.name(of: stage), "\(stage.rollout) %", NumberText.percent(reach.messages, of: whole)]
+                + (rule.lockout
+                    ? [
+                        NumberText.percent(reach.lockouts, of: whole),
+                        NumberText.percent(reach.withoutWayOut, of: whole),
+                    ] : [])
+        }
+        for row in cells { table.add(cells: row) }
+        return withBars(table, zip(cells, impact.total).map { ($0, $1, whole) }, terminal)
+    }
+
+    private func rowTable(_ terminal: Terminal) -> String {
+        let apps = Set(impact.rows.map(\.group.bundle)).count > 1
+        let last = impact.stages.count - 1
+        let shown = Set(
+            impact.rows.indices.sorted { impact.rows[$0].checks > impact.rows[$1].checks }.prefix(Self.mostRows)
+        )
+        var table = TextTable(
+            header: (apps ? ["APP"] : []) + ["VERSION", "PLATFORM", "CHECKS", "NOW", "AT 100 %"]
+                + (rule.lockout ? ["LOCKED OUT", "NO WAY OUT"] : [])
+        )
+        var rows: [(cells: [String], reach: RuleImpact.Reach, whole: Double)] = []
+        for index in impact.rows.indices where shown.contains(index) {
+            let row = impact.rows[index]
+            rows.append(
+                (
+                    cells(
+                        (apps ? [row.group.bundle] : []) + [row.group.versionText, row.group.platformText],
+                        row.checks,
+                        now: row.reach[0],
+                        everybody: row.reach[last]
+                    ), row.reach[last], Double(row.checks)
+                )
+            )
+        }
+        let others = impact.rows.indices.filter { !shown.contains($0) }.map { impact.rows[$0] }
+        if !others.isEmpty {
+            let checks = others.reduce(0) { $0 + $1.checks }
+            let now = others.reduce(into: RuleImpact.Reach()) { $0 += $1.reach[0] }
+            let everybody = others.reduce(into: RuleImpact.Reach()) { $0 += $1.reach[last] }
+            rows.append(
+                (
+                    cells(
+                        (apps ? ["others"] : []) + ["\(others.count) more", ""],
+                        checks,
+                        now: now,
+                        everybody: everybody
+                    ), everybody, Double(checks)
+                )
+            )
+        }
+        for row in rows { table.add(cells: row.cells) }
+        return withBars(table, rows, terminal)
+    }
+
+    private func cells(
+        _ names: [String],
+        _ checks: Int64,
+        now: RuleImpact.Reach,
+        everybody: RuleImpact.Reach
+    ) -> [String] {
+        let whole = Double(checks)
+        return names + [
+            NumberText.percent(whole, of: Double(impact.checks)), NumberText.percent(now.messages, of: whole),
+            NumberText.percent(everybody.messages, of: whole),
+        ]
+            + (rule.lockout
+                ? [
+                    NumberText.percent(everybody.lockouts, of: whole),
+                    NumberText.percent(everybody.withoutWayOut, of: whole),
+                ] : [])
+    }
+
+    /// The table with a bar behind each row, as wide as the terminal leaves room for; none where that is too little.
+    private func withBars(
+        _ table: TextTable,
+        _ rows: [(cells: [String], reach: RuleImpact.Reach, whole: Double)],
+        _ terminal: Terminal
+    ) -> String {
+        guard let width = Bar.width(behind: table, on: terminal) else { return table.text(for: terminal) }
+        var withBars = TextTable(header: table.header)
+        for (cells, reach, whole) in rows {
+            let lockouts = whole > 0 ? reach.lockouts / whole : 0
+            let messages = whole > 0 ? reach.messages / whole - lockouts : 0
+            let parts: [(part: Double, character: Character, style: TextStyle)] = [
+                (lockouts, "!", .red), (messages > 1e-9 ? messages : 0, "#", .green),
+            ]
+            withBars.add(cells: cells, bar: Bar.text(parts, width: width, on: terminal))
+        }
+        return withBars.text(for: terminal)
+    }
+
+    private static func name(of stage: RuleImpact.Stage) -> String {
+        switch stage.kind {
+        case .now: "now"
+        case .enabled: "if enabled"
+        case .step:
+            stage.at.map { "from \(Timestamp(secondsSince1970: $0.microsecondsSince1970 / 1_000_000))" } ?? "step"
+        case .everybody: "at 100 %"
+        }
+    }
+}
+
+extension RuleImpactReport {
+    /// The report for programs: an object.
+    var json: String {
+        let rows = impact.rows.map { row in
+            JSONText.object([
+                "bundle": JSONText.string(row.group.bundle), "platform": JSONText.optional(row.group.platform),
+                "version": JSONText.optional(row.group.version?.text), "checks": "\(row.checks)",
+                "stages": "[\(stages(row.reach, row.checks))]",
+            ])
+        }
+        let twins = twins.map { twin in
+            JSONText.object([
+                "version": JSONText.string(twin.version.text), "release": JSONText.string(twin.release),
+                "checks": "\(twin.checks)",
+            ])
+        }
+        return JSONText.object([
+            "rule": JSONText.string(rule.key), "bundle": JSONText.optional(rule.bundle), "enabled": "\(rule.enabled)",
+            "days": "\(recent.days)", "checks": "\(impact.checks)", "not_known": "\(recent.unknown)",
+            "uncounted": "[\(impact.uncounted.map(\.rawValue).sorted().map(JSONText.string).joined(separator: ","))]",
+            "stages": "[\(stages(impact.total, impact.checks))]", "rows": JSONText.array(rows),
+            "pre_releases": JSONText.array(twins),
+        ])
+    }
+
+    private func stages(_ reach: [RuleImpact.Reach], _ checks: Int64) -> String {
+        let whole = max(1, Double(checks))
+        return zip(impact.stages, reach).map { stage, reach in
+            JSONText.object([
+                "stage": JSONText.string(stage.kind.rawValue), "at": JSONText.optional(stage.at?.description),
+                "rollout": "\(stage.rollout)", "reached": JSONText.number(reach.messages),
+                "reached_share": JSONText.number(reach.messages / whole),
+                "locked_out": JSONText.number(reach.lockouts),
+                "locked_out_share": JSONText.number(reach.lockouts / whole),
+                "without_way_out": JSONText.number(reach.withoutWayOut),
+                "without_way_out_share": JSONText.number(reach.withoutWayOut / whole),
+            ])
+        }.joined(separator: ",")
+    }
+}

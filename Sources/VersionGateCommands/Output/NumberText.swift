@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// Writes counts and shares for people.
+enum NumberText {
+    /// A whole number with commas: `12,345`.
+    static func count(_ number: Int64) -> String {
+        var text = ""
+        for (place, digit) in String(number.magnitude).reversed().enumerated() {
+            if place > 0, place % 3 == 0 { text.append(",") }
+            text.append(digit)
+        }
+        return (number < 0 ? "-" : "") + String(text.reversed())
+    }
+
+    /// A part of a whole in per cent, with one decimal; never `0.0 %` for something, nor `100.0 %` for less than all.
+    static func percent(_ part: Double, of whole: Double) -> String {
+        guard whole > 0 else { return "-" }
+        let thousandths = (part / whole * 1_000).rounded()
+        if part > 0, thousandths < 1 { return "<0.1 %" }
+        if part < whole, thousandths >= 1_000 { return ">99.9 %" }
+        return "\(Int(thousandths) / 10).\(Int(thousandths) % 10) %"
+    }
+}

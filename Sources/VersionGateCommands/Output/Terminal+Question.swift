@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+
+extension Terminal {
+    /// The width of what is drawn where nobody looks at a screen.
+    static let usualWidth = 80
+
+    /// How wide charts may be.
+    var chartWidth: Int { width ?? Self.usualWidth }
+
+    /// Whether there is somebody to ask: standard input and output are a screen.
+    static var canAsk: Bool { isatty(STDIN_FILENO) == 1 && standardOutput.isScreen }
+
+    /// Asks a question on standard output; `y` or `yes` is yes, anything else, also the end of the input, is no.
+    static func confirms(_ question: String) -> Bool {
+        print("\(question) [y/N] ", terminator: "")
+        fflush(nil)
+        let answer = readLine()?.trimmingCharacters(in: .whitespaces).lowercased()
+        return answer == "y" || answer == "yes"
+    }
+}

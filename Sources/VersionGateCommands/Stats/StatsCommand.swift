@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import PolicyServer
+import PolicyStore
+import Postgres
+import UpdatePolicy
+
+/// `versiongate stats`
+struct StatsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stats",
+        abstract: "Show which versions of an app are in use, and how fast the newest spread.",
+        discussion: """
+            From the checks that servers have counted: versions over time, platforms, the versions of the last day, checks
+            with messages and lockouts, and how long the newest release of each platform took from the moment it was live
+            to half of the platform's checks. The counts are claims of clients.
+
+            With --format json: an object with bundle, days, checks, messages, lockouts, by_day (an array of day, checks,
+            messages, lockouts and versions, each with version and checks), platforms (platform, checks, share), current
+            (since, checks, and versions with platform, version, checks and share) and newest_releases (platform, version,
+            live_at, share of the platform's current checks, half_at and seconds_to_half, both null until half is
+            reached). Shares are from 0 to 1; version and platform are null where clients sent none.
+
+            Examples:
+              versiongate stats com.example.doto
+              versiongate stats com.example.doto --days 90 --format json
+            """
+    )
+
+    @Argument(help: "The bundle of the app.")
+    var bundle: String
+
+    @OptionGroup var period: DaysOption
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+
+    func run() async throws {
+        let statistics = try await database.withConnection(as: .admin) { connection, logger in
+            try await connection.transaction(.repeatableReadReadOnly) { session in
+                try SchemaMigrator(logger: logger).status(session).requireReadable()
+                return try AppStatistics(bundle: bundle, days: period.days, at: .now(), session)
+            }
+        }
+        switch output.format {
+        case .json: print(StatisticsJSON(statistics).text)
+        case .table: print(StatisticsText(statistics, terminal: .standardOutput).text)
+        }
+    }
+}

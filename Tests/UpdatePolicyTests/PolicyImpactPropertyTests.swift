@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Testing
+import UpdatePolicy
+
+@Suite("The impact of an edit against a plain reading of the rows")
+struct PolicyImpactPropertyTests {
+    /// Two policies that differ by a few edits.
+    private struct Edit {
+        let before: Policy
+        let after: Policy
+
+        init(before: Policy, after: Policy) {
+            self.before = before
+            self.after = after
+        }
+
+        init(_ generator: inout PolicyGenerator, rules: Int) {
+            before = generator.policy(rules: rules)
+            var after = before
+            for _ in 0..<Int.random(in: 1...3, using: &generator.random) {
+                switch Int.random(in: 0..<8, using: &generator.random) {
+                case 0: after.rules.append(generator.rule(rules + after.rules.count))
+                case 1: Self.changeRule(&after) { $0.enabled.toggle() }
+                case 2: Self.changeRule(&after) { $0.lockout.toggle() }
+                case 3: Self.changeRule(&after) { $0.final.toggle() }
+                case 4: Self.changeRule(&after) { $0.position += 1 }
+                case 5: after.apps[0].paused.toggle()
+                case 6:
+                    if let place = after.releases.indices.randomElement(using: &generator.random) {
+                        after.releases[place].staged.toggle()
+                        after.releases[place].liveAt = generator.time()
+                    }
+                default:
+                    if let place = after.rules.indices.randomElement(using: &generator.random) {
+                        let key = after.rules[place].key
+                        after.rules[place] = generator.rule(0)
+                        after.rules[place].key = key
+                    }
+                }
+            }
+            self.after = after
+        }
+
+        private static func changeRule(_ policy: inout Policy, _ change: (inout Rule) -> Void) {
+            change(&policy.rules[policy.rules.count / 2])
+        }
+    }
+
+    /// A client without what is not counted, and some that are like it in all that is counted.
+    private func kind(_ generator: inout PolicyGenerator, members: Int) throws -> (Client, [Client]) {
+        let model = try generator.client()
+        let counted: [(String, String?)] = [
+            ("bundle", model.bundle?.string), ("version", model.versionText?.string),
+            ("build", model.buildText?.string), ("platform", model.platformText?.string),
+            ("region", model.regionText?.string), ("os", model.osText?.string),
+        ]
+        var kind = Client()
+        for (name, value) in counted {
+            if let value { try kind.set(UTF8Text(name), to: .text(UTF8Text(value))) }
+        }
+        let clients = try (0..<members).map { _ in
+            var client = kind
+            let other = try generator.client()
+            let language = ["de_AT", "zh-Hant-TW", "zh", "en"].randomElement(using: &generator.random) ?? "de"
+            try client.set("language", to: .text(UTF8Text(language)))
+            for (name, value) in other.attributes { try client.set(name, to: .text(value)) }
+            let install = "i\(UInt32.random(in: 0...UInt32.max, using: &generator.random))"
+            try client.set("install", to: .text(UTF8Text(install)))
+            return client
+        }
+        return (kind, clients)
+    }
+
+    /// What a plain reading of the rows says of clients, in parts of one.
+    private func plain(_ edit: Edit, _ clients: [Client], at time: Timestamp) -> (
+        messages: Double, lockouts: Double, new: Double
+    ) {
+        let before = SlowEvaluator(policy: edit.before)
+        let after = SlowEvaluator(policy: edit.after)
+        var counts = (messages: 0, lockouts: 0, new: 0)
+        for client in clients {
+            let wasLockedOut = before.sent(to: client, at: time).contains { $0.lockout }
+            let sent = after.sent(to: client, at: time)
+            let isLockedOut = sent.contains { $0.lockout }
+            counts.messages += sent.isEmpty ? 0 : 1
+            counts.lockouts += isLockedOut ? 1 : 0
+            counts.new += isLockedOut && !wasLockedOut ? 1 : 0
+        }
+        let whole = Double(clients.count)
+        return (Double(counts.messages) / whole, Double(counts.lockouts) / whole, Double(counts.new) / whole)
+    }
+
+    @Test("is at least what clients get, and exactly that where all that decides is counted", arguments: [3, 12])
+    func isAnUpperBound(rules: Int) throws {
+        let random = SeededGenerator()
+        var generator = PolicyGenerator(random)
+        var exact = 0
+        var newLockouts = 0
+        for _ in 0..<60 {
+            let edit = Edit(&generator, rules: rules)
+            let (kind, clients) = try kind(&generator, members: 8)
+            let impact = PolicyImpact(
+                from: try CompiledPolicy(edit.before),
+                to: try CompiledPolicy(edit.after),
+                clients: [WeightedClient(kind, checks: 1)],
+                at: TestPolicy.noon
+            )
+            #expect(impact.now.newLockouts <= impact.now.lockoutsAfter + 1e-9, "seed \(random.seed)")
+            #expect(impact.now.lockoutsAfter <= impact.now.messagesAfter + 1e-9, "seed \(random.seed)")
+            #expect(impact.now.newLockouts <= impact.ahead.newLockouts, "seed \(random.seed)")
+            if impact.now.newLockouts > 0 { newLockouts += 1 }
+            if impact.uncounted.contains(.rollout) { continue }
+            let plainly = plain(edit, clients, at: TestPolicy.noon)
+            #expect(plainly.messages <= impact.now.messagesAfter + 1e-9, "seed \(random.seed)")
+            #expect(plainly.lockouts <= impact.now.lockoutsAfter + 1e-9, "seed \(random.seed)")
+            #expect(plainly.new <= impact.now.newLockouts + 1e-9, "seed \(random.seed)")
+            if impact.uncounted.isEmpty {
+                #expect(abs(plainly.messages - impact.now.messagesAfter) < 1e-9, "seed \(random.seed)")
+                #expect(abs(plainly.lockouts - impact.now.lockoutsAfter) < 1e-9, "seed \(random.seed)")
+                #expect(abs(plainly.new - impact.now.newLockouts) < 1e-9, "seed \(random.seed)")
+                exact += 1
+            }
+            for hours in 0...3 {
+                let later = plain(edit, clients, at: TestPolicy.hours(Int64(hours), microseconds: 1))
+                #expect(later.new <= impact.ahead.newLockouts + 1e-9, "seed \(random.seed) after \(hours) h")
+            }
+        }
+        #expect(exact > 0)
+        #expect(newLockouts > 0)
+    }
+
+    @Test("takes rollouts as the share of installs that the engine gives them, kept from edit to edit")
+    func rollouts() throws {
+        let random = SeededGenerator()
+        var generator = PolicyGenerator(random)
+        func rules(_ keys: [String], _ generator: inout PolicyGenerator) -> [Rule] {
+            keys.map { key in
+                let hundredths = generator.random.pick([0, 1_000, 2_500, 5_000, 8_000, 10_000])
+                return TestPolicy.rule(key) {
+                    $0.position = Int.random(in: 0...2, using: &generator.random)
+                    $0.rollout = Percentage(hundredths: hundredths) ?? .all
+                    $0.lockout = generator.random.chance(60)
+                    $0.lockoutWithoutUpdate = true
+                    $0.final = generator.random.chance(40)
+                }
+            }
+        }
+        let installs = 1_000
+        let clients = try (0..<installs).map { number in
+            try TestPolicy.client(["install": "\(random.seed)-\(number)"])
+        }
+        for _ in 0..<12 {
+            let app = App(bundle: TestPolicy.bundle)
+            let before = Policy(revision: 1, token: "a", apps: [app], rules: rules(["x", "y", "z"], &generator))
+            let after = Policy(revision: 2, token: "b", apps: [app], rules: rules(["w", "x", "y"], &generator))
+            let impact = PolicyImpact(
+                from: try CompiledPolicy(before),
+                to: try CompiledPolicy(after),
+                clients: [WeightedClient(try TestPolicy.client(), checks: 1)],
+                at: TestPolicy.noon
+            )
+            let plainly = plain(Edit(before: before, after: after), clients, at: TestPolicy.noon)
+            // Five standard deviations of a share of 1,000 installs.
+            #expect(abs(plainly.messages - impact.now.messagesAfter) < 0.08, "seed \(random.seed)")
+            #expect(abs(plainly.lockouts - impact.now.lockoutsAfter) < 0.08, "seed \(random.seed)")
+            #expect(abs(plainly.new - impact.now.newLockouts) < 0.08, "seed \(random.seed)")
+        }
+    }
+
+    @Test("names every app in which somebody is newly locked out, without counts", arguments: [3, 12])
+    func scopeIsSound(rules: Int) throws {
+        let random = SeededGenerator()
+        var generator = PolicyGenerator(random)
+        var found = 0
+        for _ in 0..<80 {
+            let edit = Edit(&generator, rules: rules)
+            let scope = LockoutScope(from: edit.before, to: edit.after, at: TestPolicy.noon)
+            let (_, clients) = try kind(&generator, members: 6)
+            for hours in 0...3 where plain(edit, clients, at: TestPolicy.hours(Int64(hours))).new > 0 {
+                found += 1
+                let bundle = clients[0].bundle?.string.lowercased() ?? ""
+                #expect(scope.everyApp || scope.bundles.contains(bundle), "seed \(random.seed)")
+            }
+        }
+        #expect(found > 0)
+    }
+
+    @Test("of a rule is what the engine sends under the policy in which it is enabled for all", arguments: [4, 12])
+    func ruleImpact(rules: Int) throws {
+        let random = SeededGenerator()
+        var generator = PolicyGenerator(random)
+        var reached = 0
+        for _ in 0..<80 {
+            let policy = generator.policy(rules: rules)
+            let rule = generator.random.pick(policy.rules)
+            let (kind, clients) = try kind(&generator, members: 8)
+            let impact = try #require(
+                try RuleImpact(
+                    of: rule.key,
+                    in: policy,
+                    clients: [WeightedClient(kind, checks: 8)],
+                    at: TestPolicy.noon
+                )
+            )
+            var unbounded = policy
+            let place = try #require(unbounded.rules.firstIndex { $0.key == rule.key })
+            unbounded.rules[place].enabled = true
+            unbounded.rules[place].rollout = .all
+            unbounded.rules[place].steps = []
+            let plainly = SlowEvaluator(policy: unbounded)
+            let sent = clients.flatMap { plainly.sent(to: $0, at: TestPolicy.noon) }.filter { $0.key == rule.key }
+            let most = try #require(impact.total.last)
+            if !impact.uncounted.contains(.rollout) {
+                #expect(Double(sent.count) <= most.messages + 1e-9, "seed \(random.seed)")
+                #expect(Double(sent.count { $0.lockout }) <= most.lockouts + 1e-9, "seed \(random.seed)")
+            }
+            if !sent.isEmpty { reached += 1 }
+            if !rule.enabled { #expect(impact.total[0].messages == 0) }
+        }
+        #expect(reached > 0)
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Testing
+
+@testable import VersionGateCommands
+
+@Suite("The decision on consent")
+struct EditConsentTests {
+    @Test("is a question on a terminal, an error elsewhere, and nothing with --yes or without a reason")
+    func decision() {
+        for canAsk in [true, false] {
+            #expect(EditConsent(reason: nil, yes: false, canAsk: canAsk) == .given)
+            #expect(EditConsent(reason: "this locks out", yes: true, canAsk: canAsk) == .given)
+        }
+        #expect(
+            EditConsent(reason: "this locks out", yes: false, canAsk: true) == .question("This locks out. Go on?")
+        )
+        guard case .missing(let error) = EditConsent(reason: "this locks out", yes: false, canAsk: false) else {
+            Issue.record("consent is not missing")
+            return
+        }
+        #expect(error.contains("this locks out"))
+        #expect(error.contains("--yes"))
+    }
+}
+
+@Suite("Figures and bars")
+struct FigureTests {
+    @Test("are bars as wide as a terminal leaves room for behind a table")
+    func width() {
+        var table = TextTable("A", "B")
+        table.add("12345678", "x")
+        #expect(Bar.width(behind: table, on: Terminal(width: 40, usesColor: false)) == 27)
+        #expect(Bar.width(behind: table, on: Terminal(width: 120, usesColor: false)) == 40)
+        #expect(Bar.width(behind: table, on: Terminal(width: 20, usesColor: false)) == nil)
+        #expect(Bar.width(behind: table, on: .file) == 40)
+        var withBar = TextTable("A", "B")
+        withBar.add(cells: ["1", ""], bar: "##..")
+        #expect(withBar.text(for: .file) == "A  B\n1     ##..")
+    }
+
+    @Test("are bars of the width that was asked for, with a mark for everything above nothing")
+    func bars() {
+        let plain = Terminal.file
+        #expect(Bar.text([(0.5, "!", .red), (0.25, "#", .green)], width: 8, on: plain) == "!!!!##..")
+        #expect(Bar.text([(0.001, "!", .red), (0.999, "#", .green)], width: 4, on: plain) == "!###")
+        #expect(Bar.text([(0, "!", .red)], width: 4, on: plain) == "....")
+        #expect(Bar.text([(1, "!", .red), (0.1, "#", .green)], width: 4, on: plain) == "!!!!")
+        #expect(
+            Bar.text([(1, "#", .green)], width: 2, on: Terminal(width: 80, usesColor: true)) == "\u{1B}[32m##\u{1B}[0m"
+        )
+    }
+
+    @Test("are counts and shares so that something never looks like nothing")
+    func numbers() {
+        #expect(NumberText.count(0) == "0")
+        #expect(NumberText.count(1_234_567) == "1,234,567")
+        #expect(NumberText.percent(0, of: 10) == "0.0 %")
+        #expect(NumberText.percent(1, of: 10_000_000) == "<0.1 %")
+        #expect(NumberText.percent(9_999_999, of: 10_000_000) == ">99.9 %")
+        #expect(NumberText.percent(1, of: 3) == "33.3 %")
+        #expect(NumberText.percent(5, of: 5) == "100.0 %")
+        #expect(NumberText.percent(5, of: 0) == "-")
+        #expect(JSONText.number(12) == "12")
+        #expect(JSONText.number(0.5) == "0.5")
+        #expect(JSONText.number(1.0 / 3) == "0.333333")
+        #expect(JSONText.number(0.000_04) == "0.00004")
+    }
+
+    @Test("are names that are spelled nearly alike")
+    func suggestions() {
+        #expect(
+            SimilarNames.of("upate-1.2", among: ["update-1.2", "update-1.3", "other"]) == ["update-1.2", "update-1.3"]
+        )
+        #expect(SimilarNames.of("maint", among: ["maintenance", "x"]) == ["maintenance"])
+        #expect(SimilarNames.of("k", among: ["something"]).isEmpty)
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import TestDatabase
+import Testing
+
+@Suite("Statistics of an app, by the built binary", .migratedDatabase)
+struct StatsCommandTests {
+    private var versiongate: BuiltBinary { BuiltBinary(.current) }
+
+    /// 1.1 is replaced by 1.2, which was live 50 hours ago and reached half of the checks on iOS 23 hours later.
+    private func prepare() async throws {
+        try await TestDatabase.current.edit(
+            """
+            INSERT INTO apps (bundle) VALUES ('com.example.Doto'), ('b');
+            INSERT INTO releases (bundle, platform, version, live_at) VALUES
+                ('com.example.Doto', 'ios', '1.1', now() - interval '100 days'),
+                ('com.example.Doto', 'ios', '1.2', date_trunc('hour', now()) - interval '50 hours'),
+                ('com.example.Doto', 'android', '1.2', date_trunc('hour', now()) - interval '50 hours');
+            """
+        )
+        let hour = "date_trunc('hour', now())"
+        try await TestDatabase.current.addCounts(
+            """
+            (\(hour) - interval '72 hours', 'com.example.Doto', 'ios', '1.1', 100, 50, 10),
+            (\(hour) - interval '45 hours', 'com.example.Doto', 'ios', '1.1', 60, 0, 0),
+            (\(hour) - interval '45 hours', 'com.example.Doto', 'ios', '1.2', 40, 0, 0),
+            (\(hour) - interval '27 hours', 'com.example.Doto', 'ios', '1.2.0', 60, 0, 0),
+            (\(hour) - interval '27 hours', 'com.example.Doto', 'ios', '1.1', 40, 0, 0),
+            (\(hour), 'com.example.Doto', 'ios', '1.2', 30, 0, 0),
+            (\(hour), 'com.example.Doto', 'ios', '1.1', 10, 0, 0),
+            (\(hour), 'com.example.Doto', 'android', NULL, 60, 0, 0),
+            (\(hour), 'b', 'ios', '9', 1000, 0, 0)
+            """
+        )
+    }
+
+    @Test("are tables and charts that fit")
+    func table() async throws {
+        try await prepare()
+        let result = try await versiongate.run("stats COM.example.doto")
+        #expect(result.status == 0, "\(result.errors)")
+        let output = result.output
+        #expect(
+            output.contains("com.example.Doto: 400 checks in the last 7 days, 12.5 % with a message, 2.5 % locked out"),
+            "\(output)"
+        )
+        #expect(output.contains("A 1.2"))
+        #expect(output.contains("B 1.1"))
+        #expect(output.contains("- others"))
+        #expect(output.contains("AAAABBBB"))
+        #expect(output.contains("ios        340     85.0 %"), "\(output)")
+        #expect(output.contains("1.2        ios       30      30.0 %"), "\(output)")
+        #expect(output.contains("(unknown)  android   60      60.0 %"), "\(output)")
+        #expect(output.contains("after 23 h"), "\(output)")
+        #expect(output.contains("not yet"))
+        #expect(output.split(separator: "\n").filter { $0.contains("####") }.allSatisfy { $0.count <= 80 })
+        #expect(!output.contains("\u{1B}"))
+    }
+
+    private struct Document: Decodable {
+        struct Count: Decodable {
+            let version: String?
+            let platform: String?
+            let checks: Int
+            let share: Double?
+        }
+        struct Day: Decodable {
+            let day: String
+            let checks: Int
+            let messages: Int
+            let lockouts: Int
+            let versions: [Count]
+        }
+        struct Current: Decodable {
+            let since: String
+            let checks: Int
+            let versions: [Count]
+        }
+        struct Release: Decodable {
+            let platform: String
+            let version: String
+            let live_at: String
+            let share: Double?
+            let half_at: String?
+            let seconds_to_half: Int?
+        }
+        let bundle: String
+        let days: Int
+        let checks: Int
+        let messages: Int
+        let lockouts: Int
+        let by_day: [Day]
+        let platforms: [Count]
+        let current: Current
+        let newest_releases: [Release]
+    }
+
+    @Test("are JSON for programs")
+    func json() async throws {
+        try await prepare()
+        let result = try await versiongate.run("stats com.example.Doto --format json --days 30")
+        let document = try JSONDecoder().decode(Document.self, from: Data(result.output.utf8))
+        #expect(document.bundle == "com.example.Doto")
+        #expect(document.days == 30)
+        #expect(document.checks == 400)
+        #expect(document.messages == 50)
+        #expect(document.lockouts == 10)
+        #expect(document.by_day.reduce(0) { $0 + $1.checks } == 400)
+        #expect(document.by_day.first?.checks == 100)
+        #expect(document.by_day.first?.versions.first?.version == "1.1")
+        #expect(document.platforms.map(\.platform) == ["ios", "android"])
+        #expect(document.platforms.map(\.share) == [0.85, 0.15])
+        #expect(document.current.checks == 100)
+        #expect(document.current.versions.map(\.checks) == [60, 30, 10])
+        #expect(document.current.versions.map(\.version) == [nil, "1.2", "1.1"])
+        #expect(document.newest_releases.map(\.platform) == ["android", "ios"])
+        #expect(document.newest_releases.map(\.seconds_to_half) == [nil, 23 * 3_600])
+        #expect(document.newest_releases.map(\.share) == [0, 0.75])
+    }
+
+    @Test("of many days take days together so that the chart fits")
+    func manyDays() async throws {
+        try await TestDatabase.current.edit("INSERT INTO apps (bundle) VALUES ('a')")
+        let result = try await TestDatabase.current.psql(
+            """
+            INSERT INTO check_counts (hour, bundle, platform, version, checks, messages, lockouts)
+            SELECT date_trunc('day', now(), 'UTC') - day * interval '1 day', 'a', 'ios', '1.' || day % 9, 10, 0, 0
+            FROM generate_series(0, 89) AS day
+            """,
+            user: "versiongate_server"
+        )
+        #expect(result.isSuccess, "\(result.errors)")
+        let output = try await versiongate.run("stats a --days 90").output
+        #expect(output.split(separator: "\n").count { $0.hasPrefix("20") } <= 31, "\(output)")
+        #expect(output.contains("- others"))
+    }
+
+    @Test("fail with a message that names the fault and what to do")
+    func fails() async throws {
+        let nothing = try await versiongate.run("stats nothing")
+        #expect(nothing.status == 1)
+        #expect(nothing.errors.contains("there is no app nothing; `versiongate app list`"), "\(nothing.errors)")
+        try await TestDatabase.current.edit("INSERT INTO apps (bundle) VALUES ('com.example.doto')")
+        let similar = try await versiongate.run("stats com.example.dot")
+        #expect(similar.errors.contains("did you mean com.example.doto?"), "\(similar.errors)")
+        let noCounts = try await versiongate.run("stats com.example.doto")
+        #expect(noCounts.status == 1)
+        #expect(noCounts.errors.contains("no checks of com.example.doto were counted"), "\(noCounts.errors)")
+        #expect(try await versiongate.run("stats com.example.doto --days=0").status == 64)
+    }
+}
