@@ -14,18 +14,21 @@ final class Announcement: Sendable {
     private let state = Mutex(State())
     private let onReady: @Sendable (VersionGateServer.Addresses) -> Void
 
-    init(_ onReady: @escaping @Sendable (VersionGateServer.Addresses) -> Void) {
+    private let isEncrypted: Bool
+
+    init(isEncrypted: Bool, _ onReady: @escaping @Sendable (VersionGateServer.Addresses) -> Void) {
+        self.isEncrypted = isEncrypted
         self.onReady = onReady
     }
 
     /// The public listener is open.
     func publicListener(_ address: SocketAddress) {
-        note { $0.publicURL = Self.url(address) }
+        note { [isEncrypted] in $0.publicURL = Self.url(address, scheme: isEncrypted ? "https" : "http") }
     }
 
     /// The management listener is open.
     func management(_ address: SocketAddress) {
-        note { $0.managementURL = Self.url(address) }
+        note { $0.managementURL = Self.url(address, scheme: "http") }
     }
 
     private func note(_ change: (inout State) -> Void) {
@@ -39,8 +42,8 @@ final class Announcement: Sendable {
         }
     }
 
-    private static func url(_ address: SocketAddress) -> String {
+    private static func url(_ address: SocketAddress, scheme: String) -> String {
         let host = address.ipAddress ?? "localhost"
-        return "http://\(host.contains(":") ? "[\(host)]" : host):\(address.port ?? 0)"
+        return "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(address.port ?? 0)"
     }
 }

@@ -8,6 +8,8 @@ import Foundation
 public struct ServerConfiguration: Sendable {
     /// Where apps call.
     public var publicAddress: ListenAddress
+    /// What the public listener lets clients do.
+    public var publicListener = PublicListenerConfiguration()
     /// Where whoever operates the server asks.
     public var managementAddress: ListenAddress
     /// The folder where the last good policy is kept; nil: it is not kept.
@@ -38,6 +40,8 @@ public struct ServerConfiguration: Sendable {
     /// | `versiongate.countKeys` | `VERSIONGATE_COUNT_KEYS` | `50000` | kinds of clients that are kept apart in an hour, 0 to 10000000; the rest is counted together |
     /// | `versiongate.countDays` | `VERSIONGATE_COUNT_DAYS` | `400` | days that counts are kept, 1 to 36500 |
     ///
+    /// ``PublicListenerConfiguration/init(_:)`` documents the limits of the public listener and its TLS.
+    ///
     /// - Throws: ``ConfigurationError`` that names the key and the value.
     public init(_ config: ConfigReader) throws(ConfigurationError) {
         publicAddress = ListenAddress(
@@ -53,6 +57,7 @@ public struct ServerConfiguration: Sendable {
                 default: 9090
             )
         )
+        publicListener = try PublicListenerConfiguration(config)
         counting = try CountingConfiguration(config)
     }
 

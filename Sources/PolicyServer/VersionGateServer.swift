@@ -52,10 +52,11 @@ public struct VersionGateServer: Sendable {
     ///
     /// - Parameter onReady: Told the addresses once both listeners are open and loading a policy was tried.
     public func run(onReady: @escaping @Sendable (Addresses) -> Void) async throws {
+        let tls = try configuration.publicListener.tls.map { try TLSContext($0, logger: logger) }
         let policy = LivePolicy()
         let eventLoopGroup = MultiThreadedEventLoopGroup(numberOfThreads: AvailableProcessors.count)
         let requests = RequestMetrics(eventLoopGroup: eventLoopGroup)
-        let announcement = Announcement(onReady)
+        let announcement = Announcement(isEncrypted: configuration.publicListener.tls != nil, onReady)
         let counting = configuration.counting.interval.map { _ in
             CheckCounting(eventLoopGroup: eventLoopGroup, maximumKinds: configuration.counting.maximumKinds)
         }
@@ -90,9 +91,12 @@ public struct VersionGateServer: Sendable {
                     clock: clock,
                     counting: counting,
                     logger: logger,
+                    configuration: configuration.publicListener,
+                    tls: tls,
                     onBound: { announcement.publicListener($0) }
                 ),
             ] as [any Service]
+        if let tls { services.insert(tls, at: 0) }
         var group = ServiceGroupConfiguration(
             services: services,
             gracefulShutdownSignals: [.sigterm, .sigint],

@@ -52,6 +52,9 @@ enum PublicListenerFixture {
     /// Runs a listener with `policy` while `body` runs, then shuts it down gracefully.
     static func run<Result: Sendable>(
         policy: LivePolicy,
+        configuration: PublicListenerConfiguration = PublicListenerConfiguration(),
+        statistics: PublicListenerStatistics = PublicListenerStatistics(),
+        tls: TLSContext? = nil,
         _ body: @Sendable @escaping (SocketAddress) async throws -> Result
     ) async throws -> Result {
         let (addresses, continuation) = AsyncStream.makeStream(of: SocketAddress.self)
@@ -62,6 +65,9 @@ enum PublicListenerFixture {
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
             clock: { Timestamp(microsecondsSince1970: 1_772_366_400_000_000) },
             logger: logger,
+            configuration: configuration,
+            statistics: statistics,
+            tls: tls,
             onBound: { continuation.yield($0) }
         )
         let group = ServiceGroup(services: [listener], logger: logger)
@@ -83,11 +89,14 @@ enum PublicListenerFixture {
 
     /// Runs a listener with ``policy(revision:)``.
     static func run<Result: Sendable>(
+        configuration: PublicListenerConfiguration = PublicListenerConfiguration(),
+        statistics: PublicListenerStatistics = PublicListenerStatistics(),
+        tls: TLSContext? = nil,
         _ body: @Sendable @escaping (SocketAddress) async throws -> Result
     ) async throws -> Result {
         let live = LivePolicy()
         live.replace(with: try policy(), at: Timestamp(microsecondsSince1970: 0))
-        return try await run(policy: live, body)
+        return try await run(policy: live, configuration: configuration, statistics: statistics, tls: tls, body)
     }
 
     /// A POST of a JSON body.

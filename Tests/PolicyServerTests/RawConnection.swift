@@ -19,15 +19,29 @@ struct RawConnection {
     private var received = ByteBuffer()
 
     /// Connects, gives the connection to `body`, and closes it.
+    ///
+    /// - Parameters:
+    ///   - address: Where to.
+    ///   - source: The address of this end; nil lets the system choose.
+    ///   - body: What to do.
     static func with<Result: Sendable>(
         _ address: SocketAddress,
+        from source: String? = nil,
         _ body: @Sendable (inout RawConnection) async throws -> Result
     ) async throws -> Result {
-        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.allowRemoteHalfClosure, value: true)
+        if let source {
+            bootstrap = bootstrap.bind(to: try SocketAddress(ipAddress: source, port: 0))
+        }
+        let channel =
+            try await bootstrap
             .connect(to: address) { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
+                        wrappingChannelSynchronously: channel,
+                        configuration: .init(isOutboundHalfClosureEnabled: true)
+                    )
                 }
             }
         return try await channel.executeThenClose { inbound, outbound in
@@ -68,7 +82,16 @@ struct RawConnection {
     /// Whether the server ends the connection, with nothing more sent.
     mutating func isEnded() async throws -> Bool {
         guard received.readableBytes == 0 else { return false }
-        return try await inbound.next(isolation: #isolation) == nil
+        do {
+            return try await inbound.next(isolation: #isolation) == nil
+        } catch is IOError {
+            return true
+        }
+    }
+
+    /// Says that nothing more is sent.
+    func finish() {
+        outbound.finish()
     }
 
     private mutating func parse(toHead: Bool) -> Response? {

@@ -4,8 +4,8 @@
 public import Logging
 public import NIOCore
 import NIOExtras
-import NIOHTTP1
 import NIOPosix
+import NIOSSL
 public import ServiceLifecycle
 public import UpdatePolicy
 
@@ -16,6 +16,9 @@ public struct PublicListener: Service {
     private let eventLoopGroup: any EventLoopGroup
     private let clock: @Sendable () -> Timestamp
     private let counting: CheckCounting?
+    private let configuration: PublicListenerConfiguration
+    private let statistics: PublicListenerStatistics
+    private let tls: TLSContext?
     private let onBound: @Sendable (SocketAddress) -> Void
     private let logger: Logger
 
@@ -28,6 +31,9 @@ public struct PublicListener: Service {
     ///   - clock: The time of a check.
     ///   - counting: What counts the checks; nil: they are not counted.
     ///   - logger: Where changes of state are logged.
+    ///   - configuration: Limits, and who is trusted.
+    ///   - statistics: What counts refusals and connections.
+    ///   - tls: What connections are encrypted with; nil for plain HTTP.
     ///   - onBound: Told the address in use, once.
     public init(
         address: ListenAddress,
@@ -36,6 +42,9 @@ public struct PublicListener: Service {
         clock: @escaping @Sendable () -> Timestamp,
         counting: CheckCounting? = nil,
         logger: Logger,
+        configuration: PublicListenerConfiguration = PublicListenerConfiguration(),
+        statistics: PublicListenerStatistics = PublicListenerStatistics(),
+        tls: TLSContext? = nil,
         onBound: @escaping @Sendable (SocketAddress) -> Void
     ) {
         self.address = address
@@ -44,6 +53,9 @@ public struct PublicListener: Service {
         self.clock = clock
         self.counting = counting
         self.logger = logger
+        self.configuration = configuration
+        self.statistics = statistics
+        self.tls = tls
         self.onBound = onBound
     }
 
@@ -67,26 +79,59 @@ public struct PublicListener: Service {
     }
 
     private func bind(quiescing: ServerQuiescingHelper) async throws -> any Channel {
+        let limits = configuration.limits
+        let admission = ConnectionAdmission(
+            limits: limits,
+            proxies: configuration.trustedProxies,
+            statistics: statistics
+        )
+        let limiter = configuration.rateLimit.map { RateLimiter($0, proxies: configuration.trustedProxies) }
+        let loops = LoopTable(eventLoopGroup) { [statistics] eventLoop in
+            LoopConnections(eventLoop: eventLoop, limits: limits, statistics: statistics.makeLoopStatistics())
+        }
         let bootstrap = ServerBootstrap(group: eventLoopGroup)
             .serverChannelOption(.backlog, value: 4096)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(quiescing.makeServerChannelHandler(channel: channel))
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandler(AdmissionHandler(admission))
+                    try pipeline.addHandler(quiescing.makeServerChannelHandler(channel: channel))
                 }
             }
-            .childChannelInitializer { [policy, clock, counting] channel in
+            .childChannelInitializer { [policy, clock, counting, tls] channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let pipeline = channel.pipeline.syncOperations
-                    try pipeline.addHandler(
-                        ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes))
+                    let handler = PublicRequestHandler(
+                        policy: policy,
+                        clock: clock,
+                        recorder: counting?.recorder(of: channel.eventLoop),
+                        limits: limits,
+                        connections: loops[channel.eventLoop],
+                        limitedClient: limiter.flatMap { limiter in
+                            IPAddress(channel.remoteAddress).map { LimitedClient(peer: $0, limiter: limiter) }
+                        }
                     )
-                    let recorder = counting?.recorder(of: channel.eventLoop)
-                    try pipeline.addHandler(PublicRequestHandler(policy: policy, clock: clock, recorder: recorder))
+                    let pipeline = channel.pipeline.syncOperations
+                    if let tls {
+                        try pipeline.addHandler(NIOSSLServerHandler(context: tls.current))
+                    }
+                    try pipeline.addHandler(
+                        ByteToMessageHandler(PublicRequestDecoder(limits: limits, handler: handler))
+                    )
+                    try pipeline.addHandler(handler)
                 }
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
+            // One client that sends without a pause does not keep the others of its event loop waiting.
+            .childChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelOption(
+                .writeBufferWaterMark,
+                value: ChannelOptions.Types.WriteBufferWaterMark(
+                    low: limits.bufferedBytes / 2,
+                    high: limits.bufferedBytes
+                )
+            )
         do {
             return try await bootstrap.bind(host: address.host, port: address.port).get()
         } catch {

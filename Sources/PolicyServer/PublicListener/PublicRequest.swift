@@ -8,47 +8,30 @@ import UpdatePolicy
 /// A request to the public listener whose head was accepted, with as much of its body as has arrived.
 struct PublicRequest {
     /// What decides how the connection goes on after the response.
-    struct Framing {
-        /// Whether the response has no body.
-        let isHead: Bool
-        /// Whether the client speaks HTTP/1.1.
-        let isHTTP11: Bool
-        /// Whether the client wants to keep the connection.
-        let isKeepAlive: Bool
-        /// The length that the request says its body has: nil when the body is chunked, 0 when there is none.
-        let declaredLength: Int?
-
-        /// Whether a body follows the head.
-        var hasBody: Bool { declaredLength != 0 }
-
-        init(_ head: HTTPRequestHead) {
-            isHead = head.method == .HEAD
-            isHTTP11 = head.version == .http1_1
-            isKeepAlive = head.isKeepAlive
-            declaredLength =
-                head.headers.contains(name: "transfer-encoding")
-                ? nil : head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
-        }
-    }
-
-    let framing: Framing
-    /// Whether the client waits for `100 Continue` before it sends the body.
-    let expectsContinue: Bool
+    let framing: RequestFraming
     private let route: PublicRoute
     private var body: ByteBuffer?
 
     /// Accepts a head.
     ///
     /// - Throws: 404, 405, 413 or 415.
-    init(_ head: HTTPRequestHead) throws(RequestFault) {
-        framing = Framing(head)
+    init(_ head: HTTPRequestHead, framing: RequestFraming) throws(RequestFault) {
+        self.framing = framing
         route = try PublicRoute(method: head.method, target: head.uri)
-        try Self.checkEncoding(of: head)
+        if let encoding = framing.contentEncoding {
+            throw RequestFault(
+                .unsupportedMediaType,
+                "The body has the content encoding \"\(encoding)\"; send it unencoded.",
+                header: ("Accept-Encoding", "identity")
+            )
+        }
         if let length = framing.declaredLength, length > CheckBodyDecoder.maximumBodySize {
             throw Self.contentTooLarge("has \(length) bytes")
         }
-        expectsContinue = framing.hasBody && head.headers.first(name: "expect")?.lowercased() == "100-continue"
     }
+
+    /// How many bytes of the body have arrived.
+    var bodyBytes: Int { body?.readableBytes ?? 0 }
 
     /// Takes the next piece of the body.
     ///
@@ -81,17 +64,6 @@ struct PublicRequest {
     /// Whether caches may keep the answer and ask whether it still holds.
     var isCacheable: Bool {
         if case .checkQuery = route { true } else { false }
-    }
-
-    private static func checkEncoding(of head: HTTPRequestHead) throws(RequestFault) {
-        let encodings = head.headers[canonicalForm: "content-encoding"]
-        guard encodings.allSatisfy({ $0.lowercased() == "identity" }) else {
-            throw RequestFault(
-                .unsupportedMediaType,
-                "The body has the content encoding \"\(encodings.joined(separator: ", "))\"; send it unencoded.",
-                header: ("Accept-Encoding", "identity")
-            )
-        }
     }
 
     private static func contentTooLarge(_ fault: String) -> RequestFault {

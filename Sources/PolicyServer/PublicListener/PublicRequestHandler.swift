@@ -4,6 +4,7 @@
 import NIOCore
 import NIOExtras
 import NIOHTTP1
+import NIOSSL
 import UpdatePolicy
 
 /// Answers the requests of one connection to the public listener, each before the next is looked at.
@@ -22,7 +23,7 @@ final class PublicRequestHandler: ChannelInboundHandler {
         case receiving(PublicRequest)
         /// A request that is answered already is still arriving; so many more bytes of it are thrown away.
         case discarding(remaining: Int)
-        /// The last response is written; nothing more is read.
+        /// The last response is written; what still comes is thrown away.
         case closing
     }
 
@@ -37,11 +38,34 @@ final class PublicRequestHandler: ChannelInboundHandler {
     private let policy: LivePolicy
     private let clock: @Sendable () -> Timestamp
     private let recorder: CheckRecorder?
+    private let limits: ConnectionLimits
+    private let connections: LoopConnections
+    private let limitedClient: LimitedClient?
+    private var context: ChannelHandlerContext?
     private var state = State.idle
     private var writer = ResponseWriter()
     private var answer: [UInt8] = []
     private var isShuttingDown = false
     private var hasUnflushedWrites = false
+    /// The refusal of the request that is arriving, if its client asks too often.
+    private var rateFault: RequestFault?
+    /// Requests that were read already and wait until the client reads its responses.
+    private var heldParts: [HTTPServerRequestPart] = []
+    private var isUnread = false
+    private var isAnsweringHeldParts = false
+    private var endsAfterHeldParts = false
+    private var discardedBytes = 0
+
+    /// Until when the connection may stay as it is.
+    private(set) var deadline: ConnectionDeadline
+    /// Where ``LoopConnections`` keeps this handler.
+    var slot: Int?
+    /// How many heads have arrived.
+    private(set) var headCount = 0
+    private var answeredCount = 0
+    /// Whether the bytes that arrive next begin a request, or go on with a head that has begun.
+    private(set) var isBetweenRequests = true
+    private var hasHeadBegun = false
 
     /// Creates the handler of one connection.
     ///
@@ -49,16 +73,88 @@ final class PublicRequestHandler: ChannelInboundHandler {
     ///   - policy: What answers.
     ///   - clock: The time of a check.
     ///   - recorder: Counts the checks; nil: they are not counted.
-    init(policy: LivePolicy, clock: @escaping @Sendable () -> Timestamp, recorder: CheckRecorder?) {
+    ///   - limits: What the connection may take.
+    ///   - connections: The connections of the same event loop.
+    ///   - limitedClient: Who is held to a rate; nil when nobody is.
+    init(
+        policy: LivePolicy,
+        clock: @escaping @Sendable () -> Timestamp,
+        recorder: CheckRecorder?,
+        limits: ConnectionLimits,
+        connections: LoopConnections,
+        limitedClient: LimitedClient?
+    ) {
         self.policy = policy
         self.clock = clock
         self.recorder = recorder
+        self.limits = limits
+        self.connections = connections
+        self.limitedClient = limitedClient
+        deadline = connections.deadline(for: .head)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        connections.add(self)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        connections.remove(self)
+        self.context = nil
+    }
+
+    // MARK: What the decoder asks and tells
+
+    /// Whether requests that arrive now are answered.
+    var acceptsRequests: Bool {
+        if case .closing = state { false } else { true }
+    }
+
+    /// How much of the content of the chunked body that is arriving has come; nil when none is.
+    var chunkedContentBytes: Int? {
+        guard case .receiving(let request) = state, request.framing.declaredLength == nil else { return nil }
+        return request.bodyBytes
+    }
+
+    /// Some bytes of a head have arrived.
+    func headBegan() {
+        hasHeadBegun = true
+        if case .idle = deadline.phase {
+            enter(.head)
+        }
+    }
+
+    /// Bytes have arrived after the last response and were thrown away.
+    func didDiscard(_ count: Int) {
+        discardedBytes += count
+        if discardedBytes > Self.maximumDiscardedBytes {
+            context?.close(promise: nil)
+        }
     }
 
     // MARK: Reading requests
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch unwrapInboundIn(data) {
+        let part = unwrapInboundIn(data)
+        switch part {
+        case .head:
+            headCount += 1
+            isBetweenRequests = false
+        case .body:
+            break
+        case .end:
+            isBetweenRequests = true
+            hasHeadBegun = false
+        }
+        if isUnread || isAnsweringHeldParts {
+            heldParts.append(part)
+        } else {
+            receive(part, context: context)
+        }
+    }
+
+    private func receive(_ part: HTTPServerRequestPart, context: ChannelHandlerContext) {
+        switch part {
         case .head(let head): receive(head, context: context)
         case .body(let bytes): receive(bytes, context: context)
         case .end: receiveEnd(context: context)
@@ -67,14 +163,24 @@ final class PublicRequestHandler: ChannelInboundHandler {
 
     private func receive(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
         guard case .idle = state else { return }
+        answeredCount += 1
+        let framing = RequestFraming(head)
+        if let irregularity = framing.irregularity {
+            end(with: irregularity.fault, reason: .malformedRequest, context: context)
+            return
+        }
+        rateFault = limitedClient?.refusal(of: head)
         do throws(RequestFault) {
-            let request = try PublicRequest(head)
-            if request.expectsContinue {
-                write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"), context: context)
+            let request = try PublicRequest(head, framing: framing)
+            if framing.hasBody {
+                enter(.body)
+                if framing.expectsContinue {
+                    write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"), context: context)
+                }
             }
             state = .receiving(request)
         } catch {
-            refuse(PublicRequest.Framing(head), error, context: context)
+            refuse(framing, rateFault ?? error, context: context)
         }
     }
 
@@ -92,7 +198,6 @@ final class PublicRequestHandler: ChannelInboundHandler {
         case .discarding(let remaining) where bytes.readableBytes <= remaining:
             state = .discarding(remaining: remaining - bytes.readableBytes)
         case .discarding:
-            state = .closing
             context.close(promise: nil)
         case .idle, .closing:
             break
@@ -103,11 +208,17 @@ final class PublicRequestHandler: ChannelInboundHandler {
         switch state {
         case .receiving(let request):
             state = .idle
-            respond(to: request, context: context)
+            enter(.idle)
+            if let rateFault {
+                refuse(request.framing.withoutBody, rateFault, context: context)
+            } else {
+                respond(to: request, context: context)
+            }
         case .discarding:
-            state = .closing
-            close(context: context)
-        case .idle, .closing:
+            end(context: context)
+        case .idle:
+            enter(.idle)
+        case .closing:
             break
         }
     }
@@ -139,16 +250,17 @@ final class PublicRequestHandler: ChannelInboundHandler {
                 now: now
             )
         } catch {
-            response = writer.problem(error, connection: connection, omitsBody: request.framing.isHead, now: now)
+            response = problem(error, connection: connection, omitsBody: request.framing.isHead, now: now)
         }
         finish(response, connection: connection, context: context)
     }
 
-    /// Answers a request whose body is not wanted, and reads over the rest of it.
-    private func refuse(_ framing: PublicRequest.Framing, _ fault: RequestFault, context: ChannelHandlerContext) {
+    /// Answers a request that is refused, and reads over what is still to come of it.
+    private func refuse(_ framing: RequestFraming, _ fault: RequestFault, context: ChannelHandlerContext) {
         let connection = framing.hasBody ? .close : connectionHeader(for: framing)
-        let response = writer.problem(fault, connection: connection, omitsBody: framing.isHead, now: clock())
+        let response = problem(fault, connection: connection, omitsBody: framing.isHead, now: clock())
         if framing.hasBody {
+            enter(.body)
             state = .discarding(remaining: Self.maximumDiscardedBytes)
             write(response, context: context)
         } else {
@@ -163,13 +275,34 @@ final class PublicRequestHandler: ChannelInboundHandler {
     ) {
         write(response, context: context)
         if case .close = connection {
-            state = .closing
-            close(context: context)
+            end(context: context)
         }
     }
 
-    private func connectionHeader(for framing: PublicRequest.Framing) -> ResponseWriter.ConnectionHeader {
-        if isShuttingDown || !framing.isKeepAlive {
+    /// Answers with a problem after which the connection cannot go on.
+    private func end(with fault: RequestFault, reason: RefusalReason?, context: ChannelHandlerContext) {
+        if let reason {
+            connections.statistics.refusals.increment(reason)
+        }
+        finish(
+            problem(fault, connection: .close, omitsBody: false, now: clock()),
+            connection: .close,
+            context: context
+        )
+    }
+
+    private func problem(
+        _ fault: RequestFault,
+        connection: ResponseWriter.ConnectionHeader,
+        omitsBody: Bool,
+        now: Timestamp
+    ) -> ByteBuffer {
+        connections.statistics.count(fault.status)
+        return writer.problem(fault, connection: connection, omitsBody: omitsBody, now: now)
+    }
+
+    private func connectionHeader(for framing: RequestFraming) -> ResponseWriter.ConnectionHeader {
+        if isShuttingDown || !framing.isKeepAlive || answeredCount >= limits.requestsPerConnection {
             return .close
         }
         return framing.isHTTP11 ? .implied : .keepAlive
@@ -177,33 +310,75 @@ final class PublicRequestHandler: ChannelInboundHandler {
 
     // MARK: Channel events
 
-    /// Reads no further requests while the client does not read the responses.
+    /// Looks at no further requests while the client does not read the responses.
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        try? context.channel.syncOptions?.setOption(.autoRead, value: context.channel.isWritable)
+        let isWritable = context.channel.isWritable
+        try? context.channel.syncOptions?.setOption(.autoRead, value: isWritable)
+        if isWritable, isUnread {
+            isUnread = false
+            enter(currentPhase)
+            answerHeldParts(context: context)
+        } else if !isWritable, !isUnread {
+            isUnread = true
+            enter(.unread)
+            // What waits may only wait to be flushed.
+            flush(context: context)
+        }
         context.fireChannelWritabilityChanged()
     }
 
-    func channelReadComplete(context: ChannelHandlerContext) {
-        if hasUnflushedWrites {
-            hasUnflushedWrites = false
-            context.flush()
+    private func answerHeldParts(context: ChannelHandlerContext) {
+        guard !isAnsweringHeldParts, !heldParts.isEmpty else { return }
+        isAnsweringHeldParts = true
+        var parts = heldParts[...]
+        heldParts = []
+        while !isUnread, let part = parts.popFirst() {
+            receive(part, context: context)
         }
+        isAnsweringHeldParts = false
+        if acceptsRequests {
+            heldParts = Array(parts)
+            if endsAfterHeldParts, heldParts.isEmpty {
+                end(context: context)
+            }
+        }
+        flush(context: context)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        flush(context: context)
         context.fireChannelReadComplete()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        guard error is HTTPParserError, context.channel.isActive else {
+        guard context.channel.isActive, let (fault, reason) = Self.fault(of: error) else {
+            if error is NIOSSLError || error is BoringSSLError, headCount == 0 {
+                connections.statistics.refusals.increment(.handshake)
+            }
             context.close(promise: nil)
             return
         }
-        if case .closing = state { return }
-        let isAnswered = if case .discarding = state { true } else { false }
-        state = .closing
-        if !isAnswered {
-            let fault = RequestFault.badRequest("The request is not HTTP/1.1 as RFC 9112 defines it: \(error).")
-            write(writer.problem(fault, connection: .close, omitsBody: false, now: clock()), context: context)
+        switch state {
+        case .closing: break
+        case .discarding: end(context: context)
+        case .idle, .receiving: end(with: fault, reason: reason, context: context)
         }
-        close(context: context)
+    }
+
+    /// How bytes that are no request are answered, and what they count as beyond their status.
+    private static func fault(of error: any Error) -> (RequestFault, RefusalReason?)? {
+        switch error {
+        case HTTPParserError.headerOverflow:
+            let detail = "The header fields of the request are too large or too many; send fewer."
+            return (RequestFault(.requestHeaderFieldsTooLarge, detail), nil)
+        case let error as HTTPParserError:
+            let detail = "The request is not HTTP/1.1 as RFC 9112 defines it: \(error)."
+            return (.badRequest(detail), .malformedRequest)
+        case let fault as RequestFault:
+            return (fault, fault.status == .badRequest ? .malformedRequest : nil)
+        default:
+            return nil
+        }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -218,11 +393,65 @@ final class PublicRequestHandler: ChannelInboundHandler {
                 }
             }
         case ChannelEvent.inputClosed:
-            state = .closing
-            close(context: context)
+            if !heldParts.isEmpty {
+                endsAfterHeldParts = true
+            } else if acceptsRequests {
+                end(context: context)
+            } else {
+                context.close(promise: nil)
+            }
         default:
             context.fireUserInboundEventTriggered(event)
         }
+    }
+
+    // MARK: Deadlines
+
+    /// What the connection waits for when it does not wait for the client to read.
+    private var currentPhase: ConnectionPhase {
+        if !acceptsRequests {
+            .lingering
+        } else if !isBetweenRequests {
+            .body
+        } else {
+            hasHeadBegun ? .head : .idle
+        }
+    }
+
+    private func enter(_ phase: ConnectionPhase) {
+        guard !isUnread || phase == .unread else { return }
+        deadline = connections.deadline(for: phase)
+    }
+
+    /// Ends the connection, which has stayed in its phase for too long.
+    func deadlineExpired() {
+        guard let context else { return }
+        switch deadline.phase {
+        case .head where hasHeadBegun:
+            end(
+                with: RequestFault(.requestTimeout, "The head of the request took too long."),
+                reason: .headerTimeout,
+                context: context
+            )
+            return
+        case .body:
+            if case .receiving = state {
+                end(
+                    with: RequestFault(.requestTimeout, "The body of the request took too long."),
+                    reason: .bodyTimeout,
+                    context: context
+                )
+                return
+            }
+            connections.statistics.refusals.increment(.bodyTimeout)
+        case .head: connections.statistics.refusals.increment(.headerTimeout)
+        case .idle: connections.statistics.refusals.increment(.idleTimeout)
+        case .unread: connections.statistics.refusals.increment(.unreadTimeout)
+        case .lingering: break
+        }
+        state = .closing
+        connections.remove(self)
+        context.close(promise: nil)
     }
 
     // MARK: Writing
@@ -232,10 +461,20 @@ final class PublicRequestHandler: ChannelInboundHandler {
         context.write(wrapOutboundOut(bytes), promise: nil)
     }
 
-    private func close(context: ChannelHandlerContext) {
-        hasUnflushedWrites = false
-        context.flush()
-        context.close(promise: nil)
+    private func flush(context: ChannelHandlerContext) {
+        if hasUnflushedWrites {
+            hasUnflushedWrites = false
+            context.flush()
+        }
+    }
+
+    /// Ends the connection after what is written, and waits a while for the client to do the same.
+    private func end(context: ChannelHandlerContext) {
+        state = .closing
+        heldParts = []
+        enter(.lingering)
+        flush(context: context)
+        context.close(mode: .output, promise: nil)
     }
 }
 

@@ -86,6 +86,54 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var countDays: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "How often an address may ask, and how many at once. (environment: VERSIONGATE_RATE_LIMIT; default: no limit)",
+            valueName: "per-second[:burst]"
+        )
+    )
+    var rateLimit: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Proxies whose X-Forwarded-For says who asks, such as 10.0.0.0/8,::1. "
+                + "(environment: VERSIONGATE_TRUSTED_PROXIES; default: none)",
+            valueName: "ranges"
+        )
+    )
+    var trustedProxies: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How many connections apps may have. (environment: VERSIONGATE_MAX_CONNECTIONS; default: 16384)",
+            valueName: "count"
+        )
+    )
+    var maxConnections: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How many of them may be from one address. "
+                + "(environment: VERSIONGATE_MAX_CONNECTIONS_PER_ADDRESS; default: 0, no limit)",
+            valueName: "count"
+        )
+    )
+    var maxConnectionsPerAddress: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Serve apps over TLS with this certificate and its chain, in PEM; read again on SIGHUP. "
+                + "(environment: VERSIONGATE_TLS_CERTIFICATE)",
+            valueName: "file"
+        )
+    )
+    var tlsCertificate: String?
+
+    @Option(
+        help: ArgumentHelp("Its private key, in PEM. (environment: VERSIONGATE_TLS_KEY)", valueName: "file")
+    )
+    var tlsKey: String?
+
     @Flag(help: "Bring the schema of the database up to date first.")
     var migrate = false
 
@@ -103,6 +151,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.stateDirectory = try? database.stateDirectory()
         let source = try database.source()
         let logger = try logs.logger()
+        fitConnections(of: &configuration, to: OpenFileLimit.raise(), logger: logger)
         let preparation = DatabasePreparation(source: source, migrates: migrate || source.isPrivate, logger: logger)
         do {
             try await preparation.startPrivateDatabase()
@@ -121,6 +170,20 @@ struct ServeCommand: AsyncParsableCommand {
         try await preparation.finish()
     }
 
+    /// Allows no more connections than there can be, so that the database and files are never without a descriptor.
+    private func fitConnections(of configuration: inout ServerConfiguration, to openFiles: Int, logger: Logger) {
+        let possible = max(1, openFiles - OpenFileLimit.reserve)
+        guard configuration.publicListener.limits.connections > possible else { return }
+        logger.notice(
+            "Fewer connections are possible than configured",
+            metadata: [
+                "connections.configured": "\(configuration.publicListener.limits.connections)",
+                "connections.possible": "\(possible)", "files.limit": "\(openFiles)",
+            ]
+        )
+        configuration.publicListener.limits.connections = possible
+    }
+
     /// Arguments first, then the environment.
     private var config: ConfigReader {
         var arguments: [AbsoluteConfigKey: ConfigValue] = [:]
@@ -128,6 +191,10 @@ struct ServeCommand: AsyncParsableCommand {
             ("versiongate.host", host), ("versiongate.port", port), ("versiongate.managementHost", managementHost),
             ("versiongate.managementPort", managementPort), ("versiongate.countInterval", countInterval),
             ("versiongate.countKeys", countKeys), ("versiongate.countDays", countDays),
+            ("versiongate.rateLimit", rateLimit),
+            ("versiongate.trustedProxies", trustedProxies), ("versiongate.maxConnections", maxConnections),
+            ("versiongate.maxConnectionsPerAddress", maxConnectionsPerAddress),
+            ("versiongate.tlsCertificate", tlsCertificate), ("versiongate.tlsKey", tlsKey),
         ] {
             if let value { arguments[AbsoluteConfigKey(ConfigKey(key))] = ConfigValue(.string(value), isSecret: false) }
         }

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// Until when a connection may stay in its phase, in ticks of its event loop.
+struct ConnectionDeadline {
+    /// What the connection is waiting for.
+    let phase: ConnectionPhase
+    /// The tick at which that has taken too long.
+    let tick: Int
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import NIOCore
+
+/// The connections of one event loop, and the clock that ends those which take too long.
+///
+/// Time is counted in ticks of one task per event loop, which runs only while there are connections. So a request that
+/// begins or ends costs a store and no timer, and a process that was stopped for a while does not wake up to find all
+/// its clients overdue.
+final class LoopConnections {
+    /// What is counted on this event loop.
+    let statistics: LoopStatistics
+
+    private let eventLoop: any EventLoop
+    private let tickLength: TimeAmount
+    private let phaseTicks: [Int]
+    private var now = 0
+    private var handlers: [PublicRequestHandler] = []
+    private var isTicking = false
+
+    /// The longest time between two ticks: how much later than its limit a connection may be ended.
+    private static let longestTick = Duration.milliseconds(250)
+    private static let shortestTick = Duration.milliseconds(5)
+
+    init(eventLoop: any EventLoop, limits: ConnectionLimits, statistics: LoopStatistics) {
+        self.eventLoop = eventLoop
+        self.statistics = statistics
+        let timeouts = ConnectionPhase.allCases.map { limits.timeout(of: $0) }
+        let shortest = timeouts.min() ?? Self.longestTick
+        let tick = max(Self.shortestTick, min(Self.longestTick, shortest / 8))
+        tickLength = TimeAmount(tick)
+        // One more than fits, because the tick under way has begun already.
+        phaseTicks = timeouts.map { Int(($0 / tick).rounded(.up)) + 1 }
+    }
+
+    /// The deadline of a connection that enters a phase now.
+    func deadline(for phase: ConnectionPhase) -> ConnectionDeadline {
+        ConnectionDeadline(phase: phase, tick: now + phaseTicks[phase.rawValue])
+    }
+
+    /// Watches the deadline of a connection until ``remove(_:)``.
+    func add(_ handler: PublicRequestHandler) {
+        handler.slot = handlers.count
+        handlers.append(handler)
+        if !isTicking {
+            isTicking = true
+            scheduleTick()
+        }
+    }
+
+    /// Forgets a connection.
+    func remove(_ handler: PublicRequestHandler) {
+        guard let slot = handler.slot else { return }
+        handler.slot = nil
+        let last = handlers.removeLast()
+        if last !== handler {
+            handlers[slot] = last
+            last.slot = slot
+        }
+    }
+
+    private func scheduleTick() {
+        eventLoop.assumeIsolated().scheduleTask(in: tickLength) { [self] in tick() }
+    }
+
+    private func tick() {
+        now += 1
+        for handler in handlers.filter({ $0.deadline.tick <= now }) {
+            handler.deadlineExpired()
+        }
+        if handlers.isEmpty {
+            isTicking = false
+        } else {
+            scheduleTick()
+        }
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import NIOCore
+import Synchronization
+
+/// Holds the clients of the public listener to a rate.
+///
+/// The buckets are spread over shards with a lock each, so that event loops seldom wait for each other. All of them
+/// together remember the last 65,536 addresses in two megabytes.
+final class RateLimiter: Sendable {
+    private final class Shard: Sendable {
+        let buckets: Mutex<TokenBuckets>
+
+        init(_ buckets: TokenBuckets) {
+            self.buckets = Mutex(buckets)
+        }
+    }
+
+    private static let shardCount = 64
+    private static let rowsPerShard = 128
+
+    /// The proxies whose word about a client's address is taken.
+    let proxies: TrustedProxies
+    private let shards: [Shard]
+
+    init(_ limit: RateLimit, proxies: TrustedProxies) {
+        self.proxies = proxies
+        shards = (0..<Self.shardCount).map { _ in Shard(TokenBuckets(limit: limit, rows: Self.rowsPerShard)) }
+    }
+
+    /// Takes a token from an address' bucket.
+    ///
+    /// - Returns: nil when there was a token, else in how many whole seconds, rounded up, there will be one.
+    func take(_ block: AddressBlock, now: NIODeadline = .now()) -> Int64? {
+        // Swift seeds its hashes for each process, so nobody can aim at somebody else's row.
+        let hash = UInt64(bitPattern: Int64(block.hashValue))
+        let shard = shards[Int(truncatingIfNeeded: hash >> 32) & (Self.shardCount - 1)]
+        let wait = shard.buckets.withLock { $0.take(block, hash: hash, now: Int64(now.uptimeNanoseconds)) }
+        return wait.map { ($0 + 999_999_999) / 1_000_000_000 }
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+
+/// How many files and connections the system lets this process have open.
+enum OpenFileLimit {
+    /// What is kept for everything but clients: the database, files, the management listener, libraries.
+    static let reserve = 128
+
+    /// Raises the limit as far as the process may, and returns it.
+    ///
+    /// What is not allowed stays as it is: a lower limit is a smaller server, not a reason not to start.
+    static func raise() -> Int {
+        var limit = rlimit()
+        guard getrlimit(openFiles, &limit) == 0 else { return .max }
+        if limit.rlim_cur < limit.rlim_max {
+            var raised = limit
+            raised.rlim_cur = limit.rlim_max
+            if setrlimit(openFiles, &raised) == 0 {
+                limit = raised
+            }
+        }
+        return Int(clamping: limit.rlim_cur)
+    }
+
+    #if os(Linux)
+        private static let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+        private static let openFiles = RLIMIT_NOFILE
+    #endif
+}

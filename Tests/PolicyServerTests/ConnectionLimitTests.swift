@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import PolicyServer
+
+@Suite("The limits of the public listener, by slow and greedy sockets", .serialized, .timeLimit(.minutes(2)))
+struct ConnectionLimitTests {
+    private typealias Fixture = PublicListenerFixture
+
+    private static let get = "GET /v1/check?bundle=com.example.doto&version=1.1 HTTP/1.1\r\nHost: x\r\n\r\n"
+
+    private func configuration(_ change: (inout ConnectionLimits) -> Void) -> PublicListenerConfiguration {
+        var configuration = PublicListenerConfiguration()
+        change(&configuration.limits)
+        return configuration
+    }
+
+    /// A head that is too large, and how it is refused.
+    struct LargeHead: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let request: String
+        let status: Int
+        let problem: ProblemStatus
+        let reason: RefusalReason
+    }
+
+    static let largeHeads = [
+        LargeHead(
+            testDescription: "a target of 300 KB",
+            request: "GET /v1/check?bundle=\(String(repeating: "a", count: 300_000)) HTTP/1.1\r\nHost: x\r\n\r\n",
+            status: 414,
+            problem: .uriTooLong,
+            reason: .requestLineBytes
+        ),
+        LargeHead(
+            testDescription: "a request line one byte too long",
+            request: "GET /\(String(repeating: "a", count: 12_288 - 14)) HTTP/1.1\r\nHost: x\r\n\r\n",
+            status: 414,
+            problem: .uriTooLong,
+            reason: .requestLineBytes
+        ),
+        LargeHead(
+            testDescription: "a field of 300 KB",
+            request: "GET / HTTP/1.1\r\nHost: x\r\nX-A: \(String(repeating: "a", count: 300_000))\r\n\r\n",
+            status: 431,
+            problem: .headerFieldsTooLarge,
+            reason: .headerBytes
+        ),
+        LargeHead(
+            testDescription: "5,000 fields",
+            request: "GET / HTTP/1.1\r\nHost: x\r\n\(String(repeating: "X-A: a\r\n", count: 5_000))\r\n",
+            status: 431,
+            problem: .headerFieldsTooLarge,
+            reason: .headerBytes
+        ),
+    ]
+
+    @Test("refuses a head that is too large, and the answer arrives although more was sent", arguments: largeHeads)
+    func refusesLargeHeads(_ head: LargeHead) async throws {
+        let statistics = PublicListenerStatistics()
+        try await Fixture.run(statistics: statistics) { address in
+            try await RawConnection.with(address) { connection in
+                try await connection.send(head.request)
+                let response = try await connection.response()
+                #expect(response?.status == head.status)
+                #expect(response?.headers["connection"] == "close")
+                #expect(response?.headers["content-type"] == "application/problem+json")
+                #expect(try await connection.isEnded())
+            }
+        }
+        #expect(statistics.refusals(head.reason) == 1)
+        #expect(statistics.problems(head.problem) == 1)
+    }
+
+    @Test("accepts a request line of exactly as many bytes as may be")
+    func acceptsTheLongestRequestLine() async throws {
+        let target = "/" + String(repeating: "a", count: 12_288 - 15)
+        let response = try await Fixture.run { address in
+            try await RawConnection.with(address) { connection in
+                for byte in "GET " { try await connection.send(String(byte)) }
+                try await connection.send("\(target) HTTP/1.1\r\nHost: x\r\n\r\n")
+                return try await connection.response()
+            }
+        }
+        #expect(response?.status == 404)
+    }
+
+    @Test(
+        "ends a connection whose head does not end in time, however it trickles in",
+        arguments: ["P", "POST /v1/check HTT", "POST /v1/check HTTP/1.1\r\nHost: x\r\nX-A: b"]
+    )
+    func endsSlowHeads(beginning: String) async throws {
+        let statistics = PublicListenerStatistics()
+        let limits = configuration { $0.headerTimeout = .seconds(1) }
+        try await Fixture.run(configuration: limits, statistics: statistics) { address in
+            try await RawConnection.with(address) { connection in
+                for byte in beginning { try await connection.send(String(byte)) }
+                #expect(try await connection.response()?.status == 408)
+                #expect(try await connection.isEnded())
+            }
+            // The second head of a connection is held to the same limit.
+            try await RawConnection.with(address) { connection in
+                try await connection.send(Self.get)
+                #expect(try await connection.response()?.body == Fixture.answer)
+                try await connection.send(beginning)
+                #expect(try await connection.response()?.status == 408)
+                #expect(try await connection.isEnded())
+            }
+        }
+        #expect(statistics.refusals(.headerTimeout) == 2)
+        #expect(statistics.problems(.requestTimeout) == 2)
+    }
+
+    @Test("ends a connection that never says anything, without a word")
+    func endsSilentConnections() async throws {
+        let statistics = PublicListenerStatistics()
+        let limits = configuration { $0.headerTimeout = .milliseconds(100) }
+        try await Fixture.run(configuration: limits, statistics: statistics) { address in
+            try await RawConnection.with(address) { connection in
+                let isEnded = try await connection.isEnded()
+                #expect(isEnded)
+            }
+        }
+        #expect(statistics.refusals(.headerTimeout) == 1)
+        #expect(statistics.problems(.requestTimeout) == 0)
+    }
+
+    @Test(
+        "ends a connection whose body does not end in time",
+        arguments: [
+            "Content-Length: 14\r\n\r\n{\"bundle\"", "Content-Length: 14\r\n\r\n",
+            "Transfer-Encoding: chunked\r\n\r\n9\r\n{\"bundle\"\r\n",
+        ]
+    )
+    func endsSlowBodies(beginning: String) async throws {
+        let statistics = PublicListenerStatistics()
+        let limits = configuration { $0.bodyTimeout = .milliseconds(100) }
+        try await Fixture.run(configuration: limits, statistics: statistics) { address in
+            try await RawConnection.with(address) { connection in
+                try await connection.send("POST /v1/check HTTP/1.1\r\nHost: x\r\n" + beginning)
+                #expect(try await connection.response()?.status == 408)
+                #expect(try await connection.isEnded())
+            }
+        }
+        #expect(statistics.refusals(.bodyTimeout) == 1)
+    }
+
+    @Test("ends a connection that sends the rest of a refused body too slowly")
+    func endsSlowRefusedBodies() async throws {
+        let statistics = PublicListenerStatistics()
+        let limits = configuration { $0.bodyTimeout = .milliseconds(100) }
+        try await Fixture.run(configuration: limits, statistics: statistics) { address in
+            try await RawConnection.with(address) { connection in
+                try await connection.send("POST /v1/check HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nxxx")
+                #expect(try await connection.response()?.status == 413)
+                #expect(try await connection.isEnded())
+            }
+        }
+        #expect(statistics.refusals(.bodyTimeout) == 1)
+        #expect(statistics.refusals(.bodyBytes) == 1)
+    }
+
+    @Test(
+        "ends a connection that is idle for too long, whatever was answered last",
+        arguments: [
+            (get, 200), ("GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n", 404),
+            (Fixture.post(Fixture.payload2013), 200), (Fixture.post("[]"), 400),
+        ]
+    )
+    func endsIdleConnections(request: String, status: Int) async throws {
+        let statistics = PublicListenerStatistics()
+        let limits = configuration { $0.idleTimeout = .milliseconds(100) }
+        try await Fixture.run(configuration: limits, statistics: statistics) { address in
+            try await RawConnection.with(address) { connection in
+                try await connection.send(request)
+                #expect(try await connection.response()?.status == status)
+                #expect(try await connection.isEnded())
+            }
+        }
+        #expect(statistics.refusals(.idleTimeout) == 1)
+    }
+
+    @Test("says Connection: close on the last request that it answers, and answers none after it")
+    func limitsRequestsPerConnection() async throws {
+        try await Fixture.run(configuration: configuration { $0.requestsPerConnection = 3 }) { address in
+            try await RawConnection.with(address) { connection in
+                try await connection.send(String(repeating: Self.get, count: 50))
+                for _ in 1...2 {
+                    #expect(try await connection.response()?.headers["connection"] == nil)
+                }
+                let last = try await connection.response()
+                #expect(last?.body == Fixture.answer)
+                #expect(last?.headers["connection"] == "close")
+                #expect(try await connection.isEnded())
+            }
+        }
+    }
+
+    @Test("closes connections beyond the most there may be, and accepts again when one has gone")
+    func limitsConnections() async throws {
+        let statistics = PublicListenerStatistics()
+        try await Fixture.run(configuration: configuration { $0.connections = 2 }, statistics: statistics) { address in
+            try await RawConnection.with(address) { first in
+                try await first.send(Self.get)
+                #expect(try await first.response()?.status == 200)
+                try await RawConnection.with(address) { second in
+                    try await second.send(Self.get)
+                    #expect(try await second.response()?.status == 200)
+                    try await RawConnection.with(address) { third in
+                        let isEnded = try await third.isEnded()
+                        #expect(isEnded)
+                    }
+                    #expect(statistics.openConnections == 2)
+                    // The server ends the connection once it has read this, so a place is free before the next one comes.
+                    try await second.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                    #expect(try await second.response()?.status == 404)
+                    #expect(try await second.isEnded())
+                }
+                #expect(try await Self.isAnswered(address), "a place is free again")
+                try await first.send(Self.get)
+                #expect(try await first.response()?.status == 200)
+            }
+        }
+        #expect(statistics.refusals(.connections) >= 1)
+        #expect(statistics.openConnections == 0)
+    }
+
+    @Test("closes connections beyond the most there may be from one address, and leaves others alone")
+    func limitsConnectionsPerAddress() async throws {
+        let statistics = PublicListenerStatistics()
+        let limits = configuration { $0.connectionsPerAddress = 1 }
+        try await Fixture.run(configuration: limits, statistics: statistics) { address in
+            try await RawConnection.with(address) { first in
+                try await first.send(Self.get)
+                #expect(try await first.response()?.status == 200)
+                try await RawConnection.with(address) { second in
+                    let isEnded = try await second.isEnded()
+                    #expect(isEnded)
+                }
+                try await RawConnection.with(address, from: "127.0.0.2") { other in
+                    try await other.send(Self.get)
+                    #expect(try await other.response()?.status == 200)
+                }
+            }
+            #expect(try await Self.isAnswered(address), "the address may come again")
+        }
+        #expect(statistics.refusals(.connectionsPerAddress) >= 1)
+        #expect(statistics.refusals(.connections) == 0)
+    }
+
+    @Test("does not hold a trusted proxy to the limit per address")
+    func exemptsTrustedProxies() async throws {
+        var configuration = configuration { $0.connectionsPerAddress = 1 }
+        configuration.trustedProxies = try TrustedProxies(parsing: "127.0.0.0/8")
+        try await Fixture.run(configuration: configuration) { address in
+            try await RawConnection.with(address) { first in
+                try await first.send(Self.get)
+                #expect(try await first.response()?.status == 200)
+                try await RawConnection.with(address) { second in
+                    try await second.send(Self.get)
+                    #expect(try await second.response()?.status == 200)
+                }
+            }
+        }
+    }
+
+    @Test("answers all of more pipelined requests than it would keep the answers of, in order")
+    func answersFloodsInOrder() async throws {
+        let requests = (0..<2_000).map { number in
+            number % 7 == 3 ? Fixture.post(Fixture.payload2013) : "GET /\(number) HTTP/1.1\r\nHost: x\r\n\r\n"
+        }
+        let statuses = try await Fixture.run(configuration: configuration { $0.bufferedBytes = 4_096 }) { address in
+            try await RawConnection.with(address) { connection in
+                try await connection.send(requests.joined())
+                var statuses: [Int?] = []
+                for _ in requests {
+                    statuses.append(try await connection.response()?.status)
+                }
+                return statuses
+            }
+        }
+        #expect(statuses == (0..<2_000).map { $0 % 7 == 3 ? 200 : 404 })
+    }
+
+    @Test("reads no more from a client that never reads, and ends the connection after a while")
+    func endsConnectionsOfClientsThatNeverRead() async throws {
+        let statistics = PublicListenerStatistics()
+        let limits = configuration {
+            $0.unreadTimeout = .milliseconds(500)
+            $0.bufferedBytes = 4_096
+        }
+        let flood = ByteBuffer(string: String(repeating: Self.get, count: 100))
+        try await Fixture.run(configuration: limits, statistics: statistics) { address in
+            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .channelOption(.autoRead, value: false)
+                .channelOption(.socketOption(.so_rcvbuf), value: 4_096)
+                .connect(to: address)
+                .get()
+            var sent = 0
+            do {
+                while sent < 10_000 {
+                    try await channel.writeAndFlush(flood)
+                    sent += 1
+                }
+            } catch {
+                // The server ended the connection while the client was sending.
+            }
+            #expect(sent < 10_000, "the server read 77 MB whose answers nobody read")
+            try await channel.closeFuture.get()
+            #expect(try await Self.isAnswered(address))
+        }
+        #expect(statistics.refusals(.unreadTimeout) == 1)
+    }
+
+    /// Whether a check on a new connection is answered; tries again while the server closes connections at once.
+    private static func isAnswered(_ address: SocketAddress) async throws -> Bool {
+        for _ in 1...1_000 {
+            let response = try? await RawConnection.with(address) { connection in
+                try await connection.send(get)
+                return try await connection.response()
+            }
+            if let response { return response.status == 200 }
+        }
+        return false
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import NIOCore
+import NIOPosix
+
+/// TCP connections of a test to the public listener of a ``ServingBinary``.
+enum PlainConnection {
+    /// The address that a URL names by numbers.
+    static func address(_ url: String) throws -> SocketAddress {
+        guard let components = URLComponents(string: url), let host = components.host, let port = components.port else {
+            throw ServingBinaryError.unexpectedAnswer(url)
+        }
+        return try SocketAddress(ipAddress: host, port: port)
+    }
+
+    /// Connects, and says nothing.
+    static func open(_ url: String) async throws -> any Channel {
+        try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connect(to: try address(url)).get()
+    }
+
+    /// Sends some text on a new connection, and waits until the server ends it.
+    static func isEnded(_ url: String, after text: String) async throws -> Bool {
+        let channel = try await open(url)
+        try await channel.writeAndFlush(ByteBuffer(string: text))
+        try? await channel.closeFuture.get()
+        return !channel.isActive
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import NIOCore
+import Subprocess
+import TestDatabase
+import Testing
+
+@Suite("The limits of the server, by the built binary", .timeLimit(.minutes(3)))
+struct ServeLimitTests {
+    private static let noDatabase = "postgresql://127.0.0.1:1/nothing"
+    private static let check = #"{"bundle":"a"}"#
+    private static let answer = #"{"messages":[]}"#
+
+    @Test(
+        "that cannot be used are wrong usage, and the error says what they may be",
+        arguments: [
+            (["--rate-limit", "fast"], [:], "PER_SECOND"), (["--trusted-proxies", "10.0.0.1/8"], [:], "10.0.0.1/8"),
+            (["--max-connections", "0"], [:], "from 1 to 1000000"),
+            (["--max-connections-per-address=-1"], [:], "from 0 to 1000000"),
+            ([], ["VERSIONGATE_HEADER_TIMEOUT": "soon"], "VERSIONGATE_HEADER_TIMEOUT is \"soon\""),
+            ([], ["VERSIONGATE_BODY_TIMEOUT": "0"], "from 0.1 to 3600"),
+            ([], ["VERSIONGATE_IDLE_TIMEOUT": "inf"], "VERSIONGATE_IDLE_TIMEOUT"),
+            ([], ["VERSIONGATE_UNREAD_TIMEOUT": "5s"], "VERSIONGATE_UNREAD_TIMEOUT"),
+            ([], ["VERSIONGATE_MAX_HEADER_BYTES": "1"], "from 1024 to 1048576"),
+            ([], ["VERSIONGATE_MAX_HEADER_FIELDS": "x"], "VERSIONGATE_MAX_HEADER_FIELDS"),
+            ([], ["VERSIONGATE_MAX_REQUEST_LINE_BYTES": "1e4"], "VERSIONGATE_MAX_REQUEST_LINE_BYTES"),
+            ([], ["VERSIONGATE_MAX_BUFFERED_BYTES": "0"], "VERSIONGATE_MAX_BUFFERED_BYTES"),
+            ([], ["VERSIONGATE_MAX_REQUESTS_PER_CONNECTION": "0"], "VERSIONGATE_MAX_REQUESTS_PER_CONNECTION"),
+            ([], ["VERSIONGATE_RATE_LIMIT": "0"], "VERSIONGATE_RATE_LIMIT"),
+        ] as [([String], [String: String], String)]
+    )
+    func areJudged(arguments: [String], environment: [String: String], fault: String) async throws {
+        var environment = environment
+        environment["DATABASE_URL"] = Self.noDatabase
+        let result = try await BuiltBinary(environment: environment).run(
+            arguments: ["serve", "--port", "0", "--management-port", "0"] + arguments
+        )
+        #expect(result.status == 64)
+        #expect(result.errors.contains(fault), "\(result.errors)")
+    }
+
+    @Test("include a rate, which the environment can set")
+    func limitsTheRate() async throws {
+        let binary = BuiltBinary(
+            environment: ["DATABASE_URL": Self.noDatabase, "VERSIONGATE_RATE_LIMIT": "0.01:2"]
+        )
+        try await ServingBinary.run(binary) { server in
+            for _ in 1...2 {
+                let answer = try await server.check(Self.check)
+                #expect(answer == Self.answer)
+            }
+            let third = await Result { try await server.check(Self.check) }
+            #expect("\(third)".contains("429"))
+        }
+    }
+
+    @Test("without any file descriptors left stop no connection that is open, and new ones come in when there are some")
+    func survivesWithoutFileDescriptors() async throws {
+        let binary = BuiltBinary(environment: ["DATABASE_URL": Self.noDatabase])
+        try await ServingBinary.run(binary) { server in
+            #expect(try await server.check(Self.check) == Self.answer)
+            let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(server.processIdentifier)/fd").count
+            let result = try await run(
+                .name("prlimit"),
+                arguments: ["--pid", "\(server.processIdentifier)", "--nofile=\(open + 20):"],
+                output: .discarded,
+                error: .string(limit: 4_096)
+            )
+            #expect(result.terminationStatus.isSuccess, "\(result.standardError)")
+            var connections: [any Channel] = []
+            for _ in 1...60 { connections.append(try await PlainConnection.open(server.publicURL)) }
+            for _ in 1...20 {
+                #expect(try await server.check(Self.check) == Self.answer, "the connection that is open is answered")
+            }
+            for connection in connections { try await connection.close() }
+            #expect(
+                try await PlainConnection.isEnded(server.publicURL, after: "nonsense\r\n\r\n"),
+                "a new one comes in"
+            )
+        }
+    }
+
+    /// How many idle connections there are; 10,000 need `ulimit -n 10200` for the tests and the server each.
+    private static let idleConnections =
+        ProcessInfo.processInfo.environment["VERSIONGATE_IDLE_CONNECTIONS"].flatMap { Int($0) } ?? 1_000
+
+    @Test("leave it answering with many idle connections")
+    func answersBesideIdleConnections() async throws {
+        var environment = ["DATABASE_URL": Self.noDatabase, "VERSIONGATE_HEADER_TIMEOUT": "600"]
+        environment["VERSIONGATE_MAX_CONNECTIONS"] = "20000"
+        try await ServingBinary.run(BuiltBinary(environment: environment)) { server in
+            let before = try Self.residentKilobytes(server.processIdentifier)
+            var connections: [any Channel] = []
+            for _ in 1...Self.idleConnections { connections.append(try await PlainConnection.open(server.publicURL)) }
+            for _ in 1...100 { #expect(try await server.check(Self.check) == Self.answer) }
+            let after = try Self.residentKilobytes(server.processIdentifier)
+            let perConnection = Double(after - before) / Double(Self.idleConnections)
+            print("idle: \(connections.count) connections, \(after) KiB in all, \(perConnection) KiB each")
+            #expect(perConnection < 32)
+            for connection in connections { try await connection.close() }
+        }
+    }
+
+    private static func residentKilobytes(_ process: Int32) throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0
+    }
+}
+
+extension Result where Failure == any Error {
+    /// What an asynchronous function returned or threw.
+    fileprivate init(catching body: () async throws -> Success) async {
+        do {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}

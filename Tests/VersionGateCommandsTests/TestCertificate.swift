@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Subprocess
+import TestDatabase
+
+/// A certificate for 127.0.0.1 that signs itself, with its key, made by the openssl command in a folder of a test.
+struct TestCertificate: Sendable {
+    /// The file of the certificate.
+    let certificate: String
+    /// The file of its key.
+    let key: String
+
+    /// Makes a new certificate.
+    ///
+    /// - Parameters:
+    ///   - folder: Where the files go.
+    ///   - name: The common name, and the name of the files.
+    init(in folder: String, name: String) async throws {
+        certificate = "\(folder)/\(name).crt"
+        key = "\(folder)/\(name).key"
+        let result = try await run(
+            .name("openssl"),
+            arguments: [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                "-subj", "/CN=\(name)", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate,
+            ],
+            output: .discarded,
+            error: .string(limit: 65_536)
+        )
+        guard result.terminationStatus.isSuccess else {
+            throw ServingBinaryError.unexpectedAnswer("openssl: \(result.standardError)")
+        }
+    }
+
+    /// Replaces the files by those of another certificate.
+    func replace(with other: TestCertificate) throws {
+        for (from, to) in [(other.key, key), (other.certificate, certificate)] {
+            let data = try Data(contentsOf: URL(fileURLWithPath: from))
+            try data.write(to: URL(fileURLWithPath: to), options: .atomic)
+        }
+    }
+}
