@@ -61,6 +61,7 @@ let package = Package(
             ],
             plugins: ["EmbedMigrationsPlugin"]
         ),
+        .target(name: "ServiceManager"),
         .target(
             name: "PolicyFile",
             dependencies: [
@@ -74,6 +75,7 @@ let package = Package(
             dependencies: [
                 "PolicyStore",
                 "Postgres",
+                "ServiceManager",
                 "UpdatePolicy",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -96,6 +98,7 @@ let package = Package(
                 "PolicyStore",
                 "Postgres",
                 "PrivatePostgres",
+                "ServiceManager",
                 "UpdatePolicy",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -144,6 +147,8 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
+        .target(name: "TestSystem", path: "Tests/TestSystem"),
+        .testTarget(name: "ServiceManagerTests", dependencies: ["ServiceManager", "TestSystem"]),
         .testTarget(name: "UpdatePolicyTests", dependencies: ["UpdatePolicy"]),
         .testTarget(name: "PolicyStoreTests", dependencies: ["PolicyStore", "TestDatabase"]),
         .testTarget(
@@ -168,7 +173,7 @@ let package = Package(
         .testTarget(
             name: "VersionGateCommandsTests",
             dependencies: [
-                "PolicyFile", "PolicyStore", "Postgres", "PrivatePostgres", "TestDatabase", "UpdatePolicy",
+                "PolicyFile", "PolicyStore", "Postgres", "PrivatePostgres", "TestDatabase", "TestSystem", "UpdatePolicy",
                 "VersionGateCommands",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -176,6 +181,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Yams", package: "Yams"),
             ]
         ),
     ],

@@ -7,6 +7,7 @@ import NIOExtras
 import NIOHTTP1
 import NIOPosix
 public import ServiceLifecycle
+public import ServiceManager
 public import UpdatePolicy
 
 /// The listener that apps call: HTTP/1.1 on plain swift-nio, one event loop a core.
@@ -16,6 +17,7 @@ public struct PublicListener: Service {
     private let eventLoopGroup: any EventLoopGroup
     private let clock: @Sendable () -> Timestamp
     private let counting: CheckCounting?
+    private let socket: InheritedSocket?
     private let onBound: @Sendable (SocketAddress) -> Void
     private let logger: Logger
 
@@ -28,6 +30,7 @@ public struct PublicListener: Service {
     ///   - clock: The time of a check.
     ///   - counting: What counts the checks; nil: they are not counted.
     ///   - logger: Where changes of state are logged.
+    ///   - socket: A socket that is listening already and takes the place of `address`.
     ///   - onBound: Told the address in use, once.
     public init(
         address: ListenAddress,
@@ -36,6 +39,7 @@ public struct PublicListener: Service {
         clock: @escaping @Sendable () -> Timestamp,
         counting: CheckCounting? = nil,
         logger: Logger,
+        socket: InheritedSocket? = nil,
         onBound: @escaping @Sendable (SocketAddress) -> Void
     ) {
         self.address = address
@@ -44,6 +48,7 @@ public struct PublicListener: Service {
         self.clock = clock
         self.counting = counting
         self.logger = logger
+        self.socket = socket
         self.onBound = onBound
     }
 
@@ -88,6 +93,7 @@ public struct PublicListener: Service {
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
         do {
+            if let socket { return try await bootstrap.withBoundSocket(socket.descriptor).get() }
             return try await bootstrap.bind(host: address.host, port: address.port).get()
         } catch {
             throw ListenerError(listener: "public", address: address, reason: error)

@@ -7,6 +7,7 @@ import Foundation
 import Logging
 import PolicyServer
 import PolicyStore
+import ServiceManager
 
 /// `versiongate serve`
 struct ServeCommand: AsyncParsableCommand {
@@ -86,6 +87,15 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var countDays: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "How long /ready says 503 before a shutdown begins, for load balancers to notice. "
+                + "(environment: VERSIONGATE_DRAIN_SECONDS; default: 0)",
+            valueName: "seconds"
+        )
+    )
+    var drainSeconds: String?
+
     @Flag(help: "Bring the schema of the database up to date first.")
     var migrate = false
 
@@ -97,6 +107,20 @@ struct ServeCommand: AsyncParsableCommand {
         var configuration: ServerConfiguration
         do throws(ConfigurationError) {
             configuration = try ServerConfiguration(config)
+        } catch {
+            throw ValidationError("\(error)")
+        }
+        let serviceManager: ServiceManager?
+        do throws(ServiceManagerError) {
+            let process = ProcessInfo.processInfo
+            serviceManager = try ServiceManager(
+                environment: process.environment,
+                processID: process.processIdentifier
+            )
+            configuration.publicSocket = try InheritedSocket(
+                environment: process.environment,
+                processID: process.processIdentifier
+            )
         } catch {
             throw ValidationError("\(error)")
         }
@@ -112,6 +136,7 @@ struct ServeCommand: AsyncParsableCommand {
         let server = VersionGateServer(
             configuration: configuration,
             database: { try await preparation.configuration() },
+            serviceManager: serviceManager,
             logger: logger
         )
         try await server.run { addresses in
@@ -128,6 +153,7 @@ struct ServeCommand: AsyncParsableCommand {
             ("versiongate.host", host), ("versiongate.port", port), ("versiongate.managementHost", managementHost),
             ("versiongate.managementPort", managementPort), ("versiongate.countInterval", countInterval),
             ("versiongate.countKeys", countKeys), ("versiongate.countDays", countDays),
+            ("versiongate.drainSeconds", drainSeconds),
         ] {
             if let value { arguments[AbsoluteConfigKey(ConfigKey(key))] = ConfigValue(.string(value), isSecret: false) }
         }
