@@ -34,6 +34,8 @@ struct PublicRequest {
     let framing: Framing
     /// Whether the client waits for `100 Continue` before it sends the body.
     let expectsContinue: Bool
+    /// The answers that the client has already; nil where no cache may keep the answer.
+    let knownAnswers: IfNoneMatch?
     private let route: PublicRoute
     private var body: ByteBuffer?
 
@@ -43,6 +45,7 @@ struct PublicRequest {
     init(_ head: HTTPRequestHead) throws(RequestFault) {
         framing = Framing(head)
         route = try PublicRoute(method: head.method, target: head.uri)
+        knownAnswers = route.isCacheable ? IfNoneMatch(head.headers["if-none-match"]) : nil
         try Self.checkEncoding(of: head)
         if let length = framing.declaredLength, length > CheckBodyDecoder.maximumBodySize {
             throw Self.contentTooLarge("has \(length) bytes")
@@ -76,11 +79,6 @@ struct PublicRequest {
     /// The names that the answer uses.
     var shape: AnswerShape {
         if case .checkBody(let shape) = route { shape } else { .standard }
-    }
-
-    /// Whether caches may keep the answer and ask whether it still holds.
-    var isCacheable: Bool {
-        if case .checkQuery = route { true } else { false }
     }
 
     private static func checkEncoding(of head: HTTPRequestHead) throws(RequestFault) {
