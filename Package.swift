@@ -62,6 +62,7 @@ let package = Package(
             ],
             plugins: ["EmbedMigrationsPlugin"]
         ),
+        .target(name: "ServiceManager"),
         .target(
             name: "PolicyFile",
             dependencies: [
@@ -75,6 +76,7 @@ let package = Package(
             dependencies: [
                 "PolicyStore",
                 "Postgres",
+                "ServiceManager",
                 "UpdatePolicy",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -99,6 +101,7 @@ let package = Package(
                 "PolicyStore",
                 "Postgres",
                 "PrivatePostgres",
+                "ServiceManager",
                 "UpdatePolicy",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -147,6 +150,8 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
+        .target(name: "TestSystem", path: "Tests/TestSystem"),
+        .testTarget(name: "ServiceManagerTests", dependencies: ["ServiceManager", "TestSystem"]),
         .testTarget(name: "UpdatePolicyTests", dependencies: ["UpdatePolicy"]),
         .testTarget(name: "PolicyStoreTests", dependencies: ["PolicyStore", "TestDatabase"]),
         .testTarget(
@@ -174,7 +179,7 @@ let package = Package(
         .testTarget(
             name: "VersionGateCommandsTests",
             dependencies: [
-                "PolicyFile", "PolicyStore", "Postgres", "PrivatePostgres", "TestDatabase", "UpdatePolicy",
+                "PolicyFile", "PolicyStore", "Postgres", "PrivatePostgres", "TestDatabase", "TestSystem", "UpdatePolicy",
                 "VersionGateCommands",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -183,6 +188,7 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Yams", package: "Yams"),
             ]
         ),
     ],

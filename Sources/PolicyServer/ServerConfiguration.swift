@@ -3,6 +3,7 @@
 
 public import Configuration
 import Foundation
+public import ServiceManager
 
 /// What `serve` is configured with.
 public struct ServerConfiguration: Sendable {
@@ -12,6 +13,10 @@ public struct ServerConfiguration: Sendable {
     public var publicListener = PublicListenerConfiguration()
     /// Where whoever operates the server asks.
     public var managementAddress: ListenAddress
+    /// The socket that apps call, if it was opened already; then ``publicAddress`` does not count.
+    public var publicSocket: InheritedSocket?
+    /// How long a shutdown goes on as before, but for `/ready`, so that load balancers notice.
+    public var drainDuration: Duration = .zero
     /// The folder where the last good policy is kept; nil: it is not kept.
     public var stateDirectory: String?
     /// How checks are counted.
@@ -39,6 +44,7 @@ public struct ServerConfiguration: Sendable {
     /// | `versiongate.countInterval` | `VERSIONGATE_COUNT_INTERVAL` | `10` | seconds between two writes of counts, 0 to 3600; 0: checks are not counted |
     /// | `versiongate.countKeys` | `VERSIONGATE_COUNT_KEYS` | `50000` | kinds of clients that are kept apart in an hour, 0 to 10000000; the rest is counted together |
     /// | `versiongate.countDays` | `VERSIONGATE_COUNT_DAYS` | `400` | days that counts are kept, 1 to 36500 |
+    /// | `versiongate.drainSeconds` | `VERSIONGATE_DRAIN_SECONDS` | `0` | how long `/ready` says 503 before the public listener closes, 0 to 3600 |
     ///
     /// ``PublicListenerConfiguration/init(_:)`` documents the limits of the public listener and its TLS.
     ///
@@ -59,11 +65,22 @@ public struct ServerConfiguration: Sendable {
         )
         publicListener = try PublicListenerConfiguration(config)
         counting = try CountingConfiguration(config)
+        drainDuration = try Self.drainDuration(config)
     }
 
     /// Whether an earlier run left a policy that a start without a database can answer from.
     public var hasLastGoodPolicy: Bool {
         stateDirectory.map { FileManager.default.fileExists(atPath: PolicyFile(stateDirectory: $0).path) } ?? false
+    }
+
+    private static func drainDuration(_ config: ConfigReader) throws(ConfigurationError) -> Duration {
+        guard let text = config.string(forKey: "versiongate.drainSeconds") else { return .zero }
+        guard let seconds = Double(text), (0...3_600).contains(seconds) else {
+            throw ConfigurationError(
+                "--drain-seconds (VERSIONGATE_DRAIN_SECONDS) is \"\(text)\"; it must be a number from 0 to 3600"
+            )
+        }
+        return .seconds(seconds)
     }
 
     private static func port(

@@ -7,6 +7,7 @@ import NIOCore
 import NIOPosix
 public import Postgres
 import ServiceLifecycle
+public import ServiceManager
 import Synchronization
 import UnixSignals
 public import UpdatePolicy
@@ -22,11 +23,14 @@ public struct VersionGateServer: Sendable {
     }
 
     /// How long a graceful shutdown may take before what is left is cut off.
+    ///
+    /// What the clients may take is bounded on their connections, and shorter; this bounds everything else.
     private static let maximumShutdownDuration: Duration = .seconds(8)
 
     private let configuration: ServerConfiguration
     private let database: @Sendable () async throws -> PostgresConfiguration
     private let clock: @Sendable () -> Timestamp
+    private let serviceManager: ServiceManager?
     private let logger: Logger
 
     /// Creates the server; nothing happens before ``run(onReady:)``.
@@ -35,16 +39,19 @@ public struct VersionGateServer: Sendable {
     ///   - configuration: Where to listen.
     ///   - database: Where the database is, asked before each connection; may bring the database up.
     ///   - clock: The time of a check.
+    ///   - serviceManager: Who is told how the server fares; nil: nobody.
     ///   - logger: Where changes of state are logged.
     public init(
         configuration: ServerConfiguration,
         database: @escaping @Sendable () async throws -> PostgresConfiguration,
         clock: @escaping @Sendable () -> Timestamp = { .now() },
+        serviceManager: ServiceManager? = nil,
         logger: Logger
     ) {
         self.configuration = configuration
         self.database = database
         self.clock = clock
+        self.serviceManager = serviceManager
         self.logger = logger
     }
 
@@ -55,14 +62,20 @@ public struct VersionGateServer: Sendable {
         let tls = try configuration.publicListener.tls.map { try TLSContext($0, logger: logger) }
         let policy = LivePolicy()
         let eventLoopGroup = MultiThreadedEventLoopGroup(numberOfThreads: AvailableProcessors.count)
+        let state = ServingState()
+        let supervision = Supervision(manager: serviceManager, logger: logger)
+        let announcement = Announcement(isEncrypted: configuration.publicListener.tls != nil) { addresses in
+            supervision.tell(.ready, .status("public \(addresses.publicURL), management \(addresses.managementURL)"))
+            onReady(addresses)
+        }
         let requests = RequestMetrics(eventLoopGroup: eventLoopGroup)
-        let announcement = Announcement(isEncrypted: configuration.publicListener.tls != nil, onReady)
         let counting = configuration.counting.interval.map { _ in
             CheckCounting(eventLoopGroup: eventLoopGroup, maximumKinds: configuration.counting.maximumKinds)
         }
         let management = ManagementListener.application(
             address: configuration.managementAddress,
             policy: policy,
+            state: state,
             counting: counting,
             metrics: ServerMetrics(policy: policy, requests: requests, counting: counting, clock: clock),
             eventLoopGroup: eventLoopGroup,
@@ -93,16 +106,31 @@ public struct VersionGateServer: Sendable {
                     logger: logger,
                     configuration: configuration.publicListener,
                     tls: tls,
+                    socket: configuration.publicSocket,
                     onBound: { announcement.publicListener($0) }
+                ),
+                DrainService(
+                    state: state,
+                    duration: configuration.drainDuration,
+                    supervision: supervision,
+                    logger: logger
                 ),
             ] as [any Service]
         if let tls { services.insert(tls, at: 0) }
+        if let interval = serviceManager?.watchdogInterval {
+            let watchdog = WatchdogService(
+                interval: interval,
+                eventLoopGroup: eventLoopGroup,
+                supervision: supervision
+            )
+            services.insert(watchdog, at: 0)
+        }
         var group = ServiceGroupConfiguration(
             services: services,
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
-        group.maximumGracefulShutdownDuration = Self.maximumShutdownDuration
+        group.maximumGracefulShutdownDuration = configuration.drainDuration + Self.maximumShutdownDuration
         let result: Result<Void, any Error>
         do {
             result = .success(try await ServiceGroup(configuration: group).run())

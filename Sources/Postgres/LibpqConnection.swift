@@ -56,6 +56,9 @@ final class LibpqConnection {
     /// The version of the server as libpq gives it, such as 150018 for 15.18; 0 when closed.
     var serverVersion: Int { Int(PQserverVersion(connection)) }
 
+    /// The number of the server's process as the connection was told it at its beginning; 0 when closed.
+    var toldProcessID: Int32 { PQbackendPID(connection) }
+
     /// A setting that the server reports by itself, such as `in_hot_standby`.
     func reportedSetting(_ name: String) -> String? {
         guard let connection else { return nil }

@@ -25,6 +25,8 @@ public struct PostgresConfiguration: Sendable {
     public var responseTimeout: Duration
 
     /// The server's own bound on a statement (`statement_timeout`); nil leaves the server's setting.
+    ///
+    /// This and ``lockTimeout`` are settings of a session, which a pooler in transaction mode does not keep.
     public var statementTimeout: Duration?
 
     /// The server's own bound on the wait for a lock (`lock_timeout`); nil leaves the server's setting.

@@ -2,9 +2,21 @@
 // Copyright the versiongate authors
 
 extension PostgresConnection {
+    /// Whether something stands between this connection and the server that may give every transaction to another of the
+    /// server's processes: PgBouncer or another pooler.
+    ///
+    /// A server tells each connection the number of its process. A pooler tells one of its own making, because it has
+    /// to find out later whom a request to cancel is for.
+    public func isPooled() async throws -> Bool {
+        try await withSession { session in
+            try session.query("SELECT pg_backend_pid()").value(as: Int32.self) != session.toldProcessID
+        }
+    }
+
     /// Starts to receive what NOTIFY sends to a channel from the moment this returns.
     ///
-    /// Hot standbys and most poolers refuse it.
+    /// A hot standby refuses it. A pooler may accept it for whichever of the server's processes it has at hand, whose
+    /// notifications then reach nobody; ask ``isPooled()`` first.
     public func listen(_ channel: String) async throws {
         try await execute("LISTEN \(PostgresIdentifier(channel))")
     }

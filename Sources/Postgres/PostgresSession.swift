@@ -53,6 +53,9 @@ public final class PostgresSession {
         try recording { libpq throws(PostgresError) in _ = try libpq.execute(sql, isCancellable: true) }
     }
 
+    /// The number of the server's process as the connection was told it at its beginning.
+    var toldProcessID: Int32 { libpq?.toldProcessID ?? 0 }
+
     private func available() throws(PostgresError) -> LibpqConnection {
         guard let libpq else { throw PostgresError(.closed, "the session's time is over, or it is reading rows") }
         return libpq

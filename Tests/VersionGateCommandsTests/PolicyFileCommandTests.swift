@@ -111,6 +111,7 @@ struct PolicyFileCommandTests {
                         )
                     ]
                 ),
+                impact: nil,
                 file: "f",
                 terminal: Terminal(width: 80, usesColor: true)
             )

@@ -19,10 +19,6 @@ public struct PolicyFollower: Service {
 
     /// The channel on which the database tells its new revisions.
     private static let channel = "versiongate"
-    /// How long to wait for a notification before the revision is read anyway.
-    private static let pollInterval: Duration = .milliseconds(900)
-    /// The same where notifications cannot come: on a standby, behind a pooler.
-    private static let pollIntervalWithoutNotifications: Duration = .milliseconds(500)
     /// How connections are attempted, so that one is there soon after the network is.
     private static let attempts = OverlappingAttempts(interval: .seconds(1), limit: 10)
 
@@ -86,14 +82,15 @@ public struct PolicyFollower: Service {
     /// Follows one connection until it breaks or the task is cancelled.
     private func follow(_ connection: PostgresConnection, _ state: State) async -> State {
         var state = state
+        var hints = ChangeHints.unknown
         do {
-            let interval = try await listen(on: connection)
             while !Task.isCancelled {
                 // The policy that was replaced is kept until here, so that its last reference is not dropped, and its
                 // many objects are not freed, by a check on an event loop.
                 let replaced = policy.current
+                hints = try await self.hints(from: connection, before: hints)
                 try await loadIfNew(connection, &state)
-                _ = try await connection.notifications(waitingUpTo: interval)
+                _ = try await connection.notifications(waitingUpTo: hints.pollInterval)
                 withExtendedLifetime(replaced) {}
             }
         } catch {
@@ -104,20 +101,32 @@ public struct PolicyFollower: Service {
         return state
     }
 
-    /// Asks for notifications.
+    /// Asks for notifications where they can come and have not been asked for, and says where they cannot.
     ///
-    /// - Returns: How often to read the revision.
-    private func listen(on connection: PostgresConnection) async throws -> Duration {
-        do {
-            try await connection.listen(Self.channel)
-            return Self.pollInterval
-        } catch let error as PostgresError where error.code == .server {
-            logger.notice(
-                "The server of the database does not notify; its revision is read twice a second instead",
-                metadata: ["error": "\(error)"]
-            )
-            return Self.pollIntervalWithoutNotifications
+    /// A standby that is promoted keeps its connections, so this is judged again and again.
+    private func hints(from connection: PostgresConnection, before: ChangeHints) async throws -> ChangeHints {
+        let isStandby = await connection.isHotStandby ?? false
+        switch before {
+        case .notifications, .noneThroughPooler, .refused: return before
+        case .noneOnStandby where isStandby: return before
+        case .unknown, .noneOnStandby: break
         }
+        let now: ChangeHints
+        if isStandby {
+            now = .noneOnStandby
+        } else if try await connection.isPooled() {
+            now = .noneThroughPooler
+        } else {
+            do {
+                try await connection.listen(Self.channel)
+                now = .notifications
+            } catch let error as PostgresError where error.code == .server {
+                logger.notice("The database refuses to notify", metadata: ["error": "\(error)"])
+                now = .refused
+            }
+        }
+        logger.notice("Following the policy of the database", metadata: ["database.changes": "\(now.description)"])
+        return now
     }
 
     /// Loads the policy if the database has another one.

@@ -11,6 +11,7 @@ struct LiveDocument: Encodable, Sendable {
 /// What `/ready` answers: whether a policy is loaded, which, since when and from where, and the last reload error.
 struct ReadyDocument: Encodable, Sendable {
     let ready: Bool
+    let shuttingDown: Bool
     let revision: Int64?
     let ageSeconds: Double?
     let source: String?
@@ -19,10 +20,11 @@ struct ReadyDocument: Encodable, Sendable {
     let reloadErrorAt: String?
     let fileError: String?
 
-    init(policy: LivePolicy, now: Timestamp) {
+    init(policy: LivePolicy, state: ServingState, now: Timestamp) {
         let current = policy.current
         let status = policy.status
-        ready = current != nil
+        shuttingDown = state.isShuttingDown
+        ready = current != nil && !shuttingDown
         revision = current?.revision
         ageSeconds = status.loadedAt.map {
             Double(now.microsecondsSince1970 - $0.microsecondsSince1970) / 1_000_000

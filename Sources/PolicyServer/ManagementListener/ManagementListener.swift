@@ -15,6 +15,7 @@ enum ManagementListener {
     static func application(
         address: ListenAddress,
         policy: LivePolicy,
+        state: ServingState,
         counting: CheckCounting?,
         metrics: ServerMetrics,
         eventLoopGroup: any EventLoopGroup,
@@ -27,7 +28,7 @@ enum ManagementListener {
             ManagementResponse(status: .ok, body: LiveDocument())
         }
         router.get("ready") { _, _ in
-            let document = ReadyDocument(policy: policy, now: clock())
+            let document = ReadyDocument(policy: policy, state: state, now: clock())
             return ManagementResponse(status: document.ready ? .ok : .serviceUnavailable, body: document)
         }
         router.get("policy") { _, _ in

@@ -7,6 +7,7 @@ import NIOExtras
 import NIOPosix
 import NIOSSL
 public import ServiceLifecycle
+public import ServiceManager
 public import UpdatePolicy
 
 /// The listener that apps call: HTTP/1.1 on plain swift-nio, one event loop a core.
@@ -19,6 +20,7 @@ public struct PublicListener: Service {
     private let configuration: PublicListenerConfiguration
     private let statistics: PublicListenerStatistics
     private let tls: TLSContext?
+    private let socket: InheritedSocket?
     private let onBound: @Sendable (SocketAddress) -> Void
     private let logger: Logger
 
@@ -34,6 +36,7 @@ public struct PublicListener: Service {
     ///   - configuration: Limits, and who is trusted.
     ///   - statistics: What counts refusals and connections.
     ///   - tls: What connections are encrypted with; nil for plain HTTP.
+    ///   - socket: A socket that is listening already and takes the place of `address`.
     ///   - onBound: Told the address in use, once.
     public init(
         address: ListenAddress,
@@ -45,6 +48,7 @@ public struct PublicListener: Service {
         configuration: PublicListenerConfiguration = PublicListenerConfiguration(),
         statistics: PublicListenerStatistics = PublicListenerStatistics(),
         tls: TLSContext? = nil,
+        socket: InheritedSocket? = nil,
         onBound: @escaping @Sendable (SocketAddress) -> Void
     ) {
         self.address = address
@@ -56,6 +60,7 @@ public struct PublicListener: Service {
         self.configuration = configuration
         self.statistics = statistics
         self.tls = tls
+        self.socket = socket
         self.onBound = onBound
     }
 
@@ -133,6 +138,7 @@ public struct PublicListener: Service {
                 )
             )
         do {
+            if let socket { return try await bootstrap.withBoundSocket(socket.descriptor).get() }
             return try await bootstrap.bind(host: address.host, port: address.port).get()
         } catch {
             throw ListenerError(listener: "public", address: address, reason: error)

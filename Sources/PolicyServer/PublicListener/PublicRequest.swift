@@ -9,6 +9,8 @@ import UpdatePolicy
 struct PublicRequest {
     /// What decides how the connection goes on after the response.
     let framing: RequestFraming
+    /// The answers that the client has already; nil where no cache may keep the answer.
+    let knownAnswers: IfNoneMatch?
     private let route: PublicRoute
     private var body: ByteBuffer?
 
@@ -25,6 +27,7 @@ struct PublicRequest {
                 header: ("Accept-Encoding", "identity")
             )
         }
+        knownAnswers = route.isCacheable ? IfNoneMatch(head.headers["if-none-match"]) : nil
         if let length = framing.declaredLength, length > CheckBodyDecoder.maximumBodySize {
             throw Self.contentTooLarge("has \(length) bytes")
         }
@@ -59,11 +62,6 @@ struct PublicRequest {
     /// The names that the answer uses.
     var shape: AnswerShape {
         if case .checkBody(let shape) = route { shape } else { .standard }
-    }
-
-    /// Whether caches may keep the answer and ask whether it still holds.
-    var isCacheable: Bool {
-        if case .checkQuery = route { true } else { false }
     }
 
     private static func contentTooLarge(_ fault: String) -> RequestFault {

@@ -35,6 +35,9 @@ final class PublicRequestHandler: ChannelInboundHandler {
     /// How long an idle connection is kept when the server shuts down, so that a request already on its way is answered.
     private static let shutdownGrace: TimeAmount = .milliseconds(500)
 
+    /// How long a request that is under way when the server shuts down may still take.
+    private static let shutdownLimit: TimeAmount = .seconds(5)
+
     private let policy: LivePolicy
     private let clock: @Sendable () -> Timestamp
     private let recorder: CheckRecorder?
@@ -241,14 +244,24 @@ final class PublicRequestHandler: ChannelInboundHandler {
                 recorder?.record(client, nil, nil, at: now)
                 answer.append(contentsOf: request.shape.emptyAnswer.utf8)
             }
-            response = writer.answer(
-                body: answer,
-                revision: current?.revision,
-                isCacheable: request.isCacheable,
-                connection: connection,
-                omitsBody: request.framing.isHead,
-                now: now
-            )
+            if let known = request.knownAnswers {
+                response = writer.revalidatableAnswer(
+                    body: answer,
+                    revision: current?.revision,
+                    known: known,
+                    connection: connection,
+                    omitsBody: request.framing.isHead,
+                    now: now
+                )
+            } else {
+                response = writer.answer(
+                    body: answer,
+                    revision: current?.revision,
+                    connection: connection,
+                    omitsBody: request.framing.isHead,
+                    now: now
+                )
+            }
         } catch {
             response = problem(error, connection: connection, omitsBody: request.framing.isHead, now: now)
         }
@@ -385,6 +398,9 @@ final class PublicRequestHandler: ChannelInboundHandler {
         switch event {
         case is ChannelShouldQuiesceEvent:
             isShuttingDown = true
+            context.eventLoop.assumeIsolated().scheduleTask(in: Self.shutdownLimit) {
+                context.close(promise: nil)
+            }
             if case .idle = state {
                 context.eventLoop.assumeIsolated().scheduleTask(in: Self.shutdownGrace) { [self] in
                     if case .idle = state {

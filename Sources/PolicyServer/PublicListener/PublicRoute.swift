@@ -27,6 +27,11 @@ enum PublicRoute {
         }
     }
 
+    /// Whether caches may keep the answer and ask whether it still holds.
+    var isCacheable: Bool {
+        if case .checkQuery = self { true } else { false }
+    }
+
     private static func methodNotAllowed(_ method: HTTPMethod, allowed: String) -> RequestFault {
         RequestFault(
             .methodNotAllowed,

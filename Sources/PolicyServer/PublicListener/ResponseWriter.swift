@@ -19,7 +19,7 @@ struct ResponseWriter {
         /// The connection ends after this response.
         case close
 
-        fileprivate var line: String {
+        var line: String {
             switch self {
             case .implied: ""
             case .keepAlive: "Connection: keep-alive\r\n"
@@ -32,7 +32,6 @@ struct ResponseWriter {
     private struct HeadKey: Equatable {
         let second: Int64
         let revision: Int64?
-        let isCacheable: Bool
         let connection: ConnectionHeader
     }
 
@@ -44,7 +43,6 @@ struct ResponseWriter {
     mutating func answer(
         body: [UInt8],
         revision: Int64?,
-        isCacheable: Bool,
         connection: ConnectionHeader,
         omitsBody: Bool,
         now: Timestamp
@@ -52,7 +50,6 @@ struct ResponseWriter {
         let key = HeadKey(
             second: HTTPDate.second(of: now),
             revision: revision,
-            isCacheable: isCacheable,
             connection: connection
         )
         if key != headKey {
@@ -75,7 +72,7 @@ struct ResponseWriter {
         return """
             HTTP/1.1 200 OK\r
             Content-Type: application/json\r
-            Cache-Control: \(key.isCacheable ? "no-cache" : "no-store")\r
+            Cache-Control: no-store\r
             \(revision)Date: \(HTTPDate.format(key.second))\r
             \(key.connection.line)Content-Length:\u{20}
             """

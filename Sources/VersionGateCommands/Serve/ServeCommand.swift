@@ -7,6 +7,7 @@ import Foundation
 import Logging
 import PolicyServer
 import PolicyStore
+import ServiceManager
 
 /// `versiongate serve`
 struct ServeCommand: AsyncParsableCommand {
@@ -134,6 +135,15 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var tlsKey: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "How long /ready says 503 before a shutdown begins, for load balancers to notice. "
+                + "(environment: VERSIONGATE_DRAIN_SECONDS; default: 0)",
+            valueName: "seconds"
+        )
+    )
+    var drainSeconds: String?
+
     @Flag(help: "Bring the schema of the database up to date first.")
     var migrate = false
 
@@ -145,6 +155,20 @@ struct ServeCommand: AsyncParsableCommand {
         var configuration: ServerConfiguration
         do throws(ConfigurationError) {
             configuration = try ServerConfiguration(config)
+        } catch {
+            throw ValidationError("\(error)")
+        }
+        let serviceManager: ServiceManager?
+        do throws(ServiceManagerError) {
+            let process = ProcessInfo.processInfo
+            serviceManager = try ServiceManager(
+                environment: process.environment,
+                processID: process.processIdentifier
+            )
+            configuration.publicSocket = try InheritedSocket(
+                environment: process.environment,
+                processID: process.processIdentifier
+            )
         } catch {
             throw ValidationError("\(error)")
         }
@@ -161,6 +185,7 @@ struct ServeCommand: AsyncParsableCommand {
         let server = VersionGateServer(
             configuration: configuration,
             database: { try await preparation.configuration() },
+            serviceManager: serviceManager,
             logger: logger
         )
         try await server.run { addresses in
@@ -195,6 +220,7 @@ struct ServeCommand: AsyncParsableCommand {
             ("versiongate.trustedProxies", trustedProxies), ("versiongate.maxConnections", maxConnections),
             ("versiongate.maxConnectionsPerAddress", maxConnectionsPerAddress),
             ("versiongate.tlsCertificate", tlsCertificate), ("versiongate.tlsKey", tlsKey),
+            ("versiongate.drainSeconds", drainSeconds),
         ] {
             if let value { arguments[AbsoluteConfigKey(ConfigKey(key))] = ConfigValue(.string(value), isSecret: false) }
         }

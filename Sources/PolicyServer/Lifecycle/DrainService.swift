@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Logging
+import ServiceLifecycle
+import ServiceManager
+
+/// The first step of a shutdown: `/ready` says 503, and everything else goes on for as long as load balancers need to
+/// notice.
+///
+/// It is the last of the services, which are shut down in the reverse order, each when the one after it has ended.
+struct DrainService: Service {
+    let state: ServingState
+    let duration: Duration
+    let supervision: Supervision
+    let logger: Logger
+
+    func run() async throws {
+        try await gracefulShutdown()
+        state.beginShutdown()
+        logger.notice("The server is shutting down", metadata: ["drain": "\(duration)"])
+        supervision.tell(.stopping)
+        try await Task.sleep(for: duration)
+    }
+}

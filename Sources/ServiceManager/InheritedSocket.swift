@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// A listening socket that the service manager opened and handed to this process.
+///
+/// It stays open while the process is restarted: connections wait for the next one instead of being refused.
+///
+/// Source: [sd_listen_fds(3)](https://www.freedesktop.org/software/systemd/man/latest/sd_listen_fds.html).
+public struct InheritedSocket: Sendable, Hashable {
+    /// The number of the first descriptor that is handed over.
+    private static let firstDescriptor: Int32 = 3
+
+    /// The descriptor of the socket.
+    public let descriptor: Int32
+
+    /// Finds the socket.
+    ///
+    /// - Parameters:
+    ///   - environment: `LISTEN_FDS` and `LISTEN_PID`.
+    ///   - processID: This process, for whom `LISTEN_PID` says whether the socket is meant.
+    /// - Returns: nil if none was handed over.
+    /// - Throws: ``ServiceManagerError`` if there are several, of which it would not be known which is for what.
+    public init?(environment: [String: String], processID: Int32) throws(ServiceManagerError) {
+        guard let count = environment["LISTEN_FDS"], environment["LISTEN_PID"].flatMap({ Int32($0) }) == processID,
+            count != "0"
+        else { return nil }
+        guard count == "1" else {
+            throw ServiceManagerError("LISTEN_FDS is \"\(count)\"; one socket is known, that of the public listener")
+        }
+        descriptor = Self.firstDescriptor
+        // Programs that this process starts must not keep it open.
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+public import Postgres
+public import PrivatePostgres
+
+/// A streaming standby of an ``OwnServer``, made by pg_basebackup.
+public struct StandbyServer: Sendable {
+    /// The folder of the standby's socket.
+    public let socketDirectory: String
+
+    /// Makes a standby, runs `body` with it once it answers, and removes it.
+    public static func with<Result: Sendable>(
+        of primary: OwnServer,
+        _ body: (StandbyServer) async throws -> Result
+    ) async throws -> Result {
+        let data = try await primary.dataDirectory()
+        try await primary.allowReplication()
+        let programs = try primary.programs()
+        let folder = try Companion.makeFolder(ownedAs: data)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await Companion.finish(
+            [
+                "\(programs)/pg_basebackup", "--dbname", primary.url(), "--pgdata", "\(folder)/data",
+                "--write-recovery-conf", "--checkpoint=fast", "--no-sync",
+            ],
+            asOwnerOf: data
+        )
+        let standby = StandbyServer(socketDirectory: folder)
+        return try await Companion.run(
+            [
+                "\(programs)/postgres", "-D", "\(folder)/data", "-c", "listen_addresses=", "-c", "port=5432",
+                "-c", "unix_socket_directories=\(folder)", "-c", "unix_socket_permissions=0700", "-c", "fsync=off",
+            ],
+            asOwnerOf: data,
+            log: "\(folder)/log"
+        ) {
+            try await TestDatabase.untilConnected(standby.configuration())
+            return try await body(standby)
+        }
+    }
+
+    /// The settings to connect as a role; by default as the superuser.
+    public func configuration(user: String = PrivatePostgres.superuser) -> PostgresConfiguration {
+        PostgresConfiguration(
+            connectionString:
+                "host=\(socketDirectory) port=5432 user=\(user) dbname=\(PrivatePostgres.database)"
+        )
+    }
+
+    /// Connects as a role; by default as the superuser.
+    public func connect(user: String = PrivatePostgres.superuser) async throws -> PostgresConnection {
+        try await PostgresConnection.connect(configuration(user: user), logger: TestDatabase.logger)
+    }
+
+    /// Makes it a primary, and returns when it is one.
+    public func promote() async throws {
+        let connection = try await connect()
+        try await connection.execute("SELECT pg_promote()")
+        await connection.close()
+    }
+}
+
+extension OwnServer {
+    /// The folder of the server's socket.
+    public var socketDirectory: String { lease.socketDirectory }
+
+    func dataDirectory() async throws -> String {
+        let connection = try await connect()
+        let folder = try await connection.query("SHOW data_directory").value(as: String.self)
+        await connection.close()
+        return folder
+    }
+
+    /// The folder of the programs that the server was started from.
+    func programs() throws -> String {
+        guard let process = lease.serverProcessID else {
+            throw CompanionError("the primary does not run")
+        }
+        return URL(fileURLWithPath: "/proc/\(process)/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
+    }
+
+    /// Lets standbys connect, which `all` in pg_hba.conf does not.
+    fileprivate func allowReplication() async throws {
+        let connection = try await connect()
+        let path = try await connection.query("SHOW hba_file").value(as: String.self)
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data("\nlocal replication all peer map=versiongate\n".utf8))
+        try file.close()
+        try await connection.execute("SELECT pg_reload_conf()")
+        await connection.close()
+    }
+}
+
+extension TestDatabase {
+    /// Returns when a server that is starting accepts connections.
+    ///
+    /// - Throws: the last error after a minute, which only keeps a broken server from hanging the tests.
+    static func untilConnected(_ configuration: PostgresConfiguration) async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while true {
+            do {
+                let connection = try await PostgresConnection.connect(configuration, logger: logger)
+                return await connection.close()
+            } catch {
+                if ContinuousClock.now > end { throw error }
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import Postgres
+import TestDatabase
+import TestSystem
+import Testing
+
+@Suite("The life of a server, by the built binary")
+struct LifecycleTests {
+    private static let client = #"{"bundle":"com.example.doto","version":"1.1"}"#
+
+    private static let withoutDatabase = BuiltBinary(environment: [
+        "DATABASE_URL": "postgresql://127.0.0.1:1/nothing?connect_timeout=2"
+    ])
+
+    @Test("a shutdown begins with /ready, ends the public listener once it has answered, and the management one last")
+    func shutsDownInOrder() async throws {
+        let start = ContinuousClock.now
+        let ending = try await ServingBinary.run(Self.withoutDatabase, arguments: ["--drain-seconds", "3"]) { server in
+            let publicPort = try #require(URL(string: server.publicURL)?.port)
+            // The first half of a request whose second half comes late, and of one whose second half never comes.
+            let (late, lateParts) = AsyncStream.makeStream(of: ByteBuffer.self)
+            let (never, neverParts) = AsyncStream.makeStream(of: ByteBuffer.self)
+            lateParts.yield(ByteBuffer(string: String(Self.client.prefix(10))))
+            neverParts.yield(ByteBuffer(string: String(Self.client.prefix(10))))
+            async let answer = Self.post(late, to: server)
+            async let noAnswer: Result<HTTPClientResponse, any Error> = Self.outcome {
+                try await Self.post(never, to: server)
+            }
+
+            kill(server.processIdentifier, SIGTERM)
+            let ready = try await server.ready { $0.contains(#""shuttingDown":true"#) }
+            #expect(ready.status == 503)
+            #expect(await FreePort.isOpen(publicPort), "new connections are accepted meanwhile")
+            #expect(try await server.check(Self.client) == #"{"messages":[]}"#)
+
+            while await FreePort.isOpen(publicPort) {}
+            #expect(try await server.management("/ready").status == 503, "the management listener is still there")
+            lateParts.yield(ByteBuffer(string: String(Self.client.dropFirst(10))))
+            lateParts.finish()
+            let response = try await answer
+            #expect(response.status == .ok)
+            #expect(response.headers["connection"] == ["close"])
+            let cutOff = await noAnswer
+            #expect(throws: (any Error).self, "it is cut off") { _ = try cutOff.get() }
+            neverParts.finish()
+        }
+        #expect(ending.status == 0, "\(ending.errors)")
+        // 3 seconds to drain, 8 for everything else, and what the machine takes to start a process.
+        #expect(.now - start < .seconds(20))
+    }
+
+    private static func post(_ body: AsyncStream<ByteBuffer>, to server: ServingBinary) async throws
+        -> HTTPClientResponse
+    {
+        var request = HTTPClientRequest(url: server.publicURL + "/v1/check")
+        request.method = .POST
+        request.body = .stream(body, length: .known(Int64(client.utf8.count)))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        _ = try await response.body.collect(upTo: 1 << 16)
+        return response
+    }
+
+    private static func outcome<Value: Sendable>(_ body: () async throws -> Value) async -> Result<Value, any Error> {
+        do {
+            return .success(try await body())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    @Test("a drain time that cannot be used is refused", arguments: ["-1", "soon", "3601"])
+    func refusesDrainTimes(text: String) async throws {
+        let result = try await Self.withoutDatabase.run(arguments: ["serve", "--drain-seconds=\(text)"])
+        #expect(result.status == 64)
+        #expect(result.errors.contains("--drain-seconds (VERSIONGATE_DRAIN_SECONDS) is \"\(text)\""))
+    }
+
+    @Test("tells systemd that it is ready, lives, and stops")
+    func tellsSystemd() async throws {
+        let socket = try DatagramSocket(.abstract("versiongate-test-\(UUID().uuidString)"))
+        defer { socket.close() }
+        let binary = BuiltBinary(environment: [
+            "DATABASE_URL": "postgresql://127.0.0.1:1/nothing", "NOTIFY_SOCKET": socket.name,
+            "WATCHDOG_USEC": "200000",
+        ])
+        let ending = try await ServingBinary.run(binary) { server in
+            var messages = socket.messages.makeAsyncIterator()
+            var isReady = false
+            var signsOfLife = 0
+            while !isReady || signsOfLife < 3, let message = await messages.next() {
+                if message == "WATCHDOG=1" { signsOfLife += 1 }
+                if message.hasPrefix("READY=1\nSTATUS=public \(server.publicURL), management ") { isReady = true }
+            }
+        }
+        #expect(ending.status == 0, "\(ending.errors)")
+        let end = await socket.messages.first { $0 != "WATCHDOG=1" }
+        #expect(end == "STOPPING=1")
+    }
+
+    @Test("serves without a service manager that cannot be told, and says so")
+    func survivesADeafServiceManager() async throws {
+        let binary = BuiltBinary(environment: [
+            "DATABASE_URL": "postgresql://127.0.0.1:1/nothing", "NOTIFY_SOCKET": "/nowhere/notify",
+        ])
+        let ending = try await ServingBinary.run(binary) { server in
+            let answer = try await server.check(Self.client)
+            #expect(answer == #"{"messages":[]}"#)
+        }
+        #expect(ending.status == 0)
+        #expect(ending.errors.contains("The service manager cannot be told"))
+    }
+
+    @Test(
+        "answers on a socket that systemd opened",
+        .enabled(if: Companion.find("systemd-socket-activate") != nil, "systemd-socket-activate is not installed")
+    )
+    func servesAnInheritedSocket() async throws {
+        let activate = try #require(Companion.find("systemd-socket-activate"))
+        let port = try await FreePort.choose()
+        try await StateFolder.with { folder in
+            try await Companion.run(
+                [
+                    activate, "--listen=127.0.0.1:\(port)", "--setenv=DATABASE_URL=postgresql://127.0.0.1:1/nothing",
+                    BuiltBinary.path, "serve", "--port", "1", "--management-port", "0", "--state-dir", folder.path,
+                ],
+                asOwnerOf: folder.path,
+                log: folder.path + "/log"
+            ) {
+                let server = ServingBinary(
+                    publicURL: "http://127.0.0.1:\(port)",
+                    managementURL: "",
+                    processIdentifier: 0
+                )
+                let answer = try await server.check(Self.client)
+                #expect(answer == #"{"messages":[]}"#)
+            }
+        }
+    }
+
+    @Test(
+        "no check fails behind nginx while one of two servers is restarted again and again, and killed",
+        .enabled(if: Nginx.program != nil, "nginx is not installed"),
+        .migratedDatabase
+    )
+    func restartsUnderLoad() async throws {
+        let database = TestDatabase.current
+        let admin = try await database.connect()
+        try await admin.execute(
+            """
+            INSERT INTO apps (bundle) VALUES ('com.example.doto');
+            INSERT INTO rules (key, bundle, title, text, enabled)
+            VALUES ('steady', 'com.example.doto', 'From the steady server', 'x', true);
+            """
+        )
+        await admin.close()
+        let steady = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+        let ports = (try await FreePort.choose(), try await FreePort.choose())
+        try await ServingBinary.run(steady, arguments: ["--port", "\(ports.0)"]) { server in
+            try await server.check(Self.client) { $0.contains("steady") }
+            try await Nginx.run(inFrontOf: ports) { port in
+                let address = "http://127.0.0.1:\(port)"
+                let proxy = ServingBinary(publicURL: address, managementURL: "", processIdentifier: 0)
+                let count = try await SteadyChecks.at([address]) {
+                    for signal in [SIGTERM, SIGKILL, SIGTERM] {
+                        // The other server has no database and so no messages, which tells its answers from the others.
+                        try await ServingBinary.run(Self.withoutDatabase, arguments: ["--port", "\(ports.1)"]) {
+                            other in
+                            try await proxy.check(Self.client) { $0 == #"{"messages":[]}"# }
+                            kill(other.processIdentifier, signal)
+                        }
+                    }
+                }
+                #expect(count.failures.isEmpty, "of \(count.sent) checks")
+            }
+        }
+    }
+}

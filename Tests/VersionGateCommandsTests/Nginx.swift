@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import TestDatabase
+
+/// An nginx with the configuration that is in the repository, but for addresses and paths.
+enum Nginx {
+    /// Where the program is; nil if it is not installed.
+    static let program = Companion.find("nginx")
+
+    /// Runs nginx in front of two ports of 127.0.0.1, and gives its own port to `body`.
+    static func run(
+        inFrontOf ports: (Int, Int),
+        _ body: @Sendable (Int) async throws -> Void
+    ) async throws {
+        guard let program else { throw CompanionError("nginx is not installed") }
+        let port = try await FreePort.choose()
+        try await StateFolder.with { folder in
+            let configuration = try String(contentsOf: RepositoryFile.url("deploy/nginx.conf"), encoding: .utf8)
+                .replacing("server-a:8080", with: "127.0.0.1:\(ports.0)")
+                .replacing("server-b:8080", with: "127.0.0.1:\(ports.1)")
+                .replacing("listen 8080", with: "listen 127.0.0.1:\(port)")
+                .replacing("/tmp/nginx", with: "\(folder.path)/nginx")
+                .replacing("worker_rlimit_nofile 65536;", with: "")
+            let file = "\(folder.path)/nginx.conf"
+            try configuration.write(toFile: file, atomically: true, encoding: .utf8)
+            try await Companion.run(
+                [program, "-p", folder.path, "-c", file, "-g", "daemon off;"],
+                asOwnerOf: folder.path,
+                log: "\(folder.path)/log"
+            ) {
+                let end = ContinuousClock.now + .seconds(30)
+                while !(await FreePort.isOpen(port)), ContinuousClock.now < end {}
+                try await body(port)
+            }
+        }
+    }
+}
