@@ -68,7 +68,7 @@ public struct VersionGateServer: Sendable {
             supervision.tell(.ready, .status("public \(addresses.publicURL), management \(addresses.managementURL)"))
             onReady(addresses)
         }
-        let requests = RequestMetrics(eventLoopGroup: eventLoopGroup)
+        let statistics = PublicListenerStatistics()
         let counting = configuration.counting.interval.map { _ in
             CheckCounting(eventLoopGroup: eventLoopGroup, maximumKinds: configuration.counting.maximumKinds)
         }
@@ -77,7 +77,7 @@ public struct VersionGateServer: Sendable {
             policy: policy,
             state: state,
             counting: counting,
-            metrics: ServerMetrics(policy: policy, requests: requests, counting: counting, clock: clock),
+            metrics: ServerMetrics(policy: policy, listener: statistics, counting: counting, clock: clock),
             eventLoopGroup: eventLoopGroup,
             clock: clock,
             logger: logger,
@@ -105,6 +105,7 @@ public struct VersionGateServer: Sendable {
                     counting: counting,
                     logger: logger,
                     configuration: configuration.publicListener,
+                    statistics: statistics,
                     tls: tls,
                     socket: configuration.publicSocket,
                     onBound: { announcement.publicListener($0) }

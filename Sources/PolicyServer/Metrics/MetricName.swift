@@ -23,5 +23,6 @@ enum MetricName {
     static let countsDropped = "versiongate_counts_dropped"
     static let countsOtherKind = "versiongate_counts_other_kind"
     static let connections = "versiongate_connections"
+    static let acceptedConnections = "versiongate_connections_accepted"
     static let refusals = "versiongate_refusals"
 }

@@ -10,6 +10,12 @@ struct RequestKind: Hashable, Sendable {
         case check = "/v1/check"
         case legacyCheck = "/tables/vLoadMessages"
         case other = "other"
+
+        /// The route of a request target; in doubt another one.
+        init(target: String) {
+            let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
+            self = Self.allCases.first { path.elementsEqual($0.rawValue.utf8) } ?? .other
+        }
     }
 
     /// The method; those that no route knows are one.

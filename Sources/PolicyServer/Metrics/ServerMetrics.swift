@@ -6,7 +6,7 @@ import UpdatePolicy
 /// Writes down what the server tells about itself, at the moment it is asked.
 struct ServerMetrics: Sendable {
     let policy: LivePolicy
-    let requests: RequestMetrics?
+    let listener: PublicListenerStatistics
     let counting: CheckCounting?
     let clock: @Sendable () -> Timestamp
 
@@ -14,6 +14,7 @@ struct ServerMetrics: Sendable {
     func document(_ format: MetricsText.Format) -> String {
         var text = MetricsText(format)
         writeRequests(to: &text)
+        writeConnections(to: &text)
         writePolicy(to: &text)
         writeCounting(to: &text)
         return text.document
@@ -26,8 +27,7 @@ struct ServerMetrics: Sendable {
             "Requests to the public listener, from the last byte to the written response.",
             unit: "seconds"
         )
-        let histograms = requests?.histograms ?? [:]
-        for (kind, histogram) in histograms.sorted(by: { $0.key.order < $1.key.order }) {
+        for (kind, histogram) in listener.requests.sorted(by: { $0.key.order < $1.key.order }) {
             text.histogram(
                 MetricName.requestDuration,
                 histogram,
@@ -37,6 +37,21 @@ struct ServerMetrics: Sendable {
                     ("http_route", kind.route.rawValue),
                 ]
             )
+        }
+    }
+
+    private func writeConnections(to text: inout MetricsText) {
+        text.family(MetricName.connections, .gauge, "Connections to the public listener.")
+        text.gauge(MetricName.connections, listener.openConnections)
+        text.family(MetricName.acceptedConnections, .counter, "Connections that the public listener accepted.")
+        text.counter(MetricName.acceptedConnections, listener.acceptedConnections)
+        text.family(
+            MetricName.refusals,
+            .counter,
+            "Clients that were not given what they asked for, or whose connection was ended, by the reason."
+        )
+        for reason in RefusalReason.allCases {
+            text.counter(MetricName.refusals, listener.refusals(reason), [("reason", reason.label)])
         }
     }
 

@@ -59,6 +59,11 @@ struct PublicRequest {
         }
     }
 
+    /// What metrics call the route.
+    var kind: RequestKind.Route {
+        if case .checkBody(.legacy) = route { .legacyCheck } else { .check }
+    }
+
     /// The names that the answer uses.
     var shape: AnswerShape {
         if case .checkBody(let shape) = route { shape } else { .standard }

@@ -183,7 +183,7 @@ final class PublicRequestHandler: ChannelInboundHandler {
             }
             state = .receiving(request)
         } catch {
-            refuse(framing, rateFault ?? error, context: context)
+            refuse(framing, RequestKind.Route(target: head.uri), rateFault ?? error, context: context)
         }
     }
 
@@ -196,7 +196,7 @@ final class PublicRequestHandler: ChannelInboundHandler {
                 try request.append(bytes)
                 state = .receiving(request)
             } catch {
-                refuse(request.framing, error, context: context)
+                refuse(request.framing, request.kind, error, context: context)
             }
         case .discarding(let remaining) where bytes.readableBytes <= remaining:
             state = .discarding(remaining: remaining - bytes.readableBytes)
@@ -213,7 +213,7 @@ final class PublicRequestHandler: ChannelInboundHandler {
             state = .idle
             enter(.idle)
             if let rateFault {
-                refuse(request.framing.withoutBody, rateFault, context: context)
+                refuse(request.framing.withoutBody, request.kind, rateFault, context: context)
             } else {
                 respond(to: request, context: context)
             }
@@ -229,9 +229,11 @@ final class PublicRequestHandler: ChannelInboundHandler {
     // MARK: Answering
 
     private func respond(to request: borrowing PublicRequest, context: ChannelHandlerContext) {
+        let start = NIODeadline.now()
         let now = clock()
         let connection = connectionHeader(for: request.framing)
         let response: ByteBuffer
+        var status = HTTPResponseStatus.ok
         do throws(RequestFault) {
             var client = Client()
             try request.read(into: &client)
@@ -245,7 +247,7 @@ final class PublicRequestHandler: ChannelInboundHandler {
                 answer.append(contentsOf: request.shape.emptyAnswer.utf8)
             }
             if let known = request.knownAnswers {
-                response = writer.revalidatableAnswer(
+                (status, response) = writer.revalidatableAnswer(
                     body: answer,
                     revision: current?.revision,
                     known: known,
@@ -263,13 +265,21 @@ final class PublicRequestHandler: ChannelInboundHandler {
                 )
             }
         } catch {
+            status = error.status
             response = problem(error, connection: connection, omitsBody: request.framing.isHead, now: now)
         }
         finish(response, connection: connection, context: context)
+        record(request.kind, request.framing.method, status, since: start)
     }
 
     /// Answers a request that is refused, and reads over what is still to come of it.
-    private func refuse(_ framing: RequestFraming, _ fault: RequestFault, context: ChannelHandlerContext) {
+    private func refuse(
+        _ framing: RequestFraming,
+        _ route: RequestKind.Route,
+        _ fault: RequestFault,
+        context: ChannelHandlerContext
+    ) {
+        let start = NIODeadline.now()
         let connection = framing.hasBody ? .close : connectionHeader(for: framing)
         let response = problem(fault, connection: connection, omitsBody: framing.isHead, now: clock())
         if framing.hasBody {
@@ -279,6 +289,18 @@ final class PublicRequestHandler: ChannelInboundHandler {
         } else {
             finish(response, connection: connection, context: context)
         }
+        record(route, framing.method, fault.status, since: start)
+    }
+
+    private func record(
+        _ route: RequestKind.Route,
+        _ method: RequestKind.Method,
+        _ status: HTTPResponseStatus,
+        since start: NIODeadline
+    ) {
+        let duration = NIODeadline.now().uptimeNanoseconds &- start.uptimeNanoseconds
+        let kind = RequestKind(route: route, method: method, status: UInt16(truncatingIfNeeded: status.code))
+        connections.statistics.requests.record(kind, duration: duration)
     }
 
     private func finish(
@@ -297,11 +319,13 @@ final class PublicRequestHandler: ChannelInboundHandler {
         if let reason {
             connections.statistics.refusals.increment(reason)
         }
+        let start = NIODeadline.now()
         finish(
             problem(fault, connection: .close, omitsBody: false, now: clock()),
             connection: .close,
             context: context
         )
+        record(.other, .other, fault.status, since: start)
     }
 
     private func problem(

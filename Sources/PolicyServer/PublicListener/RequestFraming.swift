@@ -15,6 +15,8 @@ struct RequestFraming {
         case host
     }
 
+    /// What metrics call the method.
+    let method: RequestKind.Method
     /// Whether the response has no body.
     let isHead: Bool
     /// Whether the client speaks HTTP/1.1.
@@ -41,7 +43,8 @@ struct RequestFraming {
     }
 
     init(_ head: HTTPRequestHead) {
-        isHead = head.method == .HEAD
+        method = RequestKind.Method(head.method)
+        isHead = method == .head
         isHTTP11 = head.version == .http1_1
         var length = 0
         var transferCodings = 0

@@ -26,7 +26,9 @@ extension PolicyEditing {
     public func rehearse(_ body: @Sendable (PolicyEditor) throws -> Void) async throws -> EditRehearsal? {
         do {
             return try await connection.transaction(.readWrite) { [migrator] session -> EditRehearsal? in
-                guard let made = try Self.make(session, migrator, EditAuthor(osUser: nil, why: nil), body) else { return nil }
+                guard let made = try Self.make(session, migrator, EditAuthor(osUser: nil, why: nil), body) else {
+                    return nil
+                }
                 let concern = try EditConcern(of: made.change.id, session)
                 throw Rehearsed(
                     made: made,

@@ -7,6 +7,7 @@ import NIOHTTP1
 final class LoopStatistics: Sendable {
     let refusals = CounterSet<RefusalReason>()
     let problems = CounterSet<ProblemStatus>()
+    let requests = RequestRecorder()
 
     /// Counts a problem document, and the refusal that its status stands for.
     func count(_ response: HTTPResponseStatus) {

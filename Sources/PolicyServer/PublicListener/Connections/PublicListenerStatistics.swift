@@ -29,6 +29,15 @@ public final class PublicListenerStatistics: Sendable {
         loops.withLock { $0.reduce(0) { $0 + $1.problems[status] } }
     }
 
+    /// How long requests took, by their kinds.
+    var requests: [RequestKind: DurationHistogram] {
+        var all: [RequestKind: DurationHistogram] = [:]
+        for loop in loops.withLock({ $0 }) {
+            for (kind, histogram) in loop.requests.histograms { all[kind, default: DurationHistogram()].add(histogram) }
+        }
+        return all
+    }
+
     /// Adds the counters of one more event loop.
     func makeLoopStatistics() -> LoopStatistics {
         let statistics = LoopStatistics()

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import NIOCore
+import NIOHTTP1
 import UpdatePolicy
 
 extension ResponseWriter {
@@ -17,7 +18,7 @@ extension ResponseWriter {
         connection: ConnectionHeader,
         omitsBody: Bool,
         now: Timestamp
-    ) -> ByteBuffer {
+    ) -> (status: HTTPResponseStatus, bytes: ByteBuffer) {
         let tag = EntityTag(of: body)
         let isKnown = known.contains(tag)
         let status = isKnown ? "304 Not Modified" : "200 OK"
@@ -36,6 +37,6 @@ extension ResponseWriter {
         if !isKnown, !omitsBody {
             buffer.writeBytes(body)
         }
-        return buffer
+        return (isKnown ? .notModified : .ok, buffer)
     }
 }
