@@ -17,7 +17,7 @@ struct PolicyImpactPropertyTests {
         }
 
         init(_ generator: inout PolicyGenerator, rules: Int) {
-            before = generator.policy(rules: rules)
+            before = Self.withWiderRules(generator.policy(rules: rules), &generator)
             var after = before
             for _ in 0..<Int.random(in: 1...3, using: &generator.random) {
                 switch Int.random(in: 0..<8, using: &generator.random) {
@@ -41,6 +41,21 @@ struct PolicyImpactPropertyTests {
                 }
             }
             self.after = after
+        }
+
+        /// The policy with fewer conditions, so that most clients meet some rule.
+        private static func withWiderRules(_ policy: Policy, _ generator: inout PolicyGenerator) -> Policy {
+            var policy = policy
+            for place in policy.rules.indices where generator.random.chance(70) {
+                policy.rules[place].versions = nil
+                policy.rules[place].os = nil
+                policy.rules[place].platforms = nil
+                policy.rules[place].regions = nil
+                policy.rules[place].target = nil
+                policy.rules[place].lockoutWithoutUpdate = generator.random.chance(60)
+                policy.rules[place].final = generator.random.chance(20)
+            }
+            return policy
         }
 
         private static func changeRule(_ policy: inout Policy, _ change: (inout Rule) -> Void) {
@@ -98,7 +113,7 @@ struct PolicyImpactPropertyTests {
         var generator = PolicyGenerator(random)
         var exact = 0
         var newLockouts = 0
-        for _ in 0..<60 {
+        for _ in 0..<300 {
             let edit = Edit(&generator, rules: rules)
             let (kind, clients) = try kind(&generator, members: 8)
             let impact = PolicyImpact(
@@ -151,7 +166,7 @@ struct PolicyImpactPropertyTests {
         let clients = try (0..<installs).map { number in
             try TestPolicy.client(["install": "\(random.seed)-\(number)"])
         }
-        for _ in 0..<12 {
+        for _ in 0..<20 {
             let app = App(bundle: TestPolicy.bundle)
             let before = Policy(revision: 1, token: "a", apps: [app], rules: rules(["x", "y", "z"], &generator))
             let after = Policy(revision: 2, token: "b", apps: [app], rules: rules(["w", "x", "y"], &generator))
@@ -174,7 +189,7 @@ struct PolicyImpactPropertyTests {
         let random = SeededGenerator()
         var generator = PolicyGenerator(random)
         var found = 0
-        for _ in 0..<80 {
+        for _ in 0..<300 {
             let edit = Edit(&generator, rules: rules)
             let scope = LockoutScope(from: edit.before, to: edit.after, at: TestPolicy.noon)
             let (_, clients) = try kind(&generator, members: 6)
@@ -192,7 +207,7 @@ struct PolicyImpactPropertyTests {
         let random = SeededGenerator()
         var generator = PolicyGenerator(random)
         var reached = 0
-        for _ in 0..<80 {
+        for _ in 0..<300 {
             let policy = generator.policy(rules: rules)
             let rule = generator.random.pick(policy.rules)
             let (kind, clients) = try kind(&generator, members: 8)

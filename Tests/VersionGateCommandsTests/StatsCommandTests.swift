@@ -50,7 +50,7 @@ struct StatsCommandTests {
         #expect(output.contains("B 1.1"))
         #expect(output.contains("- others"))
         #expect(output.contains("AAAABBBB"))
-        #expect(output.contains("ios        340     85.0 %"), "\(output)")
+        #expect(output.contains("ios       340     85.0 %"), "\(output)")
         #expect(output.contains("1.2        ios       30      30.0 %"), "\(output)")
         #expect(output.contains("(unknown)  android   60      60.0 %"), "\(output)")
         #expect(output.contains("after 23 h"), "\(output)")
