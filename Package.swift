@@ -179,7 +179,8 @@ let package = Package(
         .testTarget(
             name: "VersionGateCommandsTests",
             dependencies: [
-                "PolicyFile", "PolicyStore", "Postgres", "PrivatePostgres", "TestDatabase", "TestSystem", "UpdatePolicy",
+                "PolicyFile", "PolicyStore", "Postgres", "PrivatePostgres", "TestDatabase", "TestSystem",
+                "UpdatePolicy",
                 "VersionGateCommands",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
