@@ -144,15 +144,21 @@ public struct VersionGateServer: Sendable {
 
     private func countingServices(_ counting: CheckCounting?) -> [any Service] {
         guard let counting, let interval = configuration.counting.interval else { return [] }
+        // Only a primary can be written, so of several hosts that one is looked for.
+        let primary: @Sendable () async throws -> PostgresConfiguration = { [database] in
+            var configuration = try await database()
+            configuration.overrides["target_session_attrs"] = "read-write"
+            return configuration
+        }
         return [
             CountRollUp(
-                database: database,
+                database: primary,
                 daysKept: configuration.counting.daysKept,
                 clock: clock,
                 logger: logger
             ),
             CountWriter(
-                database: database,
+                database: primary,
                 counting: counting,
                 interval: interval,
                 clock: clock,

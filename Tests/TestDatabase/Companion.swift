@@ -82,9 +82,9 @@ public enum Companion {
 
     /// Where a program is; nil if it is not installed.
     public static func find(_ program: String) -> String? {
-        let folders =
-            (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + ["/usr/sbin", "/sbin"]
-        return folders.map { "\($0)/\(program)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let folders = path.split(separator: ":").map(String.init) + ["/usr/bin", "/bin", "/usr/sbin", "/sbin"]
+        return folders.map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }
     }
 
     private static func asOwner(of path: String) throws -> [String] {

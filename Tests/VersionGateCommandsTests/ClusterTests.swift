@@ -73,8 +73,15 @@ struct ClusterTests {
                     }
                 )
                 #expect(log.contains("The connection to the database broke"), "the log of the first server: \(log)")
+                let connection = try await standby.connect()
+                #expect(try await Self.countedChecks(connection) > 0, "on the promoted standby")
+                await connection.close()
             }
         }
+    }
+
+    private static func countedChecks(_ connection: PostgresConnection) async throws -> Int64 {
+        try await connection.query("SELECT coalesce(sum(checks), 0)::int8 FROM check_counts").value(as: Int64.self)
     }
 
     /// Runs a server on a database, and returns what it logged.
@@ -126,6 +133,9 @@ struct ClusterTests {
                 try await server.check(Self.client) { $0 == #"{"messages":[]}"# }
             }
             #expect(log.contains("a pooler stands in between"), "\(log)")
+            let connection = try await database.connect()
+            #expect(try await Self.countedChecks(connection) > 0, "through the pooler")
+            await connection.close()
         }
     }
 }

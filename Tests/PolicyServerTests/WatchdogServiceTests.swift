@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import ServiceManager
+import TestSystem
+import Testing
+
+@testable import PolicyServer
+
+@Suite("The watchdog")
+struct WatchdogServiceTests {
+    /// A watchdog of one event loop with a socket that receives its signs of life.
+    private struct Watched {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let socket: DatagramSocket
+        let service: WatchdogService
+
+        init() throws {
+            socket = try DatagramSocket(.abstract("versiongate-test-\(UUID().uuidString)"))
+            let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+            let manager = try ServiceManager(environment: ["NOTIFY_SOCKET": socket.name], processID: 1)
+            service = WatchdogService(
+                interval: .milliseconds(20),
+                eventLoopGroup: group,
+                supervision: Supervision(manager: manager, logger: logger)
+            )
+        }
+    }
+
+    @Test("gives no sign of life while an event loop takes no turn, and gives them again once it does")
+    func noticesALoopThatHangs() async throws {
+        let healthy = try Watched()
+        let hanging = try Watched()
+        let release = DispatchSemaphore(value: 0)
+        hanging.group.next().execute { release.wait() }
+        let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        let services = ServiceGroup(services: [healthy.service, hanging.service], logger: logger)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await services.run() }
+            var signs = healthy.socket.messages.makeAsyncIterator()
+            for _ in 1...5 { #expect(await signs.next() == "WATCHDOG=1") }
+            // A message of the test's own would come after a sign of the one that hangs.
+            let manager = try ServiceManager(environment: ["NOTIFY_SOCKET": hanging.socket.name], processID: 1)
+            try manager?.notify([.status("still hanging")])
+            var messages = hanging.socket.messages.makeAsyncIterator()
+            #expect(await messages.next() == "STATUS=still hanging")
+            release.signal()
+            #expect(await messages.next() == "WATCHDOG=1")
+            await services.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+        for watched in [healthy, hanging] {
+            watched.socket.close()
+            try await watched.group.shutdownGracefully()
+        }
+    }
+}
