@@ -43,6 +43,12 @@ wait_until() {
     done
 }
 
+# pause SECONDS: a sleep that a signal ends.
+pause() {
+    sleep "$1" &
+    wait $!
+}
+
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
 # --- processes ---
@@ -89,7 +95,10 @@ tear_down() {
         signal CONT "$name"
         signal KILL "$name"
     done
-    [[ -z ${namespace:-} ]] || ip netns delete "$namespace" 2> /dev/null || true
+    if [[ -n ${namespace:-} ]]; then
+        ip link delete "$link" || true
+        ip netns delete "$namespace" || true
+    fi
     for name in "$place"/*/; do
         ! mountpoint -q "$name" || umount --lazy "$name"
     done

@@ -14,7 +14,7 @@ network_drops() {
     fault_begins
     drop 'tcp dport' "${port[postgres]}"
     drop 'tcp sport' "${port[postgres]}"
-    sleep "$seconds"
+    pause "$seconds"
     drop_nothing
     fault_ends
     recovers postgres 2
@@ -58,7 +58,7 @@ proxy_drops() {
     behind_a_proxy
     fault_begins
     proxy drop
-    sleep "$seconds"
+    pause "$seconds"
     proxy pass
     fault_ends
     recovers postgres 2
@@ -79,7 +79,7 @@ network_delays() {
     behind_a_proxy
     fault_begins
     proxy 'delay 0.5'
-    sleep "$seconds"
+    pause "$seconds"
     fault_ends
     recovers postgres 30
     local slow
@@ -95,10 +95,9 @@ in_a_namespace() {
     need_root "network namespaces"
     need_command ip
     need_command nft
-    local link=vg$BASHPID
     ! ip -4 -oneline address | grep -q ' 198\.18\.' || skip "198.18.0.0/16 is in use"
     ip netns add "versiongate-$BASHPID" 2> "$place/ip.log" || skip "the kernel has no network namespaces"
-    namespace=versiongate-$BASHPID
+    namespace=versiongate-$BASHPID link=vg$BASHPID
     {
         ip link add "$link" type veth peer name inner netns "$namespace"
         ip address add 198.18.5.1/30 dev "$link"

@@ -10,7 +10,7 @@ postgresql_killed() {
     usual
     fault_begins
     kill_now postgres
-    sleep "$seconds"
+    pause "$seconds"
     fault_ends
     run_postgres postgres
     recovers postgres 10
@@ -21,7 +21,7 @@ postgresql_stopped() {
     usual
     fault_begins
     signal STOP postgres
-    sleep "$seconds"
+    pause "$seconds"
     signal CONT postgres
     fault_ends
     recovers postgres 10
@@ -43,7 +43,7 @@ connection_reset() {
     behind_a_proxy
     fault_begins
     proxy reset
-    sleep "$seconds"
+    pause "$seconds"
     proxy pass
     fault_ends
     recovers postgres 5
@@ -77,7 +77,7 @@ disk_full() {
             2>> "$place/full.log" || break
     done
     [[ $number -lt 200 ]] || fail "edits went on without space"
-    sleep "$seconds"
+    pause "$seconds"
     rm "$place/postgres/filler"
     fault_ends
     ! is_gone postgres || run_postgres postgres
@@ -98,7 +98,7 @@ connections_used_up() {
     psql_of postgres --output /dev/null \
         --command "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'versiongate_server'"
     wait_until 10 "/ready that tells the refusal" ready_says server 'remaining connection slots'
-    sleep "$seconds"
+    pause "$seconds"
     for ((number = 1; number <= 20; number++)); do kill_now "holder$number"; done
     psql_of postgres --output /dev/null \
         --command "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'versiongate_admin'"
@@ -113,7 +113,7 @@ wrong_password() {
     psql_of postgres --command "ALTER ROLE versiongate_server PASSWORD 'second'" --output /dev/null \
         --command "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'versiongate_server'"
     wait_until 10 "/ready that tells the refusal" ready_says server 'password authentication failed'
-    sleep "$seconds"
+    pause "$seconds"
     psql_of postgres --command "ALTER ROLE versiongate_server PASSWORD 'first'"
     fault_ends
     recovers postgres 5
@@ -130,7 +130,7 @@ failover() {
     wait_until 10 "the edit on the standby" replicated standby
     fault_begins
     kill_now primary
-    sleep "$seconds"
+    pause "$seconds"
     promote standby
     fault_ends
     recovers standby 5
@@ -150,7 +150,7 @@ failover_with_loss() {
     wait_until 10 "the edits" everybody_sees "Edit $edits"
     fault_begins
     kill_now primary
-    sleep "$seconds"
+    pause "$seconds"
     run_postgres standby
     promote standby
     fault_ends
@@ -203,6 +203,38 @@ dump_restored() {
     note "revision $before before and after"
 }
 
+scenario pooler-killed 3 "SIGKILL to PgBouncer in transaction mode, which comes back; needs pgbouncer"
+pooler_killed() {
+    need_command pgbouncer
+    new_postgres postgres
+    port[pooler]=$(free_port)
+    printf '"versiongate_server" "first"\n' > "$place/users"
+    cat > "$place/pgbouncer.ini" <<- END
+		[databases]
+		versiongate = host=127.0.0.1 port=${port[postgres]}
+		[pgbouncer]
+		listen_addr = 127.0.0.1
+		listen_port = ${port[pooler]}
+		unix_socket_dir =
+		auth_type = scram-sha-256
+		auth_file = $place/users
+		pool_mode = transaction
+	END
+    run_pooler
+    run_server server "$(url_of postgres "${port[pooler]}")"
+    run_load server
+    edit postgres
+    fault_ends
+    answers_edit 2
+    fault_begins
+    kill_now pooler
+    pause "$seconds"
+    run_pooler
+    fault_ends
+    recovers postgres 5
+    never_went_back
+}
+
 scenario rules-locked 60 "LOCK TABLE rules is held, while the revision changes"
 rules_locked() {
     usual
@@ -225,6 +257,11 @@ behind_a_proxy() {
     wait_until 5 "the proxy" test -s "${log[proxy]}"
     run_server server "$(url_of postgres "$(head -n 1 "${log[proxy]}")")"
     run_load server
+}
+
+run_pooler() {
+    launch pooler "${as_database_user[@]}" pgbouncer "$place/pgbouncer.ini"
+    wait_until 10 PgBouncer "$postgres_programs/pg_isready" --quiet --host 127.0.0.1 --port "${port[pooler]}"
 }
 
 # proxy COMMAND: tells the proxy; proxy.py says what there is.

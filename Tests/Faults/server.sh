@@ -18,7 +18,7 @@ server_killed_database_down() {
     run_server server "$(url_of postgres)"
     a_server_from_now
     ready_says server '"source":"file"' '"ready":true' '"database":"down"' || fail "/ready is $(ready_document server)"
-    sleep "$seconds"
+    pause "$seconds"
     never_went_back
     no_answer_is_empty
     fault_ends
@@ -35,7 +35,7 @@ server_terminated_behind_nginx() {
     local name
     for name in first second first second; do
         end "$name"
-        sleep "$seconds"
+        pause "$seconds"
         run_server "$name" "$(url_of postgres)"
     done
     fault_ends
@@ -49,7 +49,7 @@ state_read_only() {
     mount -o remount,ro "${state[server]}"
     edit postgres
     wait_until 10 "/ready that tells it" ready_says server '"fileError"' 'ead-only'
-    sleep "$seconds"
+    pause "$seconds"
     no_server_from_now
     kill_now server
     run_server server "$(url_of postgres)"
@@ -67,7 +67,7 @@ state_full() {
     dd if=/dev/zero of="${state[server]}/filler" bs=4k status=none 2> /dev/null || true
     edit postgres
     wait_until 10 "/ready that tells it" ready_says server '"fileError"' 'o space'
-    sleep "$seconds"
+    pause "$seconds"
     rm "${state[server]}/filler"
     fault_ends
     recovers postgres 5
@@ -108,7 +108,7 @@ state_damaged() {
     a_server_from_now
     ready_says server '"ready":false' 'checksum' || fail "/ready is $(ready_document server)"
     [[ -s $file.damaged && ! -e $file ]] || fail "the damaged file is not set aside"
-    sleep "$seconds"
+    pause "$seconds"
     fault_ends
     run_postgres postgres
     recovers postgres 10
@@ -144,7 +144,7 @@ schema_unreadable() {
     run_server server "$(url_of postgres)"
     a_server_from_now
     ready_says server '"source":"file"' '"ready":true' '9999_future' || fail "/ready is $(ready_document server)"
-    sleep "$seconds"
+    pause "$seconds"
     ! is_gone server || fail "the server ended"
     no_answer_is_empty
     psql_of postgres --command "UPDATE schema_reader SET oldest = '0004_policy'"

@@ -27,7 +27,7 @@ two_servers_one_killed() {
     two_behind_nginx
     fault_begins
     kill_now first
-    sleep "$seconds"
+    pause "$seconds"
     fault_ends
     run_server first "$(url_of postgres)"
     recovers postgres 5
