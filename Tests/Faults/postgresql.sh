@@ -55,8 +55,7 @@ backends_terminated() {
     fault_begins
     local number
     for ((number = seconds * 10; number > 0; number--)); do
-        psql_of postgres --output /dev/null \
-            --command "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'versiongate_server'"
+        terminate versiongate_server
         sleep 0.1
     done
     fault_ends
@@ -95,13 +94,10 @@ connections_used_up() {
         launch "holder$number" "$faults/again.sh" psql --no-psqlrc --host "$place/postgres" \
             --port "${port[postgres]}" --username versiongate_admin --dbname versiongate --command 'SELECT pg_sleep(600)'
     done
-    psql_of postgres --output /dev/null \
-        --command "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'versiongate_server'"
-    wait_until 10 "/ready that tells the refusal" ready_says server 'remaining connection slots'
+    wait_until 20 "/ready that tells the refusal" is_crowded_out
     pause "$seconds"
     for ((number = 1; number <= 20; number++)); do kill_now "holder$number"; done
-    psql_of postgres --output /dev/null \
-        --command "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'versiongate_admin'"
+    terminate versiongate_admin
     fault_ends
     recovers postgres 5
 }
@@ -110,8 +106,8 @@ scenario wrong-password 3 "the server's password is changed in the database, and
 wrong_password() {
     usual
     fault_begins
-    psql_of postgres --command "ALTER ROLE versiongate_server PASSWORD 'second'" --output /dev/null \
-        --command "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'versiongate_server'"
+    psql_of postgres --command "ALTER ROLE versiongate_server PASSWORD 'second'"
+    terminate versiongate_server
     wait_until 10 "/ready that tells the refusal" ready_says server 'password authentication failed'
     pause "$seconds"
     psql_of postgres --command "ALTER ROLE versiongate_server PASSWORD 'first'"
@@ -169,12 +165,12 @@ standby_lags() {
     kill_now standby
     wait_until 10 "the edit, from the primary" everybody_sees "Edit $edits"
     local end=$((SECONDS + seconds))
-    # The recovery of a standby is paused anew after each start, so it comes back without the edit.
+    # Its delay starts with each commit, so it comes back without the edit.
     while [[ $SECONDS -lt $end ]]; do
         run_postgres standby -c recovery_min_apply_delay=1h
-        psql_of primary --output /dev/null \
-            --command "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'versiongate_server'"
+        terminate versiongate_server primary
         wait_until 10 "the server on the standby" connected_to standby
+        ! replicated standby || fail "the standby does not lag"
         sleep 1
         kill_now standby
     done
@@ -247,6 +243,19 @@ rules_locked() {
     wait_until $((seconds + 5)) "the end of the lock" is_gone lock
     fault_ends
     recovers postgres 5
+}
+
+# is_crowded_out: the server loses its connections until others have taken their places.
+is_crowded_out() {
+    ready_says server 'remaining connection slots' && return
+    terminate versiongate_server
+    return 1
+}
+
+# terminate ROLE [POSTGRESQL]: its connections.
+terminate() {
+    psql_of "${2:-postgres}" --output /dev/null \
+        --command "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '$1'"
 }
 
 # behind_a_proxy: as `usual`, with the proxy between the server and PostgreSQL.
