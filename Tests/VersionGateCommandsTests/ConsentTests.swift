@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Foundation
 import Subprocess
 import TestDatabase
 import Testing
@@ -278,6 +279,32 @@ struct ConsentTests {
             "\(line.output)"
         )
         #expect(!line.output.contains("newly locked out"))
+    }
+
+    @Test("is said by plan to be needed, and needed by apply")
+    func policyFile() async throws {
+        try await prepare(
+            Self.release + Self.rule("", "") + "UPDATE rules SET enabled = false;",
+            counts: Self.counts
+        )
+        let file = TestDatabase.freshFolder() + ".yaml"
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        try await TestDatabase.current.edit("UPDATE rules SET enabled = true")
+        let exported = try await versiongate.run("export").output
+        try await TestDatabase.current.edit("UPDATE rules SET enabled = false")
+        try Data(exported.utf8).write(to: URL(fileURLWithPath: file))
+        let revision = try await TestDatabase.current.revision()
+        let plan = try await versiongate.run("plan \(file)")
+        #expect(plan.status == 2, "\(plan.errors)")
+        #expect(plan.output.contains("newly locked out"), "\(plan.output)")
+        #expect(plan.output.contains("Needs consent: this would newly lock out up to 50.0 %"), "\(plan.output)")
+        let data = try await versiongate.run("plan \(file) --format json").output
+        #expect(data.contains(#""impact":{"checks":200,"new_lockouts":100,"consent":"this would"#), "\(data)")
+        let refused = try await versiongate.run("apply \(file)")
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("newly lock out up to 50.0 %"), "\(refused.errors)")
+        #expect(try await TestDatabase.current.revision() == revision)
+        #expect(try await versiongate.run("apply \(file) --yes").status == 0)
     }
 
     /// Runs a command on a terminal of its own with somebody who types.

@@ -25,7 +25,9 @@ struct PolicyFileCommandTests {
             #expect(!plan.output.contains("\u{1B}"))
             #expect(try await fixture.revision() == "0", "plan changes nothing")
 
-            let apply = try await fixture.binary.run(arguments: ["apply", file, "--revision", "0", "--why", "because"])
+            let apply = try await fixture.binary.run(arguments: [
+                "apply", file, "--revision", "0", "--why", "because", "--yes",
+            ])
             #expect(apply.status == 0, "\(apply.errors)")
             #expect(apply.output.contains("This is change 1. To take it back: versiongate undo 1"))
             let history = try await fixture.database.psql("SELECT tool, why, os_user IS NOT NULL FROM changes").output
@@ -47,7 +49,7 @@ struct PolicyFileCommandTests {
 
             try await fixture.binary.run("undo 1")
             #expect(try await fixture.exported() == "versiongate: 1\n")
-            try await fixture.binary.run("undo 2")
+            try await fixture.binary.run("undo --yes 2")
             #expect(try await fixture.binary.run("plan \(copy)").status == 0)
         }
     }
@@ -55,7 +57,7 @@ struct PolicyFileCommandTests {
     @Test("show each column before and after, for people and for programs")
     func showsChanges() async throws {
         try await PolicyFileFixture.with { fixture in
-            try await fixture.binary.run("apply \(try fixture.write(PolicyFileFixture.example))")
+            try await fixture.binary.run("apply --yes \(try fixture.write(PolicyFileFixture.example))")
             let edited = PolicyFileFixture.example
                 .replacing("live_at: 2026-03-01T12:00:00Z", with: "live_at: 2026-03-02T12:00:00Z")
                 .replacing("text: This version loses data.", with: "text: |-\n      This version\n      loses data.")
@@ -76,6 +78,9 @@ struct PolicyFileCommandTests {
                         language: de -> DE
 
                     0 to add, 3 to change, 0 to remove. Planned at revision 1.
+                    Impact: not known; no checks were counted in the last 7 days.
+                    Needs consent: this may lock somebody out, and no checks of com.example.doto were counted in the last \
+                    7 days that would say how many.
                     To do exactly this: versiongate apply \(file) --revision 1
 
                     """
@@ -111,7 +116,6 @@ struct PolicyFileCommandTests {
                         )
                     ]
                 ),
-                impact: nil,
                 file: "f",
                 terminal: Terminal(width: 80, usesColor: true)
             )
@@ -192,7 +196,7 @@ struct PolicyFileCommandTests {
     @Test("remove what is not in the file, in a script with --yes alone")
     func removes() async throws {
         try await PolicyFileFixture.with { fixture in
-            try await fixture.binary.run("apply \(try fixture.write(PolicyFileFixture.example))")
+            try await fixture.binary.run("apply --yes \(try fixture.write(PolicyFileFixture.example))")
             let before = try await fixture.exported()
             let file = try fixture.write("versiongate: 1\napps: {com.example.DOTO: {name: Doto}}\n")
             let plan = try await fixture.binary.run("plan \(file)")
@@ -206,7 +210,7 @@ struct PolicyFileCommandTests {
             #expect(try await fixture.exported() == before)
             #expect(try await fixture.binary.run("apply \(file) --yes").status == 0)
             #expect(try await fixture.exported() == "versiongate: 1\n\napps:\n  com.example.DOTO:\n    name: Doto\n")
-            try await fixture.binary.run("undo 2")
+            try await fixture.binary.run("undo --yes 2")
             #expect(try await fixture.exported() == before)
         }
     }
@@ -214,7 +218,7 @@ struct PolicyFileCommandTests {
     @Test("ask when a release is staged no more and nothing says since when; else the file's time holds")
     func endsStaging() async throws {
         try await PolicyFileFixture.with { fixture in
-            try await fixture.binary.run("apply \(try fixture.write(PolicyFileFixture.example))")
+            try await fixture.binary.run("apply --yes \(try fixture.write(PolicyFileFixture.example))")
             let released = PolicyFileFixture.example.replacing("        staged: true\n", with: "")
             let file = try fixture.write(released)
             let refused = try await fixture.binary.run("plan \(file)")
@@ -225,7 +229,7 @@ struct PolicyFileCommandTests {
             )
             let dated = PolicyFileFixture.example
                 .replacing("        staged: true\n", with: "        live_at: 2026-03-03T12:00:00Z\n")
-            #expect(try await fixture.binary.run("apply \(try fixture.write(dated))").status == 0)
+            #expect(try await fixture.binary.run("apply --yes \(try fixture.write(dated))").status == 0)
             #expect(try await fixture.binary.run("plan \(file)").status == 0)
         }
     }
@@ -233,7 +237,7 @@ struct PolicyFileCommandTests {
     @Test("change a percentage with its steps, and not beside them")
     func changesSteps() async throws {
         try await PolicyFileFixture.with { fixture in
-            try await fixture.binary.run("apply \(try fixture.write(PolicyFileFixture.example))")
+            try await fixture.binary.run("apply --yes \(try fixture.write(PolicyFileFixture.example))")
             let alone = PolicyFileFixture.example.replacing("rollout: 25\n", with: "rollout: 50\n")
             let file = try fixture.write(alone)
             let refused = try await fixture.binary.run("plan \(file)")
@@ -256,7 +260,7 @@ struct PolicyFileCommandTests {
             let example = try #require(parts.dropFirst().first?.components(separatedBy: "```").first)
             let file = try fixture.write(example)
             #expect(try await fixture.binary.run("plan \(file)").status == 2)
-            let apply = try await fixture.binary.run("apply \(file)")
+            let apply = try await fixture.binary.run("apply --yes \(file)")
             #expect(apply.status == 0, "\(apply.errors)")
             #expect(try await fixture.binary.run("plan \(file)").status == 0)
             let input = try await fixture.database.psql("SELECT count(*) FROM rules; SELECT count(*) FROM releases")
@@ -268,7 +272,7 @@ struct PolicyFileCommandTests {
     @Test("ask on a terminal before anything is removed, and do as they are told", arguments: ["n", "", "y"])
     func asks(answer: String) async throws {
         try await PolicyFileFixture.with { fixture in
-            try await fixture.binary.run("apply \(try fixture.write(PolicyFileFixture.example))")
+            try await fixture.binary.run("apply --yes \(try fixture.write(PolicyFileFixture.example))")
             let file = try fixture.write("versiongate: 1\n")
             let result = try await Subprocess.run(
                 .name("script"),

@@ -21,7 +21,7 @@ struct PolicyFileConcurrencyTests {
     @Test("refuses what was planned before somebody's edit by psql, says who it was, and keeps their edit")
     func tellsTheLoser() async throws {
         try await PolicyFileFixture.with { fixture in
-            try await fixture.binary.run("apply \(try fixture.write(PolicyFileFixture.example))")
+            try await fixture.binary.run("apply --yes \(try fixture.write(PolicyFileFixture.example))")
             let file = try fixture.write(Self.edited)
             #expect(try await fixture.binary.run("plan \(file)").status == 2)
             let psql = try await fixture.database.psql(
@@ -52,12 +52,12 @@ struct PolicyFileConcurrencyTests {
     )
     func waits(end: String) async throws {
         try await PolicyFileFixture.with { fixture in
-            try await fixture.binary.run("apply \(try fixture.write(PolicyFileFixture.example))")
+            try await fixture.binary.run("apply --yes \(try fixture.write(PolicyFileFixture.example))")
             let file = try fixture.write(Self.edited)
             let watcher = try await fixture.database.connect()
             let admin = try PsqlSession(fixture.database)
             try admin.run("BEGIN; UPDATE rules SET title = 'By psql' WHERE key = 'update-1.2';")
-            let result = try await fixture.run(["apply", file]) { _ in
+            let result = try await fixture.run(["apply", "--yes", file]) { _ in
                 try await fixture.wait(watcher, until: PolicyFileFixture.commandWaits)
                 try admin.run("\(end);")
             }
@@ -78,7 +78,7 @@ struct PolicyFileConcurrencyTests {
     @Test("does not wait for an open transaction with other rows, and both edits stay")
     func doesNotWait() async throws {
         try await PolicyFileFixture.with { fixture in
-            try await fixture.binary.run("apply \(try fixture.write(PolicyFileFixture.example))")
+            try await fixture.binary.run("apply --yes \(try fixture.write(PolicyFileFixture.example))")
             let file = try fixture.write(PolicyFileFixture.example.replacing("name: Doto", with: "name: Do To"))
             let admin = try PsqlSession(fixture.database)
             try admin.run("BEGIN; UPDATE rules SET title = 'By psql' WHERE key = 'update-1.2';")
@@ -99,9 +99,9 @@ struct PolicyFileConcurrencyTests {
                 try fixture.write(PolicyFileFixture.example, to: "a.yaml"),
                 try fixture.write(Self.edited, to: "b.yaml"),
             ]
-            try await fixture.binary.run("apply \(files[0])")
+            try await fixture.binary.run("apply --yes \(files[0])")
             var states = [try await fixture.exported()]
-            try await fixture.binary.run("apply \(files[1])")
+            try await fixture.binary.run("apply --yes \(files[1])")
             states.append(try await fixture.exported())
             let watcher = try await fixture.database.connect()
             let holder = try PsqlSession(fixture.database, user: PrivatePostgres.superuser)
@@ -118,7 +118,7 @@ struct PolicyFileConcurrencyTests {
                     // Somewhere between its connection and its end, as the scheduler will have it.
                     let looks = Int.random(in: 0...40)
                     let revision = try await fixture.revision()
-                    _ = try await fixture.run(["apply", files[wanted]]) { process in
+                    _ = try await fixture.run(["apply", "--yes", files[wanted]]) { process in
                         try await fixture.wait(
                             watcher,
                             until: "\(PolicyFileFixture.commandIsConnected)"
@@ -129,7 +129,7 @@ struct PolicyFileConcurrencyTests {
                     }
                 } else {
                     try holder.run("BEGIN; SELECT FROM \(rows[Int.random(in: rows.indices)]) FOR UPDATE;")
-                    let result = try await fixture.run(["apply", files[wanted]]) { process in
+                    let result = try await fixture.run(["apply", "--yes", files[wanted]]) { process in
                         try await fixture.wait(watcher, until: PolicyFileFixture.commandWaits)
                         kill(process, SIGKILL)
                     }
@@ -144,7 +144,7 @@ struct PolicyFileConcurrencyTests {
                 present = ending
             }
             #expect(endings.contains(0))
-            #expect(try await fixture.binary.run("apply \(files[0])").status == 0)
+            #expect(try await fixture.binary.run("apply --yes \(files[0])").status == 0)
             #expect(try await fixture.exported() == states[0])
             await watcher.close()
             try holder.end()

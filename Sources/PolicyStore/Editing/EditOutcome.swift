@@ -12,6 +12,15 @@ public enum EditOutcome: Sendable {
     /// The edit was taken back, for it concerns what clients get; with the policy before it.
     case heldBack(HeldBack, before: Policy)
 
+    /// What the edit changes, or would change; nil if nothing.
+    public var change: PolicyChange? {
+        switch self {
+        case .unchanged: nil
+        case .made(let change): change
+        case .heldBack(let edit, _): edit.change
+        }
+    }
+
     /// An edit that was tried and taken back.
     public struct HeldBack: Sendable {
         /// What it would change; its number and time are not final.

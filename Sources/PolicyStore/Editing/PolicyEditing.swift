@@ -53,11 +53,23 @@ public struct PolicyEditing: Sendable {
         by author: EditAuthor,
         _ body: @Sendable (PolicyEditor) throws -> Void
     ) async throws -> EditOutcome {
+        try await outcome(by: author, commits: true, body)
+    }
+
+    /// Makes an edit, looks at what it does, and takes it back, or commits it where it concerns nobody.
+    func outcome(
+        by author: EditAuthor,
+        commits: Bool,
+        _ body: @Sendable (PolicyEditor) throws -> Void
+    ) async throws -> EditOutcome {
         for _ in 0..<Self.mostAttempts {
             do {
                 return try await connection.transaction(.readWrite) { [migrator] session in
                     guard let made = try Self.make(session, migrator, author, body) else { return .unchanged }
-                    guard let concern = try EditConcern(of: made.change.id, session) else { return .made(made.change) }
+                    guard let concern = try EditConcern(of: made.change.id, session) else {
+                        guard commits else { throw Rehearsed(change: made.change) }
+                        return .made(made.change)
+                    }
                     guard let base = made.base else { throw HeldBack(edit: nil) }
                     throw HeldBack(
                         edit: EditOutcome.HeldBack(
@@ -68,6 +80,8 @@ public struct PolicyEditing: Sendable {
                         )
                     )
                 }
+            } catch let rehearsed as Rehearsed {
+                return .made(rehearsed.change)
             } catch let heldBack as HeldBack {
                 if let edit = heldBack.edit, let before = try await policy(at: edit.base, of: edit.concern) {
                     return .heldBack(edit, before: before)
@@ -75,6 +89,11 @@ public struct PolicyEditing: Sendable {
             }
         }
         throw PolicyChangedError.tooOften
+    }
+
+    /// Takes the transaction of an edit back that concerns nobody and was only tried.
+    private struct Rehearsed: Error {
+        let change: PolicyChange
     }
 
     /// How often an edit is looked at anew because others edit at the same time.
@@ -86,13 +105,13 @@ public struct PolicyEditing: Sendable {
     }
 
     /// An edit within its transaction.
-    struct MadeEdit {
+    private struct MadeEdit {
         let change: PolicyChange
         /// The state before it; nil where another edit was committed after this one had begun.
         let base: PolicyVersion?
     }
 
-    static func make(
+    private static func make(
         _ session: PostgresSession,
         _ migrator: SchemaMigrator,
         _ author: EditAuthor,
@@ -112,7 +131,7 @@ public struct PolicyEditing: Sendable {
     }
 
     /// The policy as far as an edit concerns it, nil if it is no longer in that state.
-    func policy(at base: PolicyVersion, of concern: EditConcern) async throws -> Policy? {
+    private func policy(at base: PolicyVersion, of concern: EditConcern) async throws -> Policy? {
         let policy = try await connection.transaction(.repeatableReadReadOnly) { session in
             try PolicyReader.policy(session, bundles: concern.bundles)
         }

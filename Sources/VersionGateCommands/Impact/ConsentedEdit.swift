@@ -2,10 +2,8 @@
 // Copyright the versiongate authors
 
 import Logging
-import PolicyServer
 import PolicyStore
 import Postgres
-import UpdatePolicy
 
 /// Makes an edit once everybody who has to has seen its impact and agreed.
 ///
@@ -40,12 +38,7 @@ struct ConsentedEdit {
             case .made(let change):
                 return change
             case .heldBack(let edit, let before):
-                let impact = try EditImpact(
-                    from: before,
-                    to: edit.after,
-                    recent: try await RecentChecks(of: edit.concern, connection),
-                    at: .now()
-                )
+                let impact = try await EditImpact(of: edit, before: before, connection)
                 print(impact.text(on: .standardOutput))
                 let wasAsked = try EditConsent(
                     reason: impact.reasonForConsent,
@@ -60,27 +53,5 @@ struct ConsentedEdit {
                 }
             }
         }
-    }
-}
-
-extension RecentChecks {
-    /// The recent checks of the apps that an edit concerns.
-    init(of concern: EditConcern, _ connection: PostgresConnection) async throws {
-        self = try await connection.transaction(.repeatableReadReadOnly) { session in
-            try CountReader(session).recentChecks(days: RecentDays.usual, bundles: concern.bundles)
-        }
-    }
-}
-
-extension EditImpact {
-    /// The impact of an edit that was rehearsed; nil where it concerns nothing that clients get.
-    init?(of rehearsal: EditRehearsal?, _ connection: PostgresConnection) async throws {
-        guard let concern = rehearsal?.concern, let policies = rehearsal?.policies else { return nil }
-        try self.init(
-            from: policies.before,
-            to: policies.after,
-            recent: try await RecentChecks(of: concern, connection),
-            at: .now()
-        )
     }
 }

@@ -16,7 +16,8 @@ struct ApplyCommand: AsyncParsableCommand {
             all, and does exactly what plan shows. It is refused if somebody else changes the policy meanwhile, or has
             changed it since the revision that is given by --revision.
 
-            On a terminal it asks before it removes anything; in scripts removals need --yes.
+            On a terminal it asks before it removes anything, and before it locks out more than 1 % of an app's recent checks
+            or nobody knows how many; in scripts both need --yes.
 
             Examples:
               versiongate apply policy.yaml

@@ -15,8 +15,12 @@ struct PlanCommand: AsyncParsableCommand {
             The file is the whole policy: what is not in it would be removed. The edits are made, judged by the
             database and taken back, so what is shown is what apply would do, and what would be refused is refused here.
 
+            With differences that concern what clients get, their impact on recent checks is shown, and whether apply will
+            ask for consent to lockouts. With --format json it is in impact (null where nothing is concerned): checks,
+            new_lockouts (how many of them would be newly locked out, at most) and consent (why apply needs it, or null).
+
             Exit codes: 0 if the policy is as the file says, 2 if there are differences, 1 if the file cannot be
-            applied. Where the edits concern what clients get, their impact on recent checks is shown as well.
+            applied.
 
             Examples:
               versiongate plan policy.yaml
@@ -38,17 +42,17 @@ struct PlanCommand: AsyncParsableCommand {
         let source = try PolicySource(file)
         let present = try await database.policyRows()
         let difference = try source.difference(from: present.rows)
-        let warnings = EditWarnings()
-        let (change, impact) = try await database.withConnection(as: .admin, onNotice: warnings.tell) {
+        let (change, impact) = try await database.withConnection(as: .admin, onNotice: EditWarnings().tell) {
             connection,
             logger in
             try await Progress.showing("Trying the edits") {
-                let rehearsal = try await source.explaining {
+                let outcome = try await source.explaining {
                     try await PolicyEditing(connection, logger: logger).rehearse { editor in
                         try editor.make(difference, from: present.version)
                     }
                 }
-                return (rehearsal?.change, try await EditImpact(of: rehearsal, connection))
+                guard case .heldBack(let edit, let before) = outcome else { return (outcome.change, EditImpact?.none) }
+                return (edit.change, try await EditImpact(of: edit, before: before, connection))
             }
         }
         let report = PlanReport(

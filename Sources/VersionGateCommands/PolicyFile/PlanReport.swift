@@ -8,7 +8,7 @@ import UpdatePolicy
 struct PlanReport {
     let revision: Int64
     let change: PolicyChange?
-    let impact: EditImpact?
+    var impact: EditImpact?
     let file: String
     let terminal: Terminal
 
@@ -20,9 +20,10 @@ struct PlanReport {
         var lines = change.rows.flatMap(lines)
         let counts = [("add", PolicyChange.Kind.added), ("change", .changed), ("remove", .removed)]
             .map { verb, kind in "\(change.rows.count { $0.kind == kind }) to \(verb)" }
-        if let impact { lines += ["", impact.text(on: terminal)] }
         lines.append("")
         lines.append("\(counts.joined(separator: ", ")). Planned at revision \(revision).")
+        if let impact { lines.append(impact.text(on: terminal)) }
+        if let reason = impact?.reasonForConsent { lines.append("Needs consent: \(reason).") }
         lines.append("To do exactly this: versiongate apply \(file) --revision \(revision)")
         return lines.joined(separator: "\n")
     }
@@ -38,10 +39,14 @@ struct PlanReport {
                 + "\"key\":\(JSONText.string(row.key)),\"columns\":[\(columns.joined(separator: ","))]}"
         }
         let list = rows.isEmpty ? "[]" : "[\n\(rows.joined(separator: ",\n"))\n]"
-        let consent = Self.json(impact?.reasonForConsent)
-        let share = impact.map { "\($0.impact.largestNewLockoutShare)" } ?? "0"
-        return "{\"revision\":\(revision),\"newLockoutShare\":\(share),\"reasonForConsent\":\(consent),"
-            + "\"differences\":\(list)}"
+        return "{\"revision\":\(revision),\"differences\":\(list),\"impact\":\(impact.map(Self.json) ?? "null")}"
+    }
+
+    private static func json(_ impact: EditImpact) -> String {
+        JSONText.object([
+            "checks": "\(impact.impact.checks)", "new_lockouts": JSONText.number(impact.impact.ahead.newLockouts),
+            "consent": JSONText.optional(impact.reasonForConsent),
+        ])
     }
 
     private static func json(_ text: String?) -> String { text.map(JSONText.string) ?? "null" }
