@@ -76,7 +76,7 @@ struct ServingBinary: Sendable {
         var request = HTTPClientRequest(url: publicURL + "/v1/check")
         request.method = .POST
         request.body = .bytes(ByteBuffer(string: body))
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
         let answer = String(buffer: try await response.body.collect(upTo: 1 << 20))
         guard response.status == .ok else { throw ServingBinaryError.unexpectedAnswer("\(response.status): \(answer)") }
         return answer
@@ -86,7 +86,7 @@ struct ServingBinary: Sendable {
     func management(_ path: String) async throws -> (status: Int, body: String) {
         let response = try await HTTPClient.shared.execute(
             HTTPClientRequest(url: managementURL + path),
-            timeout: .seconds(10)
+            timeout: .seconds(60)
         )
         return (Int(response.status.code), String(buffer: try await response.body.collect(upTo: 1 << 20)))
     }
