@@ -32,7 +32,7 @@ enum LowPriorityThread {
     private static func lowerPriority() {
         #if os(Linux)
             let process = 0  // PRIO_PROCESS, which the C libraries declare with different types
-            _ = setpriority(.init(process), 0, 10)
+            _ = setpriority(.init(process), 0, 5)
         #endif
     }
 }

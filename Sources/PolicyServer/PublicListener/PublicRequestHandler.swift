@@ -172,7 +172,9 @@ final class PublicRequestHandler: ChannelInboundHandler {
             end(with: irregularity.fault, reason: .malformedRequest, context: context)
             return
         }
-        rateFault = limitedClient?.refusal(of: head)
+        if let limitedClient {
+            rateFault = limitedClient.refusal(of: head)
+        }
         do throws(RequestFault) {
             let request = try PublicRequest(head, framing: framing)
             if framing.hasBody {
@@ -229,7 +231,6 @@ final class PublicRequestHandler: ChannelInboundHandler {
     // MARK: Answering
 
     private func respond(to request: borrowing PublicRequest, context: ChannelHandlerContext) {
-        let start = NIODeadline.now()
         let now = clock()
         let connection = connectionHeader(for: request.framing)
         let response: ByteBuffer
@@ -269,7 +270,7 @@ final class PublicRequestHandler: ChannelInboundHandler {
             response = problem(error, connection: connection, omitsBody: request.framing.isHead, now: now)
         }
         finish(response, connection: connection, context: context)
-        record(request.kind, request.framing.method, status, since: start)
+        record(request.kind, request.framing.method, status, since: now)
     }
 
     /// Answers a request that is refused, and reads over what is still to come of it.
@@ -279,9 +280,9 @@ final class PublicRequestHandler: ChannelInboundHandler {
         _ fault: RequestFault,
         context: ChannelHandlerContext
     ) {
-        let start = NIODeadline.now()
+        let now = clock()
         let connection = framing.hasBody ? .close : connectionHeader(for: framing)
-        let response = problem(fault, connection: connection, omitsBody: framing.isHead, now: clock())
+        let response = problem(fault, connection: connection, omitsBody: framing.isHead, now: now)
         if framing.hasBody {
             enter(.body)
             state = .discarding(remaining: Self.maximumDiscardedBytes)
@@ -289,18 +290,19 @@ final class PublicRequestHandler: ChannelInboundHandler {
         } else {
             finish(response, connection: connection, context: context)
         }
-        record(route, framing.method, fault.status, since: start)
+        record(route, framing.method, fault.status, since: now)
     }
 
+    /// Counts a response. Its duration is told by the clock of checks, so that no second one is read.
     private func record(
         _ route: RequestKind.Route,
         _ method: RequestKind.Method,
         _ status: HTTPResponseStatus,
-        since start: NIODeadline
+        since start: Timestamp
     ) {
-        let duration = NIODeadline.now().uptimeNanoseconds &- start.uptimeNanoseconds
+        let microseconds = max(0, clock().microsecondsSince1970 &- start.microsecondsSince1970)
         let kind = RequestKind(route: route, method: method, status: UInt16(truncatingIfNeeded: status.code))
-        connections.statistics.requests.record(kind, duration: duration)
+        connections.statistics.requests.record(kind, duration: UInt64(microseconds) &* 1_000)
     }
 
     private func finish(
@@ -319,13 +321,13 @@ final class PublicRequestHandler: ChannelInboundHandler {
         if let reason {
             connections.statistics.refusals.increment(reason)
         }
-        let start = NIODeadline.now()
+        let now = clock()
         finish(
-            problem(fault, connection: .close, omitsBody: false, now: clock()),
+            problem(fault, connection: .close, omitsBody: false, now: now),
             connection: .close,
             context: context
         )
-        record(.other, .other, fault.status, since: start)
+        record(.other, .other, fault.status, since: now)
     }
 
     private func problem(
