@@ -11,13 +11,18 @@ import Testing
 
 /// Edits that end by SIGKILL: of the command, of its backend, of PostgreSQL as a whole.
 ///
-/// An app with many rows is removed, the removal undone, the undo undone, and so on, so that there are two states; after
-/// each kill the policy must be in one of them, as its revision says.
+/// An app with many rows is removed, the removal undone, the undo undone, and so on, or two policy files are applied in
+/// turn, so that there are two states; after each kill the policy must be in one of them, as its revision says.
 @Suite("What is killed in the middle of an edit", .serialized)
 struct KillTests {
     /// What is killed.
     enum Victim: CaseIterable, Sendable {
         case command, backend, postgres
+    }
+
+    /// What leads from one state to the other.
+    enum Edit: Sendable {
+        case undo, apply
     }
 
     private static let rounds = 50
@@ -33,17 +38,32 @@ struct KillTests {
         INSERT INTO rollout_steps SELECT key, '2026-03-01T12:00Z', 50 FROM rules;
         """
 
-    @Test("is wholly done or not at all, at fifty random points", arguments: Victim.allCases)
-    func isWholeOrNothing(victim: Victim) async throws {
+    @Test(
+        "is wholly done or not at all, at fifty random points",
+        arguments: Victim.allCases.map { (Edit.undo, $0) } + [(.apply, .postgres)]
+    )
+    func isWholeOrNothing(edit: Edit, victim: Victim) async throws {
+        try await StateFolder.with { folder in try await isWholeOrNothing(edit, victim, folder) }
+    }
+
+    private func isWholeOrNothing(_ edit: Edit, _ victim: Victim, _ folder: StateFolder) async throws {
         try await OwnServer.with { server in
             let owner = try await server.connect()
             try await SchemaMigrator(logger: TestDatabase.logger).migrate(owner)
             try await owner.execute(Self.example)
             let binary = BuiltBinary(environment: ["DATABASE_URL": server.url(user: "versiongate_admin")])
             let present = try await Self.state(owner)
+            try await binary.run(arguments: ["export", "--output", folder.path + "/present"])
             _ = try await Self.polls(of: binary, ["app", "remove", "a"], owner)
             let absent = try await Self.state(owner)
-            let polls = try await Self.polls(of: binary, ["undo", "\(absent.revision)"], owner)
+            try await binary.run(arguments: ["export", "--output", folder.path + "/absent"])
+            func command(from state: State) -> [String] {
+                switch edit {
+                case .undo: ["undo", "\(state.revision)"]
+                case .apply: ["apply", folder.path + (state.rows == present.rows ? "/absent" : "/present")]
+                }
+            }
+            let polls = try await Self.polls(of: binary, command(from: absent), owner)
             var expected = try await Self.state(owner)
             #expect(expected.rows == present.rows)
             await owner.close()
@@ -54,26 +74,26 @@ struct KillTests {
                 try await Self.kill(
                     victim,
                     of: binary,
-                    ["undo", "\(before.revision)"],
+                    command(from: before),
                     server,
                     afterPolls: Int.random(in: 0...polls + polls / 2)
                 )
                 let connection = try await Self.reconnect(server)
                 let after = try await Self.state(connection)
                 await connection.close()
-                let comment: Comment = "\(victim), round \(round)"
+                let comment: Comment = "\(edit), \(victim), round \(round)"
                 if after.revision == before.revision {
                     #expect(after == before, comment)
                 } else {
                     let other = before.rows == present.rows ? absent.rows : present.rows
                     #expect(after.revision == before.revision + 1, comment)
                     #expect(after.rows == other, comment)
-                    #expect(after.undoes == before.revision, comment)
+                    #expect(after.undoes == (edit == .undo ? before.revision : nil), comment)
                     done += 1
                 }
                 expected = after
             }
-            print("Killed \(victim) \(Self.rounds) times; \(done) edits were done before.")
+            print("Killed \(victim) in \(edit) \(Self.rounds) times; \(done) edits were done before.")
         }
     }
 
@@ -93,7 +113,7 @@ struct KillTests {
                 SELECT revision, concat_ws(E'\\n',
                     (SELECT string_agg(t::text, ',' ORDER BY t::text) FROM apps AS t),
                     (SELECT string_agg(t::text, ',' ORDER BY t::text) FROM store_links AS t),
-                    (SELECT string_agg(t::text, ',' ORDER BY t::text) FROM releases AS t),
+                    (SELECT string_agg((to_jsonb(t) - 'id')::text, ',' ORDER BY version) FROM releases AS t),
                     (SELECT string_agg(t::text, ',' ORDER BY t::text) FROM rules AS t),
                     (SELECT string_agg(t::text, ',' ORDER BY t::text) FROM rule_texts AS t),
                     (SELECT string_agg(t::text, ',' ORDER BY t::text) FROM rollout_steps AS t)),
@@ -123,7 +143,7 @@ struct KillTests {
         _ connection: PostgresConnection
     ) async throws -> Int {
         let revision = try await revision(connection)
-        async let result = binary.run(arguments: arguments)
+        async let result = binary.run(arguments: arguments + ["--yes"])
         try await waitForEditor(connection, revision: revision)
         var polls = 0
         while try await Self.revision(connection) == revision, polls < 1_000_000 { polls += 1 }
