@@ -85,12 +85,10 @@ final class CheckRecorder: Sendable {
         for sent in answer.sent {
             let lockout = sent.lockout ? 1 : 0
             lockouts &+= lockout
-            var key = policy.ruleKey(at: sent.place)
-            key.withUTF8 { key in
-                _ = state.current.rules.count(UnsafeRawBufferPointer(key), mayInsert: { true }) { counts in
-                    counts.sent &+= 1
-                    counts.lockouts &+= lockout
-                }
+            guard let number = state.current.numberOfRule(at: sent.place, in: policy) else { continue }
+            state.current.rules.count(at: number) { counts in
+                counts.sent &+= 1
+                counts.lockouts &+= lockout
             }
         }
         return lockouts

@@ -48,6 +48,14 @@ struct CountTable<Counts: Sendable>: Sendable {
         mayInsert: () -> Bool,
         _ change: (inout Counts) -> Void
     ) -> Bool {
+        guard let number = number(of: key, mayInsert: mayInsert) else { return false }
+        count(at: number, change)
+        return true
+    }
+
+    /// The number of a key, which stays; nil for a new key that may not be added.
+    @inline(__always)
+    mutating func number(of key: UnsafeRawBufferPointer, mayInsert: () -> Bool) -> Int? {
         var hasher = Hasher()
         hasher.combine(bytes: key)
         let hash = hasher.finalize()
@@ -58,15 +66,20 @@ struct CountTable<Counts: Sendable>: Sendable {
             number = Int(slots[slot])
         }
         if number < 0 {
-            guard mayInsert() else { return false }
+            guard mayInsert() else { return nil }
             number = insert(key, hash)
         }
+        return number
+    }
+
+    /// Counts under the key with a number.
+    @inline(__always)
+    mutating func count(at number: Int, _ change: (inout Counts) -> Void) {
         if !entries[number].isCounted {
             entries[number].isCounted = true
             counted.append(Int32(truncatingIfNeeded: number))
         }
         change(&entries[number].counts)
-        return true
     }
 
     /// Hands over the numbers of up to `limit` keys, which begin at zero again.

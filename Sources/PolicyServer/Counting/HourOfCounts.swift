@@ -12,6 +12,18 @@ struct HourOfCounts: Sendable {
     /// Checks of apps that the policy does not list, and of kinds beyond those that are kept apart.
     var others = KindCounts.zero
 
+    var ruleNumbers = RuleNumbers()
+
+    /// The number of a rule among those that are counted.
+    @inline(__always)
+    mutating func numberOfRule(at place: RulePlace, in policy: CompiledPolicy) -> Int? {
+        if let number = ruleNumbers.number(at: place, in: policy) { return number }
+        var key = policy.ruleKey(at: place)
+        let number = key.withUTF8 { rules.number(of: UnsafeRawBufferPointer($0), mayInsert: { true }) }
+        if let number { ruleNumbers.set(number, at: place, in: policy) }
+        return number
+    }
+
     /// Whether nothing was counted since everything was handed over.
     var isDrained: Bool { kinds.isDrained && rules.isDrained && others == .zero }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Synchronization
+
 /// A policy made ready to answer checks: immutable, indexed, its messages prepared as bytes.
 ///
 /// A check looks its app up by bundle, then asks the index of the app's rules, and that of the rules for every app, for
@@ -12,6 +14,10 @@ public final class CompiledPolicy: Sendable {
 
     /// A text that differs whenever the policy does.
     public let token: String
+
+    /// Differs from that of any other compiled policy of this process.
+    public let serialNumber: UInt64
+    private static let lastSerialNumber = Atomic<UInt64>(0)
 
     /// How many apps the policy has.
     public let appCount: Int
@@ -32,6 +38,7 @@ public final class CompiledPolicy: Sendable {
     private init(revision: Int64, token: String, _ compiler: PolicyCompiler) {
         self.revision = revision
         self.token = token
+        serialNumber = Self.lastSerialNumber.add(1, ordering: .relaxed).newValue
         apps = compiler.apps
         appNumbers = compiler.appNumbers
         platformNumbers = compiler.platformNumbers
