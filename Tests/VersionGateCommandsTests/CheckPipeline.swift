@@ -40,6 +40,8 @@ enum CheckPipeline {
                     try await outbound.write(requests)
                 } catch is IOError {
                     return answered
+                } catch ChannelError.ioOnClosedChannel {
+                    return answered
                 }
                 while sent > 0 {
                     let answers = takeAnswers(&received)
