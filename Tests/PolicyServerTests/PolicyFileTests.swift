@@ -100,6 +100,34 @@ struct PolicyFileTests {
         }
     }
 
+    @Test("is whole and of one revision where two servers write it in turn")
+    func twoWriters() throws {
+        try withFile { file in
+            var writers = [PolicyFileWriter(file), PolicyFileWriter(file)]
+            // The two begin with titles of different lengths, so that their lines are at different places.
+            var policies = [
+                try CompiledPolicy(Self.policy(1, ["a", "b", "c"])),
+                try CompiledPolicy(Self.policy(1, ["a long title", "b", "c"])),
+            ]
+            for index in policies.indices { try writers[index].write(policies[index]) }
+            for revision in 2...5 {
+                for index in policies.indices {
+                    var part = Self.policy(Int64(revision), ["x", "y", "z \(revision)"])
+                    let bundle = "com.example.app2"
+                    part.apps.removeAll { $0.bundle != bundle }
+                    part.releases.removeAll { $0.bundle != bundle }
+                    part.rules.removeAll { $0.bundle != bundle }
+                    policies[index] = try policies[index].updated(
+                        with: PolicyUpdate(bundles: [bundle], includesRulesForEveryApp: false, policy: part)
+                    )
+                    try writers[index].write(policies[index])
+                    let read = try #require(try file.read())
+                    #expect(try CompiledPolicy(read).policy == policies[index].policy)
+                }
+            }
+        }
+    }
+
     @Test("tells of any damage: every length that is too short, every byte that is another")
     func tellsOfDamage() throws {
         try withFile { file in

@@ -8,17 +8,27 @@ import UpdatePolicy
 
 /// Writes good policies to their file, one after the other.
 ///
-/// Sections that a policy shares with the one written before are copied from the file and not encoded again: an edit of
-/// a large policy costs what it changed, and the copying.
+/// Sections that a policy shares with the one written before are copied from what was written and not encoded again: an
+/// edit of a large policy costs what it changed, and the copying. They are copied from the file that this writer made,
+/// which it keeps open, whatever has its name by then: several servers may share a state folder.
 struct PolicyFileWriter {
     private let file: PolicyFile
     private var written: Written?
 
-    /// What is in the file.
-    private struct Written {
+    /// What this writer wrote last.
+    private final class Written: Sendable {
         /// Kept, so that no section of another policy gets the identity of one of its.
         let policy: CompiledPolicy
         let lines: [ObjectIdentifier: Range<Int64>]
+        let contents: FileDescriptor
+
+        init(policy: CompiledPolicy, lines: [ObjectIdentifier: Range<Int64>], contents: FileDescriptor) {
+            self.policy = policy
+            self.lines = lines
+            self.contents = contents
+        }
+
+        deinit { try? contents.close() }
     }
 
     init(_ file: PolicyFile) {
@@ -39,9 +49,9 @@ struct PolicyFileWriter {
                 withIntermediateDirectories: true,
                 attributes: [.posixPermissions: mode]
             )
-            let lines = try write(policy, to: temporary)
+            let next = try write(policy, to: temporary)
             guard rename(temporary.string, file.path) == 0 else { throw Errno(rawValue: errno) }
-            written = Written(policy: policy, lines: lines)
+            written = next
             try Self.synchronize(FilePath(folder))
         } catch {
             unlink(temporary.string)
@@ -50,39 +60,48 @@ struct PolicyFileWriter {
         }
     }
 
-    private func write(_ policy: CompiledPolicy, to path: FilePath) throws -> [ObjectIdentifier: Range<Int64>] {
+    private func write(_ policy: CompiledPolicy, to path: FilePath) throws -> Written {
         // What a writer with the same number, killed by then, may have left.
         unlink(path.string)
         let target = try FileDescriptor.open(
             path,
-            .writeOnly,
+            .readWrite,
             options: [.create, .exclusiveCreate, .closeOnExec],
             permissions: .ownerReadWrite
         )
-        return try target.closeAfter {
-            let source = written == nil ? nil : try? FileDescriptor.open(file.path, .readOnly, options: .closeOnExec)
-            defer { try? source?.close() }
-            var output = PolicyFileOutput(target)
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            try output.append(line: Data(PolicyFile.firstLine.utf8))
-            let header = PolicyFile.Header(revision: policy.revision, token: policy.token)
-            try output.append(line: encoder.encode(header))
-            var lines: [ObjectIdentifier: Range<Int64>] = [:]
-            for section in policy.sections {
-                let start = output.position
-                if let source, let range = written?.lines[section.id] {
-                    try output.copy(range, of: source)
-                } else {
-                    let rows = PolicyFile.Section(app: section.app, releases: section.releases, rules: section.rules)
-                    try output.append(line: encoder.encode(rows))
-                }
-                lines[section.id] = start..<output.position
-            }
-            try output.finish()
+        do {
+            let lines = try write(policy, to: target)
             guard fsync(target.rawValue) == 0 else { throw Errno(rawValue: errno) }
-            return lines
+            return Written(policy: policy, lines: lines, contents: target)
+        } catch {
+            try? target.close()
+            throw error
         }
+    }
+
+    private func write(
+        _ policy: CompiledPolicy,
+        to target: FileDescriptor
+    ) throws -> [ObjectIdentifier: Range<Int64>] {
+        var output = PolicyFileOutput(target)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        try output.append(line: Data(PolicyFile.firstLine.utf8))
+        let header = PolicyFile.Header(revision: policy.revision, token: policy.token)
+        try output.append(line: encoder.encode(header))
+        var lines: [ObjectIdentifier: Range<Int64>] = [:]
+        for section in policy.sections {
+            let start = output.position
+            if let written, let range = written.lines[section.id] {
+                try output.copy(range, of: written.contents)
+            } else {
+                let rows = PolicyFile.Section(app: section.app, releases: section.releases, rules: section.rules)
+                try output.append(line: encoder.encode(rows))
+            }
+            lines[section.id] = start..<output.position
+        }
+        try output.finish()
+        return lines
     }
 
     /// Makes the renaming last.
