@@ -150,25 +150,26 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
+        .target(name: "TestRandom", path: "Tests/TestRandom"),
         .target(name: "TestSystem", path: "Tests/TestSystem"),
         .testTarget(name: "ServiceManagerTests", dependencies: ["ServiceManager", "TestSystem"]),
-        .testTarget(name: "UpdatePolicyTests", dependencies: ["UpdatePolicy"]),
+        .testTarget(name: "UpdatePolicyTests", dependencies: ["TestRandom", "UpdatePolicy"]),
         .testTarget(name: "PolicyStoreTests", dependencies: ["PolicyStore", "TestDatabase"]),
         .testTarget(
             name: "PolicyFileTests",
-            dependencies: ["PolicyFile", "PolicyStore", "Postgres", "TestDatabase", "UpdatePolicy"]
+            dependencies: ["PolicyFile", "PolicyStore", "Postgres", "TestDatabase", "TestRandom", "UpdatePolicy"]
         ),
         .testTarget(
             name: "EquivalenceTests",
             dependencies: [
-                "PolicyStore", "Postgres", "TestDatabase", "UpdatePolicy",
+                "PolicyStore", "Postgres", "TestDatabase", "TestRandom", "UpdatePolicy",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ]
         ),
         .testTarget(
             name: "PolicyServerTests",
             dependencies: [
-                "PolicyServer", "ServiceManager", "TestDatabase", "TestSystem",
+                "PolicyServer", "ServiceManager", "TestDatabase", "TestRandom", "TestSystem",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

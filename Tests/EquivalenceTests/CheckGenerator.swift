@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import TestRandom
 import UpdatePolicy
 
 /// The writer of random checks of a policy: near-miss clients, at the boundaries of its times.

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
+import TestRandom
 
 /// How much is compared, and with which seed: `VERSIONGATE_SEED` and `VERSIONGATE_PAIRS` say it from outside.
 struct ComparisonSettings: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import TestRandom
 import UpdatePolicy
 
 /// The writer of random policies, nearly all of whose rows the database accepts.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import TestRandom
 import UpdatePolicy
 
 /// The writer of random edits: rows added, changed, renamed, swapped and removed, also several in a transaction, and

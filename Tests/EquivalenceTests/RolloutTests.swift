@@ -3,6 +3,7 @@
 
 import Postgres
 import TestDatabase
+import TestRandom
 import Testing
 import UpdatePolicy
 

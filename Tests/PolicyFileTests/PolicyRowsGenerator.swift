@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import PolicyStore
+import TestRandom
 import UpdatePolicy
 
 /// The writer of random policies that the database accepts, full of texts that YAML readers misread.

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import NIOCore
+import TestRandom
 import Testing
 
 @testable import PolicyServer

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
+import TestRandom
 
 /// How long the fuzz tests run and what they repeat: `VERSIONGATE_FUZZ_SECONDS` for each of them (default 1),
 /// `VERSIONGATE_SEED` to repeat a run.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import TestRandom
+
 /// Changes bytes a little, as transmission errors, bugs and attackers do.
 struct Mutator {
     private static let interesting: [[UInt8]] = [
