@@ -14,16 +14,17 @@ final class RequestRecorder: Sendable {
 
     private let state = Mutex(State())
 
-    /// Counts a request that was answered.
+    /// Counts requests that were answered together.
     ///
-    /// - Parameter duration: From its last byte to the written response, in nanoseconds.
-    @inline(__always)
-    func record(_ kind: RequestKind, duration: UInt64) {
+    /// - Parameter duration: From when they had arrived until all were answered, in nanoseconds.
+    func record(_ kinds: [RequestKind], duration: UInt64) {
         state.withLock { state in
-            if kind == .answeredCheck {
-                state.answeredChecks.record(duration)
-            } else {
-                state.others[kind, default: DurationHistogram()].record(duration)
+            for kind in kinds {
+                if kind == .answeredCheck {
+                    state.answeredChecks.record(duration)
+                } else {
+                    state.others[kind, default: DurationHistogram()].record(duration)
+                }
             }
         }
     }

@@ -24,7 +24,7 @@ struct ServerMetrics: Sendable {
         text.family(
             MetricName.requestDuration,
             .histogram,
-            "Requests to the public listener, from the last byte to the written response.",
+            "Requests to the public listener, from their arrival to the written responses of the event loop's turn.",
             unit: "seconds"
         )
         for (kind, histogram) in listener.requests.sorted(by: { $0.key.order < $1.key.order }) {

@@ -4,6 +4,18 @@
 import UpdatePolicy
 
 extension CheckBodyDecoder {
+    /// Reads the name of a known member that is written without escapes; where there is none, nothing is read.
+    ///
+    /// Most names are such, and need no text of their own.
+    mutating func takeKnownMember() -> KnownMember? {
+        let name = bytes[(position + 1)...].prefix(KnownMember.maximumNameLength + 1)
+        guard let end = name.firstIndex(of: UInt8(ascii: "\"")),
+            let member = KnownMember(name: UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: name[..<end])))
+        else { return nil }
+        position = end + 1
+        return member
+    }
+
     mutating func decodeString() throws(RequestFault) -> UTF8Text {
         let start = position
         position += 1

@@ -81,7 +81,8 @@ struct CheckBodyDecoder {
         guard peek == UInt8(ascii: "\"") else {
             throw unexpected("a member's name in double quotes")
         }
-        let name = try decodeString()
+        let knownMember = takeKnownMember()
+        let otherName = knownMember == nil ? try decodeString() : nil
         skipWhitespace()
         guard peek == UInt8(ascii: ":") else {
             throw unexpected("a colon")
@@ -90,7 +91,11 @@ struct CheckBodyDecoder {
         skipWhitespace()
         let value = try decodeValue()
         do throws(ClientError) {
-            try client.set(name, to: value)
+            if let knownMember {
+                try client.set(knownMember, to: value)
+            } else if let otherName {
+                try client.set(otherName, to: value)
+            }
         } catch {
             throw .badRequest("\(error) (at byte \(start) of the body)")
         }

@@ -91,8 +91,13 @@ public struct PublicListener: Service {
             statistics: statistics
         )
         let limiter = configuration.rateLimit.map { RateLimiter($0, proxies: configuration.trustedProxies) }
-        let loops = LoopTable(eventLoopGroup) { [statistics] eventLoop in
-            LoopConnections(eventLoop: eventLoop, limits: limits, statistics: statistics.makeLoopStatistics())
+        let loops = LoopTable(eventLoopGroup) { [statistics, clock] eventLoop in
+            LoopConnections(
+                eventLoop: eventLoop,
+                limits: limits,
+                statistics: statistics.makeLoopStatistics(),
+                clock: clock
+            )
         }
         let bootstrap = ServerBootstrap(group: eventLoopGroup)
             .serverChannelOption(.backlog, value: 4096)
@@ -104,11 +109,10 @@ public struct PublicListener: Service {
                     try pipeline.addHandler(quiescing.makeServerChannelHandler(channel: channel))
                 }
             }
-            .childChannelInitializer { [policy, clock, counting, tls] channel in
+            .childChannelInitializer { [policy, counting, tls] channel in
                 channel.eventLoop.makeCompletedFuture {
                     let handler = PublicRequestHandler(
                         policy: policy,
-                        clock: clock,
                         recorder: counting?.recorder(of: channel.eventLoop),
                         limits: limits,
                         connections: loops[channel.eventLoop],

@@ -25,6 +25,13 @@ final class PublicRequestHandler: ChannelInboundHandler {
         case discarding(remaining: Int)
         /// The last response is written; what still comes is thrown away.
         case closing
+
+        /// The state, which is idle from now on; so the request in it has one owner, and is changed without a copy.
+        mutating func take() -> State {
+            var state = State.idle
+            swap(&state, &self)
+            return state
+        }
     }
 
     /// The most bytes of a refused request that are read before the connection is cut.
@@ -39,15 +46,15 @@ final class PublicRequestHandler: ChannelInboundHandler {
     private static let shutdownLimit: TimeAmount = .seconds(5)
 
     private let policy: LivePolicy
-    private let clock: @Sendable () -> Timestamp
     private let recorder: CheckRecorder?
     private let limits: ConnectionLimits
     private let connections: LoopConnections
+    private let turn: EventLoopTurn
     private let limitedClient: LimitedClient?
     private var context: ChannelHandlerContext?
     private var state = State.idle
-    private var writer = ResponseWriter()
-    private var answer: [UInt8] = []
+    /// The last answer to a check, whose memory the next one uses.
+    private var answer = ByteBuffer()
     private var isShuttingDown = false
     private var hasUnflushedWrites = false
     /// The refusal of the request that is arriving, if its client asks too often.
@@ -74,24 +81,22 @@ final class PublicRequestHandler: ChannelInboundHandler {
     ///
     /// - Parameters:
     ///   - policy: What answers.
-    ///   - clock: The time of a check.
     ///   - recorder: Counts the checks; nil: they are not counted.
     ///   - limits: What the connection may take.
     ///   - connections: The connections of the same event loop.
     ///   - limitedClient: Who is held to a rate; nil when nobody is.
     init(
         policy: LivePolicy,
-        clock: @escaping @Sendable () -> Timestamp,
         recorder: CheckRecorder?,
         limits: ConnectionLimits,
         connections: LoopConnections,
         limitedClient: LimitedClient?
     ) {
         self.policy = policy
-        self.clock = clock
         self.recorder = recorder
         self.limits = limits
         self.connections = connections
+        turn = connections.turn
         self.limitedClient = limitedClient
         deadline = connections.deadline(for: .head)
     }
@@ -190,29 +195,29 @@ final class PublicRequestHandler: ChannelInboundHandler {
     }
 
     private func receive(_ bytes: ByteBuffer, context: ChannelHandlerContext) {
-        switch state {
+        switch state.take() {
         case .receiving(var request):
-            // The state gives up its reference, so that appending does not copy.
-            state = .idle
             do throws(RequestFault) {
                 try request.append(bytes)
                 state = .receiving(request)
             } catch {
                 refuse(request.framing, request.kind, error, context: context)
             }
-        case .discarding(let remaining) where bytes.readableBytes <= remaining:
+        case .discarding(let remaining):
             state = .discarding(remaining: remaining - bytes.readableBytes)
-        case .discarding:
-            context.close(promise: nil)
-        case .idle, .closing:
+            if bytes.readableBytes > remaining {
+                context.close(promise: nil)
+            }
+        case .idle:
             break
+        case .closing:
+            state = .closing
         }
     }
 
     private func receiveEnd(context: ChannelHandlerContext) {
-        switch state {
+        switch state.take() {
         case .receiving(let request):
-            state = .idle
             enter(.idle)
             if let rateFault {
                 refuse(request.framing.withoutBody, request.kind, rateFault, context: context)
@@ -224,14 +229,14 @@ final class PublicRequestHandler: ChannelInboundHandler {
         case .idle:
             enter(.idle)
         case .closing:
-            break
+            state = .closing
         }
     }
 
     // MARK: Answering
 
     private func respond(to request: borrowing PublicRequest, context: ChannelHandlerContext) {
-        let now = clock()
+        let now = turn.time
         let connection = connectionHeader(for: request.framing)
         let response: ByteBuffer
         var status = HTTPResponseStatus.ok
@@ -239,17 +244,17 @@ final class PublicRequestHandler: ChannelInboundHandler {
             var client = Client()
             try request.read(into: &client)
             let current = policy.current
-            answer.removeAll(keepingCapacity: true)
+            connections.answer.removeAll(keepingCapacity: true)
             if let current {
-                let summary = current.writeAnswer(for: client, at: now, shape: request.shape, into: &answer)
+                let summary = current.writeAnswer(for: client, at: now, shape: request.shape, into: &connections.answer)
                 recorder?.record(client, summary, current, at: now)
             } else {
+                connections.answer.append(contentsOf: request.shape.emptyAnswer.utf8)
                 recorder?.record(client, nil, nil, at: now)
-                answer.append(contentsOf: request.shape.emptyAnswer.utf8)
             }
             if let known = request.knownAnswers {
-                (status, response) = writer.revalidatableAnswer(
-                    body: answer,
+                (status, response) = connections.writer.revalidatableAnswer(
+                    body: connections.answer,
                     revision: current?.revision,
                     known: known,
                     connection: connection,
@@ -257,20 +262,22 @@ final class PublicRequestHandler: ChannelInboundHandler {
                     now: now
                 )
             } else {
-                response = writer.answer(
-                    body: answer,
+                connections.writer.writeAnswer(
+                    body: connections.answer,
                     revision: current?.revision,
                     connection: connection,
                     omitsBody: request.framing.isHead,
-                    now: now
+                    now: now,
+                    to: &answer
                 )
+                response = answer
             }
         } catch {
             status = error.status
             response = problem(error, connection: connection, omitsBody: request.framing.isHead, now: now)
         }
+        count(request.kind, request.framing.method, status)
         finish(response, connection: connection, context: context)
-        record(request.kind, request.framing.method, status, since: now)
     }
 
     /// Answers a request that is refused, and reads over what is still to come of it.
@@ -280,9 +287,10 @@ final class PublicRequestHandler: ChannelInboundHandler {
         _ fault: RequestFault,
         context: ChannelHandlerContext
     ) {
-        let now = clock()
+        let now = turn.time
         let connection = framing.hasBody ? .close : connectionHeader(for: framing)
         let response = problem(fault, connection: connection, omitsBody: framing.isHead, now: now)
+        count(route, framing.method, fault.status)
         if framing.hasBody {
             enter(.body)
             state = .discarding(remaining: Self.maximumDiscardedBytes)
@@ -290,19 +298,10 @@ final class PublicRequestHandler: ChannelInboundHandler {
         } else {
             finish(response, connection: connection, context: context)
         }
-        record(route, framing.method, fault.status, since: now)
     }
 
-    /// Counts a response. Its duration is told by the clock of checks, so that no second one is read.
-    private func record(
-        _ route: RequestKind.Route,
-        _ method: RequestKind.Method,
-        _ status: HTTPResponseStatus,
-        since start: Timestamp
-    ) {
-        let microseconds = max(0, clock().microsecondsSince1970 &- start.microsecondsSince1970)
-        let kind = RequestKind(route: route, method: method, status: UInt16(truncatingIfNeeded: status.code))
-        connections.statistics.requests.record(kind, duration: UInt64(microseconds) &* 1_000)
+    private func count(_ route: RequestKind.Route, _ method: RequestKind.Method, _ status: HTTPResponseStatus) {
+        turn.count(RequestKind(route: route, method: method, status: UInt16(truncatingIfNeeded: status.code)))
     }
 
     private func finish(
@@ -321,13 +320,9 @@ final class PublicRequestHandler: ChannelInboundHandler {
         if let reason {
             connections.statistics.refusals.increment(reason)
         }
-        let now = clock()
-        finish(
-            problem(fault, connection: .close, omitsBody: false, now: now),
-            connection: .close,
-            context: context
-        )
-        record(.other, .other, fault.status, since: now)
+        let response = problem(fault, connection: .close, omitsBody: false, now: turn.time)
+        count(.other, .other, fault.status)
+        finish(response, connection: .close, context: context)
     }
 
     private func problem(
@@ -337,7 +332,7 @@ final class PublicRequestHandler: ChannelInboundHandler {
         now: Timestamp
     ) -> ByteBuffer {
         connections.statistics.count(fault.status)
-        return writer.problem(fault, connection: connection, omitsBody: omitsBody, now: now)
+        return connections.writer.problem(fault, connection: connection, omitsBody: omitsBody, now: now)
     }
 
     private func connectionHeader(for framing: RequestFraming) -> ResponseWriter.ConnectionHeader {
@@ -385,7 +380,9 @@ final class PublicRequestHandler: ChannelInboundHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        flush(context: context)
+        if hasUnflushedWrites {
+            turn.flushAtEnd(self)
+        }
         context.fireChannelReadComplete()
     }
 
@@ -424,12 +421,14 @@ final class PublicRequestHandler: ChannelInboundHandler {
         switch event {
         case is ChannelShouldQuiesceEvent:
             isShuttingDown = true
-            context.eventLoop.assumeIsolated().scheduleTask(in: Self.shutdownLimit) {
+            context.eventLoop.assumeIsolated().scheduleTask(in: Self.shutdownLimit) { [self] in
+                flush(context: context)
                 context.close(promise: nil)
             }
             if case .idle = state {
                 context.eventLoop.assumeIsolated().scheduleTask(in: Self.shutdownGrace) { [self] in
                     if case .idle = state {
+                        flush(context: context)
                         context.close(promise: nil)
                     }
                 }
@@ -503,9 +502,17 @@ final class PublicRequestHandler: ChannelInboundHandler {
         context.write(wrapOutboundOut(bytes), promise: nil)
     }
 
+    /// Sends what is written and was not sent yet.
+    func flush() {
+        if let context {
+            flush(context: context)
+        }
+    }
+
     private func flush(context: ChannelHandlerContext) {
         if hasUnflushedWrites {
             hasUnflushedWrites = false
+            turn.recordAnswered()
             context.flush()
         }
     }

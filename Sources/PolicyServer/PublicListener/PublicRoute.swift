@@ -11,19 +11,24 @@ enum PublicRoute {
     /// A check whose client is the query.
     case checkQuery(Substring)
 
+    /// The paths that are served.
+    private enum Path: String {
+        case check = "/v1/check"
+        case legacyCheck = "/tables/vLoadMessages"
+    }
+
     /// The route of a request target.
     ///
     /// - Throws: 404 for a path that is not served, 405 for a method that the path does not know.
     init(method: HTTPMethod, target: String) throws(RequestFault) {
-        let (path, query) = Self.split(target)
+        let (path, query) = Path(rawValue: target).map { ($0, "") } ?? Self.split(target)
         switch (path, method) {
-        case ("/v1/check", .POST): self = .checkBody(.standard)
-        case ("/v1/check", .GET), ("/v1/check", .HEAD): self = .checkQuery(query)
-        case ("/v1/check", _): throw Self.methodNotAllowed(method, allowed: "GET, HEAD, POST")
-        case ("/tables/vLoadMessages", .POST): self = .checkBody(.legacy)
-        case ("/tables/vLoadMessages", _): throw Self.methodNotAllowed(method, allowed: "POST")
-        default:
-            throw RequestFault(.notFound, "There is nothing at this path; checks go to /v1/check.")
+        case (.check, .POST): self = .checkBody(.standard)
+        case (.check, .GET), (.check, .HEAD): self = .checkQuery(query)
+        case (.check, _): throw Self.methodNotAllowed(method, allowed: "GET, HEAD, POST")
+        case (.legacyCheck, .POST): self = .checkBody(.legacy)
+        case (.legacyCheck, _): throw Self.methodNotAllowed(method, allowed: "POST")
+        case (nil, _): throw RequestFault(.notFound, "There is nothing at this path; checks go to /v1/check.")
         }
     }
 
@@ -42,15 +47,15 @@ enum PublicRoute {
 
     /// Splits a request target in origin form or absolute form
     /// ([RFC 9112, 3.2](https://www.rfc-editor.org/rfc/rfc9112#section-3.2)).
-    private static func split(_ target: String) -> (path: Substring, query: Substring) {
+    private static func split(_ target: String) -> (path: Path?, query: Substring) {
         var rest = target[...]
         if !target.utf8.starts(with: "/".utf8), let scheme = target.firstRange(of: "://") {
             let afterScheme = target[scheme.upperBound...]
             rest = afterScheme.firstIndex { $0 == "/" || $0 == "?" }.map { afterScheme[$0...] } ?? ""
         }
         guard let mark = rest.utf8.firstIndex(of: UInt8(ascii: "?")) else {
-            return (rest, "")
+            return (Path(rawValue: String(rest)), "")
         }
-        return (rest[..<mark], rest[rest.utf8.index(after: mark)...])
+        return (Path(rawValue: String(rest[..<mark])), rest[rest.utf8.index(after: mark)...])
     }
 }

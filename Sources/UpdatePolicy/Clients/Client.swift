@@ -78,10 +78,17 @@ public struct Client: Sendable {
     ///
     /// - Throws: `ClientError` that names the member, where it was set before or a known one is of the wrong type.
     public mutating func set(_ name: UTF8Text, to value: MemberValue) throws(ClientError) {
-        guard let member = KnownMember(name: name) else {
+        if let member = KnownMember(name: name) {
+            try set(member, to: value)
+        } else {
             guard otherMembers.append(name, value) else { throw ClientError(member: name.string, reason: .duplicate) }
-            return
         }
+    }
+
+    /// Takes over a member of the check that has a meaning of its own.
+    ///
+    /// - Throws: `ClientError` that names the member, where it was set before or is of the wrong type.
+    public mutating func set(_ member: KnownMember, to value: MemberValue) throws(ClientError) {
         let bit: UInt8 = 1 << member.rawValue
         guard seenMembers & bit == 0 else { throw ClientError(member: member.name, reason: .duplicate) }
         seenMembers |= bit

@@ -34,22 +34,30 @@ public enum KnownMember: UInt8, Sendable, CaseIterable {
         }
     }
 
+    /// The most bytes that a name has.
+    public static let maximumNameLength = 8
+
     /// The member of this name, if it is a known one; case counts.
     public init?(name: UTF8Text) {
-        let member = name.string.withBytes { bytes -> KnownMember? in
-            guard bytes.count <= 8, bytes.count >= 2 else { return nil }
-            switch (bytes.count, bytes[0]) {
-            case (2, UInt8(ascii: "o")): return Self.os.named(bytes)
-            case (5, UInt8(ascii: "b")): return Self.build.named(bytes)
-            case (6, UInt8(ascii: "b")): return Self.bundle.named(bytes)
-            case (6, UInt8(ascii: "r")): return Self.region.named(bytes)
-            case (7, UInt8(ascii: "v")): return Self.version.named(bytes)
-            case (7, UInt8(ascii: "i")): return Self.install.named(bytes)
-            case (8, UInt8(ascii: "p")): return Self.platform.named(bytes)
-            case (8, UInt8(ascii: "l")): return Self.language.named(bytes)
-            default: return nil
+        guard let member = name.string.withBytes({ KnownMember(name: $0) }) else { return nil }
+        self = member
+    }
+
+    /// The member whose name has these UTF-8 bytes, if it is a known one.
+    public init?(name bytes: UnsafeRawBufferPointer) {
+        guard let first = bytes.first else { return nil }
+        let member: KnownMember? =
+            switch (bytes.count, first) {
+            case (2, UInt8(ascii: "o")): Self.os.named(bytes)
+            case (5, UInt8(ascii: "b")): Self.build.named(bytes)
+            case (6, UInt8(ascii: "b")): Self.bundle.named(bytes)
+            case (6, UInt8(ascii: "r")): Self.region.named(bytes)
+            case (7, UInt8(ascii: "v")): Self.version.named(bytes)
+            case (7, UInt8(ascii: "i")): Self.install.named(bytes)
+            case (8, UInt8(ascii: "p")): Self.platform.named(bytes)
+            case (8, UInt8(ascii: "l")): Self.language.named(bytes)
+            default: nil
             }
-        }
         guard let member else { return nil }
         self = member
     }

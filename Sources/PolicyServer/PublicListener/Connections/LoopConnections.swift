@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import NIOCore
+import UpdatePolicy
 
 /// The connections of one event loop, and the clock that ends those which take too long.
 ///
@@ -11,6 +12,12 @@ import NIOCore
 final class LoopConnections {
     /// What is counted on this event loop.
     let statistics: LoopStatistics
+    /// Writes the responses of all connections.
+    var writer = ResponseWriter()
+    /// Room for the body of the answer that is being written.
+    var answer: [UInt8] = []
+    /// What the connections do together in a turn of the event loop.
+    let turn: EventLoopTurn
 
     private let eventLoop: any EventLoop
     private let tickLength: TimeAmount
@@ -23,9 +30,15 @@ final class LoopConnections {
     private static let longestTick = Duration.milliseconds(250)
     private static let shortestTick = Duration.milliseconds(5)
 
-    init(eventLoop: any EventLoop, limits: ConnectionLimits, statistics: LoopStatistics) {
+    init(
+        eventLoop: any EventLoop,
+        limits: ConnectionLimits,
+        statistics: LoopStatistics,
+        clock: @escaping @Sendable () -> Timestamp
+    ) {
         self.eventLoop = eventLoop
         self.statistics = statistics
+        turn = EventLoopTurn(eventLoop: eventLoop, clock: clock, recorder: statistics.requests)
         let timeouts = ConnectionPhase.allCases.map { limits.timeout(of: $0) }
         let shortest = timeouts.min() ?? Self.longestTick
         let tick = max(Self.shortestTick, min(Self.longestTick, shortest / 8))
