@@ -3,7 +3,7 @@
 # Copyright the versiongate authors
 """Clients that mean harm, or are as bad as if they did.
 
-hostile.py KIND HOST PORT [--seconds N] [--connections N] [--seed N]
+hostile.py KIND HOST PORT [--seconds N] [--connections N] [--bodies N] [--seed N]
 
     slow-headers   headers that come one byte after the other and never end
     slow-bodies    the same with bodies
@@ -11,7 +11,7 @@ hostile.py KIND HOST PORT [--seconds N] [--connections N] [--seed N]
     idle           connections that say nothing
     pipelining     bursts of a thousand requests, each answer of which is counted
     smuggling      requests that two readers could divide differently
-    random-bodies  random bytes, and checks with bytes changed, cut, repeated and put in
+    random-bodies  random bytes, and checks with bytes changed, cut, repeated and put in: so many bodies at most
 
 Ends with 1 if the server did what it must not: let a smuggled request through, answered with 5xx, lost an answer.
 Prints in one line what it did.
@@ -68,10 +68,11 @@ def ambiguous_requests():
 class Hostile:
     """One kind of harm for some seconds."""
 
-    def __init__(self, host, port, seconds, connections, seed):
+    def __init__(self, host, port, seconds, connections, bodies, seed):
         self.host, self.port = host, port
         self.end = time.monotonic() + seconds
         self.connections = connections
+        self.bodies = bodies
         self.random = random.Random(seed)
         self.count = 0
         self.closed = 0
@@ -96,7 +97,7 @@ class Hostile:
                     writer.transport.abort()
 
     def is_on(self):
-        return time.monotonic() < self.end
+        return time.monotonic() < self.end and self.bodies > 0
 
     async def drip(self, reader, writer, start, forever):
         """Sends the start, then one byte after the other until the server has enough."""
@@ -196,13 +197,22 @@ class Hostile:
     async def random_bodies(self):
         async def work(reader, writer):
             while self.is_on():
-                writer.write(post(self.body()))
-                status, closes = await self.answer(reader)
-                self.count += 1
-                if status >= 500:
-                    self.faults.append(f"status {status}")
-                if closes:
-                    return
+                burst = min(20, self.bodies)
+                self.bodies -= burst
+                answered = 0
+                writer.write(b"".join(post(self.body()) for _ in range(burst)))
+                try:
+                    while answered < burst:
+                        status, closes = await self.answer(reader)
+                        answered += 1
+                        if status >= 500:
+                            self.faults.append(f"status {status}")
+                        if closes:
+                            return
+                finally:
+                    # What comes behind the last answer of a connection has not been looked at.
+                    self.bodies += burst - answered
+                    self.count += answered
 
         await self.run(work, min(8, self.connections))
         return f"{self.count} bodies answered"
@@ -233,6 +243,7 @@ def main():
     parser.add_argument("port", type=int)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--connections", type=int, default=48)
+    parser.add_argument("--bodies", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
     arguments = vars(parser.parse_args())
     kind, seed = arguments.pop("kind"), arguments["seed"]
