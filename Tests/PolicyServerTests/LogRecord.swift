@@ -13,7 +13,14 @@ final class LogRecord: Sendable {
         let metadata: [String: String]
     }
 
+    /// The messages at `notice` and above, as they come.
+    let messages: AsyncStream<String>
+    private let continuation: AsyncStream<String>.Continuation
     private let recorded = Mutex<[Entry]>([])
+
+    init() {
+        (messages, continuation) = AsyncStream.makeStream()
+    }
 
     /// What was logged so far at `notice` and above.
     var entries: [Entry] { recorded.withLock { $0 } }
@@ -40,6 +47,7 @@ final class LogRecord: Sendable {
             record.recorded.withLock {
                 $0.append(Entry(level: event.level, message: event.message.description, metadata: metadata))
             }
+            record.continuation.yield(event.message.description)
         }
     }
 }

@@ -56,7 +56,7 @@ struct PolicyFileTests {
     }
 
     private func withFile<Result>(_ body: (PolicyFile) throws -> Result) throws -> Result {
-        let folder = NSTemporaryDirectory() + "/versiongate-file-\(UUID().uuidString.prefix(8))"
+        let folder = FileManager.default.temporaryDirectory.path + "/versiongate-file-\(UUID().uuidString.prefix(8))"
         defer { try? FileManager.default.removeItem(atPath: folder) }
         return try body(PolicyFile(stateDirectory: folder + "/state"))
     }
@@ -154,15 +154,78 @@ struct PolicyFileTests {
             var writer = PolicyFileWriter(file)
             try writer.write(try CompiledPolicy(Self.policy(7, ["a"])))
             let before = try bytes(file)
-            // A folder with its name keeps the new file from being made.
-            let temporary = "\(file.path).\(getpid()).new"
-            try FileManager.default.createDirectory(atPath: temporary, withIntermediateDirectories: false)
+            // A file in the place of the folder keeps the new one from being made.
+            let folder = URL(fileURLWithPath: file.path).deletingLastPathComponent().path
+            try FileManager.default.moveItem(atPath: folder, toPath: folder + ".aside")
+            try Data().write(to: URL(fileURLWithPath: folder))
             let next = try CompiledPolicy(Self.policy(8, ["b"]))
             #expect(throws: PolicyFileError.self) { try writer.write(next) }
+            try FileManager.default.removeItem(atPath: folder)
+            try FileManager.default.moveItem(atPath: folder + ".aside", toPath: folder)
             #expect(try bytes(file) == before)
-            try FileManager.default.removeItem(atPath: temporary)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["last-good-policy"])
             try writer.write(next)
             #expect(try file.read()?.revision == 8)
+        }
+    }
+
+    @Test("is whole whenever it is read while writers of the same process number write it")
+    func writersAtOnce() async throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/versiongate-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let file = PolicyFile(stateDirectory: folder)
+        let policies = try (1...4).map { try CompiledPolicy(Self.policy($0, ["a", "b \($0)", "c"])) }
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            for policy in policies {
+                tasks.addTask {
+                    var writer = PolicyFileWriter(file)
+                    for _ in 1...30 {
+                        try writer.write(policy)
+                        let read = try #require(try file.read())
+                        #expect(policies.map(\.policy).contains(try CompiledPolicy(read).policy))
+                    }
+                }
+            }
+            try await tasks.waitForAll()
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["last-good-policy"])
+    }
+
+    @Test("is kept open for nothing but reading, so that its volume can be made read-only")
+    func descriptorOnlyReads() throws {
+        try withFile { file in
+            var writer = PolicyFileWriter(file)
+            try writer.write(try CompiledPolicy(Self.policy(7, ["a"])))
+            let path = URL(fileURLWithPath: file.path).resolvingSymlinksInPath().path
+            let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path
+            }
+            #expect(descriptors.count == 1)
+            for descriptor in try descriptors.map({ try #require(Int32($0)) }) {
+                #expect(fcntl(descriptor, F_GETFL) & O_ACCMODE == O_RDONLY)
+            }
+            try writer.write(try CompiledPolicy(Self.policy(8, ["b"])))
+        }
+    }
+
+    @Test("has no leftovers of writers that were killed, but those of writers that may be at work")
+    func leftovers() throws {
+        try withFile { file in
+            let folder = URL(fileURLWithPath: file.path).deletingLastPathComponent().path
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            for (name, age) in [("old.new", 3_700.0), ("young.new", 60), ("old.note", 3_700)] {
+                let path = "\(file.path).\(name)"
+                try Data().write(to: URL(fileURLWithPath: path))
+                let date = Date(timeIntervalSinceNow: -age)
+                try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
+            }
+            var writer = PolicyFileWriter(file)
+            try writer.write(try CompiledPolicy(Self.policy(7, ["a"])))
+            #expect(
+                try Set(FileManager.default.contentsOfDirectory(atPath: folder)) == [
+                    "last-good-policy", "last-good-policy.young.new", "last-good-policy.old.note",
+                ]
+            )
         }
     }
 }

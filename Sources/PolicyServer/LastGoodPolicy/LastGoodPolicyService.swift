@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import AsyncAlgorithms
 import Logging
 import ServiceLifecycle
 import UpdatePolicy
@@ -15,19 +16,23 @@ struct LastGoodPolicyService: Service {
     let policy: LivePolicy
     let clock: @Sendable () -> Timestamp
     let logger: Logger
+    /// When a policy that could not be written is tried again.
+    var retryInterval: Duration = .seconds(10)
 
     func run() async throws {
         await bringBack()
         guard let file else { return try await gracefulShutdown() }
         var writer = PolicyFileWriter(file)
         var last: CompiledPolicy?
-        for await loaded in policy.loadedFromDatabase.cancelOnGracefulShutdown() {
-            (writer, last) = await write(loaded, writer)
+        let occasions = merge(
+            policy.loadedFromDatabase,
+            AsyncTimerSequence(interval: retryInterval, clock: .continuous).map { _ in }
+        )
+        for await _ in occasions.cancelOnGracefulShutdown() {
+            (writer, last) = await write(writer, last)
         }
         // The one that came while the one before was written.
-        if policy.status.source == .database, let current = policy.current, current !== last {
-            _ = await write(current, writer)
-        }
+        _ = await write(writer, last)
     }
 
     /// Answers with the policy of the file if the database does not give one soon.
@@ -67,19 +72,23 @@ struct LastGoodPolicyService: Service {
         }
     }
 
+    /// Writes the policy that answers if it is from the database and not the last that was written.
     private func write(
-        _ loaded: CompiledPolicy,
-        _ writer: PolicyFileWriter
+        _ writer: PolicyFileWriter,
+        _ last: CompiledPolicy?
     ) async -> (PolicyFileWriter, CompiledPolicy?) {
+        guard policy.status.source == .database, let current = policy.current, current !== last else {
+            return (writer, last)
+        }
         do {
             let writer = try await LowPriorityThread.run(named: "write-policy") {
                 var writer = writer
-                try writer.write(loaded)
+                try writer.write(current)
                 return writer
             }
             if policy.status.fileFault != nil { logger.notice("The policy is on disk again") }
             policy.noteFile(fault: nil)
-            return (writer, loaded)
+            return (writer, current)
         } catch {
             if policy.status.fileFault != "\(error)" {
                 logger.warning(
@@ -88,7 +97,7 @@ struct LastGoodPolicyService: Service {
                 )
             }
             policy.noteFile(fault: "\(error)")
-            return (writer, nil)
+            return (writer, last)
         }
     }
 }

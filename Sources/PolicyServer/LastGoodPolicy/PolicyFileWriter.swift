@@ -13,7 +13,13 @@ import UpdatePolicy
 /// which it keeps open, whatever has its name by then: several servers may share a state folder.
 struct PolicyFileWriter {
     private let file: PolicyFile
+    private let folder: FilePath
     private var written: Written?
+
+    /// What the names of files end with that are not written to their end, or that a killed writer left.
+    private static let unfinishedSuffix = ".new"
+    /// How long such a file stays, for its writer may be another server that is still at work.
+    private static let unfinishedLifetime: TimeInterval = 3_600
 
     /// What this writer wrote last.
     private final class Written: Sendable {
@@ -33,50 +39,68 @@ struct PolicyFileWriter {
 
     init(_ file: PolicyFile) {
         self.file = file
+        folder = FilePath(file.path).removingLastComponent()
     }
 
     /// Puts a policy in place of the one in the file; readable for the owner alone.
     ///
     /// - Throws: ``PolicyFileError``; the file is then as it was.
     mutating func write(_ policy: CompiledPolicy) throws {
-        let temporary = FilePath("\(file.path).\(getpid()).new")
+        let unfinished = FilePath("\(file.path).\(UUID().uuidString)\(Self.unfinishedSuffix)")
         do {
-            let folder = URL(fileURLWithPath: file.path).deletingLastPathComponent().path
-            // The private PostgreSQL of root runs as another user, who must pass through.
-            let mode = geteuid() == 0 ? 0o755 : 0o700
-            try FileManager.default.createDirectory(
-                atPath: folder,
-                withIntermediateDirectories: true,
-                attributes: [.posixPermissions: mode]
-            )
-            let next = try write(policy, to: temporary)
-            guard rename(temporary.string, file.path) == 0 else { throw Errno(rawValue: errno) }
+            try makeFolder()
+            if written == nil { removeLeftovers() }
+            let next = try write(policy, to: unfinished)
+            guard rename(unfinished.string, file.path) == 0 else { throw Errno(rawValue: errno) }
             written = next
-            try Self.synchronize(FilePath(folder))
+            try Self.synchronize(folder)
         } catch {
-            unlink(temporary.string)
+            unlink(unfinished.string)
             let reason = (error as? CocoaError)?.localizedDescription ?? "\(error)"
             throw file.fault("the policy cannot be written: \(reason)")
         }
     }
 
+    private func makeFolder() throws {
+        // The private PostgreSQL of root runs as another user, who must pass through.
+        let mode = geteuid() == 0 ? 0o755 : 0o700
+        try FileManager.default.createDirectory(
+            atPath: folder.string,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: mode]
+        )
+    }
+
+    /// Removes what writers left that were killed.
+    private func removeLeftovers() {
+        let prefix = (FilePath(file.path).lastComponent?.string ?? "") + "."
+        let now = Date()
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? [] {
+            guard name.hasPrefix(prefix), name.hasSuffix(Self.unfinishedSuffix) else { continue }
+            let path = folder.appending(name).string
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+            guard let changed = attributes?[.modificationDate] as? Date,
+                now.timeIntervalSince(changed) > Self.unfinishedLifetime
+            else { continue }
+            unlink(path)
+        }
+    }
+
     private func write(_ policy: CompiledPolicy, to path: FilePath) throws -> Written {
-        // What a writer with the same number, killed by then, may have left.
-        unlink(path.string)
         let target = try FileDescriptor.open(
             path,
-            .readWrite,
+            .writeOnly,
             options: [.create, .exclusiveCreate, .closeOnExec],
             permissions: .ownerReadWrite
         )
-        do {
+        let lines = try target.closeAfter {
             let lines = try write(policy, to: target)
             guard fsync(target.rawValue) == 0 else { throw Errno(rawValue: errno) }
-            return Written(policy: policy, lines: lines, contents: target)
-        } catch {
-            try? target.close()
-            throw error
+            return lines
         }
+        // A descriptor that could write would keep the volume from being made read-only.
+        let contents = try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
+        return Written(policy: policy, lines: lines, contents: contents)
     }
 
     private func write(

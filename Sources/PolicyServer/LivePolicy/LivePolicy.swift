@@ -14,15 +14,15 @@ public final class LivePolicy: Sendable {
     private let databaseAttempt = Gate()
     private let firstAttempt = Gate()
 
-    /// The policies that were loaded from the database; the newest waits for whoever is slow.
-    let loadedFromDatabase: AsyncStream<CompiledPolicy>
-    private let newest: AsyncStream<CompiledPolicy>.Continuation
+    /// Tells that a policy was loaded from the database; waits for whoever is slow.
+    let loadedFromDatabase: AsyncStream<Void>
+    private let loaded: AsyncStream<Void>.Continuation
 
     /// Creates a live policy that has none yet and answers no messages.
     public init() {
         answering = Mutex(nil)
         loading = Mutex(PolicyStatus())
-        (loadedFromDatabase, newest) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (loadedFromDatabase, loaded) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// The policy that answers, nil before the first one is loaded.
@@ -46,7 +46,7 @@ public final class LivePolicy: Sendable {
             status.failure = nil
             status.reloads.record(UInt64(max(0, duration / .nanoseconds(1))))
         }
-        newest.yield(policy)
+        loaded.yield()
         databaseAttempt.open()
         firstAttempt.open()
     }
