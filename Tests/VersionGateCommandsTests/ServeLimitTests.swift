@@ -56,35 +56,40 @@ struct ServeLimitTests {
         }
     }
 
-    @Test("without any file descriptors left stop no connection that is open, and new ones come in when there are some")
-    func survivesWithoutFileDescriptors() async throws {
+    @Test("leave files to the server when clients of both listeners would take more than there are")
+    func keepsFilesForItself() async throws {
         // So long that no connection is ended for its silence meanwhile.
         let binary = BuiltBinary(
             environment: [
                 "DATABASE_URL": Self.noDatabase, "VERSIONGATE_HEADER_TIMEOUT": "600", "VERSIONGATE_IDLE_TIMEOUT": "600",
             ]
         )
-        try await ServingBinary.run(binary) { server in
+        let openFiles = 160 + 4 * ProcessInfo.processInfo.processorCount
+        let ending = try await ServingBinary.run(binary, openFiles: openFiles) { server in
             #expect(try await server.check(Self.check) == Self.answer)
-            let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(server.processIdentifier)/fd").count
-            let result = try await run(
-                .name("prlimit"),
-                arguments: ["--pid", "\(server.processIdentifier)", "--nofile=\(open + 20):"],
-                output: .discarded,
-                error: .string(limit: 4_096)
-            )
-            #expect(result.terminationStatus.isSuccess, "\(result.standardError)")
             var connections: [any Channel] = []
-            for _ in 1...60 { connections.append(try await PlainConnection.open(server.publicURL)) }
-            for _ in 1...20 {
+            for url in [server.publicURL, server.managementURL] {
+                for _ in 1...openFiles { connections.append(try await PlainConnection.open(url)) }
+            }
+            for _ in 1...100 {
                 #expect(try await server.check(Self.check) == Self.answer, "the connection that is open is answered")
             }
+            let files = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(server.processIdentifier)/fd")
+                .count
+            #expect(files < openFiles - 16, "there are files left")
             for connection in connections { try? await connection.close() }
             #expect(
                 try await PlainConnection.isEnded(server.publicURL, after: "nonsense\r\n\r\n"),
                 "a new one comes in"
             )
+            let metrics = try await server.management("/metrics").body
+            let refusals = metrics.split(separator: "\n").first {
+                $0.hasPrefix(#"versiongate_refusals_total{reason="connections"}"#)
+            }
+            #expect(refusals?.hasSuffix(" 0") == false, "\(refusals ?? "")")
         }
+        #expect(ending.status == 0, "\(ending.errors)")
+        #expect(ending.errors.contains("Fewer connections are possible than configured"), "\(ending.errors)")
     }
 
     /// How many idle connections there are; 10,000 need `ulimit -n 10200` for the tests and the server each.

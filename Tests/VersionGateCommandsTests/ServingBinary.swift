@@ -27,22 +27,30 @@ struct ServingBinary: Sendable {
     /// Runs the server, gives it to `body` once it is ready, and then stops it with SIGTERM unless it ended already.
     ///
     /// The state folder is a fresh one unless the arguments name another.
+    ///
+    /// - Parameter openFiles: How many files the system lets the server have open; nil: as many as the tests.
     @discardableResult
     static func run(
         _ binary: BuiltBinary,
         arguments: [String] = [],
+        openFiles: Int? = nil,
         _ body: @Sendable (ServingBinary) async throws -> Void
     ) async throws -> Ending {
         if !binary.namesStateDirectory, !arguments.contains("--state-dir") {
             return try await StateFolder.with { folder in
-                try await run(binary, arguments: arguments + ["--state-dir", folder.path], body)
+                try await run(
+                    binary,
+                    arguments: arguments + ["--state-dir", folder.path],
+                    openFiles: openFiles,
+                    body
+                )
             }
         }
+        var command = [BuiltBinary.path, "serve", "--host", "127.0.0.1", "--port", "0", "--management-port", "0"]
+        if let openFiles { command = ["prlimit", "--nofile=\(openFiles):\(openFiles)"] + command }
         let result = try await Subprocess.run(
-            .path(FilePath(BuiltBinary.path)),
-            arguments: Arguments(
-                ["serve", "--host", "127.0.0.1", "--port", "0", "--management-port", "0"] + arguments
-            ),
+            openFiles == nil ? .path(FilePath(command[0])) : .name(command[0]),
+            arguments: Arguments(command.dropFirst() + arguments),
             environment: binary.subprocessEnvironment,
             input: .none,
             output: .sequence,

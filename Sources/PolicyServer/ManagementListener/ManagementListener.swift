@@ -3,6 +3,7 @@
 
 import HTTPTypes
 import Hummingbird
+import HummingbirdCore
 import Logging
 import NIOCore
 import UpdatePolicy
@@ -11,6 +12,14 @@ import UpdatePolicy
 ///
 /// It has no authentication; it belongs on loopback or a private network.
 enum ManagementListener {
+    /// How many connections there may be; others wait until one is closed.
+    ///
+    /// Each takes a file from those that the server keeps for itself.
+    private static let maximumConnections = 64
+
+    /// How long a connection may be silent: longer than from one look at the metrics to the next.
+    private static let idleTimeout = TimeAmount.seconds(75)
+
     /// Builds the listener as an ordinary Hummingbird application.
     static func application(
         address: ListenAddress,
@@ -44,7 +53,11 @@ enum ManagementListener {
         }
         return Application(
             router: router,
-            configuration: ApplicationConfiguration(address: .hostname(address.host, port: address.port)),
+            server: .http1(configuration: .init(idleTimeout: idleTimeout)),
+            configuration: ApplicationConfiguration(
+                address: .hostname(address.host, port: address.port),
+                availableConnectionsDelegate: MaximumAvailableConnections(maximumConnections)
+            ),
             onServerRunning: { channel in
                 if let bound = channel.localAddress { onBound(bound) }
             },
