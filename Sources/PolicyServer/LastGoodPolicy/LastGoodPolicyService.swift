@@ -86,17 +86,19 @@ struct LastGoodPolicyService: Service {
                 try writer.write(current)
                 return writer
             }
-            if policy.status.fileFault != nil { logger.notice("The policy is on disk again") }
+            let before = policy.status.fileFault
             policy.noteFile(fault: nil)
+            if before != nil { logger.notice("The policy is on disk again") }
             return (writer, current)
         } catch {
-            if policy.status.fileFault != "\(error)" {
+            let before = policy.status.fileFault
+            policy.noteFile(fault: "\(error)")
+            if before != "\(error)" {
                 logger.warning(
                     "The policy cannot be kept on disk; a start without a database would have an older one or none",
                     metadata: ["error": "\(error)"]
                 )
             }
-            policy.noteFile(fault: "\(error)")
             return (writer, last)
         }
     }
