@@ -174,6 +174,7 @@ let package = Package(
             dependencies: [
                 "PolicyServer", "ServiceManager", "TestDatabase", "TestRandom", "TestSystem",
                 .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -9,7 +9,7 @@ import UpdatePolicy
 
 @Suite("The file of the last good policy")
 struct PolicyFileTests {
-    private static func policy(_ revision: Int64, _ titles: [String]) -> Policy {
+    static func policy(_ revision: Int64, _ titles: [String]) -> Policy {
         let awkward = "\"Quotes\" \\ 'n' \n\u{2028} / é 😀 \u{7f}"
         return Policy(
             revision: revision,

@@ -80,6 +80,23 @@ final class YAMLEventParser {
             )
         }
         let context = state.context.map { String(cString: $0) + ", " } ?? ""
+        // What libyaml notices late, it tells where it noticed.
+        if problem == "could not find expected ':'" {
+            return PolicyFileFault(
+                Self.position(state.context_mark),
+                "a key without a colon",
+                hint:
+                    "Write the key, a colon, a blank and the value; a text of several lines goes into quotation marks."
+            )
+        }
+        if context.hasPrefix("while scanning a quoted scalar") {
+            return PolicyFileFault(
+                Self.position(state.context_mark),
+                "a quotation mark whose second one is missing",
+                hint:
+                    "End the text with the same mark; inside of it, write '' between ' marks and \\\" between \" marks."
+            )
+        }
         return PolicyFileFault(
             Self.position(state.problem_mark),
             "not YAML: \(context)\(problem)",
@@ -92,6 +109,9 @@ final class YAMLEventParser {
         if context.contains("anchor") { return "A text that begins with & goes into quotation marks." }
         if problem.contains("cannot start any token") {
             return "Indent with blanks, not tabs; a text that begins with @, ` or % goes into quotation marks."
+        }
+        if problem.contains("mapping values are not allowed") {
+            return "A text with a colon and a blank in it goes into quotation marks; or the line above lacks its colon."
         }
         return "Check the indentation and the quotation marks here and in the lines above."
     }

@@ -53,7 +53,10 @@ struct PolicyFile: Sendable {
         return try policy(in: contents)
     }
 
-    private func policy(in contents: Data) throws -> Policy {
+    /// Reads what the file holds.
+    ///
+    /// - Throws: ``PolicyFileError``.
+    func policy(in contents: Data) throws -> Policy {
         guard contents.starts(with: Data((Self.firstLine + "\n").utf8)) else {
             throw fault("it does not begin with \"\(Self.firstLine)\", so it is another program's or another version's")
         }

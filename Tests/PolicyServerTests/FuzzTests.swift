@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Crypto
+import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -28,79 +30,112 @@ struct FuzzTests {
         "POST /v1/check HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: 14\r\n\r\n{\"bundle\":\"a\"}",
     ]
 
+    private static let mutator = Mutator(words: [
+        "\\u0000", "\\ud800", "\r\n\r\n", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "0\r\n\r\n",
+        "ffffffffffffffff", "18446744073709551616", "-1", "1e999", "%00", "%", "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+        "{\"bundle\":", " HTTP/2.0", "Connection: close\r\n", "Expect: 100-continue\r\n", "Upgrade: h2c\r\n",
+    ])
+
     @Test("as the body of a check is read or refused with a reason")
     func decodesBodies() throws {
-        var random = FuzzSettings.generator()
-        var counts = [true: 0, false: 0]
-        let memory = FuzzSettings.residentBytes()
-        try repeatForAWhile {
+        try FuzzRun.run("bodies") { random in
             var body = random.chance(5) ? Mutator.noise(&random) : Array(random.pick(Self.bodies).utf8)
-            Mutator.mutate(&body, &random)
+            Self.mutator.mutate(&body, &random)
             var client = Client()
             do throws(RequestFault) {
                 try CheckBodyDecoder.read(ByteBuffer(bytes: body), into: &client)
-                counts[true, default: 0] += 1
+                return true
             } catch {
-                counts[false, default: 0] += 1
-                try #require(error.status == .badRequest && !error.detail.isEmpty, "seed \(random.seed)")
+                try #require(error.status == .badRequest && !error.detail.isEmpty)
+                return false
             }
         }
-        try report("bodies", counts, random, memory: memory)
     }
 
     @Test("as the query of a check is read or refused with a reason")
     func decodesQueries() throws {
-        var random = FuzzSettings.generator()
-        var counts = [true: 0, false: 0]
-        let memory = FuzzSettings.residentBytes()
-        try repeatForAWhile {
+        try FuzzRun.run("queries") { random in
             var query = Array("bundle=com.example.doto&version=1.0%2B45&os=17&region=ja_JP&install=%F0%9F%98%80".utf8)
-            Mutator.mutate(&query, &random)
+            Self.mutator.mutate(&query, &random)
             var client = Client()
             do throws(RequestFault) {
                 try CheckQueryDecoder.read(String(decoding: query, as: UTF8.self)[...], into: &client)
-                counts[true, default: 0] += 1
+                return true
             } catch {
-                counts[false, default: 0] += 1
                 try #require([.badRequest, .uriTooLong].contains(error.status) && !error.detail.isEmpty)
+                return false
             }
         }
-        try report("queries", counts, random, memory: memory)
     }
 
     @Test("as versions and ranges is read or refused, in the same way twice, and a range judges every version")
     func parsesVersionsAndRanges() throws {
-        var random = FuzzSettings.generator()
-        var counts = [true: 0, false: 0]
-        let memory = FuzzSettings.residentBytes()
         let versions = ["1.2.3", "v1.0-beta.10+45", "1.2b3 (45)", "2013.11.05", "0-0"]
         let ranges = [">=1.1 <1.1.5", "1.2.x || ^2.0", "~1.2.3 || 1.2 - 1.4", "*", ">1.0-beta <=99999999999999999999"]
-        try repeatForAWhile {
+        try FuzzRun.run("versions and ranges") { random in
             var version = random.chance(10) ? Mutator.noise(&random) : Array(random.pick(versions).utf8)
             var range = random.chance(10) ? Mutator.noise(&random) : Array(random.pick(ranges).utf8)
-            Mutator.mutate(&version, &random)
-            if random.chance(80) { Mutator.mutate(&range, &random) }
+            Self.mutator.mutate(&version, &random)
+            if random.chance(80) { Self.mutator.mutate(&range, &random) }
             let text = String(decoding: version, as: UTF8.self)
             let rangeText = String(decoding: range, as: UTF8.self)
             let read = AppVersion(text)
-            do throws(VersionRangeError) {
-                let first = try VersionRange(rangeText)
-                let second = try VersionRange(rangeText)
-                counts[true, default: 0] += 1
-                if let read, first.contains(read) != second.contains(read) {
-                    Issue.record("\(rangeText) judges \(text) in two ways")
-                }
-            } catch {
-                counts[false, default: 0] += 1
+            guard let first = try? VersionRange(rangeText), let second = try? VersionRange(rangeText) else {
+                return false
             }
+            if let read { try #require(first.contains(read) == second.contains(read), "\(rangeText), \(text)") }
+            return true
         }
-        try report("versions and ranges", counts, random, memory: memory)
+    }
+
+    @Test("as a policy on disk, its checksum right, answers checks or is refused with a reason")
+    func readsPoliciesOnDisk() throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/versiongate-fuzz-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let file = PolicyFile(stateDirectory: folder)
+        var writer = PolicyFileWriter(file)
+        try writer.write(try CompiledPolicy(PolicyFileTests.policy(7, ["a", "{app}", "c"])))
+        let written = try Data(contentsOf: URL(fileURLWithPath: file.path))
+        let content = Array(written[..<(written.dropLast().lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0)])
+        let mutator = Mutator(words: [
+            "null", "true", "[]", "{}", "\"\"", "-1", "1e999", "9223372036854775807", "-9223372036854775808", "\\u0000",
+            "\"com.example.app0\"", "\"rule0\"", "\"*\"", "<1.2 ||", "10001", "\n", ",", ":",
+        ])
+        try FuzzRun.run("policies on disk") { random in
+            var changed = content
+            mutator.mutate(&changed, &random)
+            let checksum = PolicyFile.checksumName + SHA256.hash(data: changed).hexadecimal
+            let policy: CompiledPolicy
+            do {
+                policy = try CompiledPolicy(file.policy(in: Data(changed + Array("\(checksum)\n".utf8))))
+            } catch {
+                try #require(!"\(error)".isEmpty)
+                return false
+            }
+            for number in 0...3 {
+                var client = Client()
+                try client.set("bundle", to: .text(UTF8Text("com.example.app\(number)")))
+                try client.set("version", to: .text("1.1"))
+                try client.set("platform", to: .text("ios"))
+                try client.set("os", to: .text("17"))
+                try client.set("install", to: .text("an install"))
+                var answer: [UInt8] = []
+                policy.writeAnswer(
+                    for: client,
+                    at: Timestamp(microsecondsSince1970: 1_772_366_400_000_000),
+                    shape: .standard,
+                    into: &answer
+                )
+                _ = try JSONSerialization.jsonObject(with: Data(answer))
+            }
+            return true
+        }
     }
 
     @Test("over sockets, split and pipelined, is answered or ends the connection, and other clients notice nothing")
     func survivesRawBytes() async throws {
-        let seeds = FuzzSettings.generator()
-        let memory = FuzzSettings.residentBytes()
+        let seeds = FuzzRun.generator()
+        let memory = FuzzRun.residentBytes()
         let counts = FuzzCounts()
         var configuration = PublicListenerConfiguration()
         // A head that never ends is the client's to end here, so a connection that the server forgets would hang the test.
@@ -108,7 +143,7 @@ struct FuzzTests {
         configuration.limits.bodyTimeout = .seconds(600)
         configuration.limits.idleTimeout = .seconds(600)
         try await Fixture.run(configuration: configuration) { address in
-            let end = ContinuousClock.now + FuzzSettings.duration
+            let end = ContinuousClock.now + FuzzRun.duration
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 for worker in 0..<4 {
                     tasks.addTask {
@@ -138,7 +173,7 @@ struct FuzzTests {
         )
         #expect(responses > connections / 4)
         #expect(checks > 0)
-        try judgeMemory(since: memory)
+        FuzzRun.judgeMemory(since: memory)
     }
 
     /// Sends a few requests, most of them changed, in random pieces; says that this is all; and reads to the end.
@@ -150,7 +185,7 @@ struct FuzzTests {
         let isChanged = random.chance(80)
         for _ in 0..<count {
             var request = Array((random.chance(50) ? Fixture.post(random.pick(bodies)) : random.pick(requests)).utf8)
-            if isChanged, random.chance(60) { Mutator.mutate(&request, &random) }
+            if isChanged, random.chance(60) { mutator.mutate(&request, &random) }
             if isChanged, random.chance(3) { request = Mutator.noise(&random) }
             bytes += request
         }
@@ -182,29 +217,5 @@ struct FuzzTests {
             try #require(responses == count, "seed \(seed)")
             return responses
         }
-    }
-
-    // MARK: Running
-
-    private func repeatForAWhile(_ body: () throws -> Void) throws {
-        let end = ContinuousClock.now + FuzzSettings.duration
-        while ContinuousClock.now < end {
-            for _ in 0..<100 { try body() }
-        }
-    }
-
-    private func report(_ what: String, _ counts: [Bool: Int], _ random: SeededGenerator, memory: Int) throws {
-        let (read, refused) = (counts[true] ?? 0, counts[false] ?? 0)
-        print("fuzz: \(what): \(read) read, \(refused) refused; seed \(random.seed)")
-        #expect(read > 0 && refused > 0, "the input is neither all good nor all bad")
-        try judgeMemory(since: memory)
-    }
-
-    /// In a long run, what is in use at the end must be what was in use at the beginning, give or take 64 MiB.
-    private func judgeMemory(since before: Int) throws {
-        guard FuzzSettings.isLong else { return }
-        let growth = FuzzSettings.residentBytes() - before
-        print("fuzz: memory grew by \(growth / 1024) KiB")
-        #expect(growth < 64 << 20)
     }
 }
