@@ -4,7 +4,7 @@
 import NIOCore
 import UpdatePolicy
 
-/// The connections of one event loop, and the clock that ends those which take too long.
+/// The connections of one event loop, what they share, and the clock that ends those which take too long.
 ///
 /// Time is counted in ticks of one task per event loop, which runs only while there are connections. So a request that
 /// begins or ends costs a store and no timer, and a process that was stopped for a while does not wake up to find all
