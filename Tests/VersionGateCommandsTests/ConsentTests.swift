@@ -15,10 +15,11 @@ struct ConsentTests {
         let setup: String
         let arguments: [String]
 
-        init(_ name: String, _ setup: String, _ arguments: String...) {
+        /// - Parameter line: The command line, split at blanks.
+        init(_ name: String, _ setup: String, _ line: String) {
             self.name = name
             self.setup = setup
-            self.arguments = arguments
+            arguments = line.split(separator: " ").map(String.init)
         }
 
         var testDescription: String { name }
@@ -44,125 +45,57 @@ struct ConsentTests {
         """
 
     static let edits = [
-        Edit("enable", release + rule("", "") + "UPDATE rules SET enabled = false;", "rule", "enable", "lock"),
-        Edit(
-            "add --enable",
-            release,
-            "rule",
-            "add",
-            "lock",
-            "--bundle",
-            "a",
-            "--title",
-            "T",
-            "--text",
-            "X",
-            "--versions",
-            "<2",
-            "--lockout",
-            "--enable"
-        ),
+        Edit("enable", release + rule("", "") + "UPDATE rules SET enabled = false;", "rule enable lock"),
+        Edit("add --enable", release, "rule add lock --bundle a --title T --text X --versions <2 --lockout --enable"),
         Edit(
             "add --enable that starts later",
             release,
-            "rule",
-            "add",
-            "lock",
-            "--bundle",
-            "a",
-            "--title",
-            "T",
-            "--text",
-            "X",
-            "--versions",
-            "<2",
-            "--lockout",
-            "--starts-at",
-            "+3d",
-            "--enable"
+            "rule add lock --bundle a --title T --text X --versions <2 --lockout --starts-at +3d --enable"
         ),
         Edit(
             "edit --lockout",
             release + rule("", "") + "UPDATE rules SET lockout = false;",
-            "rule",
-            "edit",
-            "lock",
-            "--lockout"
+            "rule edit lock --lockout"
         ),
         Edit(
             "widen the versions",
             release + rule("", "") + "UPDATE rules SET versions = '<0.5';",
-            "rule",
-            "edit",
-            "lock",
-            "--versions",
-            "<2"
+            "rule edit lock --versions <2"
         ),
-        Edit(
-            "take a condition away",
-            release + rule(", regions", ", '{JP}'"),
-            "rule",
-            "edit",
-            "lock",
-            "--clear",
-            "region"
-        ),
+        Edit("take a condition away", release + rule(", regions", ", '{JP}'"), "rule edit lock --clear region"),
         Edit(
             "lockout without an update",
             release + staged.replacing("2.0", with: "3.0") + "UPDATE releases SET live_at = NULL, staged = true;"
                 + rule("", ""),
-            "rule",
-            "edit",
-            "lock",
-            "--lockout-without-update"
+            "rule edit lock --lockout-without-update"
         ),
-        Edit("rollout up", release + rule(", rollout", ", 0"), "rule", "rollout", "lock", "100%"),
-        Edit("ramp", release + rule(", rollout", ", 0"), "rule", "ramp", "lock", "0%@now", "100%@+24h"),
-        Edit("disable a final rule", release + rule("", "") + hider, "rule", "disable", "hider"),
-        Edit("remove a final rule", release + rule("", "") + hider, "rule", "remove", "hider"),
-        Edit("make a final rule not final", release + rule("", "") + hider, "rule", "edit", "hider", "--no-final"),
-        Edit("narrow a final rule", release + rule("", "") + hider, "rule", "edit", "hider", "--platform", "android"),
-        Edit("move a final rule back", release + rule("", "") + hider, "rule", "edit", "hider", "--position", "9"),
-        Edit(
-            "undo",
-            release + rule("", "") + "UPDATE rules SET enabled = false;",
-            "undo",
-            "4"
-        ),
-        Edit("resume the app", release + rule("", "") + "UPDATE apps SET paused = true;", "app", "resume", "a"),
-        Edit("a release that is no longer staged", staged + rule("", ""), "release", "edit", "a", "2.0", "--no-staged"),
-        Edit("a release that is a way out", staged + rule("", ""), "release", "add", "a", "2.1", "--platform", "ios"),
+        Edit("rollout up", release + rule(", rollout", ", 0"), "rule rollout lock 100%"),
+        Edit("ramp", release + rule(", rollout", ", 0"), "rule ramp lock 0%@now 100%@+24h"),
+        Edit("disable a final rule", release + rule("", "") + hider, "rule disable hider"),
+        Edit("remove a final rule", release + rule("", "") + hider, "rule remove hider"),
+        Edit("make a final rule not final", release + rule("", "") + hider, "rule edit hider --no-final"),
+        Edit("narrow a final rule", release + rule("", "") + hider, "rule edit hider --platform android"),
+        Edit("move a final rule back", release + rule("", "") + hider, "rule edit hider --position 9"),
+        Edit("undo", release + rule("", "") + "UPDATE rules SET enabled = false;", "undo 4"),
+        Edit("resume the app", release + rule("", "") + "UPDATE apps SET paused = true;", "app resume a"),
+        Edit("a release that is no longer staged", staged + rule("", ""), "release edit a 2.0 --no-staged"),
+        Edit("a release that is a way out", staged + rule("", ""), "release add a 2.1 --platform ios"),
         Edit(
             "a release that will be a way out",
             staged + rule("", ""),
-            "release",
-            "add",
-            "a",
-            "2.1",
-            "--platform",
-            "ios",
-            "--live-at",
-            "+2d"
+            "release add a 2.1 --platform ios --live-at +2d"
         ),
         Edit(
             "withdraw a release that hid a way out",
             release + release.replacing("'2.0'", with: "'3.0'")
                 + rule("", "").replacing("'<2'", with: "'<2 || 3.0'"),
-            "release",
-            "withdraw",
-            "a",
-            "3.0"
+            "release withdraw a 3.0"
         ),
         Edit(
             "take a withdrawal back",
             staged.replacing("2.0", with: "3.0") + release + rule("", "")
                 + "UPDATE releases SET withdrawn_at = now() WHERE version = '2.0';",
-            "release",
-            "edit",
-            "a",
-            "2.0",
-            "--clear",
-            "withdrawn-at"
+            "release edit a 2.0 --clear withdrawn-at"
         ),
     ]
 
@@ -227,23 +160,19 @@ struct ConsentTests {
 
     /// Edits that lock nobody out newly.
     static let harmless = [
-        Edit("disable a lockout", release + rule("", ""), "rule", "disable", "lock"),
-        Edit("rollout down", release + rule("", ""), "rule", "rollout", "lock", "10%"),
-        Edit("an earlier end", release + rule("", ""), "rule", "edit", "lock", "--ends-at", "+1h"),
-        Edit("other words", release + rule("", ""), "rule", "edit", "lock", "--title", "New", "--text", "New"),
-        Edit("pause the app", release + rule("", ""), "app", "pause", "a"),
-        Edit("a staged release", staged + rule("", ""), "release", "add", "a", "2.2", "--platform", "ios", "--staged"),
-        Edit("a message", release, "rule", "add", "m", "--title", "T", "--text", "X", "--enable"),
-        Edit("a final rule", release + rule("", ""), "rule", "add", "m", "--title", "T", "--text", "X", "--final"),
-        Edit("a lockout that is off", release, "rule", "add", "m", "--title", "T", "--text", "X", "--lockout"),
+        Edit("disable a lockout", release + rule("", ""), "rule disable lock"),
+        Edit("rollout down", release + rule("", ""), "rule rollout lock 10%"),
+        Edit("an earlier end", release + rule("", ""), "rule edit lock --ends-at +1h"),
+        Edit("other words", release + rule("", ""), "rule edit lock --title New --text New"),
+        Edit("pause the app", release + rule("", ""), "app pause a"),
+        Edit("a staged release", staged + rule("", ""), "release add a 2.2 --platform ios --staged"),
+        Edit("a message", release, "rule add m --title T --text X --enable"),
+        Edit("a final rule", release + rule("", ""), "rule add m --title T --text X --final"),
+        Edit("a lockout that is off", release, "rule add m --title T --text X --lockout"),
         Edit(
             "a lockout that is over",
             release + rule(", starts_at, ends_at", ", now() - interval '2 h', now() - interval '1 h'"),
-            "rule",
-            "edit",
-            "lock",
-            "--clear",
-            "starts-at"
+            "rule edit lock --clear starts-at"
         ),
     ]
 
