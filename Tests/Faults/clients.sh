@@ -6,13 +6,22 @@
 # Clients that mean harm. The checks of others are answered all the while, and the server's memory does not grow.
 
 scenario slow-headers 6 "48 clients send headers that never end, a byte at a time"
-slow_headers() { hostile slow-headers; }
+slow_headers() {
+    export VERSIONGATE_HEADER_TIMEOUT=1
+    hostile slow-headers
+}
 
 scenario slow-bodies 6 "48 clients send bodies a byte at a time"
-slow_bodies() { hostile slow-bodies; }
+slow_bodies() {
+    export VERSIONGATE_BODY_TIMEOUT=1
+    hostile slow-bodies
+}
 
 scenario never-reading 6 "48 clients ask and ask, and read no answer"
-never_reading() { hostile never-reading; }
+never_reading() {
+    export VERSIONGATE_UNREAD_TIMEOUT=1
+    hostile never-reading
+}
 
 scenario idle-connections 6 "10,000 connections that say nothing; needs 'ulimit -n' of 10,200"
 idle_connections() {

@@ -109,13 +109,20 @@ class Hostile:
             await asyncio.wait([over], timeout=0.25)
         self.closed += 1
 
+    def expect_closed(self):
+        """The server must have had enough of at least some."""
+        if not self.closed:
+            self.faults.append("the server ended no connection")
+
     async def slow_headers(self):
         await self.run(lambda r, w: self.drip(r, w, HEAD + b"X-Slow: ", b"a"), self.connections)
+        self.expect_closed()
         return f"{self.count} bytes of headers, {self.closed} connections ended by the server"
 
     async def slow_bodies(self):
         start = HEAD + b"Content-Length: 4000\r\n\r\n"
         await self.run(lambda r, w: self.drip(r, w, start, b" "), self.connections)
+        self.expect_closed()
         return f"{self.count} bytes of bodies, {self.closed} connections ended by the server"
 
     async def never_reading(self):
@@ -127,7 +134,8 @@ class Hostile:
                 await writer.drain()
 
         await self.run(work, self.connections)
-        return f"{self.count} requests sent, no answer read"
+        self.expect_closed()
+        return f"{self.count} requests sent, no answer read, {self.closed} connections ended by the server"
 
     async def idle(self):
         opened = []
