@@ -2,13 +2,14 @@
 // Copyright the versiongate authors
 
 import Foundation
+import PolicyServer
 
 /// How many files and connections the system lets this process have open.
 enum OpenFileLimit {
     /// What is kept for everything but clients: the database, files, the management listener, four for each event loop.
     ///
     /// There must always be some left: libdispatch ends a process that has work to do and cannot open a file.
-    static let reserve = 128 + 4 * ProcessInfo.processInfo.activeProcessorCount
+    static let reserve = 128 + 4 * AvailableProcessors.count
 
     /// Raises the limit as far as the process may, and returns it.
     ///
