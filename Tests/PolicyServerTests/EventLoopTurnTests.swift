@@ -91,7 +91,7 @@ struct EventLoopTurnTests {
         #expect(answeredChecks.sum == 15 * 1_000)
     }
 
-    @Test("sends what it has when many connections wait for it")
+    @Test("sends what it has when many responses wait for it")
     func manyConnections() throws {
         let channels = try (0..<100).map { _ in try connect() }
         for channel in channels { try ask(channel) }
@@ -102,6 +102,18 @@ struct EventLoopTurnTests {
         let late = try channels.filter { try !sent(by: $0).isEmpty }.count
         #expect(late == 36)
         #expect(answeredCount == 100)
+    }
+
+    @Test("does not let others wait for what a long pipeline was answered")
+    func longPipeline() throws {
+        let (channel, other) = (try connect(), try connect())
+        try ask(other)
+        let request = "GET /v1/check?bundle=com.example.doto&version=1.1 HTTP/1.1\r\nHost: a\r\n\r\n"
+        try channel.writeInbound(ByteBuffer(string: String(repeating: request, count: 70)))
+        #expect(try sent(by: channel).components(separatedBy: PublicListenerFixture.answer).count == 71)
+        #expect(try sent(by: other).hasSuffix(PublicListenerFixture.answer))
+        #expect(answeredCount == 71)
+        eventLoop.run()
     }
 
     @Test("sends the last response before the connection ends")

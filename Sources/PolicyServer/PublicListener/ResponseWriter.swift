@@ -28,11 +28,10 @@ struct ResponseWriter {
         }
     }
 
-    /// What the head of an answer depends on, but for the length.
+    /// What the head of an answer depends on up to the length.
     private struct HeadKey: Equatable {
         let second: Int64
         let revision: Int64?
-        let connection: ConnectionHeader
     }
 
     /// The most memory that a connection keeps for its next answer.
@@ -52,20 +51,18 @@ struct ResponseWriter {
         now: Timestamp,
         to buffer: inout ByteBuffer
     ) {
-        let key = HeadKey(
-            second: HTTPDate.second(of: now),
-            revision: revision,
-            connection: connection
-        )
+        let key = HeadKey(second: HTTPDate.second(of: now), revision: revision)
         if key != headKey {
             headKey = key
             head = Array(Self.head(key).utf8)
         }
         if buffer.capacity > Self.keptCapacity { buffer = ByteBuffer() }
-        buffer.clear(minimumCapacity: head.count + body.count + 24)
+        buffer.clear(minimumCapacity: head.count + body.count + 48)
         buffer.writeBytes(head)
         buffer.writeDecimal(body.count)
-        buffer.writeInteger(0x0D0A_0D0A as UInt32)
+        buffer.writeStaticString("\r\n")
+        buffer.writeString(connection.line)
+        buffer.writeStaticString("\r\n")
         if !omitsBody {
             buffer.writeBytes(body)
         }
@@ -79,7 +76,7 @@ struct ResponseWriter {
             Content-Type: application/json\r
             Cache-Control: no-store\r
             \(revision)Date: \(HTTPDate.format(key.second))\r
-            \(key.connection.line)Content-Length:\u{20}
+            Content-Length:\u{20}
             """
     }
 

@@ -6,8 +6,8 @@ import UpdatePolicy
 
 /// One turn of an event loop: what arrived on its connections is answered, then all responses are sent.
 ///
-/// A response that is sent wakes whoever waits for it. Sent one by one, each while the next request is read, they cost a
-/// tenth more of the server's time than sent together. All checks of a turn share one reading of the clock.
+/// A response that is sent wakes whoever waits for it. Sent one by one, each before the next request is read, they cost a
+/// twelfth more of the server's time than sent together. All checks of a turn share one reading of the clock.
 final class EventLoopTurn {
     private let eventLoop: any EventLoop
     private let clock: @Sendable () -> Timestamp
@@ -18,8 +18,8 @@ final class EventLoopTurn {
     private var unflushed: [PublicRequestHandler] = []
     private var flushing: [PublicRequestHandler] = []
 
-    /// The most connections whose responses wait for each other; so no check is answered by an old clock.
-    private static let maximumConnections = 64
+    /// How many responses wait for each other; then they are sent, so that no check is answered by an old clock.
+    private static let maximumResponses = 64
 
     /// Creates the turns of one event loop.
     ///
@@ -50,7 +50,7 @@ final class EventLoopTurn {
     /// Lets a connection send what it wrote at the end of the turn.
     func flushAtEnd(_ connection: PublicRequestHandler) {
         unflushed.append(connection)
-        if unflushed.count >= Self.maximumConnections {
+        if answered.count >= Self.maximumResponses {
             end()
         } else {
             scheduleEnd()
