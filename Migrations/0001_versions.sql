@@ -33,6 +33,7 @@ $$;
 CREATE FUNCTION version_key(version text) RETURNS bytea
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
 AS $$
 DECLARE
     written CONSTANT text COLLATE "C" := btrim(version, E' \t');
@@ -115,6 +116,7 @@ COMMENT ON TYPE version_spans IS 'What a version range means: the spans of versi
 CREATE FUNCTION version_family_start(numbers text[]) RETURNS bytea
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
 AS $$
 DECLARE
     release CONSTANT bytea := version_key(array_to_string(coalesce(nullif(numbers, '{}'), '{0}'), '.'));
@@ -146,6 +148,7 @@ COMMENT ON FUNCTION version_family_end(text[], integer) IS
 CREATE FUNCTION version_operand_fault(operator text, operand text, key bytea, OUT fault text, OUT hint text)
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
 AS $$
 DECLARE
     written CONSTANT text COLLATE "C" := operand;
@@ -184,6 +187,7 @@ CREATE FUNCTION read_version_comparator(
 )
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
 AS $$
 DECLARE
     -- Nothing is below 0-0.
@@ -282,6 +286,7 @@ COMMENT ON FUNCTION read_version_comparator(text, text) IS
 CREATE FUNCTION read_version_range(range text, OUT spans version_spans, OUT fault text, OUT hint text)
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
 AS $$
 DECLARE
     side text COLLATE "C";

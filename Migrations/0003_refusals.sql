@@ -74,6 +74,7 @@ COMMENT ON FUNCTION check_key(text, text) IS 'Refuses what cannot be the key of 
 CREATE FUNCTION check_bundle(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
 AS $$
 BEGIN
     IF value = '' OR octet_length(value) > 255 OR value ~ '[\u0001-\u0020\u007F-\u009F]' THEN
@@ -130,6 +131,7 @@ COMMENT ON FUNCTION check_version_range(text, text) IS
 CREATE FUNCTION check_list(value text[], place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
 AS $$
 DECLARE
     item text;
@@ -167,6 +169,7 @@ COMMENT ON FUNCTION check_list(text[], text) IS
 CREATE FUNCTION check_platform(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
 AS $$
 BEGIN
     IF value = '' OR value ~ '^[ \t]|[ \t]$|[\u0001-\u001F\u007F-\u009F]' OR octet_length(value) > 255 THEN
@@ -238,6 +241,7 @@ COMMENT ON FUNCTION check_regions(text[], text) IS
 CREATE FUNCTION check_language(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
 AS $$
 BEGIN
     IF value COLLATE "C" ~ '^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$' AND octet_length(value) <= 255 THEN
@@ -405,6 +409,7 @@ COMMENT ON FUNCTION check_soak(interval, text) IS 'Refuses a negative time, one 
 CREATE FUNCTION check_text(value text, place text, longest integer) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
 AS $$
 DECLARE
     control text;

@@ -70,10 +70,11 @@ COMMENT ON TABLE changes IS
     'The history: a row for each transaction that changed the policy. Written by triggers alone.';
 COMMENT ON COLUMN changes.id IS 'The revision that the change made.';
 COMMENT ON COLUMN changes.at IS 'When it was committed.';
-COMMENT ON COLUMN changes.role IS 'Database role that was logged in.';
+COMMENT ON COLUMN changes.role IS 'Database role that was logged in. The one word about the author that is verified.';
 COMMENT ON COLUMN changes.os_user IS
-    'The operating system''s user, as the tool said in the setting versiongate.os_user.';
-COMMENT ON COLUMN changes.tool IS 'The tool, as it said in application_name: psql, versiongate, ...';
+    'The operating system''s user, as the tool said in the setting versiongate.os_user: a claim, not verified.';
+COMMENT ON COLUMN changes.tool IS
+    'The tool, as it said in application_name (psql, versiongate, ...): a claim, not verified.';
 COMMENT ON COLUMN changes.why IS 'The reason, as it was given in the setting versiongate.why.';
 COMMENT ON COLUMN changes.undoes IS 'The change that this one undid.';
 COMMENT ON COLUMN changes.token IS 'The token that the policy had from this change on.';

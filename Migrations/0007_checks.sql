@@ -468,6 +468,7 @@ COMMENT ON FUNCTION explain_check(jsonb, timestamptz) IS
 CREATE FUNCTION fill_placeholders(template text, app text, target text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
 AS $$
 BEGIN
     -- In one pass: what is filled in is not looked at again. Texts have no control characters, so two can stand in.

@@ -96,6 +96,7 @@ COMMENT ON FUNCTION undo_conflict(bigint, text, jsonb, text[]) IS
 CREATE FUNCTION undo_change(id bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
     SET TimeZone = 'UTC'
     SET IntervalStyle = 'postgres'
 AS $$

@@ -36,13 +36,11 @@ final class LibpqConnection {
 
     deinit { close() }
 
+    /// Sets what our statements rely on, since every role may set defaults for its own sessions to come.
     private func configureSession(_ configuration: PostgresConfiguration) throws(PostgresError) {
-        var settings = ""
-        if let timeout = configuration.statementTimeout {
-            settings += "SET statement_timeout = \(timeout.milliseconds);"
-        }
-        if let timeout = configuration.lockTimeout { settings += "SET lock_timeout = \(timeout.milliseconds);" }
-        if !settings.isEmpty { try execute(settings, isCancellable: true) }
+        let settings = configuration.sessionSettings.sorted { $0.key < $1.key }
+        let assignments = settings.map { "SET \($0.key) = \($0.value);" }.joined()
+        try execute(assignments, isCancellable: true)
     }
 
     /// Ends the connection; it is not used again.

@@ -24,12 +24,12 @@ public struct PostgresConfiguration: Sendable {
     /// rightly computes for longer needs a larger bound.
     public var responseTimeout: Duration
 
-    /// The server's own bound on a statement (`statement_timeout`); nil leaves the server's setting.
+    /// The server's own bound on a statement (`statement_timeout`); nil for none, so that ``responseTimeout`` alone holds.
     ///
     /// This and ``lockTimeout`` are settings of a session, which a pooler in transaction mode does not keep.
     public var statementTimeout: Duration?
 
-    /// The server's own bound on the wait for a lock (`lock_timeout`); nil leaves the server's setting.
+    /// The server's own bound on the wait for a lock (`lock_timeout`); nil for 10 seconds.
     public var lockTimeout: Duration?
 
     /// Creates a configuration.
@@ -49,6 +49,27 @@ public struct PostgresConfiguration: Sendable {
         self.responseTimeout = responseTimeout
         self.statementTimeout = statementTimeout
         self.lockTimeout = lockTimeout
+    }
+}
+
+extension PostgresConfiguration {
+    /// The settings of a session, by name, each with its value as SQL.
+    ///
+    /// Any role may set defaults for its own sessions, and so for everybody who logs in as it: these are what our
+    /// statements, and the answers that we read, rely on.
+    var sessionSettings: [String: String] {
+        [
+            "search_path": "public, pg_temp",
+            "standard_conforming_strings": "on",
+            "default_transaction_read_only": "off",
+            "client_min_messages": "notice",
+            "DateStyle": "ISO",
+            "IntervalStyle": "postgres",
+            "statement_timeout": String(statementTimeout?.milliseconds ?? 0),
+            "lock_timeout": String((lockTimeout ?? .seconds(10)).milliseconds),
+            "idle_in_transaction_session_timeout": "'5min'",
+            "idle_session_timeout": "0",
+        ]
     }
 }
 

@@ -17,7 +17,7 @@ extension CommandError {
     /// A refusal of the database with its detail and hint, or how the database failed.
     init(_ error: PostgresError) {
         switch error.code {
-        case .server where error.sqlState == .insufficientPrivilege:
+        case .server where error.sqlState == .insufficientPrivilege && (error.hint ?? "").isEmpty:
             self.init("\(error.message); log in as versiongate_admin to edit, as the schema's owner to migrate")
         case .server:
             var lines = [error.message]

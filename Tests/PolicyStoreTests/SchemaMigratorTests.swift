@@ -137,6 +137,57 @@ struct SchemaMigratorTests {
         }
     }
 
+    @Test("printed as a script make by psql what migrating makes, and keep the same record")
+    func printsAScript() async throws {
+        let migrator = SchemaMigrator(logger: TestDatabase.logger)
+        let database = TestDatabase.current
+        let result = try await database.psql(migrator.script)
+        #expect(result.isSuccess, "\(result.errors)")
+        let connection = try await database.connect()
+        #expect(try await migrator.status(connection).applied == Migration.all)
+        #expect(try await migrator.migrate(connection) == [])
+        let server = try await database.connect(user: "versiongate_server")
+        #expect(try await PolicyReader.policy(server).rules == [])
+    }
+
+    @Test("printed as a script are applied as a whole or not at all")
+    func printsOneTransaction() async throws {
+        let database = TestDatabase.current
+        let connection = try await database.connect()
+        try await connection.execute("CREATE TABLE c (n text)")
+        let refused = try await database.psql(migrator(Self.steps).script)
+        #expect(!refused.isSuccess)
+        #expect(refused.errors.contains("relation \"c\" already exists"))
+        #expect(try await migrator(Self.steps).status(connection).applied == [])
+        #expect(try await connection.query("SELECT to_regclass('a') IS NULL").value(as: Bool.self))
+    }
+
+    @Test("that psql ran from their files alone are refused with what to do instead")
+    func refusesWhatIsNotRecorded() async throws {
+        let connection = try await TestDatabase.current.connect()
+        for migration in Migration.all { try await connection.execute("BEGIN; \(migration.sql); COMMIT") }
+        await #expect(throws: SchemaError.unrecorded) {
+            try await SchemaMigrator(logger: TestDatabase.logger).migrate(connection)
+        }
+        #expect(SchemaError.unrecorded.description.contains("versiongate migrate --print"))
+    }
+
+    @Test("name who holds their lock when they give up on it")
+    func namesTheHolderOfTheLock() async throws {
+        let holder = try await TestDatabase.current.connect()
+        try await holder.execute(
+            "SET application_name = 'somebody'; SELECT pg_advisory_lock(x'7665727367617465'::bigint)"
+        )
+        let process = try await holder.query("SELECT pg_backend_pid()").value(as: Int.self)
+        let impatient = SchemaMigrator(migrations: Self.steps, lockTimeout: "20ms", logger: TestDatabase.logger)
+        let connection = try await TestDatabase.current.connect()
+        let error = SchemaError.locked(by: "process \(process), role versiongate, somebody")
+        await #expect(throws: error) { try await impatient.migrate(connection) }
+        #expect(error.description.contains("pg_terminate_backend"))
+        try await holder.execute("SELECT pg_advisory_unlock_all()")
+        #expect(try await impatient.migrate(connection) == Self.steps.map(\.name))
+    }
+
     @Test("errors say what to do")
     func explainsErrors() {
         #expect(SchemaError.notInstalled.description.contains("versiongate migrate"))
@@ -145,5 +196,7 @@ struct SchemaMigratorTests {
         #expect(SchemaError.unreadable(needs: "x").description.contains("newer one"))
         #expect(SchemaError.changed(name: "x").description.contains("restore the file"))
         #expect(SchemaError.misplaced(applied: "x", expected: "y").description.contains("missing or was renamed"))
+        #expect(SchemaError.misplaced(applied: "x", expected: "y").description.contains("CHANGELOG.md"))
+        #expect(SchemaError.changed(name: "x").description.contains("CHANGELOG.md"))
     }
 }

@@ -53,6 +53,7 @@ public struct PolicyFollower: Service {
                     backoff.reset()
                     policy.noteDatabase(isReachable: true)
                     logger.notice("Connected to the database")
+                    await warnOfDangers(connection)
                     state = await follow(connection, state)
                     await connection.close()
                 } catch {
@@ -77,6 +78,17 @@ public struct PolicyFollower: Service {
             of: { try await PostgresConnection.connect(configuration, logger: logger) },
             onFailure: { reportUnreachable($0) }
         )
+    }
+
+    /// Warns where somebody can act as the owner of the schema, which is no reason to answer nothing.
+    private func warnOfDangers(_ connection: PostgresConnection) async {
+        let faults = try? await connection.transaction(.repeatableReadReadOnly) { try SchemaFault.all($0) }
+        for fault in faults ?? [] where fault.isDangerous {
+            logger.warning(
+                "The rights in the database are not safe",
+                metadata: ["fault": "\(fault.fault)", "remedy": "\(fault.remedy)"]
+            )
+        }
     }
 
     /// Follows one connection until it breaks or the task is cancelled.

@@ -15,6 +15,12 @@ public enum SchemaError: Error, Hashable, CustomStringConvertible {
     case changed(name: String)
     /// The database has, at this place, another migration than this binary.
     case misplaced(applied: String, expected: String)
+    /// The database has the tables of versiongate, and nothing that says which migrations made them.
+    case unrecorded
+    /// Somebody else can act as the owner of the schema.
+    case unsafe([SchemaFault])
+    /// Another session holds the lock of the migrations.
+    case locked(by: String)
 
     /// The fault and what to do.
     public var description: String {
@@ -30,11 +36,22 @@ public enum SchemaError: Error, Hashable, CustomStringConvertible {
         case .unreadable(let needs):
             "the database's policy can be read only by a versiongate that knows \(needs); use that newer one"
         case .changed(let name):
-            "the migration \(name) differs from the one that was applied to this database; "
-                + "applied migrations must never be edited: restore the file and put the change into a new migration"
+            "the migration \(name) differs from the one that was applied to this database; a released migration is "
+                + "never edited: restore the file and put the change into a new one (for a database that an unreleased "
+                + "versiongate made, see CHANGELOG.md: export its policy, and apply it to a new database)"
         case .misplaced(let applied, let expected):
             "the database has applied \(applied) where this binary has \(expected); "
-                + "a migration is missing or was renamed: use the versiongate that made this database"
+                + "a migration is missing or was renamed: use the versiongate that made this database (if it was an "
+                + "unreleased one, see CHANGELOG.md: export its policy, and apply it to a new database)"
+        case .unrecorded:
+            "the database has tables of versiongate and no record of its migrations, as their files were run by hand; "
+                + "make a new database with `versiongate migrate`, or with psql and what `versiongate migrate --print` "
+                + "prints, which keeps the record"
+        case .unsafe(let faults):
+            faults.map { "\($0.fault)\nHint: \($0.remedy)" }.joined(separator: "\n")
+        case .locked(let holder):
+            "somebody else holds the lock of the migrations: \(holder); if it does not migrate, end it with "
+                + "`SELECT pg_terminate_backend(PROCESS)`, then migrate again"
         }
     }
 }

@@ -10,10 +10,9 @@ public import Postgres
 /// apply each file once, and a failure leaves the schema at the last whole step.
 public struct SchemaMigrator: Sendable {
     private let migrations: [Migration]
+    private let lockTimeout: String
     private let logger: Logger
 
-    /// How long a migration waits for a lock before it gives up.
-    private static let lockTimeout = "10s"
     /// The key of the advisory lock: "versgate" as eight ASCII bytes.
     private static let advisoryLock: Int64 = 0x7665_7273_6761_7465
 
@@ -21,9 +20,11 @@ public struct SchemaMigrator: Sendable {
     ///
     /// - Parameters:
     ///   - migrations: The steps, in order; all that this binary knows unless a test says otherwise.
+    ///   - lockTimeout: How long a migration waits for a lock before it gives up, as PostgreSQL writes times.
     ///   - logger: Where each applied step is logged.
-    public init(migrations: [Migration] = Migration.all, logger: Logger) {
+    public init(migrations: [Migration] = Migration.all, lockTimeout: String = "10s", logger: Logger) {
         self.migrations = migrations
+        self.lockTimeout = lockTimeout
         self.logger = logger
     }
 
@@ -36,10 +37,44 @@ public struct SchemaMigrator: Sendable {
         }
     }
 
+    /// What is wrong with the rights in a database.
+    ///
+    /// - Throws: `PostgresError`.
+    public func faults(_ connection: PostgresConnection) async throws -> [SchemaFault] {
+        try await connection.transaction(.repeatableReadReadOnly) { try SchemaFault.all($0) }
+    }
+
+    /// All migrations as one script for psql, which leaves an empty database as ``migrate(_:)`` does.
+    public var script: String {
+        let steps = migrations.map { migration in
+            """
+            -- \(migration.name).sql
+
+            \(migration.sql)
+            INSERT INTO public.schema_migrations (name, checksum) VALUES ('\(migration.name)', '\(migration.checksum)');
+
+            """
+        }
+        return """
+            -- The schema of versiongate. On an empty database, all of it or nothing:
+            -- versiongate migrate --print | psql --no-psqlrc DATABASE
+
+            \\set ON_ERROR_STOP on
+            BEGIN;
+
+            \(Self.bookkeeping)
+
+            \(steps.joined(separator: "\n"))
+            COMMIT;
+
+            """
+    }
+
     /// Applies what is pending.
     ///
     /// - Returns: The names of the migrations that this call applied.
-    /// - Throws: ``SchemaError`` if the schema is newer or does not fit; `PostgresError`.
+    /// - Throws: ``SchemaError`` if the schema is newer or does not fit, if somebody can act as its owner, or if another
+    ///   session holds the lock; `PostgresError`.
     @discardableResult
     public func migrate(_ connection: PostgresConnection) async throws -> [String] {
         var applied: [String] = []
@@ -54,28 +89,17 @@ public struct SchemaMigrator: Sendable {
         try await connection.transaction(.readWrite) { [self] session in
             _ = try session.query(
                 "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', '0', true)",
-                [Self.lockTimeout]
+                [lockTimeout]
             )
-            _ = try session.query("SELECT pg_advisory_xact_lock($1)", [Self.advisoryLock])
+            try takeLock(session)
             let status = try status(session)
             if let unknown = status.unknown.first {
                 throw SchemaError.newer(unknown: [unknown] + status.unknown.dropFirst())
             }
+            let dangers = try SchemaFault.all(session).filter(\.isDangerous)
+            guard dangers.isEmpty else { throw SchemaError.unsafe(dangers) }
             guard let next = status.pending.first else { return nil }
-            try session.execute(
-                """
-                CREATE TABLE IF NOT EXISTS public.schema_migrations (
-                    name text COLLATE "C" CONSTRAINT schema_migrations_pkey PRIMARY KEY,
-                    checksum text NOT NULL,
-                    applied_at timestamptz NOT NULL DEFAULT now()
-                );
-                COMMENT ON TABLE public.schema_migrations IS
-                    'Which files of Migrations/ were applied, in the order of their names; written by versiongate migrate.';
-                COMMENT ON COLUMN public.schema_migrations.name IS 'The file, without its ending.';
-                COMMENT ON COLUMN public.schema_migrations.checksum IS 'SHA-256 of the file, as it was applied.';
-                COMMENT ON COLUMN public.schema_migrations.applied_at IS 'When it was applied.';
-                """
-            )
+            try session.execute(Self.bookkeeping)
             try session.execute(next.sql)
             _ = try session.query(
                 "INSERT INTO public.schema_migrations (name, checksum) VALUES ($1, $2)",
@@ -85,12 +109,52 @@ public struct SchemaMigrator: Sendable {
         }
     }
 
+    /// Takes the lock that migrators hold until the end of their transaction.
+    ///
+    /// Any role may take it, so who does not let go is named.
+    private func takeLock(_ session: PostgresSession) throws {
+        let isFree = try session.query("SELECT pg_try_advisory_xact_lock($1)", [Self.advisoryLock])
+        guard try !isFree.value(as: Bool.self) else { return }
+        let holder = try session.query(Self.holder, [Self.advisoryLock]).value(as: String?.self)
+        do {
+            _ = try session.query("SELECT pg_advisory_xact_lock($1)", [Self.advisoryLock])
+        } catch {
+            guard error.sqlState == .lockNotAvailable else { throw error }
+            throw SchemaError.locked(by: holder ?? "it cannot be seen who")
+        }
+    }
+
+    /// Who holds an advisory lock of this database.
+    private static let holder = """
+        SELECT string_agg(concat_ws(', ', 'process ' || l.pid, 'role ' || a.usename, nullif(a.application_name, '')), '; ')
+          FROM pg_locks AS l LEFT JOIN pg_stat_activity AS a ON a.pid = l.pid
+         WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+           AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
+           AND (l.classid::bigint << 32) + l.objid::bigint = $1
+        """
+
+    /// Makes the table that says which migrations were applied.
+    private static let bookkeeping = """
+        CREATE TABLE IF NOT EXISTS public.schema_migrations (
+            name text COLLATE "C" CONSTRAINT schema_migrations_pkey PRIMARY KEY,
+            checksum text NOT NULL,
+            applied_at timestamptz NOT NULL DEFAULT now()
+        );
+        COMMENT ON TABLE public.schema_migrations IS
+            'Which files of Migrations/ were applied, in the order of their names; written by versiongate migrate.';
+        COMMENT ON COLUMN public.schema_migrations.name IS 'The file, without its ending.';
+        COMMENT ON COLUMN public.schema_migrations.checksum IS 'SHA-256 of the file, as it was applied.';
+        COMMENT ON COLUMN public.schema_migrations.applied_at IS 'When it was applied.';
+        """
+
     /// How the schema compares, seen from within a transaction.
     ///
     /// - Throws: ``SchemaError`` if an applied migration is changed, missing or misplaced; `PostgresError`.
     public func status(_ session: PostgresSession) throws -> SchemaStatus {
         guard try session.query("SELECT to_regclass('public.schema_migrations') IS NOT NULL").value(as: Bool.self)
         else {
+            let hasTables = try session.query("SELECT to_regclass('public.policy_revision') IS NOT NULL")
+            guard try !hasTables.value(as: Bool.self) else { throw SchemaError.unrecorded }
             return SchemaStatus(applied: [], pending: migrations, unknown: [])
         }
         let applied = try session.query("SELECT name, checksum FROM public.schema_migrations ORDER BY name").map {

@@ -2,6 +2,8 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
+import Foundation
+import Logging
 import PolicyStore
 
 /// `versiongate migrate`
@@ -13,8 +15,16 @@ struct MigrateCommand: AsyncParsableCommand {
             Each migration is applied in a transaction of its own; running the command twice, or on two machines at
             once, applies each once. The database role needs to own the schema, and the first time to create roles.
 
+            A database in which somebody else could act as the owner of the schema is refused, with the way to mend it;
+            --status names this and lesser faults of the rights in it.
+
+            --print shows the schema of this binary: all its migrations in order, as one script for psql, which keeps
+            the same record. Of what is defined twice in it, the last definition is in force. What a database really has
+            is shown by pg_dump --schema-only.
+
             Examples:
               versiongate migrate --status
+              versiongate migrate --print | psql --no-psqlrc postgresql://owner@db.example.com/versiongate
               DATABASE_URL=postgresql://owner@db.example.com/versiongate versiongate migrate
             """
     )
@@ -22,14 +32,29 @@ struct MigrateCommand: AsyncParsableCommand {
     @Flag(help: "Show what is applied and what is pending, and change nothing.")
     var status = false
 
+    @Flag(name: .customLong("print"), help: "Print the schema as SQL, without a database.")
+    var prints = false
+
     @OptionGroup var output: OutputOptions
     @OptionGroup var database: DatabaseOptions
 
+    func validate() throws {
+        guard !status || !prints else { throw ValidationError("Give one of --status and --print.") }
+    }
+
     func run() async throws {
+        guard !prints else {
+            print(SchemaMigrator(logger: Logger(label: "versiongate")).script, terminator: "")
+            return
+        }
         try await database.withConnection(as: .owner, migrating: false) { connection, logger in
             let migrator = SchemaMigrator(logger: logger)
             if status {
                 print(show(try await migrator.status(connection)))
+                for fault in try await migrator.faults(connection) {
+                    let line = "\(fault.isDangerous ? "Danger" : "Warning"): \(fault.fault)\nHint: \(fault.remedy)\n"
+                    FileHandle.standardError.write(Data(line.utf8))
+                }
                 return
             }
             let applied = try await Progress.showing("Applying migrations") { try await migrator.migrate(connection) }

@@ -49,6 +49,10 @@ actor DatabasePreparation {
                 try await database.migrate(logger: logger)
             } catch let error as SchemaError {
                 logger.error("The schema cannot be brought up to date", metadata: ["error": "\(error)"])
+            } catch let error as PostgresError where error.code == .server {
+                // The database answers, and refuses to migrate; what is in it may still be read.
+                let reason = [error.message, error.hint].compactMap(\.self).joined(separator: "; ")
+                logger.error("The schema cannot be brought up to date", metadata: ["error": "\(reason)"])
             }
             isMigrated = true
         }

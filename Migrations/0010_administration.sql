@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Copyright the versiongate authors
 --
--- For the people who administer with psql: views of what is in force, the policy as it stood at any revision, and
--- what the roles may do with them.
+-- For the people who administer with psql: views of what is in force and of the history, and the policy as it stood at
+-- any revision.
 
 SET LOCAL search_path = public, pg_temp;
 
@@ -206,12 +206,6 @@ COMMENT ON COLUMN history.why IS 'The reason that was given.';
 COMMENT ON COLUMN history.undoes IS 'The change that this one undid.';
 COMMENT ON COLUMN history.edits IS 'What it did to each row, a line a row.';
 
-COMMENT ON COLUMN changes.role IS 'Database role that was logged in. The one word about the author that is verified.';
-COMMENT ON COLUMN changes.os_user IS
-    'The operating system''s user, as the tool said in the setting versiongate.os_user: a claim, not verified.';
-COMMENT ON COLUMN changes.tool IS
-    'The tool, as it said in application_name (psql, versiongate, ...): a claim, not verified.';
-
 -- The policy as it stood.
 --
 -- A row that no change after a revision has touched stands as it stood then. Any other stands as the first of these
@@ -256,9 +250,9 @@ BEGIN
             MESSAGE = format('there is no revision %s', coalesce(rows_at.revision::text, 'NULL')),
             HINT = format('The policy began at revision 0, without any rows, and is at %s now.', newest);
     END IF;
-    SELECT max(id) INTO missing
-      FROM generate_series(rows_at.revision + 1, newest) AS id
-     WHERE NOT EXISTS (SELECT FROM changes AS c WHERE c.id = id.id);
+    SELECT max(wanted.change) INTO missing
+      FROM generate_series(rows_at.revision + 1, newest) AS wanted(change)
+     WHERE NOT EXISTS (SELECT FROM changes AS c WHERE c.id = wanted.change);
     IF missing IS NOT NULL THEN
         RAISE object_not_in_prerequisite_state USING
             MESSAGE = format('the history does not reach back to revision %s', rows_at.revision),
@@ -290,9 +284,9 @@ BEGIN
           FROM touched AS t
           JOIN later AS l ON l.old_key = t.key AND l.change = t.change
          UNION ALL
-        SELECT now.row
-          FROM (SELECT to_jsonb(r) AS row FROM public.%1$I AS r) AS now
-         WHERE NOT EXISTS (SELECT FROM touched AS t WHERE t.key = row_columns(now.row, $1))
+        SELECT present.row
+          FROM (SELECT to_jsonb(r) AS row FROM public.%1$I AS r) AS present
+         WHERE NOT EXISTS (SELECT FROM touched AS t WHERE t.key = row_columns(present.row, $1))
         $query$,
         rows_at.table_name
     ) USING names, rows_at.revision, newest;
@@ -302,56 +296,103 @@ $$;
 COMMENT ON FUNCTION rows_at(text, bigint) IS
     'The rows of a policy table as they stood at a revision, rebuilt from the history.';
 
-DO $$
-DECLARE
-    name text;
+CREATE FUNCTION apps_at(revision bigint) RETURNS SETOF apps
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+    SET TimeZone = 'UTC'
+    SET IntervalStyle = 'postgres'
+AS $$
 BEGIN
-    FOREACH name IN ARRAY '{apps,store_links,releases,rules,rule_texts,rollout_steps}'::text[] LOOP
-        EXECUTE format(
-            $definition$
-            CREATE FUNCTION %1$I(revision bigint) RETURNS SETOF %2$I
-                LANGUAGE plpgsql STABLE
-                SET search_path = public, pg_temp
-                SET TimeZone = 'UTC'
-                SET IntervalStyle = 'postgres'
-            AS $body$
-            BEGIN
-                RETURN QUERY
-                SELECT stood.*
-                  FROM rows_at('%2$s', revision) AS row,
-                       LATERAL jsonb_populate_record(NULL::%2$I, row) AS stood;
-            END
-            $body$;
-            $definition$,
-            name || '_at',
-            name
-        );
-        EXECUTE format(
-            'COMMENT ON FUNCTION %I(bigint) IS %L', name || '_at',
-            format('The rows of %s as they stood at a revision: SELECT * FROM %1$s_at(41);', name)
-        );
-        EXECUTE format('REVOKE ALL ON FUNCTION %I(bigint) FROM PUBLIC', name || '_at');
-        EXECUTE format('GRANT EXECUTE ON FUNCTION %I(bigint) TO versiongate_admin', name || '_at');
-    END LOOP;
+    RETURN QUERY
+    SELECT stood.*
+      FROM rows_at('apps', revision) AS row, LATERAL jsonb_populate_record(NULL::apps, row) AS stood;
 END
 $$;
 
-REVOKE ALL ON FUNCTION rows_at(text, bigint) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION rows_at(text, bigint) TO versiongate_admin;
-GRANT SELECT ON active_rules, rollout_now, current_releases, recent_checks, history TO versiongate_admin;
+COMMENT ON FUNCTION apps_at(bigint) IS
+    'The rows of apps as they stood at a revision: SELECT * FROM apps_at(41);';
 
--- With standard_conforming_strings switched off, which any session may do, a backslash in a literal of a function would
--- mean something else: the dot of a version would match any character. So those functions do not leave it to the session.
-DO $$
-DECLARE
-    function record;
+CREATE FUNCTION store_links_at(revision bigint) RETURNS SETOF store_links
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+    SET TimeZone = 'UTC'
+    SET IntervalStyle = 'postgres'
+AS $$
 BEGIN
-    FOR function IN
-        SELECT p.oid::regprocedure AS signature
-          FROM pg_proc AS p
-         WHERE p.pronamespace = 'public'::regnamespace AND strpos(p.prosrc, U&'\005C') > 0
-    LOOP
-        EXECUTE format('ALTER FUNCTION %s SET standard_conforming_strings = on', function.signature);
-    END LOOP;
+    RETURN QUERY
+    SELECT stood.*
+      FROM rows_at('store_links', revision) AS row, LATERAL jsonb_populate_record(NULL::store_links, row) AS stood;
 END
 $$;
+
+COMMENT ON FUNCTION store_links_at(bigint) IS
+    'The rows of store_links as they stood at a revision: SELECT * FROM store_links_at(41);';
+
+CREATE FUNCTION releases_at(revision bigint) RETURNS SETOF releases
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+    SET TimeZone = 'UTC'
+    SET IntervalStyle = 'postgres'
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT stood.*
+      FROM rows_at('releases', revision) AS row, LATERAL jsonb_populate_record(NULL::releases, row) AS stood;
+END
+$$;
+
+COMMENT ON FUNCTION releases_at(bigint) IS
+    'The rows of releases as they stood at a revision: SELECT * FROM releases_at(41);';
+
+CREATE FUNCTION rules_at(revision bigint) RETURNS SETOF rules
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+    SET TimeZone = 'UTC'
+    SET IntervalStyle = 'postgres'
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT stood.*
+      FROM rows_at('rules', revision) AS row, LATERAL jsonb_populate_record(NULL::rules, row) AS stood;
+END
+$$;
+
+COMMENT ON FUNCTION rules_at(bigint) IS
+    'The rows of rules as they stood at a revision: SELECT * FROM rules_at(41);';
+
+CREATE FUNCTION rule_texts_at(revision bigint) RETURNS SETOF rule_texts
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+    SET TimeZone = 'UTC'
+    SET IntervalStyle = 'postgres'
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT stood.*
+      FROM rows_at('rule_texts', revision) AS row, LATERAL jsonb_populate_record(NULL::rule_texts, row) AS stood;
+END
+$$;
+
+COMMENT ON FUNCTION rule_texts_at(bigint) IS
+    'The rows of rule_texts as they stood at a revision: SELECT * FROM rule_texts_at(41);';
+
+CREATE FUNCTION rollout_steps_at(revision bigint) RETURNS SETOF rollout_steps
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+    SET TimeZone = 'UTC'
+    SET IntervalStyle = 'postgres'
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT stood.*
+      FROM rows_at('rollout_steps', revision) AS row, LATERAL jsonb_populate_record(NULL::rollout_steps, row) AS stood;
+END
+$$;
+
+COMMENT ON FUNCTION rollout_steps_at(bigint) IS
+    'The rows of rollout_steps as they stood at a revision: SELECT * FROM rollout_steps_at(41);';
+
+REVOKE ALL ON FUNCTION
+    rows_at(text, bigint), apps_at(bigint), store_links_at(bigint), releases_at(bigint), rules_at(bigint),
+    rule_texts_at(bigint), rollout_steps_at(bigint)
+    FROM PUBLIC;

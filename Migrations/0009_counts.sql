@@ -55,6 +55,3 @@ COMMENT ON COLUMN rule_counts.hour IS 'As in check_counts.';
 COMMENT ON COLUMN rule_counts.rule IS 'Key of the rule.';
 COMMENT ON COLUMN rule_counts.sent IS 'How often its message was sent.';
 COMMENT ON COLUMN rule_counts.lockouts IS 'How often with the lockout.';
-
-GRANT SELECT ON check_counts, rule_counts TO versiongate_server, versiongate_admin;
-GRANT INSERT, UPDATE, DELETE ON check_counts, rule_counts TO versiongate_server;

@@ -1,0 +1,139 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Copyright the versiongate authors
+--
+-- The schema that all else stands in, and what must hold of it.
+--
+-- Functions that run with their owner's rights find the names in them in schema public. Whoever may create a function
+-- or an operator there can have it called in place of another, and so act as the owner. From PostgreSQL 15 on nobody
+-- may by default; a database that came through pg_upgrade from an older one still lets everybody.
+
+SET LOCAL search_path = public, pg_temp;
+
+DO $$
+BEGIN
+    IF EXISTS (
+        SELECT FROM pg_namespace AS n, aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) AS granted
+         WHERE n.nspname = 'public' AND granted.grantee = 0 AND granted.privilege_type = 'CREATE'
+    ) THEN
+        REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+    END IF;
+END
+$$;
+
+CREATE FUNCTION schema_faults() RETURNS TABLE (fault text, remedy text, is_dangerous boolean)
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+AS $$
+#variable_conflict error
+DECLARE
+    schema_owner CONSTANT oid := (SELECT p.proowner FROM pg_proc AS p WHERE p.oid = 'public.schema_faults()'::regprocedure);
+    names CONSTANT name[] := '{versiongate_server,versiongate_admin}';
+    large_objects CONSTANT text := 'lo_create(oid), lo_creat(integer), lo_from_bytea(oid, bytea)';
+    unset text;
+BEGIN
+    RETURN QUERY
+    SELECT format('everybody may create objects in schema public, and so act as %s', schema_owner::regrole),
+           format(
+               'Let a superuser run: ALTER SCHEMA public OWNER TO %s; REVOKE CREATE ON SCHEMA public FROM PUBLIC;',
+               schema_owner::regrole
+           ),
+           true
+      FROM pg_namespace AS n, aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) AS granted
+     WHERE n.nspname = 'public' AND granted.grantee = 0 AND granted.privilege_type = 'CREATE';
+
+    RETURN QUERY
+    SELECT format('the role %I may create objects in schema public, and so act as %s', r.rolname, schema_owner::regrole),
+           CASE
+               WHEN r.rolsuper THEN format('Let a superuser run: ALTER ROLE %I NOSUPERUSER;', r.rolname)
+               ELSE format(
+                   'Run: REVOKE CREATE ON SCHEMA public FROM %1$I; and if that does not help, take it out of the roles'
+                   ' that may: SELECT roleid::regrole FROM pg_auth_members WHERE member = %1$L::regrole;',
+                   r.rolname
+               )
+           END,
+           true
+      FROM pg_roles AS r
+     WHERE r.rolname = ANY (names)
+       AND has_schema_privilege(r.oid, 'public', 'CREATE')
+       AND (r.rolsuper OR NOT EXISTS (
+           SELECT FROM pg_namespace AS n, aclexplode(n.nspacl) AS granted
+            WHERE n.nspname = 'public' AND granted.grantee = 0 AND granted.privilege_type = 'CREATE'
+       ));
+
+    -- Who may act as the owner anyway, or as everybody, gains nothing by an object of theirs.
+    RETURN QUERY
+    SELECT format('%s belongs to %s, who could act as %s by it', o.name, o.holder::regrole, schema_owner::regrole),
+           format('Look at it, and let its owner or a superuser run: DROP %s;', o.name),
+           true
+      FROM (
+          SELECT format('FUNCTION public.%s', p.oid::regprocedure) AS name, p.proowner AS holder
+            FROM pg_proc AS p
+           WHERE p.pronamespace = 'public'::regnamespace
+           UNION ALL
+          SELECT format('OPERATOR public.%s', o.oid::regoperator), o.oprowner
+            FROM pg_operator AS o
+           WHERE o.oprnamespace = 'public'::regnamespace
+           UNION ALL
+          SELECT format('TYPE public.%s', t.oid::regtype), t.typowner
+            FROM pg_type AS t
+           WHERE t.typnamespace = 'public'::regnamespace AND t.typrelid = 0 AND t.typelem = 0
+      ) AS o
+      JOIN pg_roles AS r ON r.oid = o.holder
+     WHERE NOT r.rolsuper AND NOT pg_has_role(o.holder, schema_owner, 'MEMBER')
+     ORDER BY o.name;
+
+    RETURN QUERY
+    SELECT format('the role %I may make large objects, which pg_dump run by the owner then fails on', r.rolname),
+           format('Let a superuser run: REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC;', large_objects)
+           || ' Until then, back up by pg_dump --no-blobs.',
+           false
+      FROM pg_roles AS r
+     WHERE r.rolname = names[1] AND has_function_privilege(r.oid, 'pg_catalog.lo_create(oid)', 'EXECUTE');
+
+    RETURN QUERY
+    SELECT format('the role %I may make temporary tables, which it does not need', r.rolname),
+           format(
+               'Let the owner of the database run: REVOKE TEMPORARY ON DATABASE %1$I FROM PUBLIC;'
+               ' GRANT TEMPORARY ON DATABASE %1$I TO %2$I;',
+               current_database(),
+               names[2]
+           ),
+           false
+      FROM pg_roles AS r
+     WHERE r.rolname = names[1] AND has_database_privilege(r.oid, current_database(), 'TEMPORARY');
+
+    FOR unset IN
+        SELECT r.rolname
+          FROM pg_roles AS r
+         WHERE r.rolname = ANY (names)
+           AND NOT EXISTS (
+               SELECT FROM pg_db_role_setting AS s, unnest(s.setconfig) AS setting
+                WHERE s.setrole IN (r.oid, 0)
+                  AND s.setdatabase IN (0, (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database()))
+                  AND setting LIKE 'idle_in_transaction_session_timeout=%'
+           )
+         ORDER BY r.rolname
+    LOOP
+        RETURN QUERY SELECT
+            format('a transaction that the role %I leaves open can block all edits for ever', unset),
+            format('Run: ALTER ROLE %I SET idle_in_transaction_session_timeout = ''5min'';', unset),
+            false;
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION schema_faults() IS
+    'What is wrong with the rights in this database, and how to mend it; dangerous: somebody can act as its owner.';
+
+DO $$
+DECLARE
+    found record;
+BEGIN
+    SELECT string_agg(f.fault, '; ') AS faults, string_agg(f.remedy, E'\n') AS remedies INTO found
+      FROM schema_faults() AS f
+     WHERE f.is_dangerous;
+    IF found.faults IS NOT NULL THEN
+        RAISE object_not_in_prerequisite_state USING MESSAGE = found.faults, HINT = found.remedies;
+    END IF;
+END
+$$;

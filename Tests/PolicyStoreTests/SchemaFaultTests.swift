@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Postgres
+import TestDatabase
+import Testing
+import UpdatePolicy
+
+@testable import PolicyStore
+
+/// Databases in which others have rights that they must not have, owned by a role that is no superuser.
+@Suite("The rights in a database")
+struct SchemaFaultTests {
+    private let migrator = SchemaMigrator(logger: TestDatabase.logger)
+
+    /// Runs `body` with a server whose database belongs to test_alice, and with connections as a superuser and as her.
+    private func withOwner(
+        _ attributes: String,
+        _ body: (OwnServer, _ superuser: PostgresConnection, _ owner: PostgresConnection) async throws -> Void
+    ) async throws {
+        try await OwnServer.with { server in
+            let superuser = try await server.connect()
+            try await superuser.execute(
+                "CREATE ROLE test_alice LOGIN \(attributes); ALTER DATABASE versiongate OWNER TO test_alice"
+            )
+            let owner = try await server.connect(user: "test_alice")
+            try await body(server, superuser, owner)
+            await owner.close()
+            await superuser.close()
+        }
+    }
+
+    /// As in a database that pg_upgrade brought from PostgreSQL 14.
+    private static let upgraded = """
+        ALTER SCHEMA public OWNER TO versiongate; GRANT CREATE ON SCHEMA public TO PUBLIC;
+        """
+
+    /// The statements in a hint that says what a superuser has to run.
+    private func statements(_ hint: String) throws -> String {
+        let start = try #require(hint.range(of: "run: "))
+        return String(hint[start.upperBound...])
+    }
+
+    @Test("are refused where everybody may create in schema public, with statements that mend it")
+    func refusesAnOpenSchema() async throws {
+        try await withOwner("CREATEROLE") { server, superuser, owner in
+            try await superuser.execute(Self.upgraded)
+            let refusal = await #expect(throws: PostgresError.self) { try await migrator.migrate(owner) }
+            #expect(refusal?.message == "everybody may create objects in schema public, and so act as test_alice")
+            #expect(try await migrator.status(owner).applied == [])
+            try await superuser.execute(try statements(refusal?.hint ?? ""))
+            #expect(try await migrator.migrate(owner) == Migration.all.map(\.name))
+            #expect(try await migrator.faults(owner).filter(\.isDangerous) == [])
+
+            // What is opened later is found later, and stops nobody from reading.
+            try await superuser.execute(Self.upgraded)
+            let server = try await server.connect(user: "versiongate_server")
+            #expect(try await PolicyReader.policy(server).rules == [])
+            #expect(try await migrator.faults(server).filter(\.isDangerous).count == 1)
+            let later = await #expect(throws: SchemaError.self) { try await migrator.migrate(owner) }
+            #expect(later?.description.contains("ALTER SCHEMA public OWNER TO test_alice; REVOKE CREATE") == true)
+            await server.close()
+        }
+    }
+
+    @Test("are refused where a role of ours may create in schema public")
+    func refusesOpenRoles() async throws {
+        try await withOwner("CREATEROLE") { _, superuser, owner in
+            try await migrator.migrate(owner)
+            for (grant, revoke) in [
+                (
+                    "GRANT CREATE ON SCHEMA public TO versiongate_admin",
+                    "REVOKE CREATE ON SCHEMA public FROM versiongate_admin"
+                ),
+                ("GRANT test_alice TO versiongate_server", "REVOKE test_alice FROM versiongate_server"),
+                ("ALTER ROLE versiongate_server SUPERUSER", "ALTER ROLE versiongate_server NOSUPERUSER"),
+            ] {
+                try await superuser.execute(grant)
+                let refusal = await #expect(throws: SchemaError.self, "\(grant)") { try await migrator.migrate(owner) }
+                #expect(refusal?.description.contains("may create objects in schema public") == true)
+                try await superuser.execute(revoke)
+                #expect(try await migrator.migrate(owner) == [])
+            }
+        }
+    }
+
+    @Test("are refused where an object of somebody else could be called in place of ours, until it is dropped")
+    func refusesStrangeObjects() async throws {
+        try await withOwner("CREATEROLE") { server, superuser, owner in
+            try await migrator.migrate(owner)
+            try await superuser.execute(Self.upgraded)
+            let attacker = try await server.connect(user: "versiongate_server")
+            try await attacker.execute(
+                """
+                CREATE FUNCTION public.record_row(name, jsonb) RETURNS void LANGUAGE sql AS '';
+                CREATE DOMAIN public.harmless AS text;
+                CREATE OPERATOR public.=== (LEFTARG = text, RIGHTARG = name, FUNCTION = texteqname);
+                """
+            )
+            await attacker.close()
+            let open = try await migrator.faults(owner).filter(\.isDangerous)
+            try await superuser.execute(try statements(try #require(open.first).remedy))
+            let strange = try await migrator.faults(owner).filter(\.isDangerous)
+            #expect(strange.count == 3)
+            #expect(strange.allSatisfy { $0.fault.contains("belongs to versiongate_server") })
+            await #expect(throws: SchemaError.unsafe(strange)) { try await migrator.migrate(owner) }
+            for fault in strange { try await superuser.execute(try statements(fault.remedy)) }
+            #expect(try await migrator.migrate(owner) == [])
+        }
+    }
+
+    @Test("that are lesser faults are told with the statements that mend them")
+    func tellsLesserFaults() async throws {
+        try await withOwner("CREATEROLE") { _, superuser, owner in
+            try await migrator.migrate(owner)
+            // An owner cannot take this from everybody.
+            let first = try await migrator.faults(owner)
+            #expect(first.map(\.fault).joined().contains("large objects"))
+            try await superuser.execute(
+                """
+                GRANT TEMPORARY ON DATABASE versiongate TO PUBLIC;
+                ALTER ROLE versiongate_admin RESET idle_in_transaction_session_timeout;
+                """
+            )
+            let faults = try await migrator.faults(owner)
+            #expect(faults.count == 3)
+            #expect(!faults.contains { $0.isDangerous })
+            for fault in faults {
+                let sql = try #require(
+                    try statements(fault.remedy.replacing("Run: ", with: "run: ")).split(separator: " Until").first
+                )
+                try await superuser.execute(String(sql))
+            }
+            #expect(try await migrator.faults(owner) == [])
+        }
+    }
+
+    @Test("to make roles may be missing: then all the statements are said at once")
+    func namesAllMissingRoles() async throws {
+        try await withOwner("") { _, superuser, owner in
+            let refusal = await #expect(throws: PostgresError.self) { try await migrator.migrate(owner) }
+            #expect(
+                refusal?.message
+                    == "missing roles: versiongate_server, versiongate_admin, and test_alice may not create them"
+            )
+            let cure = try #require(refusal?.hint?.split(separator: ": ").last)
+            #expect(cure == "CREATE ROLE versiongate_server LOGIN; CREATE ROLE versiongate_admin LOGIN;")
+            try await superuser.execute(String(cure))
+            try await migrator.migrate(owner)
+            // Settings of roles that somebody else made are not hers to change.
+            #expect(try await migrator.faults(owner).filter { $0.remedy.contains("ALTER ROLE") }.count == 2)
+        }
+    }
+
+    @Test("let a role change its own settings, which ours do not follow")
+    func pinsSettings() async throws {
+        try await withOwner("CREATEROLE") { server, _, owner in
+            try await migrator.migrate(owner)
+            let role = try await server.connect(user: "versiongate_admin")
+            for setting in [
+                "search_path = pg_temp", "default_transaction_read_only = on", "statement_timeout = '1ms'",
+                "lock_timeout = '1ms'", "client_min_messages = error", "standard_conforming_strings = off",
+                "idle_session_timeout = '1min'", "idle_in_transaction_session_timeout = '1min'", "DateStyle = 'German'",
+                "IntervalStyle = 'iso_8601'",
+            ] {
+                try await role.execute("ALTER ROLE CURRENT_USER SET \(setting)")
+            }
+            await role.close()
+            let admin = try await server.connect(user: "versiongate_admin")
+            let edited = try await PolicyEditing(admin, logger: TestDatabase.logger)
+                .edit(by: EditAuthor(osUser: nil, why: nil)) { editor in
+                    try editor.insert(.apps, [.text("bundle", "a")])
+                }
+            #expect(edited?.id == 1)
+            let settings = try await admin.query(
+                """
+                SELECT concat_ws('; ', current_setting('search_path'), current_setting('default_transaction_read_only'),
+                    current_setting('statement_timeout'), current_setting('lock_timeout'),
+                    current_setting('client_min_messages'), current_setting('standard_conforming_strings'),
+                    current_setting('idle_session_timeout'), current_setting('idle_in_transaction_session_timeout'),
+                    current_setting('DateStyle'), current_setting('IntervalStyle'))
+                """
+            )
+            #expect(
+                try settings.value(as: String.self)
+                    == "public, pg_temp; off; 0; 10s; notice; on; 0; 5min; ISO, DMY; postgres"
+            )
+            await admin.close()
+        }
+    }
+}
