@@ -13,6 +13,8 @@ public struct ServerConfiguration: Sendable {
     public var publicListener = PublicListenerConfiguration()
     /// Where whoever operates the server asks.
     public var managementAddress: ListenAddress
+    /// The names that the management listener may be asked by, besides IP addresses and `localhost`.
+    public var managementNames: [String] = []
     /// The socket that apps call, if it was opened already; then ``publicAddress`` does not count.
     public var publicSocket: InheritedSocket?
     /// How long a shutdown goes on as before, but for `/ready`, so that load balancers notice.
@@ -41,6 +43,7 @@ public struct ServerConfiguration: Sendable {
     /// | `versiongate.port` | `VERSIONGATE_PORT` | `8080` | its TCP port, 0 to 65535; 0 lets the system pick one |
     /// | `versiongate.managementHost` | `VERSIONGATE_MANAGEMENT_HOST` | `127.0.0.1` | the same for the management listener |
     /// | `versiongate.managementPort` | `VERSIONGATE_MANAGEMENT_PORT` | `9090` | its TCP port |
+    /// | `versiongate.managementNames` | `VERSIONGATE_MANAGEMENT_NAMES` | none | host names, separated by commas, that the management listener may be asked by |
     /// | `versiongate.countInterval` | `VERSIONGATE_COUNT_INTERVAL` | `10` | seconds between two writes of counts, 0 to 3600; 0: checks are not counted |
     /// | `versiongate.countKeys` | `VERSIONGATE_COUNT_KEYS` | `50000` | kinds of clients that are kept apart in an hour, 0 to 10000000; the rest is counted together |
     /// | `versiongate.countDays` | `VERSIONGATE_COUNT_DAYS` | `400` | days that counts are kept, 1 to 36500 |
@@ -63,6 +66,7 @@ public struct ServerConfiguration: Sendable {
                 default: 9090
             )
         )
+        managementNames = try Self.managementNames(config)
         publicListener = try PublicListenerConfiguration(config)
         counting = try CountingConfiguration(config)
         drainDuration = try Self.drainDuration(config)
@@ -71,6 +75,31 @@ public struct ServerConfiguration: Sendable {
     /// Whether an earlier run left a policy that a start without a database can answer from.
     public var hasLastGoodPolicy: Bool {
         stateDirectory.map { FileManager.default.fileExists(atPath: PolicyFile(stateDirectory: $0).path) } ?? false
+    }
+
+    private static func managementNames(_ config: ConfigReader) throws(ConfigurationError) -> [String] {
+        var names: [String] = []
+        let text = config.string(forKey: "versiongate.managementNames") ?? ""
+        for part in text.isEmpty ? [] : text.split(separator: ",", omittingEmptySubsequences: false) {
+            let name = part.drop(while: \.isWhitespace)
+            guard !name.isEmpty, name.utf8.allSatisfy(Self.isOfHostName) else {
+                throw ConfigurationError(
+                    "--management-names (VERSIONGATE_MANAGEMENT_NAMES) is \"\(text)\"; it must be host names without "
+                        + "ports, separated by commas"
+                )
+            }
+            names.append(String(name))
+        }
+        return names
+    }
+
+    private static func isOfHostName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+            true
+        default: false
+        }
     }
 
     private static func drainDuration(_ config: ConfigReader) throws(ConfigurationError) -> Duration {

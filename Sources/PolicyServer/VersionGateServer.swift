@@ -9,7 +9,6 @@ public import Postgres
 import ServiceLifecycle
 public import ServiceManager
 import Synchronization
-import UnixSignals
 public import UpdatePolicy
 
 /// The whole server: both listeners, the live policy and what keeps it up to date.
@@ -26,11 +25,16 @@ public struct VersionGateServer: Sendable {
     ///
     /// What the clients may take is bounded on their connections, and shorter; this bounds everything else.
     private static let maximumShutdownDuration: Duration = .seconds(8)
+    /// How long after that the process is ended if it is still there.
+    private static let lastResortDelay: Duration = .seconds(4)
+    /// How often the follower is looked at when no service manager says how often.
+    private static let watchInterval: Duration = .seconds(20)
 
     private let configuration: ServerConfiguration
     private let database: @Sendable () async throws -> PostgresConfiguration
     private let clock: @Sendable () -> Timestamp
     private let serviceManager: ServiceManager?
+    private let log: OutputQueue?
     private let logger: Logger
 
     /// Creates the server; nothing happens before ``run(onReady:)``.
@@ -40,18 +44,21 @@ public struct VersionGateServer: Sendable {
     ///   - database: Where the database is, asked before each connection; may bring the database up.
     ///   - clock: The time of a check.
     ///   - serviceManager: Who is told how the server fares; nil: nobody.
+    ///   - log: Where the logger writes, for the metrics.
     ///   - logger: Where changes of state are logged.
     public init(
         configuration: ServerConfiguration,
         database: @escaping @Sendable () async throws -> PostgresConfiguration,
         clock: @escaping @Sendable () -> Timestamp = { .now() },
         serviceManager: ServiceManager? = nil,
+        log: OutputQueue? = nil,
         logger: Logger
     ) {
         self.configuration = configuration
         self.database = database
         self.clock = clock
         self.serviceManager = serviceManager
+        self.log = log
         self.logger = logger
     }
 
@@ -59,7 +66,11 @@ public struct VersionGateServer: Sendable {
     ///
     /// - Parameter onReady: Told the addresses once both listeners are open and loading a policy was tried.
     public func run(onReady: @escaping @Sendable (Addresses) -> Void) async throws {
+        let shutdownLimit = configuration.drainDuration + Self.maximumShutdownDuration
+        TerminationSignals.prepare(endingWithin: shutdownLimit + Self.lastResortDelay)
         let tls = try configuration.publicListener.tls.map { try TLSContext($0, logger: logger) }
+        if configuration.publicSocket == nil { try configuration.publicAddress.requireAvailable(for: "public") }
+        try configuration.managementAddress.requireAvailable(for: "management")
         let policy = LivePolicy()
         let eventLoopGroup = MultiThreadedEventLoopGroup(numberOfThreads: AvailableProcessors.count)
         let state = ServingState()
@@ -72,12 +83,15 @@ public struct VersionGateServer: Sendable {
         let counting = configuration.counting.interval.map { _ in
             CheckCounting(eventLoopGroup: eventLoopGroup, maximumKinds: configuration.counting.maximumKinds)
         }
+        let managementConnections = ManagementConnections()
         let management = ManagementListener.application(
             address: configuration.managementAddress,
+            names: configuration.managementNames,
+            connections: managementConnections,
             policy: policy,
             state: state,
             counting: counting,
-            metrics: ServerMetrics(policy: policy, listener: statistics, counting: counting, clock: clock),
+            metrics: ServerMetrics(policy: policy, listener: statistics, counting: counting, log: log, clock: clock),
             eventLoopGroup: eventLoopGroup,
             clock: clock,
             logger: logger,
@@ -96,7 +110,12 @@ public struct VersionGateServer: Sendable {
         services += countingServices(counting)
         services +=
             [
-                ManagementService(application: management, address: configuration.managementAddress),
+                ManagementService(
+                    application: management,
+                    address: configuration.managementAddress,
+                    connections: managementConnections,
+                    logger: logger
+                ),
                 PublicListener(
                     address: configuration.publicAddress,
                     policy: policy,
@@ -118,23 +137,21 @@ public struct VersionGateServer: Sendable {
                 ),
             ] as [any Service]
         if let tls { services.insert(tls, at: 0) }
-        if let interval = serviceManager?.watchdogInterval {
-            let watchdog = WatchdogService(
-                interval: interval,
-                eventLoopGroup: eventLoopGroup,
-                supervision: supervision
-            )
-            services.insert(watchdog, at: 0)
-        }
-        var group = ServiceGroupConfiguration(
-            services: services,
-            gracefulShutdownSignals: [.sigterm, .sigint],
+        let watchdog = WatchdogService(
+            interval: serviceManager?.watchdogInterval ?? Self.watchInterval,
+            eventLoopGroup: eventLoopGroup,
+            supervision: serviceManager?.watchdogInterval == nil ? nil : supervision,
+            policy: policy,
             logger: logger
         )
-        group.maximumGracefulShutdownDuration = configuration.drainDuration + Self.maximumShutdownDuration
+        services.insert(watchdog, at: 0)
+        var groupConfiguration = ServiceGroupConfiguration(services: services, logger: logger)
+        groupConfiguration.maximumGracefulShutdownDuration = shutdownLimit
+        let group = ServiceGroup(configuration: groupConfiguration)
+        TerminationSignals.trap { Task { await group.triggerGracefulShutdown() } }
         let result: Result<Void, any Error>
         do {
-            result = .success(try await ServiceGroup(configuration: group).run())
+            result = .success(try await group.run())
         } catch {
             result = .failure(error)
         }

@@ -39,6 +39,9 @@ struct NotificationAddress: Sendable {
         #endif
         guard descriptor >= 0 else { throw fault(errno) }
         defer { close(descriptor) }
+        // A service manager that stands still must not hold up the server.
+        var limit = timeval(tv_sec: 1, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }

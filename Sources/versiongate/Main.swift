@@ -8,6 +8,7 @@ import VersionGateCommands
 @main
 struct Main {
     static func main() async {
+        StandardStreams.prepare()
         await VersionGate.main()
     }
 }

@@ -18,6 +18,8 @@ struct WatchdogServiceTests {
     private struct Watched {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let socket: DatagramSocket
+        let policy = LivePolicy()
+        let record = LogRecord()
         let service: WatchdogService
 
         init() throws {
@@ -27,7 +29,9 @@ struct WatchdogServiceTests {
             service = WatchdogService(
                 interval: .milliseconds(20),
                 eventLoopGroup: group,
-                supervision: Supervision(manager: manager, logger: logger)
+                supervision: Supervision(manager: manager, logger: logger),
+                policy: policy,
+                logger: record.logger
             )
         }
     }
@@ -58,5 +62,33 @@ struct WatchdogServiceTests {
             watched.socket.close()
             try await watched.group.shutdownGracefully()
         }
+    }
+
+    @Test("gives no sign of life while the follower of the database stands still, and the log tells it")
+    func noticesAFollowerThatStandsStill() async throws {
+        let watched = try Watched()
+        let services = ServiceGroup(
+            services: [watched.service],
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        )
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await services.run() }
+            var messages = watched.socket.messages.makeAsyncIterator()
+            #expect(await messages.next() == "WATCHDOG=1")
+            watched.policy.noteFollowerStep(nextDue: .now - .seconds(1))
+            var logged = watched.record.messages.makeAsyncIterator()
+            #expect(await logged.next() == "The follower of the database stands still; edits do not arrive")
+            // A message of the test's own comes after the signs that were given before.
+            let manager = try ServiceManager(environment: ["NOTIFY_SOCKET": watched.socket.name], processID: 1)
+            try manager?.notify([.status("still standing")])
+            while let message = await messages.next(), message == "WATCHDOG=1" {}
+            watched.policy.noteFollowerStep(nextDue: .now + .seconds(3_600))
+            #expect(await logged.next() == "The follower of the database goes on")
+            #expect(await messages.next() == "WATCHDOG=1")
+            await services.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+        watched.socket.close()
+        try await watched.group.shutdownGracefully()
     }
 }

@@ -57,10 +57,24 @@ struct BuiltBinary: Sendable {
     /// Runs a command with these arguments to its end.
     @discardableResult
     func run(arguments: [String]) async throws -> Result {
+        try await run(.path(FilePath(Self.path)), arguments, subprocessEnvironment)
+    }
+
+    /// Runs a script of bash, to which `$VERSIONGATE` is the binary.
+    @discardableResult
+    func shell(_ script: String) async throws -> Result {
+        try await run(.name("bash"), ["-c", script], subprocessEnvironment.updating(["VERSIONGATE": Self.path]))
+    }
+
+    private func run(
+        _ program: Executable,
+        _ arguments: [String],
+        _ environment: Environment
+    ) async throws -> Result {
         let result = try await Subprocess.run(
-            .path(FilePath(Self.path)),
+            program,
             arguments: Arguments(arguments),
-            environment: subprocessEnvironment,
+            environment: environment,
             output: .string(limit: 16 << 20),
             error: .string(limit: 1 << 20)
         )

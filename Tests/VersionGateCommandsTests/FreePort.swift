@@ -24,3 +24,22 @@ enum FreePort {
         return connection != nil
     }
 }
+
+/// A listener that only holds its port.
+struct PortHolder: Sendable {
+    let port: Int
+    private let channel: any Channel
+
+    static func open() async throws -> PortHolder {
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        guard let port = channel.localAddress?.port else {
+            throw ServingBinaryError.unexpectedAnswer("a listener without a port")
+        }
+        return PortHolder(port: port, channel: channel)
+    }
+
+    func close() async throws {
+        try await channel.close()
+    }
+}

@@ -44,7 +44,8 @@ struct LastGoodPolicyService: Service {
             tasks.cancelAll()
         }
         defer { policy.noteFirstLoadAttempt() }
-        guard policy.current == nil, let file else { return }
+        // A start that failed elsewhere has cut the wait short; what is known by now says nothing.
+        guard !Task.isCancelled, policy.current == nil, let file else { return }
         do {
             let loaded = try await LowPriorityThread.run(named: "read-policy") {
                 try file.read().map { try CompiledPolicy($0) }

@@ -91,6 +91,16 @@ public final class LivePolicy: Sendable {
         loading.withLock { $0.databaseIsReachable = isReachable }
     }
 
+    /// Notes that the database said which revision it has.
+    func notePoll(at now: Timestamp) {
+        loading.withLock { $0.lastPolledAt = now }
+    }
+
+    /// Notes a step of the follower, and by when it must take the next one; nil: it has ended.
+    func noteFollowerStep(nextDue due: ContinuousClock.Instant?) {
+        loading.withLock { $0.followerDue = due }
+    }
+
     /// Notes why the policy on disk could not be used or written; nil: it was written.
     func noteFile(fault: String?) {
         loading.withLock { $0.fileFault = fault }

@@ -22,6 +22,17 @@ public struct PolicyFollower: Service {
     /// How connections are attempted, so that one is there soon after the network is.
     private static let attempts = OverlappingAttempts(interval: .seconds(1), limit: 10)
 
+    /// How long each kind of step may take before the follower is taken to stand still: twice as long as its own bounds
+    /// allow, and longer.
+    private enum Step {
+        /// Asking where the database is, which may start a private one and migrate it.
+        static let preparation: Duration = .seconds(600)
+        /// Reading a policy, whose statements have a bound each, and compiling it.
+        static let load: Duration = .seconds(120)
+        /// Anything else: an attempt to connect, a question, waiting for a notification.
+        static let other: Duration = .seconds(30)
+    }
+
     /// Creates a follower.
     ///
     /// - Parameters:
@@ -43,6 +54,7 @@ public struct PolicyFollower: Service {
 
     /// Follows the database until graceful shutdown.
     public func run() async throws {
+        defer { policy.noteFollowerStep(nextDue: nil) }
         await cancelWhenGracefulShutdown {
             var generator = SystemRandomNumberGenerator()
             var backoff = ReconnectBackoff()
@@ -72,8 +84,15 @@ public struct PolicyFollower: Service {
         var patience = AnswerPatience()
     }
 
+    /// Notes that the follower goes on, with something that may take so long.
+    private func step(atMost limit: Duration = Step.other) {
+        policy.noteFollowerStep(nextDue: .now + limit)
+    }
+
     private func connect() async throws -> PostgresConnection {
+        step(atMost: Step.preparation)
         let configuration = try await database()
+        step()
         return try await Self.attempts.firstSuccess(
             of: { try await PostgresConnection.connect(configuration, logger: logger) },
             onFailure: { reportUnreachable($0) }
@@ -100,14 +119,16 @@ public struct PolicyFollower: Service {
                 // The policy that was replaced is kept until here, so that its last reference is not dropped, and its
                 // many objects are not freed, by a check on an event loop.
                 let replaced = policy.current
+                step()
                 hints = try await self.hints(from: connection, before: hints)
                 try await loadIfNew(connection, &state)
+                step()
                 _ = try await connection.notifications(waitingUpTo: hints.pollInterval)
                 withExtendedLifetime(replaced) {}
             }
         } catch {
             if !Task.isCancelled {
-                report(error, "The connection to the database broke; the policy in memory keeps answering")
+                report(error, "The connection to the database broke")
             }
         }
         return state
@@ -147,6 +168,7 @@ public struct PolicyFollower: Service {
     private func loadIfNew(_ connection: PostgresConnection, _ state: inout State) async throws {
         do {
             let version = try await version(connection, &state.patience)
+            policy.notePoll(at: clock())
             let isNew = try await state.reload.shouldLoad(version, at: clock()) {
                 try await !connection.withSession { try PolicyReader.isStandby($0) }
             }
@@ -154,6 +176,7 @@ public struct PolicyFollower: Service {
                 if policy.current?.token == version.token { policy.noteUpToDate() }
                 return
             }
+            step(atMost: Step.load)
             let start = ContinuousClock.now
             let reading = try await read(connection)
             do {
@@ -169,11 +192,11 @@ public struct PolicyFollower: Service {
                 )
             } catch {
                 state.reload.rejected(reading.version)
-                report(error, "The newest policy cannot be used; the one before it keeps answering")
+                report(error, "The newest policy cannot be used")
             }
         } catch {
             guard await connection.isHealthy, !Task.isCancelled else { throw error }
-            report(error, "The policy cannot be loaded; the one in memory keeps answering")
+            report(error, "The policy cannot be loaded")
         }
     }
 
@@ -195,14 +218,17 @@ public struct PolicyFollower: Service {
 
     private func reportUnreachable(_ error: any Error) {
         guard !Task.isCancelled else { return }
-        report(error, "The database cannot be reached; the policy in memory keeps answering")
+        step()
+        report(error, "The database cannot be reached")
     }
 
     /// Notes what went wrong, and logs it once for as long as it stays the same.
     private func report(_ error: any Error, _ message: Logger.Message) {
         let reason = "\(error)"
         let level: Logger.Level = policy.status.failure?.reason == reason ? .debug : .warning
-        logger.log(level: level, message, metadata: ["error": "\(reason)"])
+        let answer =
+            policy.current.map { "the policy of revision \($0.revision)" } ?? "no messages, as there is no policy"
+        logger.log(level: level, message, metadata: ["error": "\(reason)", "checks.answer": "\(answer)"])
         policy.noteFailure(reason, at: clock())
     }
 

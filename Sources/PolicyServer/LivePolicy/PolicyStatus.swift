@@ -20,6 +20,18 @@ public struct PolicyStatus: Sendable, Equatable {
     /// Whether the last attempt to speak with the database succeeded.
     public internal(set) var databaseIsReachable = false
 
+    /// When the database last said which revision it has; nil before it did.
+    public internal(set) var lastPolledAt: Timestamp?
+    /// By when the follower of the database must have taken its next step; nil while there is none.
+    var followerDue: ContinuousClock.Instant?
+
+    /// Whether the follower stands still: it has not taken a step for much longer than any of its steps may take.
+    ///
+    /// A database that is down, silent or far away does not make it stand still, for each of its attempts has a bound.
+    func followerIsStalled(at now: ContinuousClock.Instant) -> Bool {
+        followerDue.map { now > $0 } ?? false
+    }
+
     /// Where a policy can be from.
     public enum Source: String, Sendable {
         /// The tables of the database.

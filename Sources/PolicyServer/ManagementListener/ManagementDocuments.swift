@@ -16,11 +16,15 @@ struct ReadyDocument: Encodable, Sendable {
     let ageSeconds: Double?
     let source: String?
     let database: String
+    /// When the database last said which revision it has.
+    let lastPolledAt: String?
+    /// Whether what follows the database stands still, so that no edit arrives.
+    let followerStalled: Bool
     let reloadError: String?
     let reloadErrorAt: String?
     let fileError: String?
 
-    init(policy: LivePolicy, state: ServingState, now: Timestamp) {
+    init(policy: LivePolicy, state: ServingState, now: Timestamp, instant: ContinuousClock.Instant = .now) {
         let current = policy.current
         let status = policy.status
         shuttingDown = state.isShuttingDown
@@ -31,6 +35,8 @@ struct ReadyDocument: Encodable, Sendable {
         }
         source = status.source?.rawValue
         database = status.databaseIsReachable ? "up" : "down"
+        lastPolledAt = status.lastPolledAt.map { "\($0)" }
+        followerStalled = status.followerIsStalled(at: instant)
         reloadError = status.failure?.reason
         reloadErrorAt = status.failure.map { "\($0.at)" }
         fileError = status.fileFault

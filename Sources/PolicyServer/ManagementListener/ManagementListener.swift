@@ -12,17 +12,21 @@ import UpdatePolicy
 ///
 /// It has no authentication; it belongs on loopback or a private network.
 enum ManagementListener {
-    /// How many connections there may be; others wait until one is closed.
-    ///
-    /// Each takes a file from those that the server keeps for itself.
-    private static let maximumConnections = 64
+    /// How long the head of the first request may take.
+    private static let headTimeout = TimeAmount.seconds(5)
 
     /// How long a connection may be silent: longer than from one look at the metrics to the next.
     private static let idleTimeout = TimeAmount.seconds(75)
 
     /// Builds the listener as an ordinary Hummingbird application.
+    ///
+    /// - Parameters:
+    ///   - names: The names that it may be asked by, besides addresses, `localhost` and the host of `address`.
+    ///   - connections: Gets its connections.
     static func application(
         address: ListenAddress,
+        names: [String],
+        connections: ManagementConnections,
         policy: LivePolicy,
         state: ServingState,
         counting: CheckCounting?,
@@ -33,6 +37,7 @@ enum ManagementListener {
         onBound: @escaping @Sendable (SocketAddress) -> Void
     ) -> some ApplicationProtocol {
         let router = Router()
+        router.middlewares.add(HostCheck(names: names + [address.host]))
         router.get("live") { _, _ in
             ManagementResponse(status: .ok, body: LiveDocument())
         }
@@ -53,10 +58,16 @@ enum ManagementListener {
         }
         return Application(
             router: router,
-            server: .http1(configuration: .init(idleTimeout: idleTimeout)),
+            server: .http1(
+                configuration: .init(
+                    additionalChannelHandlers: [
+                        ManagementConnectionHandler(connections, headTimeout: headTimeout)
+                    ],
+                    idleTimeout: idleTimeout
+                )
+            ),
             configuration: ApplicationConfiguration(
-                address: .hostname(address.host, port: address.port),
-                availableConnectionsDelegate: MaximumAvailableConnections(maximumConnections)
+                address: .hostname(address.host, port: address.port)
             ),
             onServerRunning: { channel in
                 if let bound = channel.localAddress { onBound(bound) }

@@ -8,6 +8,8 @@ struct ServerMetrics: Sendable {
     let policy: LivePolicy
     let listener: PublicListenerStatistics
     let counting: CheckCounting?
+    /// Where log messages go; nil: nowhere that is known of.
+    var log: OutputQueue?
     let clock: @Sendable () -> Timestamp
 
     /// The metrics as a document.
@@ -17,6 +19,7 @@ struct ServerMetrics: Sendable {
         writeConnections(to: &text)
         writePolicy(to: &text)
         writeCounting(to: &text)
+        writeLog(to: &text)
         return text.document
     }
 
@@ -69,6 +72,16 @@ struct ServerMetrics: Sendable {
         }
     }
 
+    private func writeLog(to text: inout MetricsText) {
+        guard let log else { return }
+        text.family(MetricName.logDropped, .counter, "Log messages that could not be written, or not soon enough.")
+        text.counter(MetricName.logDropped, log.droppedCount)
+    }
+
+    private func age(_ time: Timestamp) -> Double {
+        Double(clock().microsecondsSince1970 - time.microsecondsSince1970) / 1_000_000
+    }
+
     private func writePolicy(to text: inout MetricsText) {
         let current = policy.current
         let status = policy.status
@@ -81,9 +94,8 @@ struct ServerMetrics: Sendable {
             text.gauge(MetricName.policyRevision, current.revision)
         }
         if let loadedAt = status.loadedAt {
-            let age = Double(clock().microsecondsSince1970 - loadedAt.microsecondsSince1970) / 1_000_000
             text.family(MetricName.policyAge, .gauge, "Time since the policy was loaded.", unit: "seconds")
-            text.gauge(MetricName.policyAge, age)
+            text.gauge(MetricName.policyAge, age(loadedAt))
         }
         text.family(MetricName.policyApps, .gauge, "Apps in the policy.")
         text.gauge(MetricName.policyApps, current?.appCount ?? 0)
@@ -106,6 +118,21 @@ struct ServerMetrics: Sendable {
             "1 when the last good policy cannot be kept on or read from disk."
         )
         text.gauge(MetricName.policyFileFault, status.fileFault == nil ? 0 : 1)
+        if let polledAt = status.lastPolledAt {
+            text.family(
+                MetricName.policyPollAge,
+                .gauge,
+                "Time since the database last said which revision it has.",
+                unit: "seconds"
+            )
+            text.gauge(MetricName.policyPollAge, age(polledAt))
+        }
+        text.family(
+            MetricName.followerStalled,
+            .gauge,
+            "1 when what follows the database stands still, which a database that is down is no reason for."
+        )
+        text.gauge(MetricName.followerStalled, status.followerIsStalled(at: .now) ? 1 : 0)
         text.family(MetricName.databaseUp, .gauge, "1 when the last attempt to speak with the database succeeded.")
         text.gauge(MetricName.databaseUp, status.databaseIsReachable ? 1 : 0)
     }

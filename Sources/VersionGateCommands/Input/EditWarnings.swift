@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import Foundation
 import Postgres
 import Synchronization
 
@@ -15,6 +14,6 @@ final class EditWarnings: Sendable {
         let hint = notice.hint.map { " (\($0))" } ?? ""
         let line = "Warning: \(notice.message)\(hint)\n"
         guard told.withLock({ $0.insert(line).inserted }) else { return }
-        FileHandle.standardError.write(Data(line.utf8))
+        StandardStreams.printError(line)
     }
 }

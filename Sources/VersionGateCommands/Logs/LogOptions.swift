@@ -7,19 +7,13 @@ import Logging
 
 /// The options that say how the server logs.
 struct LogOptions: ParsableArguments {
-    /// How log messages are written.
-    enum Format: String, CaseIterable, ExpressibleByArgument {
-        case text
-        case json
-    }
-
     @Option(
         help: ArgumentHelp(
             "How messages are logged: text or json. (environment: VERSIONGATE_LOG_FORMAT; default: text)",
             valueName: "format"
         )
     )
-    var logFormat: Format?
+    var logFormat: LogFormat?
 
     @Option(
         help: ArgumentHelp(
@@ -30,23 +24,17 @@ struct LogOptions: ParsableArguments {
     )
     var logLevel: String?
 
-    /// The logger of the server.
-    func logger(environment: [String: String] = ProcessInfo.processInfo.environment) throws -> Logger {
-        let format = try logFormat ?? Self.value(environment, "VERSIONGATE_LOG_FORMAT", Format.init(rawValue:)) ?? .text
+    /// What the server prints with.
+    func output(environment: [String: String] = ProcessInfo.processInfo.environment) throws -> ServerOutput {
+        let format =
+            try logFormat ?? Self.value(environment, "VERSIONGATE_LOG_FORMAT", LogFormat.init(rawValue:)) ?? .text
         let named = try logLevel.map { name in
             guard let level = Logger.Level(rawValue: name) else { throw Self.fault("--log-level", name, Self.levels) }
             return level
         }
         let level =
             try named ?? Self.value(environment, "VERSIONGATE_LOG_LEVEL", Logger.Level.init(rawValue:)) ?? .notice
-        var logger = Logger(label: "versiongate") { label in
-            switch format {
-            case .text: StreamLogHandler.standardError(label: label)
-            case .json: JSONLogHandler()
-            }
-        }
-        logger.logLevel = level
-        return logger
+        return ServerOutput(format, level: level)
     }
 
     private static let levels = Logger.Level.allCases.map(\.rawValue)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import Foundation
-
 /// Says on a terminal what a command waits for, once that takes longer than a second.
 enum Progress {
     /// Runs `body`; what it waits for is shown on standard error from one second on, and wiped away at its end.
@@ -18,9 +16,9 @@ enum Progress {
             } catch {
                 return
             }
-            FileHandle.standardError.write(Data("\(terminal.styled("\(activity)...", .faint))".utf8))
+            StandardStreams.printError(terminal.styled("\(activity)...", .faint))
             await Self.waitForCancellation()
-            FileHandle.standardError.write(Data("\r\u{1B}[K".utf8))
+            StandardStreams.printError("\r\u{1B}[K")
         }
         do {
             let result = try await body()

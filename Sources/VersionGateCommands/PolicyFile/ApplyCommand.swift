@@ -60,7 +60,7 @@ struct ApplyCommand: AsyncParsableCommand {
         guard file != "-", isatty(STDIN_FILENO) == 1 else {
             throw CommandError("\(what)\nNothing was changed. To remove it, add --yes.")
         }
-        FileHandle.standardError.write(Data("\(what)\nRemove it? [y/N] ".utf8))
+        StandardStreams.printError("\(what)\nRemove it? [y/N] ")
         guard ["y", "yes"].contains(readLine()?.lowercased()) else {
             throw CommandError("Nothing was changed.")
         }

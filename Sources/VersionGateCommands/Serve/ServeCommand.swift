@@ -63,6 +63,15 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Host names that it may be asked by, besides IP addresses and localhost, separated by commas. "
+                + "(environment: VERSIONGATE_MANAGEMENT_NAMES; default: none)",
+            valueName: "names"
+        )
+    )
+    var managementNames: String?
+
+    @Option(
+        help: ArgumentHelp(
             "Seconds between two writes of the counts of checks; 0 counts none. "
                 + "(environment: VERSIONGATE_COUNT_INTERVAL; default: 10)",
             valueName: "seconds"
@@ -174,7 +183,27 @@ struct ServeCommand: AsyncParsableCommand {
         }
         configuration.stateDirectory = try? database.stateDirectory()
         let source = try database.source()
-        let logger = try logs.logger()
+        let output = try logs.output()
+        // Loggers that a library makes for itself must not write to standard output by themselves.
+        LoggingSystem.bootstrap { _ in output.handler }
+        do {
+            try await serve(configuration, serviceManager, source, output)
+        } catch {
+            output.printError(error)
+            output.flush()
+            throw ExitCode.failure
+        }
+        output.flush()
+    }
+
+    private func serve(
+        _ configuration: ServerConfiguration,
+        _ serviceManager: ServiceManager?,
+        _ source: DatabaseSource,
+        _ output: ServerOutput
+    ) async throws {
+        var configuration = configuration
+        let logger = output.logger
         fitConnections(of: &configuration, to: OpenFileLimit.raise(), logger: logger)
         let preparation = DatabasePreparation(source: source, migrates: migrate || source.isPrivate, logger: logger)
         do {
@@ -186,11 +215,13 @@ struct ServeCommand: AsyncParsableCommand {
             configuration: configuration,
             database: { try await preparation.configuration() },
             serviceManager: serviceManager,
+            log: output.log,
             logger: logger
         )
         try await server.run { addresses in
-            let line = "versiongate is ready: public \(addresses.publicURL) management \(addresses.managementURL)\n"
-            FileHandle.standardOutput.write(Data(line.utf8))
+            output.printResult(
+                "versiongate is ready: public \(addresses.publicURL) management \(addresses.managementURL)"
+            )
         }
         try await preparation.finish()
     }
@@ -214,7 +245,8 @@ struct ServeCommand: AsyncParsableCommand {
         var arguments: [AbsoluteConfigKey: ConfigValue] = [:]
         for (key, value) in [
             ("versiongate.host", host), ("versiongate.port", port), ("versiongate.managementHost", managementHost),
-            ("versiongate.managementPort", managementPort), ("versiongate.countInterval", countInterval),
+            ("versiongate.managementPort", managementPort), ("versiongate.managementNames", managementNames),
+            ("versiongate.countInterval", countInterval),
             ("versiongate.countKeys", countKeys), ("versiongate.countDays", countDays),
             ("versiongate.rateLimit", rateLimit),
             ("versiongate.trustedProxies", trustedProxies), ("versiongate.maxConnections", maxConnections),

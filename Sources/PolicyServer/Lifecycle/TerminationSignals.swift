@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Synchronization
+
+/// SIGTERM and SIGINT: a server is told to end, and where it does not end in time the process is ended.
+///
+/// Both is done by threads that exist from the start and need no memory, no further thread and none of Swift's
+/// concurrency until then: a process that can get no memory or threads any more still ends. So signals are not taken
+/// from libdispatch, which waits for a thread to be created before it tells of one.
+///
+/// There is one for a process, because signals are the process's.
+enum TerminationSignals {
+    /// The exit status of a process that did not end in time.
+    static let statusOfLastResort: Int32 = 1
+
+    /// What the signal handler, which may do next to nothing, can wake.
+    private struct Wakeup: @unchecked Sendable {  // sem_post and sem_wait are safe from everywhere; it is never freed
+        let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+        init() { sem_init(semaphore, 0, 0) }
+
+        func signal() { sem_post(semaphore) }
+
+        func wait() {
+            while sem_wait(semaphore) != 0 {}
+        }
+    }
+
+    private static let request = Wakeup()
+    private static let lastResort = Wakeup()
+    private static let onSignal = Mutex<@Sendable () -> Void>({})
+
+    /// Starts the two threads; call it once, before anything that can use up memory.
+    ///
+    /// - Parameter limit: How long after the first signal the process is ended.
+    static func prepare(endingWithin limit: Duration) {
+        // Made here, for the signal handler must find them.
+        let (request, lastResort) = (request, lastResort)
+        start("last-resort") {
+            lastResort.wait()
+            let end = ContinuousClock.now + limit
+            while true {
+                let rest = end - .now
+                guard rest > .zero else { endProcess() }
+                // A further signal may end this wait early.
+                _ = poll(nil, 0, Int32(clamping: Int64(rest / .milliseconds(1)) + 1))
+            }
+        }
+        start("termination") {
+            while true {
+                request.wait()
+                onSignal.withLock { $0 }()
+            }
+        }
+    }
+
+    /// From now on SIGTERM and SIGINT call `body`, on a thread of its own, instead of ending the process.
+    static func trap(_ body: @escaping @Sendable () -> Void) {
+        onSignal.withLock { $0 = body }
+        for number in [SIGTERM, SIGINT] {
+            signal(number) { _ in
+                let error = errno
+                TerminationSignals.lastResort.signal()
+                TerminationSignals.request.signal()
+                errno = error
+            }
+        }
+    }
+
+    private static func start(_ name: String, _ body: @escaping @Sendable () -> Void) {
+        let thread = Thread(block: body)
+        thread.name = name
+        thread.stackSize = 256 << 10
+        thread.start()
+    }
+
+    /// Ends the process at once, and says so if standard error takes it.
+    private static func endProcess() -> Never {
+        // The line must not delay the end: where nobody reads it, the alarm ends the process.
+        signal(SIGALRM, SIG_DFL)
+        alarm(1)
+        let line: StaticString = "The server did not end in time; what was left is cut off\n"
+        line.withUTF8Buffer { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        _exit(statusOfLastResort)
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Logging
+import Postgres
+import ServiceLifecycle
+import Testing
+import UpdatePolicy
+
+@testable import PolicyServer
+
+@Suite("The follower of the database")
+struct FollowerProgressTests {
+    private static let now = Timestamp(microsecondsSince1970: 1_800_000_000_000_000)
+
+    private static func ready(_ policy: LivePolicy, at instant: ContinuousClock.Instant) -> ReadyDocument {
+        ReadyDocument(policy: policy, state: ServingState(), now: now, instant: instant)
+    }
+
+    @Test("stands still when its step takes longer than it may, which /ready and the metrics tell")
+    func tellsThatItStandsStill() {
+        let policy = LivePolicy()
+        let start = ContinuousClock.now
+        #expect(!Self.ready(policy, at: start + .seconds(3_600)).followerStalled, "there is none yet")
+        #expect(Self.ready(policy, at: start).lastPolledAt == nil)
+
+        policy.noteFollowerStep(nextDue: start + .seconds(30))
+        policy.notePoll(at: Self.now)
+        #expect(!Self.ready(policy, at: start + .seconds(30)).followerStalled)
+        #expect(Self.ready(policy, at: start + .seconds(31)).followerStalled)
+        #expect(Self.ready(policy, at: start).lastPolledAt == "\(Self.now)")
+
+        policy.noteFollowerStep(nextDue: start - .seconds(1))
+        let metrics = ServerMetrics(
+            policy: policy,
+            listener: PublicListenerStatistics(),
+            counting: nil,
+            clock: { Timestamp(microsecondsSince1970: Self.now.microsecondsSince1970 + 2_500_000) }
+        )
+        let text = metrics.document(.prometheus)
+        #expect(text.contains("\nversiongate_policy_follower_stalled 1\n"))
+        #expect(text.contains("\nversiongate_policy_poll_age_seconds 2.5\n"))
+
+        policy.noteFollowerStep(nextDue: nil)
+        #expect(!Self.ready(policy, at: start + .seconds(3_600)).followerStalled, "it has ended")
+    }
+
+    @Test("does not stand still while the database is down, because it goes on trying")
+    func goesOnWithoutADatabase() async throws {
+        let policy = LivePolicy()
+        let record = LogRecord()
+        let (attempts, attempted) = AsyncStream.makeStream(of: ContinuousClock.Instant.self)
+        let follower = PolicyFollower(
+            database: {
+                attempted.yield(.now)
+                return PostgresConfiguration(connectionString: "postgresql://127.0.0.1:1/nothing")
+            },
+            policy: policy,
+            clock: { Self.now },
+            logger: record.logger
+        )
+        let group = ServiceGroup(services: [follower], logger: record.logger)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            var iterator = attempts.makeAsyncIterator()
+            for _ in 1...2 { _ = await iterator.next() }
+            let last = try #require(await iterator.next())
+            let due = try #require(policy.status.followerDue)
+            #expect(due > last, "it has taken a step since")
+            #expect(!policy.status.databaseIsReachable)
+            #expect(policy.status.lastPolledAt == nil)
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+        #expect(policy.status.followerDue == nil, "it has ended")
+        let entry = try #require(record.entries.first)
+        #expect(entry.message == "The database cannot be reached")
+        #expect(entry.metadata["checks.answer"] == "no messages, as there is no policy")
+    }
+}

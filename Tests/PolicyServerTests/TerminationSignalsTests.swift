@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Testing
+
+@testable import PolicyServer
+
+@Suite("SIGTERM and SIGINT")
+struct TerminationSignalsTests {
+    @Test("end the process where it does not end by itself, also when signals come again")
+    func endsWhatHangs() async {
+        await #expect(processExitsWith: .exitCode(TerminationSignals.statusOfLastResort)) {
+            TerminationSignals.prepare(endingWithin: .milliseconds(100))
+            TerminationSignals.trap {}
+            for _ in 1...20 { kill(getpid(), SIGTERM) }
+            DispatchSemaphore(value: 0).wait()
+        }
+    }
+
+    @Test("are told to the server", arguments: [SIGTERM, SIGINT])
+    func areTold(number: Int32) async {
+        await #expect(processExitsWith: .exitCode(7)) { [number] in
+            TerminationSignals.prepare(endingWithin: .seconds(60))
+            TerminationSignals.trap { exit(7) }
+            kill(getpid(), number)
+            DispatchSemaphore(value: 0).wait()
+        }
+    }
+}

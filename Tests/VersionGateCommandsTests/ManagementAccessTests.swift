@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import Testing
+
+@Suite("Who can ask the management listener, by the built binary")
+struct ManagementAccessTests {
+    private static let withoutDatabase = BuiltBinary(environment: [
+        "DATABASE_URL": "postgresql://127.0.0.1:1/nothing?connect_timeout=2"
+    ])
+
+    @Test("connections that say nothing keep nobody from being answered, and are closed soon")
+    func survivesSilence() async throws {
+        try await ServingBinary.run(Self.withoutDatabase) { server in
+            var silent: [any Channel] = []
+            for _ in 1...200 {
+                silent.append(try await PlainConnection.open(server.managementURL))
+                if silent.count % 50 == 0 {
+                    #expect(try await server.management("/live").status == 200)
+                    #expect(try await server.management("/ready").status == 503, "there is no policy")
+                }
+            }
+            let start = ContinuousClock.now
+            let head = "GET /live HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
+            #expect(try await PlainConnection.isEnded(server.managementURL, after: head))
+            for channel in silent { try await channel.closeFuture.get() }
+            // 5 seconds, and what a machine that is busy takes; long before the 75 of a silent connection.
+            #expect(.now - start < .seconds(40))
+            #expect(try await server.management("/live").status == 200)
+        }
+    }
+
+    @Test("a Host that is neither an address nor known is refused with the option that allows it")
+    func refusesOtherHosts() async throws {
+        try await ServingBinary.run(Self.withoutDatabase, arguments: ["--management-names", "gate.internal"]) {
+            server in
+            for path in ["/live", "/ready", "/policy", "/metrics", "/nothing"] {
+                let refusal = try await Self.ask(server, path, host: "evil.example:9090")
+                #expect(refusal.status == 421)
+                #expect(refusal.body.contains(#"the Host \"evil.example:9090\" is not known"#), "\(refusal.body)")
+                #expect(refusal.body.contains("--management-names (VERSIONGATE_MANAGEMENT_NAMES)"))
+            }
+            for host in ["gate.internal", "GATE.internal:9090", "localhost", "127.0.0.1", "[::1]:9090"] {
+                #expect(try await Self.ask(server, "/live", host: host).status == 200, "\(host)")
+            }
+        }
+    }
+
+    @Test("names that cannot be used are refused")
+    func refusesNames() async throws {
+        let result = try await Self.withoutDatabase.run(arguments: ["serve", "--management-names", "http://gate"])
+        #expect(result.status == 64)
+        #expect(result.errors.contains("--management-names (VERSIONGATE_MANAGEMENT_NAMES) is \"http://gate\""))
+    }
+
+    private static func ask(_ server: ServingBinary, _ path: String, host: String) async throws -> (
+        status: Int, body: String
+    ) {
+        var request = HTTPClientRequest(url: server.managementURL + path)
+        request.headers.add(name: "Host", value: host)
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        return (Int(response.status.code), String(buffer: try await response.body.collect(upTo: 1 << 20)))
+    }
+}
