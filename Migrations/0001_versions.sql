@@ -36,7 +36,7 @@ CREATE FUNCTION version_key(version text) RETURNS bytea
     SET standard_conforming_strings = on
 AS $$
 DECLARE
-    written CONSTANT text COLLATE "C" := btrim(version, E' \t');
+    written CONSTANT text COLLATE "C" := btrim(version, E' \t\r\n');
     parts text[];
     identifiers text[];
     item text;
@@ -111,6 +111,24 @@ CREATE TYPE version_span AS RANGE (SUBTYPE = bytea, MULTIRANGE_TYPE_NAME = versi
 COMMENT ON TYPE version_span IS 'From one version to another, by their keys.';
 COMMENT ON TYPE version_spans IS 'What a version range means: the spans of versions that it matches, by their keys.';
 
+-- What follows the numbers is below 02, and each number tells how many digits it has.
+CREATE FUNCTION version_family(key bytea) RETURNS bytea
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    count integer := 0;
+BEGIN
+    WHILE get_byte(key, count) >= 2 LOOP
+        count := count + get_byte(key, count) - 1;
+    END LOOP;
+    RETURN substr(key, 1, count) || '\x00010000'::bytea;
+END
+$$;
+
+COMMENT ON FUNCTION version_family(bytea) IS
+    'The key of the first version with the same numbers as the version of this key: their pre-release 0.';
+
 -- The first of all versions that begin with these numbers: 1.3 gives the key of 1.3-0. Null if they are too long to
 -- read.
 CREATE FUNCTION version_family_start(numbers text[]) RETURNS bytea
@@ -118,10 +136,8 @@ CREATE FUNCTION version_family_start(numbers text[]) RETURNS bytea
     SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
-DECLARE
-    release CONSTANT bytea := version_key(array_to_string(coalesce(nullif(numbers, '{}'), '{0}'), '.'));
 BEGIN
-    RETURN substr(release, 1, octet_length(release) - 1) || '\x00010000'::bytea;
+    RETURN version_family(version_key(array_to_string(coalesce(nullif(numbers, '{}'), '{0}'), '.')));
 END
 $$;
 
@@ -144,46 +160,154 @@ $$;
 COMMENT ON FUNCTION version_family_end(text[], integer) IS
     'The key of the first version after all that share the first so many numbers; null for none of them.';
 
+-- The faults of a range. Beside what is wrong and a hint, each tells what seems to be meant: what to write in place of
+-- the faulty part, or null where that cannot be known. What is meant may have a fault of its own.
+
 -- What is wrong with the version of a comparator, which `key` is the key of: refused is also some of what can be read.
-CREATE FUNCTION version_operand_fault(operator text, operand text, key bytea, OUT fault text, OUT hint text)
+CREATE FUNCTION version_operand_fault(
+    operator text, operand text, key bytea, OUT fault text, OUT hint text, OUT meant text
+)
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
+    -- A version of numbers and wildcards.
+    bound CONSTANT text := '[vV]?(?:[0-9]+|[xX*])(?:\.(?:[0-9]+|[xX*]))*';
     written CONSTANT text COLLATE "C" := operand;
 BEGIN
     IF key IS NOT NULL AND written ~ '^[0-9.]*$' THEN
         RETURN;
-    ELSIF written = '' THEN
-        fault := format('"%s" is followed by no version', operator);
-        hint := format('Write the version after it: %s1.2', operator);
+    ELSIF octet_length(written) > 128 THEN
+        fault := format('"%s..." has %s bytes', left(operand, 24), octet_length(operand));
+        hint := 'A version has at most 128';
+    ELSIF written ~ '[\r\n]' THEN
+        fault := format('"%s" has the end of a line inside', operand);
+        hint := 'Write the range in one line';
+        meant := operator || regexp_replace(written, '[\r\n]+', ' ', 'g');
+    ELSIF written ~ '[<>=~^!]' THEN
+        fault := format('"%s" has an operator inside', operand);
+        hint := 'Put a space before the operator';
+        meant := operator || regexp_replace(written, '([<>=~^!]+)', ' \1', 'g');
     ELSIF written ~ '[+(]' THEN
         fault := format('"%s" has a suffix, which is ignored in versions and has no place in a range', operand);
-        hint := 'Leave the suffix out; a condition on build numbers goes into builds.';
+        hint := 'Leave the suffix out; a condition on build numbers goes into builds';
     ELSIF written ~ '^[vV]?[0-9]+(\.[0-9]+)*[xX*]$' THEN
         fault := format('"%s" is not a version', operand);
-        hint := format('Put a dot before the wildcard: %s.x', regexp_replace(written, '[xX*]$', ''));
+        hint := 'Put a dot before the wildcard';
+        meant := operator || regexp_replace(written, '([xX*])$', '.\1');
+    ELSIF written ~ '^[vV]?[0-9]+(\.[0-9]+)*[xX][0-9]+$' THEN
+        fault := format('"%s" is not a version', operand);
+        hint := 'An x is a wildcard, which stands at the end and after a dot';
     ELSIF written ~ '^[vV]?([0-9]+\.)*[xX*]\.' THEN
-        fault := format('"%s" has a number after a wildcard', operand);
-        hint := 'A wildcard stands at the end: 1.x';
-    ELSIF operator = '' AND written ~ '^[vV]?[0-9]+(\.[0-9]+)*-([0-9]+|[xX])(\.([0-9]+|[xX]))+$'
+        fault := format('"%s" has something other than a wildcard after a wildcard', operand);
+        hint := format('A wildcard stands at the end of a version, not as in %s', operand);
+    ELSIF operator = ''
+        AND written ~ '^[vV]?[0-9]+(-[0-9]+|(\.[0-9]+)*-([0-9]+|[xX])(\.([0-9]+|[xX]))+)$'
         OR key IS NULL AND written ~ '^-|-$|[0-9xX*]-[0-9]' THEN
         fault := format('"%s" is not one version', operand);
-        hint := 'If it is meant to be from one version to another, put spaces round the hyphen: 1.2 - 1.4';
+        hint := 'If it is meant to be from one version to another, put spaces round the hyphen';
+        IF operator = '' AND written ~ format('^(%1$s)?-(%1$s)?$', bound) THEN
+            meant := btrim(replace(written, '-', ' - '));
+        END IF;
     ELSIF key IS NULL THEN
         fault := format('"%s" is not a version', operand);
-        hint := 'A version is numbers joined by dots, with a pre-release if need be: 1.2, 1.2.0-beta.1, 1.2b3';
+        hint := 'A version, such as 1.2, 1.2.0-beta.1 or 1.2b3, is numbers joined by dots, with a pre-release if need be';
     END IF;
 END
 $$;
 
 COMMENT ON FUNCTION version_operand_fault(text, text, bytea) IS
-    'What is wrong with the version of a comparator in a range, and what to write instead; nulls if nothing is.';
+    'What is wrong with the version of a comparator in a range; nulls if nothing is.';
+
+-- `written` is the operator as it stands in the range, with a space inside if there is one.
+CREATE FUNCTION version_operator_fault(
+    written text, operand text, OUT fault text, OUT hint text, OUT meant text[]
+)
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    operator CONSTANT text := replace(written, ' ', '');
+    known CONSTANT text := CASE
+        WHEN operator IN ('<', '<=', '>', '>=', '=', '~', '^') THEN operator
+        WHEN operator = '=<' THEN '<='
+        WHEN operator = '=>' THEN '>='
+        WHEN operator IN ('==', '===') THEN '='
+    END;
+BEGIN
+    fault := format('"%s%s": there is no operator "%s"', written, operand, written);
+    IF known IS NOT NULL THEN
+        hint := format('Write "%s"', known);
+        meant := ARRAY[known || operand];
+    ELSIF operator IN ('!=', '!==', '!', '<>') THEN
+        hint := 'Leave one version out with "||"';
+        meant := ARRAY['<' || operand, '>' || operand];
+    ELSIF operator IN ('~>', '~=') THEN
+        hint := 'Write "~" where the first two numbers are to stay, "^" where the first that is not 0 is';
+        -- Where these operators come from, they keep all numbers but the last.
+        IF operand COLLATE "C" ~ '^[vV]?[0-9]+(\.[0-9]+\.[0-9]+)?$' THEN
+            meant := ARRAY['~' || operand];
+        END IF;
+    ELSE
+        hint := 'The operators are <, <=, >, >=, =, ~ and ^';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION version_operator_fault(text, text) IS
+    'What is wrong with an operator that ranges do not have. meant: comparators, any of which may hold.';
+
+-- A comma, "and" and the like, wherever they stand in one side of "||". `meant` is what to write for all of the side.
+CREATE FUNCTION version_separator_fault(side text, OUT fault text, OUT hint text, OUT meant text)
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    words CONSTANT text := regexp_replace(side, '[ \t]+', ' ', 'g');
+    separator CONSTANT text := (regexp_match(words, ',|\|+|&+|(?<= )(?:and|or)(?= )', 'i'))[1];
+    items text[] COLLATE "C";
+BEGIN
+    IF separator IS NULL THEN
+        RETURN;
+    ELSIF separator = ',' THEN
+        fault := format('"%s" has a comma', side);
+        hint := 'Put a space for "and", "||" for "or"';
+        items := ARRAY(
+            SELECT btrim(item, ' ')
+              FROM string_to_table(words, ',') WITH ORDINALITY AS split(item, place)
+             WHERE btrim(item, ' ') <> ''
+             ORDER BY place
+        );
+        -- Versions in a list are alternatives; bounds in a list are meant to hold together.
+        IF (SELECT bool_and(item ~ '^=?[^ <>=~^!]+$') FROM unnest(items) AS item) THEN
+            meant := array_to_string(items, ' || ');
+        ELSIF (SELECT bool_and(item ~ '^[<>]=? ?[^ <>=~^!]+$') FROM unnest(items) AS item) THEN
+            meant := array_to_string(items, ' ');
+        END IF;
+    ELSE
+        fault := format('"%s": there is no operator "%s"', side, separator);
+        hint := 'Write "||" for "or", and a space for "and"';
+        meant := CASE
+            WHEN separator ~ '\|' THEN regexp_replace(words, ' ?\|+ ?', ' || ', 'g')
+            WHEN separator ~ '&' THEN regexp_replace(words, ' ?&+ ?', ' ', 'g')
+            WHEN lower(separator) = 'or' THEN regexp_replace(words, ' or(?= )', ' ||', 'gi')
+            ELSE regexp_replace(words, ' and(?= )', '', 'gi')
+        END;
+        -- Whether "1.2 and 1.4" are two versions or a wrong bound cannot be known, nor what "1.2 &" goes on with.
+        IF separator ~* '&|and' AND meant ~ '^ | $|^=?[^ <>=~^!]+( =?[^ <>=~^!]+)*$' THEN
+            meant := NULL;
+        END IF;
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION version_separator_fault(text) IS
+    'What is wrong with one side of "||" that has a comma, |, &, "and" or "or" in it; nulls if it has none.';
 
 -- One comparator, such as >=1.2 or ~1.2.x: `span`, or `fault` and `hint`.
 CREATE FUNCTION read_version_comparator(
-    operator text, operand text, OUT span version_span, OUT fault text, OUT hint text
+    operator text, operand text, OUT span version_span, OUT fault text, OUT hint text, OUT meant text
 )
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
@@ -216,15 +340,15 @@ BEGIN
         first_key := version_family_start(numbers);
         next_key := version_family_end(numbers, cardinality(numbers));
         IF octet_length(written) > 128 OR first_key IS NULL OR next_key IS NULL AND family <> '' THEN
-            fault := format('"%s" is too long', operand);
-            hint := 'A version has at most 128 bytes.';
+            fault := format('"%s..." has %s bytes', left(operand, 24), octet_length(operand));
+            hint := 'A version has at most 128';
             RETURN;
         END IF;
     ELSE
         IF first_key IS NULL THEN
             first_key := version_key(written);
         END IF;
-        SELECT found.fault, found.hint INTO fault, hint
+        SELECT found.fault, found.hint, found.meant INTO fault, hint, meant
           FROM version_operand_fault(operator, operand, first_key) AS found;
         IF fault IS NOT NULL THEN
             RETURN;
@@ -269,8 +393,8 @@ BEGIN
             upper_key := version_family_end(numbers, shared);
             -- A missing end means no end: it must not come from a number that grew too long to read.
             IF upper_key IS NULL AND shared > 0 THEN
-                fault := format('"%s" is too long', operand);
-                hint := 'A version has at most 128 bytes.';
+                fault := format('"%s..." has no next version', left(operand, 24));
+                hint := 'A version has at most 128 bytes, the end of this one has more';
                 RETURN;
             END IF;
             span := version_span(first_key, upper_key);
@@ -281,96 +405,172 @@ $$;
 COMMENT ON FUNCTION read_version_comparator(text, text) IS
     'Reads one comparator of a version range: the span of versions it stands for, or what is wrong with it.';
 
--- npm's grammar, with one difference: a version is exact, padded with zeros, because the versions of apps have no fixed
--- number of parts.
-CREATE FUNCTION read_version_range(range text, OUT spans version_spans, OUT fault text, OUT hint text)
+-- One side of "||", without blanks at its ends.
+CREATE FUNCTION read_version_side(
+    side text, OUT span version_span, OUT fault text, OUT hint text, OUT meant text
+)
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
-    side text COLLATE "C";
-    words text[] COLLATE "C";
-    place integer;
-    parts text[];
-    side_span version_span;
-    union_spans version_spans := version_spans();
+    words CONSTANT text[] COLLATE "C" := regexp_split_to_array(side, '[ \t]+');
+    hyphen CONSTANT integer := array_position(words, '-');
+    -- The comparator that is being read: its first and last word, and what to write in its place.
+    place integer := 1;
+    last integer;
+    alternatives text[];
+    operator text COLLATE "C";
+    operand text COLLATE "C";
     reading record;
+BEGIN
+    IF side = '' THEN
+        fault := 'one side of "||" is empty';
+        hint := 'Write a range on both sides of "||", or leave it out';
+        RETURN;
+    ELSIF hyphen IS NOT NULL THEN
+        IF cardinality(words) <> 3 OR hyphen <> 2 OR words[1] ~ '^[<>=~^!]' OR words[3] ~ '^[<>=~^!]' THEN
+            fault := format('"-" stands between two versions and nothing else, not as in "%s"', side);
+            hint := 'A span stands alone on its side of "||"; with more beside it, write two comparisons';
+            operator := (regexp_match(words[hyphen - 1], '^[<>=~^!]*'))[1];
+            operand := (regexp_match(words[hyphen + 1], '^[<>=~^!]*'))[1];
+            IF operator IN ('', '>', '>=') AND operand IN ('', '<', '<=') THEN
+                meant := array_to_string(
+                    words[:hyphen - 2]
+                        || (CASE operator WHEN '' THEN '>=' ELSE '' END || words[hyphen - 1])
+                        || (CASE operand WHEN '' THEN '<=' ELSE '' END || words[hyphen + 1])
+                        || words[hyphen + 2:],
+                    ' '
+                );
+            END IF;
+        ELSE
+            -- Read as bare versions first: not all that may follow an operator may stand in a span.
+            FOREACH place IN ARRAY '{1,3}'::integer[] LOOP
+                reading := read_version_comparator('', words[place]);
+                IF reading.fault IS NOT NULL THEN
+                    fault := reading.fault;
+                    hint := reading.hint;
+                    meant := CASE
+                        WHEN reading.meant IS NOT NULL
+                            THEN array_to_string(words[:place - 1] || reading.meant || words[place + 1:], ' ')
+                    END;
+                    EXIT;
+                END IF;
+            END LOOP;
+            IF fault IS NULL THEN
+                span := (read_version_comparator('>=', words[1])).span * (read_version_comparator('<=', words[3])).span;
+                RETURN;
+            END IF;
+        END IF;
+    ELSE
+        WHILE place <= cardinality(words) AND fault IS NULL LOOP
+            last := place;
+            operator := (regexp_match(words[place], '^[<>=~^!]*'))[1];
+            operand := substr(words[place], length(operator) + 1);
+            -- An operator may stand apart from its version.
+            IF operand = '' AND place < cardinality(words) THEN
+                last := place + 1;
+                operand := words[last];
+                IF operand ~ '^[<>=~^!]' THEN
+                    operator := operator || ' ' || (regexp_match(operand, '^[<>=~^!]*'))[1];
+                    operand := ltrim(operand, '<>=~^!');
+                END IF;
+            END IF;
+
+            IF operand = '' THEN
+                fault := format('"%s" is followed by no version', operator);
+                hint := 'Write the version after it';
+            ELSIF operator NOT IN ('', '<', '<=', '>', '>=', '=', '~', '^') THEN
+                reading := version_operator_fault(operator, operand);
+                fault := reading.fault;
+                hint := reading.hint;
+                alternatives := reading.meant;
+            ELSE
+                reading := read_version_comparator(operator, operand);
+                fault := reading.fault;
+                hint := reading.hint;
+                alternatives := ARRAY[reading.meant];
+                span := CASE WHEN place = 1 THEN reading.span ELSE span * reading.span END;
+            END IF;
+            IF fault IS NOT NULL THEN
+                meant := (
+                    SELECT string_agg(
+                               array_to_string(words[:place - 1] || alternative || words[last + 1:], ' '),
+                               ' || ' ORDER BY number
+                           )
+                      FROM unnest(alternatives) WITH ORDINALITY AS listed(alternative, number)
+                     WHERE alternative IS NOT NULL
+                );
+            END IF;
+            place := last + 1;
+        END LOOP;
+        IF fault IS NULL THEN
+            RETURN;
+        END IF;
+    END IF;
+
+    -- What separates wrongly is the fault of the side, whatever else it leads to.
+    reading := version_separator_fault(side);
+    IF reading.fault IS NOT NULL THEN
+        fault := reading.fault;
+        hint := reading.hint;
+        meant := reading.meant;
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION read_version_side(text) IS
+    'Reads one side of "||" in a version range: the span of versions that it matches, or what is wrong with it.';
+
+-- npm's grammar, with one difference: a version is exact, padded with zeros, because the versions of apps have no fixed
+-- number of parts.
+CREATE FUNCTION read_version_range(
+    range text, OUT spans version_spans, OUT fault text, OUT hint text, OUT meant text
+)
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    sides CONSTANT text[] := string_to_array(range, '||');
+    side text COLLATE "C";
+    place integer := 0;
+    reading record;
+    union_spans version_spans := version_spans();
 BEGIN
     IF btrim(range, E' \t') = '' THEN
         fault := 'an empty range';
-        hint := 'NULL means no condition; * means any version that can be read.';
+        hint := 'NULL means no condition; * means any version that can be read';
         RETURN;
     END IF;
 
-    FOREACH side IN ARRAY string_to_array(range, '||') LOOP
+    FOREACH side IN ARRAY sides LOOP
         side := btrim(side, E' \t');
-        IF side = '' THEN
-            fault := 'one side of "||" is empty';
-            hint := 'Write a range on both sides of "||", or leave it out.';
+        place := place + 1;
+        reading := read_version_side(side);
+        IF reading.fault IS NOT NULL THEN
+            fault := reading.fault;
+            hint := reading.hint;
+            IF reading.meant IS NOT NULL THEN
+                meant := (
+                    SELECT string_agg(
+                               CASE WHEN number = place THEN reading.meant ELSE btrim(written, E' \t') END,
+                               ' || ' ORDER BY number
+                           )
+                      FROM unnest(sides) WITH ORDINALITY AS listed(written, number)
+                );
+            END IF;
             RETURN;
         END IF;
-
-        words := regexp_split_to_array(side, '[ \t]+');
-        side_span := NULL;
-        IF cardinality(words) = 3 AND words[2] = '-' THEN
-            -- Read as bare versions first: an operator has no place here.
-            SELECT coalesce(first.fault, last.fault) AS fault,
-                   CASE WHEN first.fault IS NULL THEN last.hint ELSE first.hint END AS hint,
-                   from_first.span * to_last.span AS span
-              INTO reading
-              FROM read_version_comparator('', words[1]) AS first,
-                   read_version_comparator('', words[3]) AS last,
-                   read_version_comparator('>=', words[1]) AS from_first,
-                   read_version_comparator('<=', words[3]) AS to_last;
-            IF reading.fault IS NOT NULL THEN
-                fault := reading.fault;
-                hint := reading.hint;
-                RETURN;
-            END IF;
-            side_span := reading.span;
-            words := '{}';
-        END IF;
-
-        place := 1;
-        WHILE place <= cardinality(words) LOOP
-            parts := regexp_match(words[place], '^(<=|>=|<|>|=|~|\^|)(.*)$');
-            -- An operator may stand apart from its version.
-            IF parts[2] = '' AND place < cardinality(words) THEN
-                place := place + 1;
-                parts[2] := words[place];
-            END IF;
-            reading := read_version_comparator(parts[1], parts[2]);
-            IF reading.fault IS NOT NULL THEN
-                fault := reading.fault;
-                hint := reading.hint;
-                IF words[place] ~ ',' THEN
-                    fault := format('"%s" has a comma', words[place]);
-                    hint := format('Put a space for "and": %s', rtrim(replace(words[place], ',', ' ')));
-                ELSIF words[place] ~ '^!' THEN
-                    fault := format('"%s": there is no operator "!"', words[place]);
-                    hint := format(
-                        'Leave one version out with "||": <%1$s || >%1$s',
-                        coalesce(nullif(ltrim(words[place], '!='), ''), '1.2')
-                    );
-                ELSIF words[place] ~ '[|&]' THEN
-                    fault := format('"%s" is not a version', words[place]);
-                    hint := 'Write "||" for "or", and a space for "and".';
-                ELSIF parts[1] = '~' AND parts[2] ~ '^>' THEN
-                    fault := format('"%s": there is no operator "~>"', words[place]);
-                    hint := 'Write ~ alone.';
-                END IF;
-                RETURN;
-            END IF;
-            side_span := coalesce(side_span * reading.span, reading.span);
-            place := place + 1;
-        END LOOP;
-        union_spans := union_spans + version_spans(side_span);
+        union_spans := union_spans + version_spans(reading.span);
     END LOOP;
 
     IF isempty(union_spans) THEN
         fault := format('"%s" matches nothing', range);
-        hint := 'No version can be on all sides at once: look at the bounds, and write "||" where "or" is meant.';
+        hint := 'No version can be on all sides at once: look at the bounds, and write "||" where "or" is meant';
+        -- A list of versions: nothing is two of them.
+        IF place = 1 AND side ~ '^=?[^ \t<>=~^!]+([ \t]+=?[^ \t<>=~^!]+)+$' AND side !~ '[ \t]-[ \t]' THEN
+            meant := regexp_replace(side, '[ \t]+', ' || ', 'g');
+        END IF;
         RETURN;
     END IF;
     spans := union_spans;
@@ -378,17 +578,33 @@ END
 $$;
 
 COMMENT ON FUNCTION read_version_range(text) IS
-    'Reads a version range: the spans of versions that it matches, or what is wrong with it and what to write instead.';
+    'Reads a version range: the spans of versions that it matches, or what is wrong with it and what seems to be meant.';
 
+-- What seems to be meant is put into the hint only where it is a range, so a hint can be copied.
 CREATE FUNCTION version_range_error(range text, OUT message text, OUT hint text)
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    reading CONSTANT record := read_version_range(range);
+    most_repairs CONSTANT integer := 4;
+    reading record := read_version_range(range);
+    meant text := reading.meant;
 BEGIN
+    IF reading.fault IS NULL THEN
+        RETURN;
+    END IF;
     message := reading.fault;
     hint := reading.hint;
+    FOR repair IN 1 .. most_repairs LOOP
+        EXIT WHEN meant IS NULL;
+        reading := read_version_range(meant);
+        IF reading.fault IS NULL THEN
+            hint := hint || ': ' || meant;
+            RETURN;
+        END IF;
+        meant := reading.meant;
+    END LOOP;
+    hint := hint || '.';
 END
 $$;
 
@@ -406,7 +622,7 @@ BEGIN
         RAISE invalid_parameter_value USING
             MESSAGE = format('not a version range: %s', reading.fault),
             DETAIL = format('The range is "%s".', range),
-            HINT = reading.hint;
+            HINT = (version_range_error(range)).hint;
     END IF;
     RETURN coalesce(reading.spans @> version_key(version), false);
 END

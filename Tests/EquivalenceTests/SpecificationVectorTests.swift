@@ -48,6 +48,7 @@ struct SpecificationVectorTests {
         let range: String
         let token: String
         let hint: String
+        let suggestion: String?
     }
 
     @Test("A text that is no range is refused with the token at fault and a hint")
@@ -64,7 +65,9 @@ struct SpecificationVectorTests {
             #expect(error?.constraint == "rules_versions_check", "\(fault)")
             let told = [error?.message, error?.detail].compactMap { $0 }.joined(separator: "\n")
             #expect(told.contains(fault.token), "\(fault): \(told)")
-            #expect(fault.hint.isEmpty || error?.hint?.contains(fault.hint) == true, "\(fault): \(error?.hint ?? "")")
+            let hint = try #require(error?.hint)
+            #expect(fault.hint.isEmpty || hint.contains(fault.hint), "\(fault): \(hint)")
+            #expect(hint.hasSuffix(fault.suggestion.map { ": \($0)" } ?? "."), "\(fault): \(hint)")
         }
     }
 

@@ -52,6 +52,7 @@ extension NaiveRange.Comparator {
             if isEverything { return true }
             let first = numbers.firstIndex { $0.contains { $0 != "0" } } ?? numbers.count - 1
             return order >= 0 && version.order(next(first)) < 0
+        case "!=": return !isEverything && !(isFamily ? isInFamily : order == 0)
         default: return isEverything || (isFamily ? isInFamily : order == 0)
         }
     }

@@ -50,19 +50,18 @@ struct VectorTests {
         let range: String
         let token: String
         let hint: String
+        let suggestion: String?
     }
 
     @Test("A text that is no range is refused with the token at fault and a hint")
     func rangeErrors() throws {
         for fault in try Vectors.cases("range-errors", as: RangeFault.self) {
-            do throws(VersionRangeError) {
-                _ = try VersionRange(fault.range)
-                Issue.record("\"\(fault.range)\" was taken for a range")
-            } catch {
-                #expect(error.message.contains(fault.token), "\(fault): \(error.message)")
-                #expect(fault.hint.isEmpty || error.hint.contains(fault.hint), "\(fault): \(error.hint)")
-                #expect(!error.hint.isEmpty)
-            }
+            let refusal = #expect(throws: VersionRangeError.self, "\(fault)") { try VersionRange(fault.range) }
+            let error = try #require(refusal)
+            #expect(error.message.contains(fault.token), "\(fault): \(error.message)")
+            #expect(fault.hint.isEmpty || error.hint.contains(fault.hint), "\(fault): \(error.hint)")
+            #expect(error.suggestion == fault.suggestion, "\(fault): \(error.hint)")
+            #expect(error.hint.hasSuffix(fault.suggestion.map { ": \($0)" } ?? "."), "\(fault): \(error.hint)")
         }
     }
 

@@ -4,6 +4,8 @@
 /// The ASCII characters and classes of characters that the readers of this module ask for.
 enum ASCII {
     static let tab = UInt8(ascii: "\t")
+    static let lineFeed = UInt8(ascii: "\n")
+    static let carriageReturn = UInt8(ascii: "\r")
     static let space = UInt8(ascii: " ")
     static let plus = UInt8(ascii: "+")
     static let hyphen = UInt8(ascii: "-")
@@ -13,9 +15,10 @@ enum ASCII {
     static let openParenthesis = UInt8(ascii: "(")
     static let closeParenthesis = UInt8(ascii: ")")
 
+    /// Whether the byte is a blank, such as is cut at the ends of versions.
     @inline(__always)
     static func isBlank(_ byte: UInt8) -> Bool {
-        byte == space || byte == tab
+        byte == space || byte == tab || byte == lineFeed || byte == carriageReturn
     }
 
     @inline(__always)

@@ -12,6 +12,44 @@ struct VersionBound {
     /// The numbers and, of an exact version, its pre-release.
     var builder: VersionKeyBuilder
 
+    /// Reads a version without a suffix, or a family of versions; `nil` where it is neither.
+    init?(_ operand: UnsafeRawBufferPointer) {
+        guard operand.count <= VersionScanner.maximumLength else { return nil }
+        numbers = []
+        isFamily = false
+        builder = VersionKeyBuilder()
+        var position = operand.first.map { $0 | 0x20 } == UInt8(ascii: "v") ? 1 : 0
+        while true {
+            let first = position
+            if position < operand.count, Self.isWildcard(operand[position]) {
+                isFamily = true
+                position += 1
+            } else {
+                while position < operand.count, ASCII.isDigit(operand[position]) { position += 1 }
+                guard position > first, !isFamily else { return nil }
+                numbers.append(Array(operand[first..<position].drop { $0 == ASCII.zero }))
+                builder.appendNumber(operand[first..<position])
+            }
+            guard position < operand.count, operand[position] == ASCII.dot else { break }
+            position += 1
+        }
+        if position == operand.count { return }
+        guard !isFamily, VersionScanner.scanPrerelease(operand, position, operand.count, &builder) == operand.count
+        else { return nil }
+    }
+
+    /// Whether it has no pre-release.
+    var hasOnlyNumbers: Bool { !builder.isPrerelease }
+
+    /// Whether a text is a family of versions.
+    static func isFamily(_ operand: UnsafeRawBufferPointer) -> Bool {
+        VersionBound(operand)?.isFamily ?? false
+    }
+
+    private static func isWildcard(_ byte: UInt8) -> Bool {
+        byte | 0x20 == UInt8(ascii: "x") || byte == UInt8(ascii: "*")
+    }
+
     /// The versions equal to it, or of its family.
     var interval: VersionInterval {
         VersionInterval(lower: lower, upper: upper)

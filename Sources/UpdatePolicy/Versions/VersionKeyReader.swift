@@ -56,3 +56,13 @@ struct VersionKeyReader {
         return count == 0 ? "0" : String(decoding: (first..<position).map { key[$0] }, as: UTF8.self)
     }
 }
+
+extension VersionKey {
+    /// The key of the first version with the same numbers, their pre-release 0.
+    var family: VersionKey {
+        var reader = VersionKeyReader(self)
+        var builder = VersionKeyBuilder()
+        for number in reader.numbers() { builder.appendNumber(number.utf8) }
+        return builder.familyKey
+    }
+}

@@ -17,11 +17,19 @@ public struct VersionRange: Sendable {
     ///
     /// - Throws: `VersionRangeError` where it cannot be read, and where no version can be in it.
     public init(_ text: String) throws(VersionRangeError) {
-        let parsed: Result<[VersionInterval], VersionRangeError> = text.withBytes { bytes in
-            Result { () throws(VersionRangeError) in try VersionRangeParser(bytes: bytes).intervals() }
+        do throws(VersionRangeFault) {
+            intervals = try Self.intervals(of: text)
+        } catch {
+            throw VersionRangeError(error)
         }
-        self.intervals = try parsed.get()
         self.text = text
+    }
+
+    static func intervals(of text: String) throws(VersionRangeFault) -> [VersionInterval] {
+        let parsed: Result<[VersionInterval], VersionRangeFault> = text.withBytes { bytes in
+            Result { () throws(VersionRangeFault) in try VersionRangeParser(bytes: bytes).intervals() }
+        }
+        return try parsed.get()
     }
 
     /// Whether a version is in the range.

@@ -60,7 +60,8 @@ enum VersionScanner {
         }
     }
 
-    private static func scanPrerelease(
+    /// Reads a pre-release, up to the first character that it cannot have; where there is none, nothing is read.
+    static func scanPrerelease(
         _ bytes: UnsafeRawBufferPointer,
         _ start: Int,
         _ end: Int,
