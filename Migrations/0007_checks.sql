@@ -99,7 +99,10 @@ AS $$
 DECLARE
     known CONSTANT text[] := '{bundle,version,build,platform,region,os,language,install}';
     numeric_too CONSTANT text[] := '{version,build,os}';
+    tags CONSTANT text[] := '{language,region,platform}';
     member record;
+    written text;
+    attribute_count integer;
     sent jsonb := '{}';
     me checking_client;
 BEGIN
@@ -119,15 +122,29 @@ BEGIN
                     ELSE 'Write a string.'
                 END;
         END IF;
-        -- What is empty counts as not sent, and so does a number with a sign. jsonb has already worked out exponents.
-        CONTINUE WHEN member.type NOT IN ('string', 'number', 'boolean') OR member.value = '""';
-        CONTINUE WHEN member.name = ANY (numeric_too) AND member.type = 'number' AND (client ->> member.name) LIKE '-%';
-        sent := sent || jsonb_build_object(member.name, client ->> member.name);
+        written := member.value #>> '{}';
+        -- What is empty or too long counts as not sent, and so does a number with a sign. jsonb has already worked out
+        -- exponents.
+        CONTINUE WHEN member.type NOT IN ('string', 'number', 'boolean') OR written = '';
+        CONTINUE WHEN member.name = ANY (numeric_too) AND member.type = 'number' AND written LIKE '-%';
+        CONTINUE WHEN member.name = ANY (tags) AND octet_length(written) > 64;
+        CONTINUE WHEN member.name <> ALL (known) AND (octet_length(member.name) > 128 OR octet_length(written) > 1024);
+        sent := sent || jsonb_build_object(member.name, written);
     END LOOP;
     IF sent -> 'bundle' IS NULL THEN
         RAISE invalid_parameter_value USING
             MESSAGE = 'the client has no bundle',
             HINT = 'Say which app it is: {"bundle": "com.example.app"}';
+    ELSIF octet_length(sent ->> 'bundle') > 255 THEN
+        RAISE invalid_parameter_value USING
+            MESSAGE = format('the client''s member "bundle" has %s bytes', octet_length(sent ->> 'bundle')),
+            HINT = 'A bundle has at most 255 bytes.';
+    END IF;
+    attribute_count := (SELECT count(*) FROM jsonb_object_keys(sent - known));
+    IF attribute_count > 64 THEN
+        RAISE invalid_parameter_value USING
+            MESSAGE = format('the client has %s attributes', attribute_count),
+            HINT = 'A check may have 64.';
     END IF;
 
     me.bundle := sent ->> 'bundle';
@@ -158,7 +175,20 @@ END
 $$;
 
 COMMENT ON FUNCTION read_client(jsonb) IS
-    'Reads a client as a check does. invalid_parameter_value where a check would be answered with 400.';
+    'Reads a client as a check does. invalid_parameter_value where a check would be answered with 400. jsonb keeps the'
+    ' value of a number, not how it was written: 1e0 is 1 here, and not sent in a check. Write such a value as a string.';
+
+CREATE FUNCTION version_shown(version text, key bytea) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN CASE WHEN key IS NULL THEN version || ' (cannot be read as a version)' ELSE version END;
+END
+$$;
+
+COMMENT ON FUNCTION version_shown(text, bytea) IS
+    'A version of a client as explanations show it, with a remark where it has no key; null if it was not sent.';
 
 CREATE FUNCTION rollout_at(rule text, at timestamptz) RETURNS numeric
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -197,6 +227,51 @@ $$;
 COMMENT ON FUNCTION time_text(timestamptz) IS
     'A time in UTC as explanations show it, with microseconds where there are any.';
 
+-- By its numbers: an app that calls itself 1.2.0-play may be the very release 1.2.0, and updating would not help it.
+CREATE FUNCTION release_is_above(
+    client_version bytea, client_build bytea, release_version bytea, release_build bytea
+) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN CASE
+        WHEN client_version IS NULL OR client_version = release_version THEN release_build > client_build
+        ELSE client_version < version_family(release_version)
+    END IS TRUE;
+END
+$$;
+
+COMMENT ON FUNCTION release_is_above(bytea, bytea, bytea, bytea) IS
+    'Whether a release is above a client: by its numbers, pre-releases not counted, or by its build where the versions'
+    ' are equal or the client''s cannot be read.';
+
+CREATE FUNCTION lockout_obstacle(
+    me checking_client,
+    versions version_spans,
+    builds version_spans,
+    target bytea,
+    offer_version bytea,
+    offer_build bytea
+) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN CASE
+        WHEN offer_version IS NULL
+            THEN 'no offer'
+        WHEN NOT release_is_above(me.version_key, me.build_key, offer_version, offer_build)
+            THEN 'the offer is not above the client'
+        WHEN rule_matches_release(versions, builds, target, offer_version, offer_build)
+            THEN 'the rule matches the offer'
+    END;
+END
+$$;
+
+COMMENT ON FUNCTION lockout_obstacle(checking_client, version_spans, version_spans, bytea, bytea, bytea) IS
+    'Why a client that a rule would lock out has no way out with this offer; null if it has one.';
+
 -- A row for each rule of the client's app and for every app, in the order of the messages. The columns are those of
 -- explain_check, and `lockout`: whether the message is sent as a lockout.
 CREATE FUNCTION judge_rules(me checking_client, moment timestamptz)
@@ -217,6 +292,11 @@ CREATE FUNCTION judge_rules(me checking_client, moment timestamptz)
 AS $$
 #variable_conflict error
 BEGIN
+    IF NOT isfinite(moment) THEN
+        RAISE invalid_parameter_value USING
+            MESSAGE = format('a check cannot come at the time "%s"', moment),
+            HINT = 'Name a time: now(), ''2026-03-01T12:00:00Z''.';
+    END IF;
     RETURN QUERY
     WITH store AS MATERIALIZED (
         -- The releases of the client's platform that are not withdrawn.
@@ -368,13 +448,16 @@ BEGIN
            END,
            CASE j.failed
                WHEN 'platforms' THEN me.platform
-               WHEN 'versions' THEN me.version
-               WHEN 'builds' THEN me.build
-               WHEN 'os' THEN me.os
+               WHEN 'versions' THEN version_shown(me.version, me.version_key)
+               WHEN 'builds' THEN version_shown(me.build, me.build_key)
+               WHEN 'os' THEN version_shown(me.os, me.os_key)
                WHEN 'regions' THEN me.region
                WHEN 'languages' THEN me.language
                WHEN 'attributes' THEN me.attributes ->> j.missing_attribute
-               WHEN 'target' THEN CASE WHEN j.below_target THEN j.lenient_label ELSE me.version END
+               WHEN 'target' THEN CASE
+                   WHEN j.below_target THEN j.lenient_label
+                   ELSE version_shown(me.version, me.version_key)
+               END
                WHEN 'starts_at' THEN time_text(moment)
                WHEN 'ends_at' THEN time_text(moment)
                WHEN 'rollout' THEN j.bucket::text
@@ -395,21 +478,9 @@ BEGIN
       LEFT JOIN last_sent ON (j."position", j.key) > (last_sent."position", last_sent.key)
       -- Why a lockout finds no way out for this client.
       LEFT JOIN LATERAL (
-          SELECT CASE
-                     WHEN j.strict_version IS NULL THEN 'no offer'
-                     WHEN (
-                         CASE
-                             WHEN j.strict_version = me.version_key OR me.version_key IS NULL
-                                 THEN j.strict_build > me.build_key
-                             ELSE j.strict_version > me.version_key
-                         END
-                     ) IS NOT TRUE
-                         THEN 'the offer is not above the client'
-                     WHEN rule_matches_release(
-                         j.version_spans, j.build_spans, j.target_key, j.strict_version, j.strict_build
-                     )
-                         THEN 'the rule matches the offer'
-                 END AS reason
+          SELECT lockout_obstacle(
+                     me, j.version_spans, j.build_spans, j.target_key, j.strict_version, j.strict_build
+                 ) AS reason
            WHERE j.failed IS NULL AND j.lockout AND NOT j.lockout_without_update
       ) AS dead_end ON true
       -- The release that a target waits for, and the first thing that is in its way.
@@ -463,7 +534,8 @@ $$;
 COMMENT ON FUNCTION explain_check(jsonb, timestamptz) IS
     'What a check would come to, rule by rule, in order. outcome: sent, sent without lockout, no match, after a final'
     ' rule; condition, expected, actual: the first condition that fails, what it asks and what the client has; bucket,'
-    ' rollout: where the installation stands and the percentage in force; release: the one offered, or awaited.';
+    ' rollout: where the installation stands and the percentage in force; release: the one offered, or awaited. Write'
+    ' versions as strings: jsonb does not keep how a number was written (1e0).';
 
 CREATE FUNCTION fill_placeholders(template text, app text, target text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -521,4 +593,5 @@ $$;
 
 COMMENT ON FUNCTION messages_for(jsonb, timestamptz) IS
     'The messages that a check would be answered with, in order:'
-    ' messages_for(''{"bundle": "com.example.app", "version": "1.1", "platform": "ios"}'').';
+    ' messages_for(''{"bundle": "com.example.app", "version": "1.1", "platform": "ios"}''). Write versions as strings:'
+    ' jsonb does not keep how a number was written (1e0).';

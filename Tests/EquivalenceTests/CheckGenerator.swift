@@ -87,7 +87,7 @@ struct CheckGenerator {
         case 2: .boolean(random.chance(50))
         case 3, 4: .number(random.pick(["1", "1.0", "-1", "0.10", "12345678901234567890.5"]))
         case 5: .text("")
-        default: .text(random.pick(Pools.attributeValues))
+        default: .text(random.pick(Pools.attributeValuesOfClients))
         }
     }
 

@@ -58,6 +58,14 @@ extension EngineFault {
         EngineFault("an unknown build is build 0", release: { $0.build = $0.build ?? "0" }),
         EngineFault("releases with one version come in the opposite order", release: { $0.id = -$0.id }),
         EngineFault(
+            "a language is cut at 64 bytes",
+            member: "language",
+            { value in
+                guard case .text(let text) = value else { return value }
+                return .text(String(decoding: text.utf8.prefix(64), as: UTF8.self))
+            }
+        ),
+        EngineFault(
             "a number loses its last zero",
             member: "version",
             { value in

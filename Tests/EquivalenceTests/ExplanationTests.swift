@@ -56,6 +56,31 @@ struct ExplanationTests {
             ["no match", "target", ">=1.2", nil, nil, "100", "1.2: os 15"]
         ),
         Example(
+            "with a version that cannot be read, under a range",
+            rule { $0.versions = "<10.17" },
+            ["version": "2.1.3.alpha.42"],
+            ["no match", "versions", "<10.17", "2.1.3.alpha.42 (cannot be read as a version)", nil, "100", nil]
+        ),
+        Example(
+            "with a version that cannot be read, under a target",
+            rule { $0.target = "1.2" },
+            releases: [SemanticCase.release("1.2")],
+            ["version": "5.1.4 [2195]", "platform": "ios"],
+            ["no match", "target", "<1.2", "5.1.4 [2195] (cannot be read as a version)", nil, "100", nil]
+        ),
+        Example(
+            "with a build that cannot be read",
+            rule { $0.builds = "<42" },
+            ["build": "41_a"],
+            ["no match", "builds", "<42", "41_a (cannot be read as a version)", nil, "100", nil]
+        ),
+        Example(
+            "with a version of the operating system that cannot be read",
+            rule { $0.os = "<15" },
+            ["os": "Version 17.2 (Build 21C62)"],
+            ["no match", "os", "<15", "Version 17.2 (Build 21C62) (cannot be read as a version)", nil, "100", nil]
+        ),
+        Example(
             "in a region where the release is not live yet",
             rule { $0.target = "1.2" },
             releases: [

@@ -18,21 +18,22 @@ enum Pools {
     static let platformsOfClients = [
         "ios", "ios", "ios", "ios", "ios", "ios", "ios", "ios", "IOS", "iPadOS", "iPhone OS", "iphoneos", "android",
         "Android", "macos", "\u{130}OS", "web",
-        " ios",
+        " ios", String(repeating: "i", count: 64), String(repeating: "i", count: 65),
     ]
 
     static let versions = [
         "0", "0.1", "1", "1.0", "1.1", "1.1.9", "1.2-0", "1.2-1", "1.2-10", "1.2-RC.1", "1.2-beta", "1.2-beta.1",
         "1.2b9",
         "1.2b10", "1.2 rc1", "1.2", "1.2.0", "1.2.0.1-beta", "1.2.0.1", "1.2.1", "1.3-beta", "1.3", "1.10", "2-0", "2",
-        "v1.2", "01.2", "1.2+45", "1.2 (46)", "99999999999999999999", "100000000000000000000",
+        "v1.2", "01.2", "1.2+45", "1.2 (46)", "1e0", "1.5e0", "1E2", "1.2-play", "1.2.0-release.0", "1.1.9-gms",
+        "1.2.0.1-play", "99999999999999999999", "100000000000000000000",
     ]
-    static let usualVersions = ["1.1", "1.2-beta", "1.2", "1.2.1", "1.3"]
+    static let usualVersions = ["1.1", "1.2-beta", "1.2", "1.2.0-play", "1.2.1", "1.3"]
     static let unreadableVersions = [
         "1.", ".1", "1..0", "1,2", "\u{FF11}.\u{FF10}", "abc", "-1", "1.2-", "1.2-a..b", "Version 17.2 (Build 21C62)",
-        String(repeating: "1", count: 129), "1.2 (", "1.2\u{A0}", "\u{130}",
+        String(repeating: "1", count: 129), "1.2 (", "1.2\u{A0}", "\u{130}", "2.1.3.alpha.42", "-0", "1e+2", "1.5e-0",
     ]
-    static let blankVersions = [" 1.2", "1.2\t ", "\t1.1 "]
+    static let blankVersions = [" 1.2", "1.2\t ", "\t1.1 ", "1.2\n", "\r\n1.1\r\n", "1.2\u{B}", "1.\n2"]
     static let numbers = ["1", "1.0", "1.10", "1.2", "2", "0", "0.10", "-1", "-1.2", "41", "42", "15.0"]
 
     static let builds = ["1", "40", "41", "42", "42.0", "43", "100"]
@@ -56,7 +57,7 @@ enum Pools {
         "US", "DE", "JP", "GB", "XK", "ja_JP", "zh-Hant-TW", "en_US_POSIX", "de_DE@currency=EUR", "de_DE.UTF-8",
         "zh-yue-TW", "EN-us", "en", "de", "us", "JPN", "English", "zh-Hant", "es-419", "en-x-US", "en-u-rg-gbzzzz",
         "UK", "x-US", "en-UK-US", "_US", "-", "@US", ".US", "en__US", "US-", "C", "POSIX", "\u{FF35}\u{FF33}",
-        "en-U\u{15A}",
+        "en-U\u{15A}", "en-US-" + String(repeating: "x", count: 58), "en-US-" + String(repeating: "x", count: 59),
     ]
 
     static let languages = ["de", "zh", "zh-Hant", "ZH-hant-tw", "en-US", "pt-BR", "en-x-twain", "de-1996"]
@@ -66,11 +67,20 @@ enum Pools {
         "de", "DE", "de_AT", "de-1996", "de_DE.UTF-8", "de_DE@euro", "zh-Hant-TW", "zh_hant_tw", "zh-TW", "zh-Hant",
         "en-US", "en_US", "en", "en-US-x-twain", "en-x-twain", "en-x-twain-y-z", "pt", "pt-BR", "pt_BR", "*", "-",
         "de-",
-        "-de", "x-de", "zh-Hant-x", "zh--Hant", "@de", "d\u{E9}",
+        "-de", "x-de", "zh-Hant-x", "zh--Hant", "@de", "d\u{E9}", "de-" + String(repeating: "x", count: 61),
+        "de-" + String(repeating: "x", count: 62), "zh-Hant-" + String(repeating: "\u{E9}", count: 28),
+        "zh-Hant-" + String(repeating: "\u{E9}", count: 29),
     ]
 
-    static let attributeNames = ["channel", "n", "flag", "\u{E9}", "e\u{301}", "Channel", "a.b"]
-    static let attributeValues = ["beta", "Beta", "1", "1.0", "true", "false", "\u{E9}", "e\u{301}", "a, b"]
+    static let attributeNames = [
+        "channel", "n", "flag", "\u{E9}", "e\u{301}", "Channel", "a.b", String(repeating: "\u{E9}", count: 64),
+        String(repeating: "\u{E9}", count: 64) + "n",
+    ]
+    static let attributeValues = [
+        "beta", "Beta", "1", "1.0", "true", "false", "\u{E9}", "e\u{301}", "a, b", "1e0", "-0", "1.5e0",
+    ]
+    static let attributeValuesOfClients =
+        attributeValues + [String(repeating: "v", count: 1_024), String(repeating: "v", count: 1_025)]
 
     static let texts = [
         "Please update", "{app} {target} {x}", "{app}", "{{app}} {app", "a\nb", "\"quoted\" \\ </script>",

@@ -95,7 +95,42 @@ extension SemanticCase {
                 ask(["version": "1.1", "platform": "ios", "region": "US"], "a!", links: ["https://a.example/1"]),
             ]
         ),
+        preReleaseLockout(
+            "10.17.0",
+            [
+                ("10.17.0-release.0", "600", "a"), ("10.16.9", "1", "a!"), ("10.17.0-release.0", "400", "a"),
+                ("10.16-beta", "600", "a!"), ("10.17-0", nil, "a"), ("10.16.9.9-play", nil, "a!"),
+            ]
+        ),
+        preReleaseLockout("10.17.0.1-beta", [("10.17-release.0", "1", "a!"), ("10.17.0.0-a", nil, "a!")]),
+        preReleaseLockout("10.18-beta", [("10.16", nil, "a!")]),
     ]
+
+    /// A lockout of everything below 10.17 and a release with the build 500, live since the day before.
+    private static func preReleaseLockout(
+        _ version: String,
+        _ asks: [(version: String, build: String?, sent: String)]
+    ) -> SemanticCase {
+        SemanticCase(
+            41,
+            "the release \(version) is a way out for whom it has greater numbers",
+            [
+                rule("a") {
+                    $0.versions = "<10.17"
+                    $0.lockout = true
+                }
+            ],
+            releases: [release(version) { $0.build = "500" }],
+            asks.map { asked in
+                let build = asked.build.map { MemberLiteral.text($0) } ?? .null
+                return ask(
+                    ["version": .text(asked.version), "build": build, "platform": "ios"],
+                    asked.sent,
+                    explained: asked.sent == "a" ? ["a": "sent without lockout"] : [:]
+                )
+            }
+        )
+    }
 
     private static func securityLockout(
         _ name: String,

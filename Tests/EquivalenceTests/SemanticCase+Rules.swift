@@ -40,6 +40,51 @@ extension SemanticCase {
             ]
         ),
         SemanticCase(
+            43,
+            "blanks at the ends of a version do not count, within it they do",
+            [
+                rule("version") { $0.versions = "1.2" },
+                rule("build") { $0.builds = "41" },
+                rule("os") { $0.os = "17.x" },
+            ],
+            [" 1.2\r\n", "\n\t1.2", "1.2\r"].map {
+                ask(["version": .text($0), "build": "\n41", "os": "17.1\r\n "], "build os version")
+            } + ["1.2\u{B}", "1.2\u{A0}", "1.\n2", "1.2\nrc1"].map { ask(["version": .text($0)], "") }
+        ),
+        SemanticCase(
+            19,
+            "what is longer than its bound was not sent",
+            [
+                rule("de") { $0.languages = ["de"] },
+                rule("jp") { $0.regions = ["JP"] },
+                rule("p") { $0.platforms = ["p" + String(repeating: "q", count: 30)] },
+                rule("v") {
+                    $0.attributes = [AttributeCondition(name: "v", values: [String(repeating: "v", count: 1_024)])]
+                },
+            ],
+            [
+                ask(
+                    [
+                        "language": .text("de-" + String(repeating: "x", count: 61)),
+                        "region": .text("ja-JP-" + String(repeating: "x", count: 58)),
+                        "platform": .text("p" + String(repeating: "q", count: 30)),
+                        "v": .text(String(repeating: "v", count: 1_024)),
+                    ],
+                    "de jp p v"
+                ),
+                ask(
+                    [
+                        "language": .text("de-" + String(repeating: "x", count: 62)),
+                        "region": .text("ja-JP-" + String(repeating: "x", count: 59)),
+                        "platform": .text(String(repeating: "q", count: 65)),
+                        "v": .text(String(repeating: "v", count: 1_025)),
+                    ],
+                    "",
+                    explained: ["de": "languages", "jp": "regions", "p": "platforms", "v": "attributes.v"]
+                ),
+            ]
+        ),
+        SemanticCase(
             16,
             "what names no region meets no rule that asks for one",
             [rule("all"), rule("jp") { $0.regions = ["JP", "US", "DE", "GB"] }],

@@ -140,6 +140,41 @@ struct SemanticCaseTests {
         }
     }
 
+    /// Row 42: texts that are taken for a range, or refused with a token and a range that means the same.
+    static let meantRanges: [(range: String, token: String, suggestion: String)] = [
+        ("100-120", "100-120", "100 - 120"), (">=1.1 <2 !=1.2.3", "!=", ">=1.1 <1.2.3 || >1.2.3 <2"),
+        ("=<1.2", "=<", "<=1.2"), ("1.1,1.2", "1.1,1.2", "1.1 || 1.2"),
+        ("1.0.0 - 2.0.0 <=1.9", "1.0.0 - 2.0.0 <=1.9", ">=1.0.0 <=1.9"), ("=>1.2", "=>", ">=1.2"),
+        ("==1.2", "==", "=1.2"), ("~=1.2.3", "~=", "~1.2.3"), ("builds", "builds", ""),
+    ]
+
+    @Test("Row 42: what is refused is answered with a range that means what was meant, or with none")
+    func suggestsRange() async throws {
+        let connection = try await TestDatabase.current.connect()
+        #expect(try VersionRange("=100-120").contains(try #require(AppVersion("100-120"))))
+        for (range, token, meant) in Self.meantRanges {
+            let row = try #require(try await connection.query("SELECT * FROM version_range_error($1)", [range]).first)
+            #expect(try row["message", String.self].contains(token), "\(range)")
+            let refusal = #expect(throws: VersionRangeError.self, "\(range)") { try VersionRange(range) }
+            let error = try #require(refusal)
+            #expect(try row["hint", String.self] == error.hint && row["message", String.self] == error.message)
+            guard let suggestion = error.suggestion else {
+                #expect(meant.isEmpty, "\(range)")
+                continue
+            }
+            #expect(error.hint.hasSuffix(": \(suggestion)"))
+            for version in [
+                "0", "1", "1.1", "1.2", "1.2-beta", "1.2.3", "1.2.4", "1.9", "1.9.1", "2", "99", "100", "110",
+            ] {
+                let isHeld = try VersionRange(meant).contains(try #require(AppVersion(version)))
+                let sql = try await connection.query("SELECT version_matches($1, $2)", [version, suggestion])
+                #expect(try sql.value(as: Bool.self) == isHeld, "\(version) in \(suggestion), SQL")
+                let engine = try VersionRange(suggestion).contains(try #require(AppVersion(version)))
+                #expect(engine == isHeld, "\(version) in \(suggestion), engine")
+            }
+        }
+    }
+
     /// Row 15: what clients send as region, and the country in it.
     static let regions = [
         ("JP", "JP"), ("ja_JP", "JP"), ("zh-Hant-TW", "TW"), ("en_US_POSIX", "US"), ("de_DE@currency=EUR", "DE"),

@@ -57,8 +57,38 @@ extension SpecificationFault {
         SpecificationFault(
             "the way out does not look at builds",
             in: "judge_rules",
-            "j.version_spans, j.build_spans, j.target_key, j.strict_version",
-            becomes: "j.version_spans, NULL, j.target_key, j.strict_version"
+            "me, j.version_spans, j.build_spans, j.target_key",
+            becomes: "me, j.version_spans, NULL, j.target_key"
+        ),
+        SpecificationFault(
+            "a release is above its own pre-releases",
+            in: "release_is_above",
+            "client_version < version_family(release_version)",
+            becomes: "client_version < release_version"
+        ),
+        SpecificationFault(
+            "a release with the client's numbers is above it",
+            in: "release_is_above",
+            "client_version < version_family(release_version)",
+            becomes: "version_family(client_version) <= version_family(release_version)"
+        ),
+        SpecificationFault(
+            "ends of lines are no blanks",
+            in: "version_key",
+            "E' \\t\\r\\n'",
+            becomes: "E' \\t'"
+        ),
+        SpecificationFault(
+            "languages, regions and platforms of any length are read",
+            in: "read_client",
+            "octet_length(written) > 64",
+            becomes: "octet_length(written) > 65"
+        ),
+        SpecificationFault(
+            "attributes of any length are read",
+            in: "read_client",
+            "octet_length(written) > 1024",
+            becomes: "octet_length(written) > 1025"
         ),
         SpecificationFault(
             "a language is looked up whole",

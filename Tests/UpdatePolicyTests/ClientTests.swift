@@ -78,13 +78,74 @@ struct ClientTests {
     @Test("Thousands of members are kept apart")
     func manyMembers() throws {
         var client = Client()
-        for number in 0..<5_000 { try client.set(UTF8Text("m\(number)"), to: .text(UTF8Text("v\(number)"))) }
+        for number in 0..<5_000 {
+            let value = number % 100 == 0 ? MemberValue.text(UTF8Text("v\(number)")) : .null
+            try client.set(UTF8Text("m\(number)"), to: value)
+        }
         for number in stride(from: 0, to: 5_000, by: 7) {
-            #expect(client.attribute(UTF8Text("m\(number)")) == UTF8Text("v\(number)"))
+            #expect(
+                client.attribute(UTF8Text("m\(number)")) == (number % 100 == 0 ? UTF8Text("v\(number)") : nil)
+            )
             #expect(throws: ClientError.self) { try client.set(UTF8Text("m\(number)"), to: .null) }
         }
         #expect(client.attribute("m5000") == nil)
-        #expect(client.attributes.count == 5_000)
+        #expect(client.attributes.count == 50)
+    }
+
+    @Test("The 65th attribute is refused by its name; what was not sent is none")
+    func tooManyAttributes() throws {
+        var client = Client()
+        for number in 1...64 { try client.set(UTF8Text("m\(number)"), to: .boolean(true)) }
+        for (number, value) in [MemberValue.null, .composite, .text("")].enumerated() {
+            try client.set(UTF8Text("n\(number)"), to: value)
+        }
+        try client.set("bundle", to: .text("com.example.doto"))
+        try client.validate()
+        #expect(client.attributes.count == 64)
+        #expect(throws: ClientError(member: "last", reason: .tooManyAttributes(maximum: 64))) {
+            try client.set("last", to: .text("x"))
+        }
+    }
+
+    @Test("A bundle of 256 bytes is refused, one of 255 is not")
+    func longBundle() throws {
+        var client = Client()
+        #expect(throws: ClientError(member: "bundle", reason: .tooLong(maximum: 255))) {
+            try client.set("bundle", to: .text(UTF8Text(String(repeating: "b", count: 256))))
+        }
+        client = Client()
+        try client.set("bundle", to: .text(UTF8Text(String(repeating: "b", count: 255))))
+        try client.validate()
+    }
+
+    @Test("A language, region or platform of 65 bytes was not sent, one of 64 was")
+    func longTags() throws {
+        for (length, isSent) in [(64, true), (65, false)] {
+            let client = try TestPolicy.client([
+                "language": "de-" + String(repeating: "x", count: length - 3),
+                "region": "de-DE-" + String(repeating: "x", count: length - 6),
+                "platform": String(repeating: "\u{E9}", count: length / 2) + String(repeating: "x", count: length % 2),
+            ])
+            #expect((client.language != nil) == isSent)
+            #expect((client.region != nil) == isSent && (client.regionText != nil) == isSent)
+            #expect((client.platformText != nil) == isSent)
+        }
+    }
+
+    @Test("An attribute with a name of 129 bytes or a value of 1,025 was not sent, but is there for a duplicate")
+    func longAttributes() throws {
+        var client = Client()
+        for (name, value) in [(128, 1_024), (129, 1), (127, 1_025)] {
+            try client.set(
+                UTF8Text(String(repeating: "n", count: name)),
+                to: .text(UTF8Text(String(repeating: "v", count: value)))
+            )
+        }
+        try client.set("digits", to: .number(UTF8Text(String(repeating: "1", count: 1_025))))
+        #expect(client.attributes.map(\.name.string.utf8.count) == [128])
+        #expect(throws: ClientError.self) {
+            try client.set(UTF8Text(String(repeating: "n", count: 129)), to: .null)
+        }
     }
 
     @Test("An empty bundle is a missing one")

@@ -29,9 +29,7 @@ struct HourOfCounts: Sendable {
 
     /// The hour that a time is in.
     static func hour(of time: Timestamp) -> Int64 {
-        let microseconds = time.microsecondsSince1970
-        let quotient = microseconds / microsecondsPerHour
-        return microseconds < quotient * microsecondsPerHour ? quotient - 1 : quotient
+        time.microsecondsSince1970.flooredQuotient(by: microsecondsPerHour)
     }
 
     /// When an hour begins.

@@ -39,8 +39,23 @@ public struct Client: Sendable {
     private var seenMembers: UInt8 = 0
     private var otherMembers = OtherMembers()
 
+    /// The most bytes a bundle may have; a longer one is an error.
+    public static let maximumBundleLength = 255
+
+    /// The most bytes a language, region or platform may have; a longer one counts as not sent.
+    public static let maximumTagLength = 64
+
     /// The most bytes an install id may have; a longer one counts as not sent.
     public static let maximumInstallLength = 128
+
+    /// The most attributes; more are an error.
+    public static let maximumAttributeCount = 64
+
+    /// The most bytes the name of an attribute may have; an attribute with a longer one counts as not sent.
+    public static let maximumAttributeNameLength = 128
+
+    /// The most bytes the value of an attribute may have; an attribute with a longer one counts as not sent.
+    public static let maximumAttributeValueLength = 1_024
 
     /// The install id of clients that have none: iOS gives it to apps that may not track.
     private static let zeroInstall: UTF8Text = "00000000-0000-0000-0000-000000000000"
@@ -76,30 +91,42 @@ public struct Client: Sendable {
 
     /// Takes over a member of the check.
     ///
-    /// - Throws: `ClientError` that names the member, where it was set before or a known one is of the wrong type.
+    /// - Throws: `ClientError` that names the member, where it was set before, a known one is of the wrong type or too
+    ///   long, or it is one attribute too many.
     public mutating func set(_ name: UTF8Text, to value: MemberValue) throws(ClientError) {
         if let member = KnownMember(name: name) {
             try set(member, to: value)
         } else {
             guard otherMembers.append(name, value) else { throw ClientError(member: name.string, reason: .duplicate) }
+            guard otherMembers.attributeCount <= Self.maximumAttributeCount else {
+                throw ClientError(
+                    member: name.string,
+                    reason: .tooManyAttributes(maximum: Self.maximumAttributeCount)
+                )
+            }
         }
     }
 
     /// Takes over a member of the check that has a meaning of its own.
     ///
-    /// - Throws: `ClientError` that names the member, where it was set before or is of the wrong type.
+    /// - Throws: `ClientError` that names the member, where it was set before, is of the wrong type, or is a bundle that
+    ///   is too long.
     public mutating func set(_ member: KnownMember, to value: MemberValue) throws(ClientError) {
         let bit: UInt8 = 1 << member.rawValue
         guard seenMembers & bit == 0 else { throw ClientError(member: member.name, reason: .duplicate) }
         seenMembers |= bit
         switch member {
-        case .bundle: bundle = try Self.text(value, member)
-        case .platform: platformText = try Self.text(value, member)
+        case .bundle:
+            bundle = try Self.text(value, member)
+            guard bundle.map({ $0.string.utf8.count <= Self.maximumBundleLength }) ?? true else {
+                throw ClientError(member: member.name, reason: .tooLong(maximum: Self.maximumBundleLength))
+            }
+        case .platform: platformText = try Self.tag(value, member)
         case .region:
-            regionText = try Self.text(value, member)
+            regionText = try Self.tag(value, member)
             region = regionText.flatMap { Region(locale: $0.string) }
         case .language:
-            language = try Self.text(value, member).map { LanguageTag($0.string) }
+            language = try Self.tag(value, member).map { LanguageTag($0.string) }
         case .install:
             install = try Self.text(value, member).flatMap { Self.isUsable($0) ? $0 : nil }
         case .version:
@@ -129,6 +156,11 @@ public struct Client: Sendable {
         case .number, .boolean, .composite:
             throw ClientError(member: member.name, reason: .wrongType(expected: member.expectedType))
         }
+    }
+
+    /// Reads a known member that is a language, region or platform; one that is too long is "not sent" as well.
+    private static func tag(_ value: MemberValue, _ member: KnownMember) throws(ClientError) -> UTF8Text? {
+        try text(value, member).flatMap { $0.string.utf8.count <= maximumTagLength ? $0 : nil }
     }
 
     /// Reads a known member that is a version; a number with a sign or an exponent is "not sent" as well.

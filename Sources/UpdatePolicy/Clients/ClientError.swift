@@ -11,6 +11,10 @@ public struct ClientError: Error, Sendable, Equatable {
         case duplicate
         /// The member is required and was not sent.
         case missing
+        /// The value has more than so many bytes.
+        case tooLong(maximum: Int)
+        /// The member is an attribute beyond the first so many.
+        case tooManyAttributes(maximum: Int)
     }
 
     /// The name of the member.
@@ -31,6 +35,9 @@ public struct ClientError: Error, Sendable, Equatable {
         switch reason {
         case .wrongType(let expected): return "member `\(name)` must be \(expected)"
         case .duplicate: return "member `\(name)` is there twice"
+        case .tooLong(let maximum): return "member `\(name)` has more than \(maximum) bytes"
+        case .tooManyAttributes(let maximum):
+            return "member `\(name)` is one attribute too many; a check may have \(maximum)"
         case .missing: return "member `\(name)` is missing; it is the app's bundle or package identifier"
         }
     }

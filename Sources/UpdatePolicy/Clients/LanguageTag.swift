@@ -54,16 +54,6 @@ public struct LanguageTag: Sendable {
     /// Whether the tag, as a range, holds every tag.
     var isWildcard: Bool { normalized == "*" }
 
-    /// Calls `body` with each range that holds the tag but `*`, in its normal form.
-    func forEachRange(_ body: (UnsafeRawBufferPointer) -> Void) {
-        normalized.withBytes { bytes in
-            for end in bytes.indices where bytes[end] == ASCII.hyphen {
-                body(UnsafeRawBufferPointer(rebasing: bytes[..<end]))
-            }
-            body(bytes)
-        }
-    }
-
     /// The length without the last subtag, and without a subtag of one character that would then be the last.
     static func shortened(_ bytes: UnsafeRawBufferPointer, _ end: Int) -> Int {
         guard let hyphen = bytes[..<end].lastIndex(of: ASCII.hyphen) else { return 0 }

@@ -16,11 +16,16 @@ struct OtherMembers: Sendable {
     private var members: [Member] = []
     private var positions: [UTF8Text: Int] = [:]
 
+    /// How many of the members are attributes.
+    private(set) var attributeCount = 0
+
     /// Adds a member; `false` where it is there already.
     mutating func append(_ name: UTF8Text, _ value: MemberValue) -> Bool {
         guard position(of: name) == nil else { return false }
         if members.isEmpty { members.reserveCapacity(4) }
-        members.append(Member(name: name, value: Self.text(of: value)))
+        let text = name.string.utf8.count <= Client.maximumAttributeNameLength ? Self.text(of: value) : nil
+        if text != nil { attributeCount &+= 1 }
+        members.append(Member(name: name, value: text))
         if members.count == Self.mostScanned {
             for (position, member) in members.enumerated() { positions[member.name] = position }
         } else if members.count > Self.mostScanned {
@@ -52,8 +57,8 @@ struct OtherMembers: Sendable {
 
     private static func text(of value: MemberValue) -> UTF8Text? {
         switch value {
-        case .text(let text): text.isEmpty ? nil : text
-        case .number(let number): number
+        case .text(let text), .number(let text):
+            text.isEmpty || text.string.utf8.count > Client.maximumAttributeValueLength ? nil : text
         case .boolean(let boolean): boolean ? "true" : "false"
         case .null, .composite: nil
         }

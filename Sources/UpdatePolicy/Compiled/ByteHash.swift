@@ -3,13 +3,21 @@
 
 /// A fast hash over bytes, for tables whose keys the policy chooses.
 ///
-/// Each word of 8 bytes is multiplied to 128 bits whose halves are folded. It has no secret: never use it for a table
-/// whose keys clients choose.
+/// Each word of 8 bytes is multiplied to 128 bits whose halves are folded. The seed is a secret of the compiled policy,
+/// so that whoever writes rules cannot choose values that collide. Never use it for a table whose keys clients choose.
 struct ByteHash {
-    private(set) var value: UInt64 = 0x9E37_79B9_7F4A_7C15
+    private(set) var value: UInt64
+
+    /// How many words were mixed in: what the hash has cost. The optimizer removes it where nobody reads it.
+    private(set) var steps = 0
+
+    init(seed: UInt64) {
+        value = seed
+    }
 
     @inline(__always)
     private mutating func combine(_ word: UInt64) {
+        steps &+= 1
         let product = (value ^ word).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
         value = product.high ^ product.low
     }

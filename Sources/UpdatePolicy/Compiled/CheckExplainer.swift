@@ -151,11 +151,15 @@ extension CheckExplainer {
                 actual: client.platformText?.string
             )
         case .versions:
-            return Reason(condition: "versions", expected: rule.versions, actual: client.versionText?.string)
+            return Reason(condition: "versions", expected: rule.versions, actual: shownVersion)
         case .builds:
-            return Reason(condition: "builds", expected: rule.builds, actual: client.buildText?.string)
+            return Reason(
+                condition: "builds",
+                expected: rule.builds,
+                actual: Self.shown(client.buildText, client.buildKey)
+            )
         case .os:
-            return Reason(condition: "os", expected: rule.os, actual: client.osText?.string)
+            return Reason(condition: "os", expected: rule.os, actual: Self.shown(client.osText, client.osKey))
         case .regions:
             return Reason(
                 condition: "regions",
@@ -174,7 +178,7 @@ extension CheckExplainer {
             return Reason(
                 condition: "target",
                 expected: rule.target.map { "<\($0)" },
-                actual: client.versionText?.string
+                actual: shownVersion
             )
         case .targetNotOffered:
             return Reason(
@@ -206,6 +210,13 @@ extension CheckExplainer {
         case .paused:
             return Reason(condition: "paused", expected: "false", actual: "true")
         }
+    }
+
+    private var shownVersion: String? { Self.shown(client.versionText, client.versionKey) }
+
+    /// A version of the client with a remark where it cannot be read; `nil` where it was not sent.
+    private static func shown(_ version: UTF8Text?, _ key: VersionKey?) -> String? {
+        version.map { key == nil ? "\($0) (cannot be read as a version)" : $0.string }
     }
 
     private func attributeReason(_ number: Int, of group: RuleGroup) -> Reason {

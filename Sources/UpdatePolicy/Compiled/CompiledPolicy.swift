@@ -31,6 +31,7 @@ public final class CompiledPolicy: Sendable {
     let apps: [CompiledApp]
     let appNumbers: NameTable
     let platformNumbers: PlatformNumbers
+    let hashSeed: UInt64
 
     /// `nil` where there are none.
     let rulesForEveryApp: RuleGroup?
@@ -42,6 +43,7 @@ public final class CompiledPolicy: Sendable {
         apps = compiler.apps
         appNumbers = compiler.appNumbers
         platformNumbers = compiler.platformNumbers
+        hashSeed = compiler.hashSeed
         rulesForEveryApp = compiler.rulesForEveryApp
         appCount = apps.count { $0.row != nil }
         ruleCount = apps.reduce(rulesForEveryApp?.rows.count ?? 0) { $0 + ($1.rules?.rows.count ?? 0) }
@@ -50,17 +52,20 @@ public final class CompiledPolicy: Sendable {
 
     /// Compiles a policy.
     ///
+    /// - Parameters:
+    ///   - policy: The rows.
+    ///   - hashSeed: The secret of the hashes in the indexes; answers do not depend on it.
     /// - Throws: `PolicyError` that names the row which means nothing: a range, a version, a region that cannot be
     ///   read, an empty list, or an app or rule that is there twice.
-    public convenience init(_ policy: Policy) throws(PolicyError) {
-        var compiler = PolicyCompiler()
+    public convenience init(_ policy: Policy, hashSeed: UInt64 = .random(in: .min ... .max)) throws(PolicyError) {
+        var compiler = PolicyCompiler(hashSeed: hashSeed)
         try compiler.compile(policy)
         self.init(revision: policy.revision, token: policy.token, compiler)
     }
 
     /// Compiles what differs from this policy, and shares the rest with it.
     ///
-    /// - Throws: as ``init(_:)`` does.
+    /// - Throws: as ``init(_:hashSeed:)`` does.
     public func updated(with update: PolicyUpdate) throws(PolicyError) -> CompiledPolicy {
         var compiler = PolicyCompiler(continuing: self)
         try compiler.compile(

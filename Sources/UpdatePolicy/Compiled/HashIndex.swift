@@ -30,21 +30,41 @@ struct HashIndex: Sendable {
         }
     }
 
-    static func hash(region: UInt16) -> UInt64 {
-        var hash = ByteHash()
+    static func hash(region: UInt16, seed: UInt64) -> UInt64 {
+        var hash = ByteHash(seed: seed)
         hash.combine(region)
         return hash.value
     }
 
-    /// The hash of a language range in its normal form.
-    static func hash(language: UnsafeRawBufferPointer) -> UInt64 {
-        var hash = ByteHash()
-        hash.combine(language)
-        return hash.value
+    /// Calls `body` with the hash of each language range that holds a tag but `*`; the last is that of the tag itself.
+    ///
+    /// The hash of a range goes on from that of the range with one subtag less, so the cost is linear in the tag's
+    /// length.
+    ///
+    /// - Returns: The hash of the tag itself.
+    @discardableResult
+    static func forEachRange(of language: LanguageTag, seed: UInt64, _ body: (UInt64) -> Void) -> ByteHash {
+        var hash = ByteHash(seed: seed)
+        language.normalized.withBytes { tag in
+            var start = 0
+            for end in tag.indices where tag[end] == ASCII.hyphen {
+                hash.combine(UnsafeRawBufferPointer(rebasing: tag[start..<end]))
+                body(hash.value)
+                start = end + 1
+            }
+            hash.combine(UnsafeRawBufferPointer(rebasing: tag[start...]))
+            body(hash.value)
+        }
+        return hash
     }
 
-    static func hash(attribute name: UTF8Text, value: UTF8Text) -> UInt64 {
-        var hash = ByteHash()
+    /// The hash of a language range.
+    static func hash(language range: LanguageTag, seed: UInt64) -> UInt64 {
+        forEachRange(of: range, seed: seed) { _ in }.value
+    }
+
+    static func hash(attribute name: UTF8Text, value: UTF8Text, seed: UInt64) -> UInt64 {
+        var hash = ByteHash(seed: seed)
         name.string.withBytes { hash.combine($0) }
         value.string.withBytes { hash.combine($0) }
         return hash.value

@@ -3,13 +3,18 @@
 
 /// The numbers of some names, found by their bytes; ASCII case does not count.
 ///
-/// An open-addressed hash table over one array of bytes. Names come from the policy, so nobody who asks can choose them
-/// to collide.
+/// An open-addressed hash table over one array of bytes. Names come from the policy, and the seed of their hashes is
+/// secret, so nobody can choose them to collide.
 struct NameTable: Sendable {
+    private let hashSeed: UInt64
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
     private var hashes: [UInt64] = []
     private var slots: [Int32] = [Int32](repeating: -1, count: 8)
+
+    init(hashSeed: UInt64) {
+        self.hashSeed = hashSeed
+    }
 
     /// How many names there are; their numbers are 0 up to it.
     var count: Int { ends.count }
@@ -18,7 +23,7 @@ struct NameTable: Sendable {
     @inline(__always)
     func number(of name: UnsafeRawBufferPointer) -> Int? {
         if ends.isEmpty { return nil }
-        let hash = Self.hash(name)
+        let hash = hash(name)
         var slot = Int(truncatingIfNeeded: hash) & (slots.count &- 1)
         while true {
             let number = Int(slots[slot])
@@ -37,7 +42,7 @@ struct NameTable: Sendable {
     mutating func insert(_ name: String) -> Int {
         if let number = number(of: name) { return number }
         if (count + 1) * 2 > slots.count { grow() }
-        let hash = name.withBytes(Self.hash)
+        let hash = name.withBytes(hash)
         bytes.append(contentsOf: name.utf8.lazy.map(ASCII.lowercased))
         ends.append(bytes.count)
         hashes.append(hash)
@@ -67,8 +72,8 @@ struct NameTable: Sendable {
         }
     }
 
-    private static func hash(_ name: UnsafeRawBufferPointer) -> UInt64 {
-        var hash = ByteHash()
+    private func hash(_ name: UnsafeRawBufferPointer) -> UInt64 {
+        var hash = ByteHash(seed: hashSeed)
         hash.combineIgnoringCase(name)
         return hash.value
     }

@@ -3,10 +3,11 @@
 
 /// The numbers of the platforms that a policy names.
 struct PlatformNumbers: Sendable {
-    private var names = NameTable()
+    private var names: NameTable
     private let otherNamesOfIOS: Int32
 
-    init() {
+    init(hashSeed: UInt64) {
+        names = NameTable(hashSeed: hashSeed)
         _ = names.insert("ios")
         for name in Platform.otherNamesOfIOS { _ = names.insert(name) }
         otherNamesOfIOS = Int32(names.count)

@@ -4,9 +4,10 @@
 /// The making of a compiled policy from plain rows, app by app.
 struct PolicyCompiler {
     private(set) var apps: [CompiledApp] = []
-    private(set) var appNumbers = NameTable()
-    private(set) var platformNumbers = PlatformNumbers()
+    private(set) var appNumbers: NameTable
+    private(set) var platformNumbers: PlatformNumbers
     private(set) var rulesForEveryApp: RuleGroup?
+    let hashSeed: UInt64
 
     /// The rows of one app.
     private struct Rows {
@@ -16,7 +17,11 @@ struct PolicyCompiler {
     }
 
     /// Begins with nothing.
-    init() {}
+    init(hashSeed: UInt64) {
+        self.hashSeed = hashSeed
+        appNumbers = NameTable(hashSeed: hashSeed)
+        platformNumbers = PlatformNumbers(hashSeed: hashSeed)
+    }
 
     /// Begins with another policy, whose numbers of apps and platforms stay.
     init(continuing policy: CompiledPolicy) {
@@ -24,6 +29,7 @@ struct PolicyCompiler {
         appNumbers = policy.appNumbers
         platformNumbers = policy.platformNumbers
         rulesForEveryApp = policy.rulesForEveryApp
+        hashSeed = policy.hashSeed
     }
 
     /// Puts the rows of a policy in place of what is there about some apps, and if wanted about every app.
@@ -58,7 +64,7 @@ struct PolicyCompiler {
         }
         for number in rows.keys.sorted() { apps[number] = try compile(rows[number] ?? Rows(), number) }
         if includesRulesForEveryApp {
-            rulesForEveryApp = try RuleGroupCompiler.group(rulesOfEveryApp, ofApp: nil, &platformNumbers)
+            rulesForEveryApp = try RuleGroupCompiler.group(rulesOfEveryApp, ofApp: nil, &platformNumbers, hashSeed)
         }
     }
 
@@ -89,7 +95,7 @@ struct PolicyCompiler {
             links: links(of: rows.app),
             releaseRows: rows.releases,
             releases: try releaseLists(rows.releases),
-            rules: try RuleGroupCompiler.group(rows.rules, ofApp: rows.app?.name ?? bundle, &platformNumbers)
+            rules: try RuleGroupCompiler.group(rows.rules, ofApp: rows.app?.name ?? bundle, &platformNumbers, hashSeed)
         )
     }
 

@@ -34,6 +34,7 @@ extension CompiledRelease {
         guard let liveAt = release.liveAt, !release.staged else { return nil }
         self.init(
             version: version.key,
+            family: version.key.family,
             build: build,
             minOS: minOS,
             regions: run,

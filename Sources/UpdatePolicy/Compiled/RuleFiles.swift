@@ -88,15 +88,18 @@ struct RuleFiles {
         case .builds: builds += pools.intervals[rule.builds.indices].map { ($0, number) }
         case .os: os += pools.intervals[rule.os.indices].map { ($0, number) }
         case .times: times.append((timeRanks(of: rule), number))
-        case .regions: regions += pools.regions[rule.regions.indices].map { (HashIndex.hash(region: $0), number) }
+        case .regions:
+            regions += pools.regions[rule.regions.indices].map { region in
+                (HashIndex.hash(region: region, seed: pools.hashSeed), number)
+            }
         case .languages:
             languages += pools.languages[rule.languages.indices].map { language in
-                (language.normalized.withBytes(HashIndex.hash(language:)), number)
+                (HashIndex.hash(language: language, seed: pools.hashSeed), number)
             }
         case .attribute(let index):
             let attribute = pools.attributes[index]
             attributes += attribute.values.map { value in
-                (HashIndex.hash(attribute: attribute.name, value: value), number)
+                (HashIndex.hash(attribute: attribute.name, value: value, seed: pools.hashSeed), number)
             }
         case nil: scanned.append(number)
         }

@@ -7,13 +7,14 @@ struct RuleGroupCompiler {
     private let app: String?
     private let rows: [Rule]
     private var rules: [CompiledRule] = []
-    private var pools = RulePools()
+    private var pools: RulePools
     private var platformNumbers: PlatformNumbers
 
-    private init(_ rows: [Rule], _ app: String?, _ platformNumbers: PlatformNumbers) {
+    private init(_ rows: [Rule], _ app: String?, _ platformNumbers: PlatformNumbers, _ hashSeed: UInt64) {
         self.rows = rows
         self.app = app
         self.platformNumbers = platformNumbers
+        pools = RulePools(hashSeed: hashSeed)
     }
 
     /// The group of some rules; `nil` where there are none.
@@ -22,14 +23,16 @@ struct RuleGroupCompiler {
     ///   - rows: The rules, in any order.
     ///   - app: The name of their app; `nil` for the rules for every app.
     ///   - platformNumbers: Gets the platforms that the rules name.
+    ///   - hashSeed: The secret of the hashes that the rules are filed under.
     static func group(
         _ rows: [Rule],
         ofApp app: String?,
-        _ platformNumbers: inout PlatformNumbers
+        _ platformNumbers: inout PlatformNumbers,
+        _ hashSeed: UInt64
     ) throws(PolicyError) -> RuleGroup? {
         if rows.isEmpty { return nil }
         let isSorted = zip(rows, rows.dropFirst()).allSatisfy { !Rule.precedes($1, $0) }
-        var compiler = Self(isSorted ? rows : rows.sorted(by: Rule.precedes), app, platformNumbers)
+        var compiler = Self(isSorted ? rows : rows.sorted(by: Rule.precedes), app, platformNumbers, hashSeed)
         try compiler.compileRules()
         let scales = try compiler.rank()
         platformNumbers = compiler.platformNumbers

@@ -19,6 +19,7 @@ final class RuleIndex: Sendable {
     private let regions: HashIndex
     private let languages: HashIndex
     private let attributes: HashIndex
+    private let hashSeed: UInt64
 
     init(_ rules: [UInt32], _ compiled: [CompiledRule], _ pools: RulePools, _ scales: RuleScales) {
         var files = RuleFiles(compiled, pools, scales)
@@ -36,6 +37,7 @@ final class RuleIndex: Sendable {
         regions = HashIndex(files.regions)
         languages = HashIndex(files.languages)
         attributes = HashIndex(files.attributes)
+        hashSeed = pools.hashSeed
     }
 
     /// Appends every rule that may match.
@@ -51,15 +53,15 @@ final class RuleIndex: Sendable {
         if !os.isEmpty { os.append(at: facts.osRank, to: &numbers) }
         if !times.isEmpty { times.append(at: scales.times.rank(of: facts.time), to: &numbers) }
         if !regions.isEmpty, facts.region != 0 {
-            regions.append(HashIndex.hash(region: facts.region), to: &numbers)
+            regions.append(HashIndex.hash(region: facts.region, seed: hashSeed), to: &numbers)
         }
         if !attributes.isEmpty {
             client.forEachAttribute { name, value in
-                attributes.append(HashIndex.hash(attribute: name, value: value), to: &numbers)
+                attributes.append(HashIndex.hash(attribute: name, value: value, seed: hashSeed), to: &numbers)
             }
         }
         if !languages.isEmpty, let language = client.language {
-            language.forEachRange { languages.append(HashIndex.hash(language: $0), to: &numbers) }
+            HashIndex.forEachRange(of: language, seed: hashSeed) { languages.append($0, to: &numbers) }
         }
     }
 }

@@ -3,6 +3,9 @@
 
 /// The arrays that the compiled rules of one group share.
 struct RulePools: Sendable {
+    /// The secret of the hashes that rules are filed under.
+    let hashSeed: UInt64
+
     var intervals: [RankInterval] = []
     var platforms: [Int32] = []
     var regions: [UInt16] = []
@@ -17,6 +20,10 @@ struct RulePools: Sendable {
 
     /// For each rule its prepared link, from the comma before the name on; empty where it has none of its own.
     var links: [Range<Int>] = []
+
+    init(hashSeed: UInt64) {
+        self.hashSeed = hashSeed
+    }
 }
 
 extension Array {

@@ -80,13 +80,6 @@ extension Timestamp: Codable {
     }
 }
 
-extension Int64 {
-    fileprivate func flooredQuotient(by divisor: Int64) -> Int64 {
-        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? quotient - 1 : quotient
-    }
-}
-
 extension String {
     fileprivate mutating func append(digits number: UInt64, width: Int) {
         let digits = String(number)

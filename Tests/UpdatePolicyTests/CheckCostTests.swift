@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Testing
+
+@testable import UpdatePolicy
+
+@Suite("What a check costs")
+struct CheckCostTests {
+    static let texts = ["-", "a-", "_", "A_", ".", "@", "a", "\u{E9}", "zh-Hant-"]
+
+    @Test("Hashing the ranges of a language takes steps in proportion to its length", arguments: texts)
+    func languageRanges(_ text: String) {
+        for count in [1, 10, 100, 1_000, 10_000] {
+            let tag = LanguageTag(String(repeating: text, count: count))
+            var ranges = 0
+            let hash = HashIndex.forEachRange(of: tag, seed: 1) { _ in ranges += 1 }
+            #expect(hash.steps <= 3 * (tag.text.utf8.count + 1))
+            #expect(ranges <= tag.text.utf8.count + 1)
+        }
+    }
+
+    @Test("A language range and the beginning of a tag have one hash, whatever the seed")
+    func rangeHashes() {
+        for seed: UInt64 in [0, 1, .max] {
+            var hashes: [UInt64] = []
+            HashIndex.forEachRange(of: LanguageTag("zh_Hant-TW"), seed: seed) { hashes.append($0) }
+            #expect(
+                hashes == ["zh", "ZH-hant", "zh-hant-tw"].map { HashIndex.hash(language: LanguageTag($0), seed: seed) }
+            )
+            #expect(Set(hashes).count == 3)
+        }
+    }
+
+    @Test("However long a member is, the engine sees no more of it than its bound", arguments: texts)
+    func members(_ text: String) throws {
+        let long = UTF8Text(String(repeating: text, count: 16_000))
+        var client = Client()
+        for member in KnownMember.allCases where member != .bundle { try client.set(member, to: .text(long)) }
+        for number in 0..<64 {
+            try client.set(UTF8Text("\(number)"), to: .text(long))
+            try client.set(UTF8Text("\(number)\(long)"), to: .text("a"))
+        }
+        try client.set(.bundle, to: .text("com.example.doto"))
+        #expect(client.language == nil && client.regionText == nil && client.platformText == nil)
+        #expect(client.install == nil && client.attributes.isEmpty)
+        #expect(client.versionKey == nil && client.buildKey == nil && client.osKey == nil)
+    }
+
+    @Test("Answers do not depend on the secret of the hashes")
+    func seeds() throws {
+        let rules = (0..<40).map { number in
+            TestPolicy.rule("r\(number)") { rule in
+                switch number % 4 {
+                case 0: rule.languages = ["zh", "zh-Hant", "de"]
+                case 1: rule.regions = ["JP", "TW"]
+                case 2: rule.attributes = [AttributeCondition(name: "channel", values: ["beta", "b\(number)"])]
+                default: rule.platforms = ["iPadOS"]
+                }
+            }
+        }
+        let rows = Policy(revision: 1, token: "t", apps: [App(bundle: TestPolicy.bundle)], rules: rules)
+        let client = try TestPolicy.client([
+            "language": "zh_Hant_TW", "region": "zh_Hant_TW", "channel": "beta", "platform": "ios",
+        ])
+        for seed: UInt64 in [0, 1, 0x9E37_79B9_7F4A_7C15, .max] {
+            #expect(try CompiledPolicy(rows, hashSeed: seed).keys(client).count == 40)
+        }
+    }
+}
