@@ -9,6 +9,7 @@ hostile.py KIND HOST PORT [--seconds N] [--connections N] [--bodies N] [--seed N
     slow-bodies    the same with bodies
     never-reading  requests one after the other, whose answers are never read
     idle           connections that say nothing
+    silent         the same again and again: each that is ended is opened anew
     pipelining     bursts of a thousand requests, each answer of which is counted
     smuggling      requests that two readers could divide differently
     random-bodies  random bytes, and checks with bytes changed, cut, repeated and put in: so many bodies at most
@@ -77,6 +78,8 @@ class Hostile:
         self.count = 0
         self.closed = 0
         self.faults = []
+        # Whether the kernel takes little for clients that do not read; usually it may be megabytes, on both sides.
+        self.takes_little = False
 
     async def run(self, work, connections):
         await asyncio.gather(*(self.again_and_again(work) for _ in range(connections)))
@@ -85,7 +88,7 @@ class Hostile:
         while self.is_on():
             writer = None
             try:
-                reader, writer = await asyncio.open_connection(self.host, self.port, local_addr=SOURCE)
+                reader, writer = await self.connect()
                 await asyncio.wait_for(work(reader, writer), max(0.1, self.end - time.monotonic()))
             except asyncio.TimeoutError:
                 pass
@@ -95,6 +98,21 @@ class Hostile:
             finally:
                 if writer:
                     writer.transport.abort()
+
+    async def connect(self):
+        connection = socket.socket()
+        if self.takes_little:
+            # The server's kernel makes its send buffer as large as some segments, which on loopback have 64 KB each.
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
+        connection.setblocking(False)
+        connection.bind(SOURCE)
+        try:
+            await asyncio.get_running_loop().sock_connect(connection, (self.host, self.port))
+            return await asyncio.open_connection(sock=connection)
+        except BaseException:
+            connection.close()
+            raise
 
     def is_on(self):
         return time.monotonic() < self.end and self.bodies > 0
@@ -126,6 +144,8 @@ class Hostile:
         return f"{self.count} bytes of bodies, {self.closed} connections ended by the server"
 
     async def never_reading(self):
+        self.takes_little = True
+
         async def work(reader, writer):
             reader._transport.pause_reading()
             while True:
@@ -154,6 +174,16 @@ class Hostile:
         for connection in opened:
             connection.close()
         return f"{len(opened)} connections open" + (f", {self.closed} refused: {reason!r}" if self.closed else "")
+
+    async def silent(self):
+        async def work(reader, writer):
+            self.count += 1
+            await reader.read(1)
+            raise EOFError
+
+        await self.run(work, self.connections)
+        self.expect_closed()
+        return f"{self.count} silent connections, {self.closed} ended by the server"
 
     async def pipelining(self):
         async def work(reader, writer):
