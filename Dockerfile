@@ -34,22 +34,20 @@ RUN apt-get update \
     && install --directory --owner=versiongate --group=versiongate --mode=0700 /var/lib/versiongate
 
 COPY --from=build /out/versiongate /usr/local/bin/versiongate
+COPY deploy/healthcheck /usr/local/bin/healthcheck
 
 # The state folder keeps the last good policy, which a start without a database answers from. There is no PostgreSQL in
-# this image: DATABASE_URL is required. The management listener has no authentication; it is opened inside the container
-# so that health checks and scrapers reach it, and must not be published.
+# this image: DATABASE_URL is required. The management listener has no authentication. It is open inside the container's
+# network, where health checks and scrapers are; it is not in EXPOSE, so that `docker run --publish-all` does not open it
+# to everybody.
 ENV VERSIONGATE_STATE_DIR=/var/lib/versiongate \
     VERSIONGATE_MANAGEMENT_HOST=0.0.0.0
-EXPOSE 8080 9090
+EXPOSE 8080
 USER 10001:10001
 
-# The image has no HTTP client; bash asks /ready by itself.
-SHELL ["/bin/bash", "-c"]
-HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 CMD \
-    exec 3<> "/dev/tcp/127.0.0.1/${VERSIONGATE_MANAGEMENT_PORT:-9090}" \
-    && printf 'GET /ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' >&3 \
-    && read -r _ status _ <&3 \
-    && [[ $status == 200 ]]
+# /live, for what restarts a container that is unhealthy: a server that waits for its database, or drains, is not ready
+# but lives. Ask /ready (`healthcheck /ready`) for what only sends it no clients.
+HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 CMD ["healthcheck", "/live"]
 
 ENTRYPOINT ["versiongate"]
 CMD ["serve"]

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
+import Postgres
 import Subprocess
 import SystemPackage
 import TestDatabase
@@ -17,10 +18,12 @@ struct DeploymentTests {
     func verifiesUnits() async throws {
         let analyze = try #require(Companion.find("systemd-analyze"))
         try await StateFolder.with { folder in
-            // systemd looks whether the program is there, which it is in the place of the build alone.
             for name in ["versiongate.service", "versiongate.socket"] {
+                // systemd looks whether the program is there, which it is in the place of the build alone. What is
+                // commented out, for those who want it, has to hold as well.
                 let unit = try String(contentsOf: RepositoryFile.url("deploy/\(name)"), encoding: .utf8)
                     .replacing("/usr/local/bin/versiongate", with: BuiltBinary.path)
+                    .replacing(#/\n#(?<setting>[A-Z][A-Za-z]+=)/#) { "\n\($0.setting)" }
                 try unit.write(toFile: "\(folder.path)/\(name)", atomically: true, encoding: .utf8)
             }
             let result = try await Subprocess.run(
@@ -36,6 +39,92 @@ struct DeploymentTests {
                 .filter { $0.contains("versiongate.") }
             #expect(complaints.isEmpty, "\(complaints)")
         }
+    }
+
+    @Test("the service does on a reload what the guide says: SIGHUP, which reads the certificate again")
+    func reloads() throws {
+        let unit = try String(contentsOf: RepositoryFile.url("deploy/versiongate.service"), encoding: .utf8)
+        #expect(unit.contains("\nExecReload=/bin/kill -HUP $MAINPID\n"))
+    }
+
+    @Test(
+        "nginx takes its configuration, with the lines for TLS that the guide shows",
+        .enabled(if: Nginx.program != nil, "nginx is not installed")
+    )
+    func configuresNginxForTLS() async throws {
+        let guide = "Sources/VersionGateCommands/VersionGate.docc/Deployment.md"
+        let blocks = try MarkdownBlock.all(in: guide).filter { $0.language == "nginx" }
+        try #require(blocks.count == 1)
+        try await StateFolder.with { state in
+            let folder = state.path
+            let certificate = try await TestCertificate(in: folder, name: "nginx")
+            let configuration = try String(contentsOf: RepositoryFile.url("deploy/nginx.conf"), encoding: .utf8)
+                .replacing("listen 8080 backlog=4096;", with: blocks[0].text)
+                .replacing("/etc/nginx/chain.pem", with: certificate.certificate)
+                .replacing("/etc/nginx/key.pem", with: certificate.key)
+                .replacing("server-a:8080", with: "127.0.0.1:8081")
+                .replacing("server-b:8080", with: "127.0.0.1:8082")
+                .replacing("/tmp/nginx", with: "\(folder)/nginx")
+            #expect(configuration.contains("listen 443 ssl") && !configuration.contains("listen 8080"))
+            let file = "\(folder)/nginx.conf"
+            try configuration.write(toFile: file, atomically: true, encoding: .utf8)
+            let result = try await Subprocess.run(
+                .path(FilePath(try #require(Nginx.program))),
+                arguments: ["-t", "-p", folder, "-c", file],
+                output: .string(limit: 1 << 16),
+                error: .string(limit: 1 << 16)
+            )
+            #expect(result.terminationStatus.isSuccess, "\(result.standardError)")
+        }
+    }
+
+    @Test("the health check of the image ends with 0 for 200 alone", .migratedDatabase)
+    func checksHealth() async throws {
+        let url = TestDatabase.current.url(user: "versiongate_server")
+        let script = FilePath(RepositoryFile.url("deploy/healthcheck").path)
+        let status = { @Sendable (path: String, port: Int?) async throws -> TerminationStatus in
+            try await Subprocess.run(
+                .path(script),
+                arguments: [path],
+                environment: .inherit.updating(["VERSIONGATE_MANAGEMENT_PORT": port.map(String.init)]),
+                output: .discarded,
+                error: .discarded
+            ).terminationStatus
+        }
+        try await ServingBinary.run(BuiltBinary(environment: ["DATABASE_URL": url])) { server in
+            let port = URL(string: server.managementURL)?.port
+            for (path, wanted) in [("/live", 0), ("/ready", 0), ("/nowhere", 1)] as [(String, Int32)] {
+                let ending = try await status(path, port)
+                #expect(ending == .exited(wanted), "\(path)")
+            }
+        }
+        let ending = try await status("/live", try await FreePort.choose())
+        #expect(ending == .exited(1))
+    }
+
+    @Test(
+        "every file that a document names is there",
+        arguments: [
+            "README.md", "CONTRIBUTING.md", "SECURITY.md", "Documentation/ThreatModel.md",
+            "Sources/VersionGateCommands/VersionGate.docc/Operations.md",
+            "Sources/VersionGateCommands/VersionGate.docc/Deployment.md",
+            "Sources/VersionGateCommands/VersionGate.docc/Growing.md",
+            "Sources/VersionGateCommands/VersionGate.docc/AdministrationInSQL.md",
+        ]
+    )
+    func namesFilesThatExist(document: String) throws {
+        let text = try String(contentsOf: RepositoryFile.url(document), encoding: .utf8)
+        let folder = RepositoryFile.url(document).deletingLastPathComponent()
+        let links = text.matches(of: #/\]\((?<path>[A-Za-z][^):#]*)\)/#).map { folder.appending(path: $0.path) }
+        let paths = text.matches(of: #/`(?<path>(?:script|deploy|Documentation|Migrations)\/[A-Za-z0-9._\/-]+)/#)
+            .map { RepositoryFile.url(String($0.path)) }
+        let guides = text.matches(of: #/<doc:(?<name>[A-Za-z]+)>/#).map {
+            RepositoryFile.url("Sources/VersionGateCommands/VersionGate.docc/\($0.name).md")
+        }
+        for file in links + paths + guides {
+            #expect(FileManager.default.fileExists(atPath: file.path), "\(document) names \(file.path)")
+        }
+        #expect(!(links + paths + guides).isEmpty)
     }
 
     private static func compose() throws -> [String: Any] {
@@ -112,6 +201,121 @@ struct DeploymentTests {
             )
             #expect(result.terminationStatus.isSuccess, "\(name): \(result.standardError)")
         }
+    }
+
+    /// Writes a script that the Compose file carries into a folder, as Compose would.
+    private static func write(_ name: String, to folder: StateFolder) throws -> String {
+        let configs = try #require(try compose()["configs"] as? [String: [String: String]])
+        let path = "\(folder.path)/\(name)"
+        try #require(configs[name]?["content"]).replacing("$$", with: "$")
+            .write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
+    /// Runs a script of the Compose file by bash.
+    private static func run(
+        _ arguments: [String],
+        environment: [String: String]
+    ) async throws -> BuiltBinary.Result {
+        var variables: [Environment.Key: String?] = [:]
+        for (name, value) in environment { variables[Environment.Key(rawValue: name)!] = value }
+        let result = try await Subprocess.run(
+            .name("bash"),
+            arguments: Arguments(arguments),
+            environment: .inherit.updating(variables),
+            output: .string(limit: 1 << 16),
+            error: .string(limit: 1 << 16)
+        )
+        guard case .exited(let status) = result.terminationStatus else { throw CompanionError("bash was killed") }
+        return BuiltBinary.Result(status: Int(status), output: result.standardOutput, errors: result.standardError)
+    }
+
+    @Test("Compose gives the roles their passwords, but serves other machines only with passwords that are not public")
+    func setsPasswords() async throws {
+        let environment = try #require(try Self.services()["roles"]?["environment"] as? [String: String])
+        let defaults = environment.compactMapValues { value in
+            value.wholeMatch(of: /\$\{[A-Z_]+:-(.+)\}/).map { String($0.output.1) }
+        }
+        #expect(defaults.filter { $0.key.hasSuffix("_PASSWORD") }.count == 4)
+        let own = [
+            "POSTGRES": "a", "VERSIONGATE_SERVER": "b' \\c", "VERSIONGATE_ADMIN": "d", "VERSIONGATE_STANDBY": "e",
+        ]
+        .map { ("\($0)_PASSWORD", $1) }
+        let ownPasswords = Dictionary(uniqueKeysWithValues: own)
+        try await OwnServer.with { server in
+            let migration = try await BuiltBinary(environment: ["DATABASE_URL": server.url()]).run("migrate")
+            try #require(migration.status == 0, "\(migration.errors)")
+            let address = ["PGHOST": server.socketDirectory, "PGPORT": "\(server.port)", "PGUSER": "versiongate"]
+            try await StateFolder.with { folder in
+                let script = try Self.write("roles.sh", to: folder)
+                func run(_ changes: [String: String]) async throws -> BuiltBinary.Result {
+                    let variables = environment.merging(defaults) { $1 }.merging(address) { $1 }
+                    return try await Self.run([script], environment: variables.merging(changes) { $1 })
+                }
+                for bind in ["0.0.0.0:8080", "8080", "[::]:8080", "10.0.0.5:8080", "127.example.com:80"] {
+                    for name in ["VERSIONGATE_BIND", "VERSIONGATE_CLUSTER_BIND"] {
+                        let refused = try await run([name: bind])
+                        #expect(refused.status == 1)
+                        #expect(refused.errors.contains("POSTGRES_PASSWORD is a default that everybody knows"))
+                        #expect(refused.errors.contains("\(name) (\(bind))"))
+                    }
+                }
+                var three = ownPasswords
+                three["VERSIONGATE_STANDBY_PASSWORD"] = "versiongate-standby"
+                let forgotten = try await run(three.merging(["VERSIONGATE_BIND": "0.0.0.0:8080"]) { $1 })
+                #expect(forgotten.errors.contains("VERSIONGATE_STANDBY_PASSWORD is a default"))
+
+                for changes in [
+                    [:], ["VERSIONGATE_BIND": "[::1]:80"],
+                    ownPasswords.merging(["VERSIONGATE_BIND": "0.0.0.0:80"]) { $1 },
+                ] {
+                    let result = try await run(changes)
+                    #expect(result.status == 0, "\(result.errors)")
+                }
+            }
+            let connection = try await server.connect()
+            let hashed = """
+                SELECT string_agg(rolname, ' ' ORDER BY rolname) FROM pg_authid
+                 WHERE rolpassword LIKE 'SCRAM-SHA-256$%' AND rolcanlogin
+                """
+            let roles = try await connection.query(hashed).value(as: String.self)
+            #expect(roles == "versiongate_admin versiongate_server versiongate_standby")
+            await connection.close()
+        }
+    }
+
+    @Test("the primary of the Compose file starts, but not once the standby was promoted")
+    func startsOnePrimary() async throws {
+        for (standby, starts) in [("echo f", false), ("echo t", true), ("exit 2", true)] {
+            try await StateFolder.with { folder in
+                let script = try Self.write("primary.sh", to: folder)
+                for (name, text) in [("psql", standby), ("docker-entrypoint.sh", "echo started $*")] {
+                    let path = "\(folder.path)/\(name)"
+                    try "#!/bin/sh\n\(text)\n".write(toFile: path, atomically: true, encoding: .utf8)
+                    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+                }
+                let result = try await Self.run(
+                    [script, "postgres", "-c", "a=b"],
+                    environment: ["PATH": "\(folder.path):/usr/bin:/bin", "POSTGRES_PASSWORD": "p"]
+                )
+                #expect(result.status == (starts ? 0 : 1), "\(standby)")
+                #expect(result.output == (starts ? "started postgres -c a=b\n" : ""))
+                #expect(result.errors.contains("The standby was promoted") == !starts)
+            }
+        }
+    }
+
+    @Test("the command line of the Compose file edits whichever database is the primary")
+    func editsThePrimary() throws {
+        let environment = try Self.services()["cli"]?["environment"] as? [String: String]
+        let address = environment?["DATABASE_URL"] ?? ""
+        #expect(address.contains("@postgres:5432,standby:5432/versiongate?target_session_attrs=read-write"))
+    }
+
+    @Test("the image says nothing of the management listener to what publishes all ports")
+    func exposesThePublicListenerAlone() throws {
+        let dockerfile = try String(contentsOf: RepositoryFile.url("Dockerfile"), encoding: .utf8)
+        #expect(dockerfile.matches(of: #/\nEXPOSE (.+)/#).map { String($0.output.1) } == ["8080"])
     }
 
     @Test("what the Dockerfile copies is there, and the ignore file lets it through")
