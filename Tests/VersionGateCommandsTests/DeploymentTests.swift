@@ -78,6 +78,66 @@ struct DeploymentTests {
         }
     }
 
+    @Test(
+        "the steps of the guide make a database that a server can read and a person can edit, with nothing wrong in it"
+    )
+    func installs() async throws {
+        let guide = "Sources/VersionGateCommands/VersionGate.docc/Deployment.md"
+        let blocks = try MarkdownBlock.all(in: guide).filter { ["psql", "sh"].contains($0.language) }
+        try #require(blocks.map(\.language) == ["psql", "sh", "psql"])
+        try await OwnServer.with { server in
+            func url(_ user: String) -> String { server.url(user: user) + "&dbname=production" }
+            // Roles that the test's server lets in, and a database that it does not have.
+            let steps = blocks.map { block in
+                block.text.replacing("versiongate_owner@db.example.com/versiongate'", with: "")
+                    .replacing("'postgresql://", with: "'\(url("test_alice"))'")
+                    .replacing("versiongate_owner", with: "test_alice").replacing("anna", with: "test_bob")
+                    .replacing("DATABASE versiongate", with: "DATABASE production")
+                    .replacing("connect versiongate", with: "connect production")
+            }
+            try await StateFolder.with { folder in
+                for (number, address) in [(0, server.url()), (2, url("test_alice"))] {
+                    if number == 2 {
+                        let path = URL(fileURLWithPath: BuiltBinary.path).deletingLastPathComponent().path
+                        let result = try await Self.run(
+                            ["-euo", "pipefail", "-c", steps[1]],
+                            environment: ["PATH": "\(path):/usr/bin:/bin"]
+                        )
+                        #expect(result.status == 0, "\(result.errors)")
+                        #expect(result.output.contains("0011_roles"))
+                        #expect(!result.output.contains("REVOKE"), "\(result.output)")
+                    }
+                    let script = "\(folder.path)/\(number).sql"
+                    try steps[number].write(toFile: script, atomically: true, encoding: .utf8)
+                    // Without a terminal psql reads the passwords from standard input.
+                    let result = try await Self.run(
+                        [
+                            "-c", "yes secret | setsid --wait psql --no-psqlrc --set=ON_ERROR_STOP=1 -f \"$@\"", "psql",
+                            script, "--dbname=\(address)",
+                        ],
+                        environment: [:]
+                    )
+                    #expect(result.status == 0, "\(result.errors)")
+                }
+            }
+            let person = BuiltBinary(environment: ["DATABASE_URL": url("test_bob")])
+            let edit = try await person.run("app add com.example.doto")
+            #expect(edit.status == 0, "\(edit.errors)")
+            let reader = BuiltBinary(environment: ["DATABASE_URL": url("versiongate_server")])
+            try await ServingBinary.run(reader) { running in
+                _ = try await running.ready { $0.contains("\"revision\":1") }
+            }
+            let connection = try await server.connect()
+            let hashed = """
+                SELECT string_agg(rolname, ' ' ORDER BY rolname) FROM pg_authid
+                 WHERE rolpassword LIKE 'SCRAM-SHA-256$%' AND NOT rolsuper
+                """
+            let roles = try await connection.query(hashed).value(as: String.self)
+            #expect(roles == "test_alice test_bob versiongate_server")
+            await connection.close()
+        }
+    }
+
     @Test("the health check of the image ends with 0 for 200 alone", .migratedDatabase)
     func checksHealth() async throws {
         let url = TestDatabase.current.url(user: "versiongate_server")
