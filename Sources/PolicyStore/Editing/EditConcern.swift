@@ -5,7 +5,8 @@ public import Postgres
 
 /// What clients get that an edit may change, told by the rows that it touched.
 ///
-/// Titles, texts, links and notes concern nobody's lockout; neither does a rule that is not enabled.
+/// Titles, texts, links and notes concern nobody's lockout; neither does a rule that is not enabled. Any other column
+/// does, so a new one does until it is named here.
 public struct EditConcern: Sendable {
     /// Whether lockouts are concerned, and not just messages.
     public let lockouts: Bool
@@ -45,9 +46,11 @@ public struct EditConcern: Sendable {
             UNION ALL
             SELECT row ->> 'bundle'
             FROM touched, LATERAL (VALUES (before), (after)) AS version (row)
-            WHERE table_name = 'apps' AND row IS NOT NULL AND (before ->> 'paused')::boolean
-                AND (after IS NULL OR NOT (after ->> 'paused')::boolean
-                    OR before ->> 'bundle' IS DISTINCT FROM after ->> 'bundle')
+            WHERE table_name = 'apps' AND row IS NOT NULL AND before IS NOT NULL
+                AND CASE WHEN after IS NULL THEN (before ->> 'paused')::boolean
+                    ELSE before - '{name,note,bundle}'::text[] <> after - '{name,note,bundle}'::text[]
+                        AND NOT (after ->> 'paused')::boolean
+                        OR (before ->> 'paused')::boolean AND before ->> 'bundle' <> after ->> 'bundle' END
         )
         SELECT DISTINCT lower(bundle COLLATE "C"), lockouts FROM (
             SELECT after ->> 'bundle', (after ->> 'lockout')::boolean

@@ -11,6 +11,8 @@ public enum SchemaError: Error, Hashable, CustomStringConvertible {
     case newer(unknown: [String])
     /// The database says that only binaries that know this migration can read it.
     case unreadable(needs: String)
+    /// The policy tables have columns that this binary does not know.
+    case unknownColumns([String])
     /// A migration was changed after it was applied.
     case changed(name: String)
     /// The database has, at this place, another migration than this binary.
@@ -35,6 +37,10 @@ public enum SchemaError: Error, Hashable, CustomStringConvertible {
                 + "\(unknown.joined(separator: ", ")); use the newer versiongate that made it"
         case .unreadable(let needs):
             "the database's policy can be read only by a versiongate that knows \(needs); use that newer one"
+        case .unknownColumns(let names):
+            "this binary does not know the \(names.count == 1 ? "column" : "columns") "
+                + "\(names.joined(separator: ", ")), and would leave out what is in there; use the versiongate that made "
+                + "the database's schema"
         case .changed(let name):
             "the migration \(name) differs from the one that was applied to this database; a released migration is "
                 + "never edited: restore the file and put the change into a new one (for a database that an unreleased "

@@ -8,12 +8,15 @@ extension PolicyRows {
     /// Reads all rows as the transaction of `session` sees them.
     ///
     /// Their order depends on nothing but what they hold, save for releases that are alike in everything.
+    ///
+    /// - Throws: ``SchemaError/unknownColumns(_:)`` where a table has a column that would be left out; `PostgresError`.
     public init(_ session: PostgresSession) throws {
         self.init()
+        try Self.requireKnownColumns(session)
         for table in PolicyTable.allCases {
             let columns = table.columns
             let expressions = columns.map(Self.expression).joined(separator: ", ")
-            let id = table == .releases ? "id::int8" : "NULL::int8"
+            let id = table.numberColumns.first.map { "\($0)::int8" } ?? "NULL::int8"
             for row in try session.query(
                 "SELECT \(id), \(expressions) FROM public.\(table.rawValue) ORDER BY \(Self.order(table))"
             ) {
@@ -21,6 +24,25 @@ extension PolicyRows {
                 append(PolicyRow(table, id: try row.decode(0, as: Int64?.self), values: values))
             }
         }
+    }
+
+    /// Refuses tables with columns that nobody here reads: an export would leave them out, and a file that is applied
+    /// would remove what they hold.
+    private static func requireKnownColumns(_ session: PostgresSession) throws {
+        let known = PolicyTable.allCases.flatMap { table in
+            (table.columns.map(\.name) + table.numberColumns).map { "\(table.rawValue).\($0)" }
+        }
+        let unknown = try session.query(
+            """
+            SELECT named.name || '.' || a.attname
+            FROM unnest($1::text[]) AS named (name)
+            JOIN pg_catalog.pg_attribute AS a ON a.attrelid = to_regclass('public.' || named.name)
+            WHERE a.attnum > 0 AND NOT a.attisdropped AND named.name || '.' || a.attname <> ALL ($2::text[])
+            ORDER BY 1
+            """,
+            [PolicyTable.allCases.map(\.rawValue), known]
+        ).map { try $0.decode(0, as: String.self) }
+        guard unknown.isEmpty else { throw SchemaError.unknownColumns(unknown) }
     }
 
     private static func order(_ table: PolicyTable) -> String {

@@ -14,6 +14,9 @@ extension PolicyTable {
         }
     }
 
+    /// Columns that the database fills with a number of the row, and nobody edits.
+    var numberColumns: [String] { self == .releases ? ["id"] : [] }
+
     /// The place of a column among ``columns``.
     ///
     /// - Precondition: The table has a column of this name.

@@ -43,10 +43,7 @@ public struct LockoutScope: Sendable, Equatable {
         for bundle in Self.bundlesWithOtherReleases(before, after, time) where Self.contains(ownWay, bundle) {
             add(bundle)
         }
-        let paused = Set(after.apps.filter(\.paused).map { ASCII.lowercased($0.bundle) })
-        for app in before.apps where app.paused && !paused.contains(ASCII.lowercased(app.bundle)) {
-            if Self.contains(lockouts, app.bundle) { add(app.bundle) }
-        }
+        for bundle in Self.bundlesWithOtherApps(before, after) where Self.contains(lockouts, bundle) { add(bundle) }
     }
 
     private mutating func add(_ bundle: String?) {
@@ -59,6 +56,18 @@ public struct LockoutScope: Sendable, Equatable {
 
     private static func contains(_ rules: [Rule], _ bundle: String) -> Bool {
         rules.contains { $0.bundle == nil || $0.bundle.map(ASCII.lowercased) == ASCII.lowercased(bundle) }
+    }
+
+    /// The apps that differ in what decides who is locked out; those left out that are new, gone, or paused now: nobody
+    /// is locked out for that.
+    private static func bundlesWithOtherApps(_ before: Policy, _ after: Policy) -> [String] {
+        let now = Dictionary(after.apps.map { (ASCII.lowercased($0.bundle), $0.deciding) }) { first, _ in first }
+        return before.apps.compactMap { app in
+            let old = app.deciding
+            // An app that is gone may have rules for every app, as one that is not paused.
+            guard let new = now[old.bundle] else { return old.paused ? old.bundle : nil }
+            return new == old || new.paused ? nil : old.bundle
+        }
     }
 
     /// The apps whose releases differ, those left out that nobody can get, now or later.
@@ -102,14 +111,50 @@ extension Rule {
             && endsAt == old.endsAt && rollout == old.rollout && steps == old.steps
     }
 
+    /// Whether the rule reaches the same clients as another form of it while both are in force.
     private func hasSameConditions(as other: Rule) -> Bool {
-        bundle.map(ASCII.lowercased) == other.bundle.map(ASCII.lowercased) && versions == other.versions
-            && builds == other.builds && os == other.os && platforms == other.platforms && regions == other.regions
-            && languages == other.languages && attributes == other.attributes && target == other.target
-            && soakMicroseconds == other.soakMicroseconds
+        conditions == other.conditions && UTF8Text.attributes(of: self) == UTF8Text.attributes(of: other)
+    }
+
+    /// The rule with all in it that is no condition made alike, so that a property which is new counts as a condition.
+    private var conditions: Rule {
+        var rule = self
+        rule.bundle = bundle.map(ASCII.lowercased)
+        rule.enabled = false
+        rule.position = 0
+        rule.rollout = .all
+        rule.steps = []
+        rule.startsAt = nil
+        rule.endsAt = nil
+        rule.title = ""
+        rule.text = ""
+        rule.texts = []
+        rule.link = nil
+        rule.lockout = false
+        rule.lockoutWithoutUpdate = false
+        rule.final = false
+        return rule
     }
 
     private func rollout(at time: Timestamp) -> Percentage {
         steps.filter { $0.at <= time }.max { $0.at < $1.at }?.rollout ?? rollout
+    }
+}
+
+extension UTF8Text {
+    /// The attributes that a rule asks for, byte by byte: Swift takes some texts as equal that a check tells apart.
+    fileprivate static func attributes(of rule: Rule) -> [[UTF8Text]] {
+        (rule.attributes ?? []).map { [UTF8Text($0.name)] + $0.values.map { UTF8Text($0) } }
+    }
+}
+
+extension App {
+    /// The app with all in it made alike that never decides who is locked out, so that a property which is new counts.
+    fileprivate var deciding: App {
+        var app = self
+        app.bundle = ASCII.lowercased(bundle)
+        app.name = nil
+        app.storeLinks = []
+        return app
     }
 }
