@@ -368,6 +368,18 @@ COMMENT ON FUNCTION apps_changed_since(bigint, uuid) IS
     'The bundles of the apps that changes after a revision were about, null among them for rules for every app; null: the'
     ' history does not tell, or so much was changed that everything is read as quickly.';
 
+CREATE FUNCTION history_has(revision bigint, token text) RETURNS boolean
+    LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN EXISTS (SELECT FROM changes AS c WHERE c.id = history_has.revision AND c.token::text = history_has.token);
+END
+$$;
+
+COMMENT ON FUNCTION history_has(bigint, text) IS
+    'Whether the policy was at this revision with this token: false after a restore, and in another database.';
+
 -- Emptying a table runs no row triggers: it would leave no trace, and could not be undone.
 CREATE FUNCTION refuse_truncate() RETURNS trigger
     LANGUAGE plpgsql
@@ -389,7 +401,8 @@ $$;
 COMMENT ON FUNCTION refuse_truncate() IS 'Trigger: refuses TRUNCATE.';
 
 REVOKE ALL ON FUNCTION
-    note_edit(), record_edit(), open_change(), record_row(text, jsonb), apps_changed_since(bigint, uuid) FROM PUBLIC;
+    note_edit(), record_edit(), open_change(), record_row(text, jsonb), apps_changed_since(bigint, uuid),
+    history_has(bigint, text) FROM PUBLIC;
 
 CREATE TRIGGER a_note_edit AFTER INSERT OR UPDATE OR DELETE ON apps
     FOR EACH ROW EXECUTE FUNCTION note_edit('bundle');

@@ -97,11 +97,14 @@ public struct VersionGateServer: Sendable {
             logger: logger,
             onBound: { announcement.management($0) }
         )
+        let file = configuration.stateDirectory.map { PolicyFile(stateDirectory: $0) }
+        var follower = PolicyFollower(database: database, policy: policy, clock: clock, logger: logger)
+        follower.file = file
         // Services end in the reverse order: the counts are written once the public listener has answered its last check.
         var services: [any Service] = [
-            PolicyFollower(database: database, policy: policy, clock: clock, logger: logger),
+            follower,
             LastGoodPolicyService(
-                file: configuration.stateDirectory.map { PolicyFile(stateDirectory: $0) },
+                file: file,
                 policy: policy,
                 clock: clock,
                 logger: logger

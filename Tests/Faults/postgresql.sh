@@ -199,6 +199,55 @@ dump_restored() {
     note "revision $before before and after"
 }
 
+scenario emptied-database 2 "the database is replaced by an empty one until its dump is restored, then by another one"
+emptied_database() {
+    usual
+    local file=${state[server]}/last-good-policy
+    edit postgres
+    wait_until 10 "the edit on disk" grep -q "Edit $edits" "$file"
+    "$postgres_programs/pg_dump" --host "$place/postgres" --port "${port[postgres]}" --username postgres \
+        --file "$place/dump.sql" versiongate
+    fault_begins
+    new_database
+    migrate_database
+    wait_until 20 "/ready that tells it" ready_says server '"ready":true' 'nothing was ever edited in this database'
+    no_server_from_now
+    kill_now server
+    run_server server "$(url_of postgres)"
+    a_server_from_now
+    ready_says server '"source":"file"' 'nothing was ever edited' || fail "/ready is $(ready_document server)"
+    pause "$seconds"
+    no_answer_is_empty
+    new_database
+    psql_of postgres --single-transaction --file "$place/dump.sql" --output /dev/null
+    fault_ends
+    recovers postgres 10
+    never_went_back
+    no_answer_is_empty
+    [[ ! -e $file.1 ]] || fail "the policy was taken for another one after the restore"
+
+    wait_until 10 "the edit on disk" grep -q "Edit $edits" "$file"
+    local before=$edits
+    new_database
+    migrate_database
+    psql_of postgres --command "INSERT INTO apps (bundle) VALUES ('com.example.doto')" --command \
+        "INSERT INTO rules (key, bundle, enabled, title, text) VALUES ('fault', 'com.example.doto', true, 'Another', 'x')"
+    wait_until 20 "the policy of another database" everybody_sees Another
+    wait_until 10 "/ready that tells it" ready_says server '"replacedPolicy"' "$file.1"
+    grep -q "Edit $before" "$file.1" || fail "the policy that was replaced is not kept"
+    note "answered from memory and from disk meanwhile; the replaced policy is kept"
+}
+
+# new_database: an empty one in the place of the old one.
+new_database() {
+    psql_of postgres --dbname postgres --command "DROP DATABASE versiongate WITH (FORCE)" \
+        --command "CREATE DATABASE versiongate"
+}
+
+migrate_database() {
+    DATABASE_URL="host=$place/postgres port=${port[postgres]} user=postgres dbname=versiongate" "$binary" migrate
+}
+
 scenario pooler-killed 3 "SIGKILL to PgBouncer in transaction mode, which comes back; needs pgbouncer"
 pooler_killed() {
     need_command pgbouncer

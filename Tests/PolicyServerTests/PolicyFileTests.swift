@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Crypto
 import Foundation
+import PolicyStore
 import Testing
 import UpdatePolicy
 
@@ -10,7 +12,7 @@ import UpdatePolicy
 @Suite("The file of the last good policy")
 struct PolicyFileTests {
     static func policy(_ revision: Int64, _ titles: [String]) -> Policy {
-        let awkward = "\"Quotes\" \\ 'n' \n\u{2028} / é 😀 \u{7f}"
+        let awkward = "\"Quotes\" \\ 'n' \n\u{2028} / é 😀 \u{a0}"
         return Policy(
             revision: revision,
             token: "token-\(revision)",
@@ -125,6 +127,169 @@ struct PolicyFileTests {
                     #expect(try CompiledPolicy(read).policy == policies[index].policy)
                 }
             }
+        }
+    }
+
+    @Test("of every format that there was is read as what it means", arguments: PolicyFileVectors.formats)
+    func readsEveryFormat(_ format: Int) throws {
+        try withFile { file in
+            let policy = try file.policy(in: PolicyFileVectors.contents(ofFormat: format))
+            #expect(policy == PolicyFileVectors.policy)
+        }
+    }
+
+    @Test("is written in the newest format, byte for byte")
+    func writesTheNewestFormat() throws {
+        #expect(PolicyFile.format == PolicyFileVectors.formats.last)
+        try withFile { file in
+            var writer = PolicyFileWriter(file)
+            try writer.write(try CompiledPolicy(PolicyFileVectors.policy))
+            let expected = try PolicyFileVectors.contents(ofFormat: PolicyFile.format)
+            let written = try bytes(file)
+            #expect(String(decoding: written, as: UTF8.self) == String(decoding: expected, as: UTF8.self))
+        }
+    }
+
+    /// A file with these lines and the right checksum.
+    private static func file(_ lines: String) -> Data {
+        let contents = Data(lines.utf8)
+        let checksum = SHA256.hash(data: contents).hexadecimal
+        return contents + Data("\(PolicyFile.checksumName)\(checksum)\n".utf8)
+    }
+
+    private static let header = #"{"revision":7,"token":"t"}"#
+
+    @Test(
+        "of a later version is refused as such",
+        arguments: [
+            ("versiongate policy 3\n\(header)\n", "format 3"),
+            ("versiongate policy 2\n\(header)\n{\"app\":{\"bundle\":\"a\",\"tier\":1}}\n", "tier"),
+            ("versiongate policy 1\n{\"revision\":7,\"token\":\"t\",\"era\":1}\n", "era"),
+        ]
+    )
+    func refusesLaterVersions(_ lines: String, _ reason: String) throws {
+        try withFile { file in
+            let error = #expect(throws: PolicyFileError.self) { try file.policy(in: Self.file(lines)) }
+            #expect(error?.isOfLaterVersion == true)
+            #expect(error?.description.contains(reason) == true)
+        }
+    }
+
+    @Test(
+        "is refused with what the database would not have admitted, whatever its checksum",
+        arguments: [
+            (#"{"rules":[{"key":"r","title":"t","text":"x","link":"javascript:alert(1)"}]}"#, "rule r: has a link"),
+            (#"{"rules":[{"key":"r","title":"t","text":"x","link":"https:///a"}]}"#, "rule r: has a link"),
+            (
+                #"{"app":{"bundle":"a","storeLinks":[{"platform":"ios","link":"file:///etc/passwd"}]}}"#,
+                "app a: has a link for ios"
+            ),
+            (#"{"rules":[{"key":"R","title":"t","text":"x"}]}"#, "rule R: has a key"),
+            (#"{"rules":[{"key":"r","title":" ","text":"x"}]}"#, "rule r: has a title"),
+            (#"{"rules":[{"key":"r","title":"t","text":"\u0007"}]}"#, "rule r: has a text"),
+            (#"{"rules":[{"key":"r","title":"t","text":"x","target":"1.2"}]}"#, "rule r: has a target"),
+            (#"{"app":{"bundle":"a b"}}"#, "app a b: has a bundle"),
+        ]
+    )
+    func refusesContents(_ section: String, _ reason: String) throws {
+        try withFile { file in
+            let contents = Self.file("versiongate policy 2\n\(Self.header)\n\(section)\n")
+            let error = #expect(throws: PolicyFileError.self) { try file.policy(in: contents) }
+            #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
+            #expect(error?.isOfLaterVersion == false)
+        }
+    }
+
+    @Test("is refused with what cannot be compiled, as a policy of the database is")
+    func refusesWhatCannotBeCompiled() throws {
+        try withFile { file in
+            let section = #"{"rules":[{"key":"r","title":"t","text":"x","versions":"<1..2"}]}"#
+            let policy = try file.policy(in: Self.file("versiongate policy 2\n\(Self.header)\n\(section)\n"))
+            #expect(throws: PolicyError.self) { try CompiledPolicy(policy) }
+        }
+    }
+
+    // MARK: What is kept
+
+    private static func version(_ revision: Int64) -> PolicyVersion {
+        PolicyVersion(revision: revision, token: "token-\(revision)")
+    }
+
+    private func write(_ revision: Int64, _ file: PolicyFile) throws {
+        var writer = PolicyFileWriter(file)
+        try writer.write(try CompiledPolicy(Self.policy(revision, ["a"])))
+    }
+
+    @Test("says which policy it holds, without being read to its end")
+    func tellsItsVersion() throws {
+        try withFile { file in
+            #expect(file.occupant == .nothing)
+            try write(7, file)
+            #expect(file.occupant == .policy(Self.version(7)))
+            try Data("hello\n".utf8).write(to: URL(fileURLWithPath: file.path))
+            #expect(file.occupant == .unknown)
+        }
+    }
+
+    @Test("is kept when it is replaced by another history or by a lower revision, and not when it goes on")
+    func keepsWhatIsReplaced() throws {
+        try withFile { file in
+            #expect(try file.keep(before: Self.version(7), replacing: nil) == nil)
+            try write(7, file)
+            let whole = try bytes(file)
+            #expect(try file.keep(before: Self.version(8), replacing: nil) == nil)
+            #expect(try file.keep(before: Self.version(7), replacing: Self.version(7)) == nil)
+            // Another server has written it since the policy of revision 6 was replaced.
+            #expect(try file.keep(before: Self.version(8), replacing: Self.version(6)) == nil)
+            let kept = try #require(try file.keep(before: Self.version(8), replacing: Self.version(7)))
+            #expect(kept == file.path + ".1")
+            #expect(try bytes(file) == whole)
+            try write(8, file)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: kept)) == whole)
+            #expect(try file.keep(before: Self.version(3), replacing: nil) == kept)
+        }
+    }
+
+    @Test("is kept three times at most, the newest under .1, and no policy twice in a row")
+    func keepsABoundedNumber() throws {
+        try withFile { file in
+            for revision: Int64 in [50, 50, 40, 30, 20, 10] {
+                try write(revision, file)
+                _ = try file.keep(before: Self.version(1), replacing: nil)
+            }
+            let folder = URL(fileURLWithPath: file.path).deletingLastPathComponent().path
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 4)
+            for (number, revision) in [(1, 10), (2, 20), (3, 30)] as [(Int, Int64)] {
+                let kept = try String(contentsOfFile: "\(file.path).\(number)", encoding: .utf8)
+                #expect(kept.contains("\"revision\":\(revision),"))
+            }
+            #expect(try file.read()?.revision == 10)
+        }
+    }
+
+    @Test("that nobody ever edited is not kept, and one that cannot be read is")
+    func keepsWhatMayBeWorthIt() throws {
+        try withFile { file in
+            try write(0, file)
+            #expect(try file.keep(before: Self.version(7), replacing: Self.version(0)) == nil)
+            try Data("versiongate policy 9\n{}\n".utf8).write(to: URL(fileURLWithPath: file.path))
+            #expect(try file.keep(before: Self.version(7), replacing: nil) == file.path + ".1")
+        }
+    }
+
+    @Test("that is damaged is set aside three times at most, the newest under .damaged")
+    func setsAsideABoundedNumber() throws {
+        try withFile { file in
+            let folder = URL(fileURLWithPath: file.path).deletingLastPathComponent().path
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            for number in 1...5 {
+                try Data("\(number)".utf8).write(to: URL(fileURLWithPath: file.path))
+                #expect(file.setAside() == file.path + ".damaged")
+            }
+            for (name, number) in [("", 5), (".1", 4), (".2", 3)] {
+                #expect(try String(contentsOfFile: file.path + ".damaged" + name, encoding: .utf8) == "\(number)")
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 3)
         }
     }
 

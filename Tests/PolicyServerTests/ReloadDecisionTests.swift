@@ -73,6 +73,41 @@ struct ReloadDecisionTests {
         #expect(await decision.shouldLoad(Self.version(90, "b"), at: Self.time(22), isPrimary: { true }) == true)
     }
 
+    @Test("takes a database in which nothing was ever edited after 5 minutes, and the first edit in it as any other")
+    func waitsForUnedited() async {
+        var decision = ReloadDecision()
+        decision.loaded(Self.version(100, "a"))
+        let empty = Self.version(0, "b")
+        #expect(await decision.shouldLoad(empty, at: Self.time(0), isPrimary: { true }) == false)
+        #expect(decision.takesUnedited(empty) == Self.time(300))
+        #expect(await decision.shouldLoad(empty, at: Self.time(299), isPrimary: { true }) == false)
+        var other = decision
+        #expect(await other.shouldLoad(empty, at: Self.time(300), isPrimary: { true }) == true)
+        #expect(await decision.shouldLoad(Self.version(1, "c"), at: Self.time(299), isPrimary: { true }) == true)
+    }
+
+    @Test("waits for nothing where nothing answers, and for a lower revision where a policy of the disk does")
+    func comparesWithTheDisk() async {
+        var decision = ReloadDecision()
+        #expect(await decision.shouldLoad(Self.version(0, "b"), at: Self.time(0), isPrimary: { true }) == true)
+        #expect(decision.takesUnedited(Self.version(0, "b")) == nil)
+        let kept = Self.version(7, "a")
+        for (version, seconds) in [(Self.version(0, "b"), 300), (Self.version(6, "c"), 2)] as [(PolicyVersion, Int64)] {
+            var decision = ReloadDecision()
+            for time in [0, seconds - 1, seconds] {
+                let isLoaded = await decision.shouldLoad(
+                    version,
+                    inPlaceOf: kept,
+                    at: Self.time(time),
+                    isPrimary: { true }
+                )
+                #expect(isLoaded == (time == seconds))
+            }
+        }
+        // The policy of the disk is from the database, or older.
+        #expect(await decision.shouldLoad(kept, inPlaceOf: kept, at: Self.time(0), isPrimary: { true }) == true)
+    }
+
     @Test("does not try a policy again that cannot be compiled, until it is edited")
     func doesNotRetryWhatCannotCompile() async {
         var decision = ReloadDecision()

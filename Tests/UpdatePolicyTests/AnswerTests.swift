@@ -65,24 +65,4 @@ struct AnswerTests {
         #expect(decoded.messages.map(\.id) == ["every", "own"])
         #expect(decoded.messages.allSatisfy { UTF8Text($0.text) == UTF8Text(expected) })
     }
-
-    @Test("A policy comes back from JSON as it was")
-    func codable() throws {
-        let policy = Policy(
-            revision: 7,
-            token: "t",
-            apps: [App(bundle: "a", storeLinks: [StoreLink(platform: "ios", link: "l")])],
-            releases: [TestPolicy.release("1.2") { $0.minOS = "15" }],
-            rules: [
-                TestPolicy.rule("r") {
-                    $0.attributes = [AttributeCondition(name: "é", values: ["1"])]
-                    $0.rollout = Percentage(hundredths: 3725) ?? .zero
-                    $0.startsAt = TestPolicy.hours(1, microseconds: 1)
-                    $0.steps = [RolloutStep(at: TestPolicy.noon, rollout: .all)]
-                    $0.texts = [RuleText(language: "de", title: "t", text: "x")]
-                }
-            ]
-        )
-        #expect(try JSONDecoder().decode(Policy.self, from: JSONEncoder().encode(policy)) == policy)
-    }
 }

@@ -99,6 +99,141 @@ struct LastGoodPolicyTests {
         }
     }
 
+    @Test("of every format that there was answers a start without a database", arguments: [1, 2])
+    func startsWithAnOldFile(format: Int) async throws {
+        try await StateFolder.with { folder in
+            let file = RepositoryFile.url("Tests/Vectors/last-good-policy/format-\(format)").path
+            try FileManager.default.copyItem(atPath: file, toPath: folder.policyFile)
+            try await serve(Self.noDatabase, folder) { server async throws in
+                let question = #"{"bundle":"com.example.doto","version":"1.1","language":"zh-Hant-TW"}"#
+                #expect(
+                    try await server.check(question) == #"{"messages":[{"id":"hello","title":"你好","text":"文字"},"#
+                        + #"{"id":"everybody","title":"For all","text":"Every app.","link":"https://example.com/"}]}"#
+                )
+                #expect(try await server.management("/ready").body.contains(#""revision":1"#))
+            }
+        }
+    }
+
+    @Test("of a later version stays where it is, and is told about", .migratedDatabase)
+    func leavesALaterFile() async throws {
+        try await StateFolder.with { folder in
+            let contents = "versiongate policy 99\n{}\nsha256 0\n"
+            try contents.write(toFile: folder.policyFile, atomically: true, encoding: .utf8)
+            try await serve(Self.noDatabase, folder) { server async throws in
+                #expect(try await server.management("/ready").body.contains("a later version of versiongate wrote it"))
+            }
+            #expect(try String(contentsOfFile: folder.policyFile, encoding: .utf8) == contents)
+            // The next good policy takes its place, and it is kept.
+            try await fill(folder)
+            #expect(try String(contentsOfFile: folder.policyFile + ".1", encoding: .utf8) == contents)
+        }
+    }
+
+    /// Makes the database what it was before its first edit, as a new one of the same name would be.
+    private func empty(_ database: TestDatabase) async throws {
+        let owner = try await database.connect()
+        try await owner.execute(
+            """
+            SET session_replication_role = replica;
+            DELETE FROM change_rows; DELETE FROM changes; DELETE FROM rules; DELETE FROM apps;
+            UPDATE policy_revision SET revision = 0, token = gen_random_uuid(), xid = NULL, at = NULL;
+            NOTIFY versiongate;
+            """
+        )
+        await owner.close()
+    }
+
+    @Test(
+        "keeps answering where the database is emptied, and is kept when another history takes its place",
+        .migratedDatabase
+    )
+    func outlivesAnEmptiedDatabase() async throws {
+        let database = TestDatabase.current
+        try await StateFolder.with { folder in
+            try await fill(folder)
+            let whole = try String(contentsOfFile: folder.policyFile, encoding: .utf8)
+            let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+            let ending = try await ServingBinary.run(binary, arguments: ["--state-dir", folder.path]) {
+                server async throws in
+                #expect(try await server.check(Self.payload2013) == Self.answer)
+                try await empty(database)
+                let held = try await server.ready { $0.contains("reloadError") }
+                #expect(held.status == 200)
+                #expect(held.body.contains("nothing was ever edited in this database"), "\(held.body)")
+                #expect(held.body.contains(#""revision":2"#))
+                #expect(try await server.check(Self.payload2013) == Self.answer)
+                // Somebody goes on with the empty database.
+                _ = try await database.psql("INSERT INTO apps (bundle) VALUES ('another')", user: "versiongate_admin")
+                try await server.check(Self.payload2013) { $0 == Self.noMessages }
+                let replaced = try await server.ready { $0.contains("it is kept in") }
+                #expect(replaced.body.contains("revision 2 was replaced by revision 1, which is lower"))
+                #expect(!replaced.body.contains("reloadError"))
+            }
+            #expect(ending.status == 0)
+            #expect(ending.errors.contains("policy.replaced=2"), "\(ending.errors)")
+            #expect(try String(contentsOfFile: folder.policyFile + ".1", encoding: .utf8) == whole)
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.policyFile + ".1")
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
+    @Test("keeps answering a start at an empty database, until somebody edits that", .migratedDatabase)
+    func outlivesAStartAtAnEmptyDatabase() async throws {
+        let database = TestDatabase.current
+        try await StateFolder.with { folder in
+            try await fill(folder)
+            try await empty(database)
+            let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+            try await serve(binary, folder) { server async throws in
+                #expect(try await server.check(Self.payload2013) == Self.answer)
+                let ready = try await server.ready { $0.contains("nothing was ever edited in this database") }
+                #expect(ready.body.contains(#""source":"file""#))
+                _ = try await database.psql("INSERT INTO apps (bundle) VALUES ('another')", user: "versiongate_admin")
+                try await server.check(Self.payload2013) { $0 == Self.noMessages }
+            }
+            #expect(FileManager.default.fileExists(atPath: folder.policyFile + ".1"))
+        }
+    }
+
+    @Test("is kept when a server starts at another database, whose revision is higher", .migratedDatabase)
+    func isKeptFromAnotherDatabase() async throws {
+        let database = TestDatabase.current
+        try await StateFolder.with { folder in
+            try await fill(folder)
+            let whole = try String(contentsOfFile: folder.policyFile, encoding: .utf8)
+            try await empty(database)
+            for number in 1...3 {
+                _ = try await database.psql(
+                    "INSERT INTO apps (bundle) VALUES ('a\(number)')",
+                    user: "versiongate_admin"
+                )
+            }
+            let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+            try await serve(binary, folder) { server async throws in
+                let replaced = try await server.ready { $0.contains("it is kept in") }
+                #expect(replaced.body.contains("revision 2 was replaced by revision 3, which is of another history"))
+            }
+            #expect(try String(contentsOfFile: folder.policyFile + ".1", encoding: .utf8) == whole)
+        }
+    }
+
+    @Test("is not kept twice where a server starts again at the same database", .migratedDatabase)
+    func isNotKeptWithoutNeed() async throws {
+        let database = TestDatabase.current
+        try await StateFolder.with { folder in
+            try await fill(folder)
+            _ = try await database.psql("UPDATE rules SET title = 'Other'", user: "versiongate_admin")
+            let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+            try await serve(binary, folder) { server async throws in
+                try await server.check(Self.payload2013) { $0.contains("Other") }
+                #expect(try await !server.management("/ready").body.contains("replacedPolicy"))
+            }
+            #expect(try String(contentsOfFile: folder.policyFile, encoding: .utf8).contains("Other"))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["last-good-policy"])
+        }
+    }
+
     @Test("cannot be kept where the state folder cannot be written, which is told and harms nothing", .migratedDatabase)
     func tellsThatItCannotBeKept() async throws {
         let database = TestDatabase.current

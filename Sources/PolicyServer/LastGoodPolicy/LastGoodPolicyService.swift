@@ -63,6 +63,12 @@ struct LastGoodPolicyService: Service {
                     metadata: ["policy.revision": "\(loaded.revision)", "policy.file": "\(file.path)"]
                 )
             }
+        } catch let error as PolicyFileError where error.isOfLaterVersion {
+            policy.noteFile(fault: "\(error)")
+            logger.error(
+                "The policy on disk cannot be used by this version and stays where it is",
+                metadata: ["error": "\(error)", "policy.file": "\(file.path)"]
+            )
         } catch {
             let aside = file.setAside()
             policy.noteFile(fault: "\(error)")
@@ -81,12 +87,15 @@ struct LastGoodPolicyService: Service {
         guard policy.status.source == .database, let current = policy.current, current !== last else {
             return (writer, last)
         }
+        let replacement = policy.status.replacement
         do {
-            let writer = try await LowPriorityThread.run(named: "write-policy") {
+            let (writer, kept) = try await LowPriorityThread.run(named: "write-policy") {
                 var writer = writer
+                let kept = try writer.file.keep(before: current.version, replacing: replacement?.before)
                 try writer.write(current)
-                return writer
+                return (writer, kept)
             }
+            if let kept { noteKept(kept) }
             let before = policy.status.fileFault
             policy.noteFile(fault: nil)
             if before != nil { logger.notice("The policy is on disk again") }
@@ -102,5 +111,10 @@ struct LastGoodPolicyService: Service {
             }
             return (writer, last)
         }
+    }
+
+    private func noteKept(_ path: String) {
+        policy.noteReplacedPolicy(keptAs: path)
+        logger.warning("The policy that was replaced is kept", metadata: ["policy.file": "\(path)"])
     }
 }

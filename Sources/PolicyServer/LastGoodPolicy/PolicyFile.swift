@@ -3,33 +3,58 @@
 
 import Crypto
 import Foundation
+import PolicyStore
+import SystemPackage
 import UpdatePolicy
 
 /// The last good policy on this machine's disk, which is what a start without a database serves.
 ///
-/// A text file of lines: the name and the version of the format, the revision as JSON, an object of JSON for each app
-/// with its releases and rules and one for the rules for every app, and the SHA-256 of all bytes before it. Notes are
-/// not in it. It is written as a whole beside its place and renamed, so there is always a complete one.
+/// A text file of lines that end with a line feed:
+///
+/// 1. `versiongate policy` and the number of the format;
+/// 2. a JSON object with the `revision` and its `token`;
+/// 3. for each app a JSON object with the `app`, its `releases` and its `rules`, and one with the `rules` for every app;
+/// 4. `sha256` and the SHA-256 of all bytes before this line, in hexadecimal digits.
+///
+/// Notes are not in it. The objects are those of ``StoredRow``: members have the names of format 1 for ever, one that is
+/// missing has its default, and one that is not known is refused, because it can be a condition without which a rule
+/// reaches more clients. So a new member needs no new format, an old file can be read for ever, and an older server
+/// reads a newer file unless a row in it has something new. The number of the format rises when the lines are arranged
+/// otherwise or a member changes its meaning. In format 1 members with their defaults were written, too.
+///
+/// The file is written as a whole beside its place and renamed, so there is always a complete one.
 struct PolicyFile: Sendable {
     /// Where it is.
     let path: String
 
-    /// The first line: the format's name and version.
-    static let firstLine = "versiongate policy 1"
+    /// What the first line begins with; the number of the format follows.
+    static let formatName = "versiongate policy "
+    /// The format that is written; all from 1 on are read.
+    static let format = 2
+    /// The first line of what is written.
+    static let firstLine = "\(formatName)\(format)"
     /// What the last line begins with.
     static let checksumName = "sha256 "
 
     /// The second line.
-    struct Header: Codable {
-        let revision: Int64
-        let token: String
+    struct Header: StoredRow {
+        static let blank = Header(revision: 0, token: "")
+        static let members: [StoredMember<Header>] = [.required("revision", \.revision), .required("token", \.token)]
+
+        var revision: Int64
+        var token: String
     }
 
     /// Each line after the second and before the last.
-    struct Section: Codable {
-        let app: App?
-        let releases: [Release]
-        let rules: [Rule]
+    struct Section: StoredRow {
+        static let blank = Section()
+        static let members: [StoredMember<Section>] = [
+            .row("app", \.app), .rows("releases", \.releases), .rows("rules", \.rules),
+        ]
+
+        var app: App?
+        var releases: [Release] = []
+        var rules: [Rule] = []
     }
 
     /// The file in a state folder.
@@ -41,7 +66,7 @@ struct PolicyFile: Sendable {
     ///
     /// - Returns: nil if there is none.
     /// - Throws: ``PolicyFileError`` that says what is wrong with it.
-    func read() throws -> Policy? {
+    func read() throws(PolicyFileError) -> Policy? {
         let contents: Data
         do {
             contents = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -56,9 +81,12 @@ struct PolicyFile: Sendable {
     /// Reads what the file holds.
     ///
     /// - Throws: ``PolicyFileError``.
-    func policy(in contents: Data) throws -> Policy {
-        guard contents.starts(with: Data((Self.firstLine + "\n").utf8)) else {
-            throw fault("it does not begin with \"\(Self.firstLine)\", so it is another program's or another version's")
+    func policy(in contents: Data) throws(PolicyFileError) -> Policy {
+        guard let number = Self.format(of: contents) else {
+            throw fault("it does not begin with \"\(Self.formatName)\" and a number, so it is another program's")
+        }
+        guard number <= Self.format else {
+            throw ofLaterVersion("it is of format \(number), and this version knows those up to \(Self.format)")
         }
         let lines = contents.split(separator: UInt8(ascii: "\n"))
         guard lines.count >= 3, contents.last == UInt8(ascii: "\n"), let last = lines.last else {
@@ -68,31 +96,144 @@ struct PolicyFile: Sendable {
         guard String(decoding: last, as: UTF8.self) == Self.checksumName + checksum.hexadecimal else {
             throw fault("its last line is not the checksum of the lines before it")
         }
-        let decoder = JSONDecoder()
         do {
-            let header = try decoder.decode(Header.self, from: lines[1])
-            var policy = Policy(revision: header.revision, token: header.token)
-            for line in lines.dropFirst(2).dropLast() {
-                let section = try decoder.decode(Section.self, from: line)
-                if let app = section.app { policy.apps.append(app) }
-                policy.releases += section.releases
-                policy.rules += section.rules
-            }
+            let policy = try Self.policy(in: lines)
+            try policy.requireAllowedContents()
             return policy
+        } catch let unknown as UnknownMember {
+            throw ofLaterVersion("it has the member \"\(unknown.name)\", which this version does not know")
         } catch {
-            throw fault("it holds what this version does not know: \(error)")
+            throw fault("its contents cannot be used: \(error)")
         }
     }
 
-    /// Renames the file, so that the next good policy gets its place and somebody can look at it.
+    private static func policy(in lines: [Data]) throws -> Policy {
+        let decoder = JSONDecoder()
+        let header = try decoder.decode(Stored<Header>.self, from: lines[1]).row
+        var policy = Policy(revision: header.revision, token: header.token)
+        for line in lines.dropFirst(2).dropLast() {
+            let section = try decoder.decode(Stored<Section>.self, from: line).row
+            if let app = section.app { policy.apps.append(app) }
+            policy.releases += section.releases
+            policy.rules += section.rules
+        }
+        return policy
+    }
+
+    /// The number of the format, nil where the first line does not tell one.
+    private static func format(of contents: Data) -> Int? {
+        guard contents.starts(with: formatName.utf8) else { return nil }
+        let digits = contents.dropFirst(formatName.utf8.count).prefix { $0 != UInt8(ascii: "\n") }
+        guard (1...9).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return Int(String(decoding: digits, as: UTF8.self))
+    }
+
+    // MARK: What the file is, without reading it all
+
+    /// What is in the place of the file.
+    enum Occupant: Equatable {
+        /// No file.
+        case nothing
+        /// A file that says it holds the policy of this revision.
+        case policy(PolicyVersion)
+        /// A file that does not say what it holds.
+        case unknown
+    }
+
+    /// What the first two lines say; neither the rest nor the checksum is looked at.
+    var occupant: Occupant { Self.occupant(at: path) }
+
+    private static func occupant(at path: String) -> Occupant {
+        let start: Data
+        do {
+            let file = try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
+            start = try file.closeAfter {
+                var bytes = Data(count: 512)
+                let count = try bytes.withUnsafeMutableBytes { try file.read(fromAbsoluteOffset: 0, into: $0) }
+                return bytes.prefix(count)
+            }
+        } catch {
+            return error as? Errno == .noSuchFileOrDirectory ? .nothing : .unknown
+        }
+        let lines = start.split(separator: UInt8(ascii: "\n"), maxSplits: 2)
+        guard format(of: start) != nil, lines.count == 3,
+            let header = try? JSONDecoder().decode(Stored<Header>.self, from: lines[1]).row
+        else { return .unknown }
+        return .policy(PolicyVersion(revision: header.revision, token: header.token))
+    }
+
+    // MARK: Keeping what was there
+
+    /// How many replaced and how many damaged files are kept.
+    static let keptFiles = 3
+
+    /// Renames the file to `.damaged`, so that the next good policy gets its place and somebody can look at it.
+    ///
+    /// Up to ``keptFiles`` are kept, older ones as `.damaged.1` and so on.
     ///
     /// - Returns: Where it is now; nil if it could not be renamed.
     func setAside() -> String? {
-        let aside = path + ".damaged"
-        return rename(path, aside) == 0 ? aside : nil
+        let names = [path + ".damaged"] + (1..<Self.keptFiles).map { "\(path).damaged.\($0)" }
+        Self.makeRoom(names)
+        return rename(path, names[0]) == 0 ? names[0] : nil
+    }
+
+    /// Keeps the file if what is in it would be lost: a policy that was replaced, or something that cannot be read.
+    ///
+    /// - Parameters:
+    ///   - next: The policy that gets its place.
+    ///   - replaced: The policy that was replaced by one that does not continue it.
+    /// - Returns: Where it is kept; nil if it need not be.
+    /// - Throws: ``PolicyFileError``; the file is as it was.
+    func keep(before next: PolicyVersion, replacing replaced: PolicyVersion?) throws(PolicyFileError) -> String? {
+        switch occupant {
+        case .nothing: return nil
+        case .unknown: return try keep()
+        case .policy(let version):
+            guard version.token != next.token, version.revision > 0 else { return nil }
+            // A lower revision is never a continuation; another server may have written the file meanwhile.
+            guard version == replaced || version.revision > next.revision else { return nil }
+            return try keep()
+        }
+    }
+
+    /// Gives the file a second name, `.1`, under which it stays when another policy gets its place.
+    ///
+    /// Up to ``keptFiles`` are kept, older ones as `.2` and so on. Where the file of that name holds the same policy
+    /// nothing is done.
+    ///
+    /// - Returns: Where it is kept.
+    /// - Throws: ``PolicyFileError``; the file is as it was.
+    func keep() throws(PolicyFileError) -> String {
+        let names = (1...Self.keptFiles).map { "\(path).\($0)" }
+        if case .policy = occupant, Self.occupant(at: names[0]) == occupant { return names[0] }
+        Self.makeRoom(names)
+        if link(path, names[0]) != 0 {
+            // Not every file system has hard links.
+            do {
+                try FileManager.default.copyItem(atPath: path, toPath: names[0])
+            } catch {
+                throw fault("it cannot be kept as \(names[0]): \(error.localizedDescription)")
+            }
+        }
+        return names[0]
+    }
+
+    /// Gives each of these files the next name, so that the first name is free; the last file is gone.
+    private static func makeRoom(_ names: [String]) {
+        guard access(names[0], F_OK) == 0 else { return }
+        for (older, newer) in zip(names.dropFirst(), names).reversed() where access(newer, F_OK) == 0 {
+            rename(newer, older)
+        }
     }
 
     func fault(_ reason: String) -> PolicyFileError { PolicyFileError(path, reason) }
+
+    private func ofLaterVersion(_ reason: String) -> PolicyFileError {
+        var error = fault("\(reason); a later version of versiongate wrote it")
+        error.isOfLaterVersion = true
+        return error
+    }
 }
 
 extension SHA256.Digest {

@@ -12,7 +12,7 @@ import UpdatePolicy
 /// edit of a large policy costs what it changed, and the copying. They are copied from the file that this writer made,
 /// which it keeps open, whatever has its name by then: several servers may share a state folder.
 struct PolicyFileWriter {
-    private let file: PolicyFile
+    let file: PolicyFile
     private let folder: FilePath
     private var written: Written?
 
@@ -112,7 +112,7 @@ struct PolicyFileWriter {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         try output.append(line: Data(PolicyFile.firstLine.utf8))
         let header = PolicyFile.Header(revision: policy.revision, token: policy.token)
-        try output.append(line: encoder.encode(header))
+        try output.append(line: encoder.encode(Stored(row: header)))
         var lines: [ObjectIdentifier: Range<Int64>] = [:]
         for section in policy.sections {
             let start = output.position
@@ -120,7 +120,7 @@ struct PolicyFileWriter {
                 try output.copy(range, of: written.contents)
             } else {
                 let rows = PolicyFile.Section(app: section.app, releases: section.releases, rules: section.rules)
-                try output.append(line: encoder.encode(rows))
+                try output.append(line: encoder.encode(Stored(row: rows)))
             }
             lines[section.id] = start..<output.position
         }

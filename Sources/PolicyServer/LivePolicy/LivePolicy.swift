@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import PolicyStore
 import Synchronization
 public import UpdatePolicy
 
@@ -37,10 +38,20 @@ public final class LivePolicy: Sendable {
 
     /// Makes a policy from the database the one that answers.
     ///
-    /// - Parameter duration: How long loading it took.
-    func replace(with policy: CompiledPolicy, at now: Timestamp, after duration: Duration = .zero) {
+    /// - Parameters:
+    ///   - replaced: The last good policy, if this one does not continue it.
+    ///   - duration: How long loading it took.
+    func replace(
+        with policy: CompiledPolicy,
+        insteadOf replaced: PolicyVersion? = nil,
+        at now: Timestamp,
+        after duration: Duration = .zero
+    ) {
         answering.withLock { $0 = policy }
         loading.withLock { status in
+            if let replaced {
+                status.replacement = PolicyStatus.Replacement(before: replaced, after: policy.version, at: now)
+            }
             status.source = .database
             status.loadedAt = now
             status.failure = nil
@@ -106,8 +117,17 @@ public final class LivePolicy: Sendable {
         loading.withLock { $0.fileFault = fault }
     }
 
+    /// Notes where the last good policy is kept that was replaced by one that does not continue it.
+    func noteReplacedPolicy(keptAs path: String) {
+        loading.withLock { $0.replacement?.keptAs = path }
+    }
+
+    /// Whether loading a policy was tried, from the database and then from disk, with or without success.
+    var isFirstLoadTried: Bool { loading.withLock { $0.isFirstLoadTried } }
+
     /// Notes that whatever could give a first policy was tried.
     func noteFirstLoadAttempt() {
+        loading.withLock { $0.isFirstLoadTried = true }
         firstAttempt.open()
     }
 
@@ -120,4 +140,9 @@ public final class LivePolicy: Sendable {
     func firstLoadAttempt() async throws {
         try await firstAttempt.wait()
     }
+}
+
+extension CompiledPolicy {
+    /// Which state of the policy tables this is.
+    var version: PolicyVersion { PolicyVersion(revision: revision, token: token) }
 }

@@ -16,6 +16,8 @@ public struct PolicyFollower: Service {
     private let policy: LivePolicy
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
+    /// Where an earlier run kept its policy, and this one keeps its own; nil: nowhere.
+    var file: PolicyFile?
 
     /// The channel on which the database tells its new revisions.
     private static let channel = "versiongate"
@@ -169,20 +171,33 @@ public struct PolicyFollower: Service {
         do {
             let version = try await version(connection, &state.patience)
             policy.notePoll(at: clock())
-            let isNew = try await state.reload.shouldLoad(version, at: clock()) {
+            let isNew = try await state.reload.shouldLoad(version, inPlaceOf: earlierPolicy, at: clock()) {
                 try await !connection.withSession { try PolicyReader.isStandby($0) }
             }
             guard isNew else {
-                if policy.current?.token == version.token { policy.noteUpToDate() }
+                if let time = state.reload.takesUnedited(version) {
+                    reportOnce(UneditedDatabaseError(isTakenAt: time))
+                } else if policy.current?.token == version.token {
+                    policy.noteUpToDate()
+                }
                 return
             }
             step(atMost: Step.load)
             let start = ContinuousClock.now
             let reading = try await read(connection)
+            let replaced = try await replacedPolicy(by: reading, connection)
             do {
                 let compiled = try await reading.compile()
-                policy.replace(with: compiled, at: clock(), after: ContinuousClock.now - start)
+                policy.replace(with: compiled, insteadOf: replaced, at: clock(), after: ContinuousClock.now - start)
                 state.reload.loaded(reading.version)
+                if let replaced {
+                    logger.warning(
+                        "The policy of the database does not continue the one before, and is in its place now",
+                        metadata: [
+                            "policy.replaced": "\(replaced.revision)", "policy.revision": "\(compiled.revision)",
+                        ]
+                    )
+                }
                 logger.notice(
                     "Loaded the policy",
                     metadata: [
@@ -198,6 +213,27 @@ public struct PolicyFollower: Service {
             guard await connection.isHealthy, !Task.isCancelled else { throw error }
             report(error, "The policy cannot be loaded")
         }
+    }
+
+    /// What answers until the database gives a policy: that of the file, also before it is read at the start.
+    private var earlierPolicy: PolicyVersion? {
+        if let current = policy.current { return current.version }
+        guard !policy.isFirstLoadTried, case .policy(let version) = file?.occupant else { return nil }
+        return version
+    }
+
+    /// The last good policy, if the one that was read comes from a history that does not have it, or stands before it.
+    private func replacedPolicy(
+        by reading: PolicyReading,
+        _ connection: PostgresConnection
+    ) async throws -> PolicyVersion? {
+        guard case .whole = reading else { return nil }
+        var before = policy.current?.version
+        if case .policy(let version) = file?.occupant { before = version }
+        guard let before, before.revision > 0, before.token != reading.version.token else { return nil }
+        guard before.revision < reading.version.revision else { return before }
+        let isContinued = try await connection.withSession { try PolicyReader.isInHistory(before, $0) }
+        return isContinued ? nil : before
     }
 
     /// Asks for the revision, which also shows whether the connection still works.
@@ -220,6 +256,12 @@ public struct PolicyFollower: Service {
         guard !Task.isCancelled else { return }
         step()
         report(error, "The database cannot be reached")
+    }
+
+    /// Notes and logs what stays as it is for a while, when it begins.
+    private func reportOnce(_ error: any Error) {
+        guard policy.status.failure?.reason != "\(error)" else { return }
+        report(error, "The database holds no policy yet")
     }
 
     /// Notes what went wrong, and logs it once for as long as it stays the same.

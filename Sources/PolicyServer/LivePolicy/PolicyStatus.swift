@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+public import PolicyStore
 public import UpdatePolicy
 
 /// What is known about the loading of the policy: where it is from, since when, and what went wrong last.
@@ -17,6 +18,10 @@ public struct PolicyStatus: Sendable, Equatable {
     public internal(set) var failureCount = 0
     /// Why the policy on disk could not be used or written; nil when the last attempt succeeded.
     public internal(set) var fileFault: String?
+    /// When a policy was last replaced by one that does not continue it; nil: never since the start.
+    public internal(set) var replacement: Replacement?
+    /// Whether loading a policy was tried, from the database and then from disk.
+    var isFirstLoadTried = false
     /// Whether the last attempt to speak with the database succeeded.
     public internal(set) var databaseIsReachable = false
 
@@ -38,6 +43,25 @@ public struct PolicyStatus: Sendable, Equatable {
         case database
         /// The last good policy on this machine's disk.
         case file
+    }
+
+    /// A policy was replaced by one that does not continue it: the revision fell, or the history is another one.
+    public struct Replacement: Sendable, Equatable, CustomStringConvertible {
+        /// What was replaced.
+        public let before: PolicyVersion
+        /// What was in its place then.
+        public let after: PolicyVersion
+        /// When it was replaced.
+        public let at: Timestamp
+        /// The file in which the policy before is kept; nil while it is not, or where no state is kept.
+        public internal(set) var keptAs: String?
+
+        /// What happened, for people.
+        public var description: String {
+            "revision \(before.revision) was replaced by revision \(after.revision), "
+                + (after.revision < before.revision ? "which is lower" : "which is of another history")
+                + ", at \(at)" + (keptAs.map { "; it is kept in \($0)" } ?? "")
+        }
     }
 
     /// A failed attempt to load a policy.

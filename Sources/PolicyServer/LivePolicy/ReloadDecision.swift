@@ -9,12 +9,16 @@ import UpdatePolicy
 /// The token decides, not the number: a database that was restored from a dump and edited again can stand at the same
 /// revision with other contents. A lower revision on a standby is usually one that lags behind, so it is believed only
 /// after it stood still for a while. A primary does not lag: there, edits were lost in a failover, or a dump is being
-/// restored, and those that are made from now on must be seen.
+/// restored, and those that are made from now on must be seen. Revision 0 is a schema in which nothing was ever edited:
+/// the moment before a dump is restored, or another database than the one that is meant. It is taken in the end, so that
+/// somebody who means to begin anew need not restart the servers.
 struct ReloadDecision {
     /// How long a lower revision must stand still on a standby before it is taken.
     static let lowerRevisionMustStandMicroseconds: Int64 = 30_000_000
     /// How long a primary must be at lower revisions before they are taken.
     static let primaryMustBeLowerMicroseconds: Int64 = 2_000_000
+    /// How long a database in which nothing was ever edited must be there before it is taken in place of a policy.
+    static let uneditedMustStandMicroseconds: Int64 = 300_000_000
 
     private var answering: PolicyVersion?
     private var rejected: PolicyVersion?
@@ -29,9 +33,12 @@ struct ReloadDecision {
 
     /// Whether to load now that the database was seen at `version`.
     ///
-    /// - Parameter isPrimary: Whether the database is a primary; asked only when the revision is lower.
+    /// - Parameters:
+    ///   - earlier: What answers, or is about to, while nothing was loaded from the database.
+    ///   - isPrimary: Whether the database is a primary; asked only when the revision is lower.
     mutating func shouldLoad(
         _ version: PolicyVersion,
+        inPlaceOf earlier: PolicyVersion? = nil,
         at now: Timestamp,
         isPrimary: () async throws -> Bool
     ) async rethrows -> Bool {
@@ -39,7 +46,7 @@ struct ReloadDecision {
             lower = nil
             return false
         }
-        guard let answering, version.revision < answering.revision else {
+        guard let before = answering ?? earlier, version.revision < before.revision else {
             lower = nil
             return true
         }
@@ -48,8 +55,17 @@ struct ReloadDecision {
             lower = Lower(version: version, isOnPrimary: isOnPrimary, since: now)
             return false
         }
-        let wait = isOnPrimary ? Self.primaryMustBeLowerMicroseconds : Self.lowerRevisionMustStandMicroseconds
+        let wait =
+            version.revision == 0
+            ? Self.uneditedMustStandMicroseconds
+            : isOnPrimary ? Self.primaryMustBeLowerMicroseconds : Self.lowerRevisionMustStandMicroseconds
         return now.microsecondsSince1970 - lower.since.microsecondsSince1970 >= wait
+    }
+
+    /// When a database in which nothing was ever edited is taken if it stays so; nil where none is waited for.
+    func takesUnedited(_ version: PolicyVersion) -> Timestamp? {
+        guard version.revision == 0, let lower else { return nil }
+        return lower.since.advanced(byMicroseconds: Self.uneditedMustStandMicroseconds)
     }
 
     /// Notes that the policy of this version answers now.

@@ -23,6 +23,7 @@ struct ReadyDocument: Encodable, Sendable {
     let reloadError: String?
     let reloadErrorAt: String?
     let fileError: String?
+    let replacedPolicy: String?
 
     init(policy: LivePolicy, state: ServingState, now: Timestamp, instant: ContinuousClock.Instant = .now) {
         let current = policy.current
@@ -40,6 +41,7 @@ struct ReadyDocument: Encodable, Sendable {
         reloadError = status.failure?.reason
         reloadErrorAt = status.failure.map { "\($0.at)" }
         fileError = status.fileFault
+        replacedPolicy = status.replacement.map { "\($0)" }
     }
 }
 

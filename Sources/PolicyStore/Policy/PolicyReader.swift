@@ -24,6 +24,16 @@ public enum PolicyReader {
         }
     }
 
+    /// Whether the history of the database has made this state of the policy.
+    ///
+    /// - Throws: `PostgresError`.
+    public static func isInHistory(_ version: PolicyVersion, _ session: PostgresSession) throws -> Bool {
+        try session.query(
+            "SELECT public.history_has($1, $2)",
+            [version.revision, version.token]
+        ).value(as: Bool.self)
+    }
+
     /// Whether the database is a standby, which can lag behind its primary.
     public static func isStandby(_ session: PostgresSession) throws -> Bool {
         try session.query("SELECT pg_is_in_recovery()").value(as: Bool.self)

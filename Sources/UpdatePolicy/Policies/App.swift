@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// An app, known by its bundle.
-public struct App: Sendable, Equatable, Codable {
+public struct App: Sendable, Equatable {
     /// The bundle or package identifier; ASCII case does not count.
     public var bundle: String
 

@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// The values of one attribute that a rule accepts.
-public struct AttributeCondition: Sendable, Equatable, Codable {
+public struct AttributeCondition: Sendable, Equatable {
     /// The attribute's name; case counts.
     public var name: String
 

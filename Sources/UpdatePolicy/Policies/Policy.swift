@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// All apps, releases and rules as they stand at one revision.
-public struct Policy: Sendable, Equatable, Codable {
+public struct Policy: Sendable, Equatable {
     /// The number of the last change that is in it.
     public var revision: Int64
 

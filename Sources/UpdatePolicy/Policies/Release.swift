@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// A version of an app on a platform that users can get, or will be able to.
-public struct Release: Sendable, Equatable, Codable {
+public struct Release: Sendable, Equatable {
     /// The row's id.
     public var id: Int64
 

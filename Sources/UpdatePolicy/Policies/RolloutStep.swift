@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// A planned change of a rule's rollout.
-public struct RolloutStep: Sendable, Equatable, Codable {
+public struct RolloutStep: Sendable, Equatable {
     /// From when on it holds, until the next step.
     public var at: Timestamp
 

@@ -4,7 +4,7 @@
 /// A message and the conditions under which a client gets it.
 ///
 /// A condition that is `nil` is none.
-public struct Rule: Sendable, Equatable, Codable {
+public struct Rule: Sendable, Equatable {
     /// The rule's name, the message's id and the salt of its buckets.
     public var key: String
 

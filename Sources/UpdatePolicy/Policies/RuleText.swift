@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// A rule's message in another language.
-public struct RuleText: Sendable, Equatable, Codable {
+public struct RuleText: Sendable, Equatable {
     /// The language, a BCP 47 tag.
     public var language: String
 

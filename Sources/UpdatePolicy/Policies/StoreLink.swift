@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// The link that stands for `store` in the messages of an app on one platform.
-public struct StoreLink: Sendable, Equatable, Codable {
+public struct StoreLink: Sendable, Equatable {
     /// The platform; ASCII case does not count.
     public var platform: String
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+extension Policy {
+    /// Refuses rows that the database would not have admitted although they can be compiled: a link that apps must not
+    /// open, a text that is empty, too long or has control characters, a key or bundle of another form.
+    ///
+    /// For a policy that comes from elsewhere than the database. Only bounds that no version tightens are here, so that
+    /// a policy which an earlier version wrote is not refused.
+    ///
+    /// - Throws: `PolicyError` that names the row.
+    public func requireAllowedContents() throws(PolicyError) {
+        for app in apps {
+            try app.requireAllowedContents()
+        }
+        for release in releases {
+            try Self.requireBundle(release.bundle, "release \(release.id)")
+        }
+        for rule in rules {
+            try rule.requireAllowedContents()
+        }
+    }
+
+    fileprivate static func requireBundle(_ bundle: String, _ row: String) throws(PolicyError) {
+        let isControlOrBlank = { (scalar: Unicode.Scalar) in scalar.value <= 0x20 || isControl(scalar) }
+        guard (1...255).contains(bundle.utf8.count), !bundle.unicodeScalars.contains(where: isControlOrBlank) else {
+            throw PolicyError(row: row, reason: "has a bundle that is empty, too long, or has blanks in it")
+        }
+    }
+
+    fileprivate static func requireText(
+        _ text: String,
+        _ column: String,
+        upTo longest: Int,
+        _ row: String
+    ) throws(PolicyError) {
+        let scalars = text.unicodeScalars
+        guard scalars.contains(where: { $0 != " " && $0 != "\t" && $0 != "\n" }), scalars.count <= longest else {
+            throw PolicyError(row: row, reason: "has a \(column) that is empty or of more than \(longest) characters")
+        }
+        guard !scalars.contains(where: { isControl($0) && $0 != "\n" }) else {
+            throw PolicyError(row: row, reason: "has a \(column) with a control character in it")
+        }
+    }
+
+    fileprivate static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+    }
+}
+
+extension App {
+    fileprivate func requireAllowedContents() throws(PolicyError) {
+        let row = "app \(bundle)"
+        try Policy.requireBundle(bundle, row)
+        if let name { try Policy.requireText(name, "name", upTo: 200, row) }
+        for link in storeLinks {
+            guard MessageLink.isAllowed(link.link) else {
+                throw PolicyError(row: row, reason: "has a link for \(link.platform) that apps must not open")
+            }
+        }
+    }
+}
+
+extension Rule {
+    fileprivate func requireAllowedContents() throws(PolicyError) {
+        let row = "rule \(key)"
+        guard isKeyAllowed else { throw PolicyError(row: row, reason: "has a key of another form") }
+        if let bundle { try Policy.requireBundle(bundle, row) }
+        try Policy.requireText(title, "title", upTo: 200, row)
+        try Policy.requireText(text, "text", upTo: 4_000, row)
+        for translation in texts {
+            try Policy.requireText(translation.title, "title in \(translation.language)", upTo: 200, row)
+            try Policy.requireText(translation.text, "text in \(translation.language)", upTo: 4_000, row)
+        }
+        if let link, link != MessageLink.store, !MessageLink.isAllowed(link) {
+            throw PolicyError(row: row, reason: "has a link that apps must not open")
+        }
+        guard soakMicroseconds >= 0 else { throw PolicyError(row: row, reason: "has a soak below zero") }
+        if let startsAt, let endsAt, endsAt <= startsAt {
+            throw PolicyError(row: row, reason: "ends before it starts")
+        }
+        guard target == nil || bundle != nil else { throw PolicyError(row: row, reason: "has a target and no app") }
+    }
+
+    /// Whether the key is 1 to 64 of `a-z`, `0-9`, `.`, `_` and `-` and begins with a letter or digit.
+    private var isKeyAllowed: Bool {
+        let isLetterOrDigit = { (byte: UInt8) in byte &- UInt8(ascii: "a") < 26 || ASCII.isDigit(byte) }
+        guard let first = key.utf8.first, isLetterOrDigit(first), key.utf8.count <= 64 else { return false }
+        return key.utf8.allSatisfy { byte in
+            isLetterOrDigit(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte == ASCII.hyphen
+        }
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import TestRandom
+import Testing
+import UpdatePolicy
+
+@testable import PolicyServer
+
+@Suite("The rows of the file of the last good policy")
+struct StoredRowTests {
+    private static func properties(of row: Any) -> Set<String> {
+        Set(Mirror(reflecting: row).children.compactMap(\.label))
+    }
+
+    private func checkMembers<Row: StoredRow>(_ row: Row) {
+        let names = Row.members.map(\.name)
+        #expect(Set(names) == Self.properties(of: row), "every property of \(Row.self) is a member, under its name")
+        #expect(Set(names).count == names.count)
+    }
+
+    @Test("have every property of the rows, so that none is lost on disk")
+    func membersAreComplete() {
+        checkMembers(App.blank)
+        checkMembers(StoreLink.blank)
+        checkMembers(Release.blank)
+        checkMembers(Rule.blank)
+        checkMembers(AttributeCondition.blank)
+        checkMembers(RuleText.blank)
+        checkMembers(RolloutStep.blank)
+        checkMembers(PolicyFile.Header.blank)
+        checkMembers(PolicyFile.Section.blank)
+        // A policy is the header and the sections.
+        #expect(Self.properties(of: PolicyFileVectors.policy) == ["revision", "token", "apps", "releases", "rules"])
+    }
+
+    private static func read<Row: StoredRow>(_ json: String) throws -> Row {
+        try JSONDecoder().decode(Stored<Row>.self, from: Data(json.utf8)).row
+    }
+
+    @Test("have defaults for what is missing, those of the columns in SQL")
+    func defaults() throws {
+        let rule: Rule = try Self.read(#"{"key":"r","title":"t","text":"x"}"#)
+        #expect(rule == Rule(key: "r", enabled: false, title: "t", text: "x"))
+        #expect(rule.rollout == .all)
+        #expect(try Self.read(#"{"bundle":"a"}"#) == App(bundle: "a"))
+        let release: Release = try Self.read(#"{"id":3,"bundle":"a","platform":"ios","version":"1"}"#)
+        #expect(release == Release(id: 3, bundle: "a", platform: "ios", version: "1"))
+    }
+
+    @Test(
+        "are refused without what they are nothing without",
+        arguments: [#"{"title":"t","text":"x"}"#, #"{"key":"r","text":"x"}"#, #"{"key":"r","title":"t"}"#]
+    )
+    func requiredMembers(json: String) {
+        #expect(throws: DecodingError.self) { let _: Rule = try Self.read(json) }
+    }
+
+    @Test("are refused with a member that is not known, wherever it is, for it may be a condition")
+    func unknownMembers() throws {
+        #expect(throws: UnknownMember(name: "device")) {
+            let _: Rule = try Self.read(#"{"key":"r","title":"t","text":"x","device":null}"#)
+        }
+        #expect(throws: UnknownMember(name: "until")) {
+            let _: Rule = try Self.read(
+                #"{"key":"r","title":"t","text":"x","steps":[{"at":"2026-03-01T00:00:00Z","rollout":1,"until":2}]}"#
+            )
+        }
+    }
+
+    @Test("hold any choice of members, and give it back")
+    func anyChoiceOfMembers() throws {
+        var random = SeededGenerator()
+        let seed = random.seed
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        for rule in PolicyFileVectors.policy.rules {
+            let whole = try #require(
+                try JSONSerialization.jsonObject(with: encoder.encode(Stored(row: rule))) as? [String: Any]
+            )
+            for _ in 0..<200 {
+                let part = whole.filter { ["key", "title", "text"].contains($0.key) || random.chance(50) }
+                let bytes = try JSONSerialization.data(withJSONObject: part, options: [.sortedKeys])
+                let read = try JSONDecoder().decode(Stored<Rule>.self, from: bytes)
+                let again = try JSONSerialization.jsonObject(with: encoder.encode(read)) as? NSDictionary
+                #expect(again == part as NSDictionary, "seed \(seed)")
+            }
+        }
+    }
+}
