@@ -32,12 +32,12 @@ COMMENT ON TABLE check_counts IS
 COMMENT ON COLUMN check_counts.hour IS 'Start of the hour; of the day, in UTC, once hours are rolled up to days.';
 COMMENT ON COLUMN check_counts.bundle IS
     'The app as apps spells it; null, with all other members, for apps that are not in apps and for kinds of clients'
-    ' beyond what a server keeps apart.';
+    ' beyond what is kept apart (merged_counts).';
 COMMENT ON COLUMN check_counts.platform IS 'The platform as rules name it; null: not sent, or not 1 to 32 letters, digits, _ and - of ASCII.';
 COMMENT ON COLUMN check_counts.version IS 'The version as the client wrote it, blanks at its ends cut; null: not sent or unreadable.';
-COMMENT ON COLUMN check_counts.build IS 'The build, as the version.';
+COMMENT ON COLUMN check_counts.build IS 'The build, as the version; null also if it has more than 32 bytes.';
 COMMENT ON COLUMN check_counts.region IS 'The country in the client''s region; null: none.';
-COMMENT ON COLUMN check_counts.os IS 'The version of the operating system, as the version.';
+COMMENT ON COLUMN check_counts.os IS 'The version of the operating system, as the build.';
 COMMENT ON COLUMN check_counts.checks IS 'How many checks were answered.';
 COMMENT ON COLUMN check_counts.messages IS 'Those that were answered with a message, or with several.';
 COMMENT ON COLUMN check_counts.lockouts IS 'Those that were answered with a lockout.';
@@ -55,3 +55,17 @@ COMMENT ON COLUMN rule_counts.hour IS 'As in check_counts.';
 COMMENT ON COLUMN rule_counts.rule IS 'Key of the rule.';
 COMMENT ON COLUMN rule_counts.sent IS 'How often its message was sent.';
 COMMENT ON COLUMN rule_counts.lockouts IS 'How often with the lockout.';
+
+CREATE TABLE merged_counts (
+    hour timestamptz NOT NULL,
+    bundle text COLLATE "C" NOT NULL,
+    checks bigint NOT NULL CONSTRAINT merged_counts_checks_check CHECK (checks >= 0),
+    CONSTRAINT merged_counts_pkey PRIMARY KEY (hour, bundle)
+);
+
+COMMENT ON TABLE merged_counts IS
+    'How many checks of an app were of more kinds of clients than are kept apart. They are in check_counts: with their'
+    ' version alone where it is that of a release, else in the row whose members are all null.';
+COMMENT ON COLUMN merged_counts.hour IS 'As in check_counts.';
+COMMENT ON COLUMN merged_counts.bundle IS 'The app as apps spells it.';
+COMMENT ON COLUMN merged_counts.checks IS 'How many checks were answered.';

@@ -135,7 +135,7 @@ SELECT period.name AS period,
        sum(c.messages)::bigint AS messages,
        sum(c.lockouts)::bigint AS lockouts
   FROM (VALUES ('24 hours', interval '24 hours'), ('7 days', interval '168 hours')) AS period(name, length)
-  JOIN check_counts AS c ON c.hour >= now() - period.length
+  JOIN check_counts AS c ON c.hour >= now() - period.length AND c.hour <= now() + interval '1 hour'
  GROUP BY period.name, period.length, c.bundle, c.platform, c.version
  ORDER BY period.length, c.bundle, sum(c.checks) DESC, c.platform, c.version;
 

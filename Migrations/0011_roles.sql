@@ -73,11 +73,11 @@ GRANT USAGE ON SCHEMA public TO versiongate_server, versiongate_admin;
 
 GRANT SELECT ON
     apps, store_links, releases, rules, rule_texts, rollout_steps, rule_spans, policy_revision, schema_reader,
-    check_counts, rule_counts
+    check_counts, rule_counts, merged_counts
     TO versiongate_server, versiongate_admin;
 GRANT EXECUTE ON FUNCTION apps_changed_since(bigint, uuid), history_has(bigint, text) TO versiongate_server, versiongate_admin;
 
-GRANT INSERT, UPDATE, DELETE ON check_counts, rule_counts TO versiongate_server;
+GRANT INSERT, UPDATE, DELETE ON check_counts, rule_counts, merged_counts TO versiongate_server;
 
 GRANT INSERT, UPDATE, DELETE ON apps, store_links, releases, rules, rule_texts, rollout_steps TO versiongate_admin;
 GRANT SELECT ON

@@ -174,7 +174,7 @@ public struct VersionGateServer: Sendable {
             CountRollUp(
                 database: primary,
                 daysKept: configuration.counting.daysKept,
-                clock: clock,
+                counting: counting,
                 logger: logger
             ),
             CountWriter(

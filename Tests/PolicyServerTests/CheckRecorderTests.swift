@@ -70,7 +70,87 @@ struct CheckRecorderTests {
         #expect(recorder.totals.recorded == 7)
     }
 
-    @Test("holds the bound for the whole hour, also after its counts were taken over, and gives it back in the next")
+    @Test("stays exact for honest clients in a flood of made-up ones, and in a bounded table")
+    func outlivesAFlood() throws {
+        let maximum = 1_000
+        let allowance = KindAllowance(maximum: maximum)
+        let recorders = [CheckRecorder(allowance: allowance), CheckRecorder(allowance: allowance)]
+        let policy = try CountedPolicy.policy()
+        let known = (0..<250).map {
+            ClientKind(bundle: "doto", platform: "ios", version: "2.\($0)", region: "DE")
+        }
+        for recorder in recorders { recorder.learn(KnownKinds(known)) }
+        var random = SeededGenerator()
+        let seed = random.seed
+        func flood(_ checks: Int) throws {
+            for number in 0..<checks {
+                // Versions that nobody has, and builds of the release that nobody has.
+                let isReleased = random.chance(50)
+                let client = try CountedPolicy.client([
+                    "version": isReleased ? "3.0" : "9.\(number).\(random.next())", "platform": "ios",
+                    "build": "\(random.next())", "region": random.pick(["DE", "JP", "US"]),
+                ])
+                try random.pick(recorders).answer(policy, client)
+            }
+        }
+        try flood(20_000)
+        // Those of the last days, those of the new release by their version, and those of another app.
+        var released = 0
+        for number in 0..<2_000 {
+            let recorder = random.pick(recorders)
+            try recorder.answer(
+                policy,
+                CountedPolicy.client([
+                    "version": "2.\(number % 250)", "platform": "iPadOS", "region": "de_DE",
+                ])
+            )
+            try recorder.answer(
+                policy,
+                CountedPolicy.client(["bundle": "other", "version": "1.\(number % 10)"])
+            )
+            released += 1
+            try recorder.answer(
+                policy,
+                CountedPolicy.client(["version": "3", "platform": "ios", "os": "26.1", "region": "FR"])
+            )
+        }
+        try flood(20_000)
+        var counted = Counted()
+        for recorder in recorders { counted.add(recorder, at: CountedPolicy.noon) }
+        for number in 0..<250 {
+            #expect(counted.kinds["12 doto ios 2.\(number) - DE -"]?[0] == 8, "seed \(seed)")
+        }
+        for number in 0..<10 {
+            #expect(counted.kinds["12 other - 1.\(number) - - -"]?[0] == 200, "seed \(seed)")
+        }
+        let ofRelease = counted.kinds.filter { $0.key.hasPrefix("12 doto ios 3") }.reduce(0) {
+            $0 + $1.value[0]
+        }
+        let madeUp = counted.kinds.filter { $0.key.hasPrefix("12 doto ios 9") }.reduce(0) {
+            $0 + $1.value[0]
+        }
+        let others = counted.kinds["12 other"]?[0] ?? 0
+        #expect(ofRelease + madeUp + others == 42_000, "seed \(seed)")
+        #expect(ofRelease > 18_000, "seed \(seed)")
+        #expect(counted.kinds.count <= maximum + known.count + 2, "seed \(seed)")
+        let beyondBound = recorders.reduce(0) { $0 + $1.totals.beyondBound }
+        #expect(counted.merged == ["12 doto": beyondBound], "seed \(seed)")
+        #expect(beyondBound > 38_000, "seed \(seed)")
+    }
+
+    @Test("keeps nothing apart of a release, either, with a bound of nothing")
+    func keepsNoReleaseApart() throws {
+        let recorder = CheckRecorder(allowance: KindAllowance(maximum: 0))
+        try recorder.answer(
+            CountedPolicy.policy(),
+            CountedPolicy.client(["version": "3.0", "platform": "ios"])
+        )
+        #expect(Counted(recorder, at: CountedPolicy.noon).kinds == ["12 other": [1, 0, 0]])
+    }
+
+    @Test(
+        "holds the bound for the whole hour, also after its counts were taken over, and gives it back in the next"
+    )
     func boundsAnHour() throws {
         let allowance = KindAllowance(maximum: 2)
         let first = CheckRecorder(allowance: allowance)

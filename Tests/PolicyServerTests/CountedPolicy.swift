@@ -28,7 +28,13 @@ enum CountedPolicy {
         rules.append(old)
         rules.append(Rule(key: "unlisted", bundle: "unlisted", title: "Hello", text: "Text"))
         return try CompiledPolicy(
-            Policy(revision: 1, token: "token", apps: [App(bundle: "doto", name: "Doto")], releases: [], rules: rules)
+            Policy(
+                revision: 1,
+                token: "token",
+                apps: [App(bundle: "doto", name: "Doto"), App(bundle: "other")],
+                releases: [Release(id: 1, bundle: "doto", platform: "ios", version: "3.0")],
+                rules: rules
+            )
         )
     }
 
@@ -80,6 +86,8 @@ struct Counted {
     var kinds: [String: [Int]] = [:]
     /// Messages and lockouts by `HOUR KEY`.
     var rules: [String: [Int]] = [:]
+    /// Checks of kinds that are not kept apart, by `HOUR BUNDLE`.
+    var merged: [String: Int] = [:]
 
     init() {}
 
@@ -99,6 +107,9 @@ struct Counted {
             let others = piece.others
             if others != .zero {
                 add([others.checks, others.messages, others.lockouts], to: "\(hour) other", in: \.kinds)
+            }
+            for (bundle, checks) in piece.merged.map({ (String(decoding: $0, as: UTF8.self), $1) }) {
+                merged["\(hour) \(bundle)", default: 0] += checks
             }
             for (key, counts) in piece.rules.map({ (String(decoding: $0, as: UTF8.self), $1) }) {
                 add([counts.sent, counts.lockouts], to: "\(hour) \(key)", in: \.rules)

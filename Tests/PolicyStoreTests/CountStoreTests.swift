@@ -278,6 +278,177 @@ struct CountStoreTests {
         #expect(after == before + Int64(2 * writes * 3))
     }
 
+    // MARK: Bounds
+
+    /// A flood of one app with 300 kinds an hour that are there once, over honest kinds that are there every day.
+    private func flood(_ connection: PostgresConnection) async throws {
+        try await connection.execute(
+            """
+            INSERT INTO apps (bundle) VALUES ('a'), ('b');
+            INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '2.0');
+            INSERT INTO check_counts
+            SELECT '2026-03-01 00:00Z'::timestamptz + hour * interval '1 hour', app, 'ios', '1.' || n, NULL, 'DE', '17',
+                3, 2, 1
+            FROM generate_series(-72, 11) AS hour, generate_series(1, 20) AS n, unnest('{a,b}'::text[]) AS app;
+            INSERT INTO check_counts
+            SELECT '2026-03-01 00:00Z'::timestamptz + hour * interval '1 hour', 'a', 'ios',
+                CASE WHEN n % 3 = 0 THEN '2.0' ELSE '9.' || hour || '.' || n END, hour || '.' || n, 'JP', NULL, 9, 9, 0
+            FROM generate_series(0, 11) AS hour, generate_series(1, 300) AS n;
+            """
+        )
+    }
+
+    private func merge(_ connection: PostgresConnection, keeping kinds: Int64 = 50) async throws
+        -> Int
+    {
+        var total = 0
+        for _ in 0..<100 {
+            let merged = try await connection.transaction {
+                try CountStore.merge(at: Self.noon, dayOf: Self.noon, keeping: kinds, $0)
+            }
+            guard let merged, merged > 0 else { break }
+            total += merged
+        }
+        return total
+    }
+
+    @Test(
+        "of more kinds than a day may have are merged: those of the days before stay exact, and every sum by release"
+    )
+    func mergesAFlood() async throws {
+        let database = TestDatabase.current
+        let server = try await database.connect(user: "versiongate_server")
+        try await flood(try await database.connect())
+        let honest = "SELECT count(*) || ' ' || sum(checks) FROM check_counts WHERE os = '17'"
+        let ofRelease = "SELECT sum(checks)::text FROM check_counts WHERE version = '2.0'"
+        let byHour = """
+            SELECT format('%s %s %s %s', hour, sum(checks), sum(messages), sum(lockouts)) FROM check_counts
+            GROUP BY hour ORDER BY hour
+            """
+        var before: [[String]] = []
+        for query in [honest, ofRelease, byHour] { before.append(try await rows(server, query)) }
+        #expect(before[1] == ["10800"])
+
+        #expect(try await merge(server) == 3_600 - 30)
+        for (query, rows) in zip([honest, ofRelease, byHour], before) {
+            #expect(try await self.rows(server, query) == rows)
+        }
+        let kinds = """
+            SELECT count(DISTINCT (platform, version, build, region, os))::text FROM check_counts
+            WHERE bundle = 'a' AND hour >= '2026-03-01 00:00Z'
+            """
+        #expect(try await rows(server, kinds) == ["51"])
+        let merged = "SELECT bundle || ' ' || sum(checks) FROM merged_counts GROUP BY bundle"
+        #expect(try await rows(server, merged) == ["a \((3_600 - 30) * 9)"])
+        #expect(try await merge(server) == 0)
+    }
+
+    @Test("of the current hour are left alone, so that no server waits to add to them")
+    func leavesTheCurrentHour() async throws {
+        let server = try await TestDatabase.current.connect(user: "versiongate_server")
+        let kinds = (0..<100).map { "a ios 9.\($0) - - -" as String? }
+        try await add(batch(kinds.map { ($0, 4) }), server)
+        #expect(try await merge(server, keeping: 10) == 0)
+        try await add(batch(kinds.map { ($0, 4) }, hours: -1), server)
+        #expect(try await merge(server, keeping: 10) == 90)
+        #expect(
+            try await server.query("SELECT count(*) FROM check_counts").value(as: Int.self) == 100 + 10
+                + 1
+        )
+    }
+
+    @Test(
+        "say how many checks were of more kinds than a server keeps apart, in hours and then in days"
+    )
+    func addsMerged() async throws {
+        let server = try await TestDatabase.current.connect(user: "versiongate_server")
+        for _ in 0..<2 {
+            var batch = batch([(nil, 4)], hours: -240)
+            batch.merged = [
+                MergedCount(
+                    hour: Self.noon.advanced(byMicroseconds: -240 * Self.hour),
+                    bundle: "a",
+                    checks: 3
+                ),
+                MergedCount(
+                    hour: Self.noon.advanced(byMicroseconds: -240 * Self.hour),
+                    bundle: "b",
+                    checks: 1
+                ),
+            ]
+            try await add(batch, server)
+        }
+        try await rollUp(server)
+        let merged =
+            "SELECT format('%s %s %s', hour AT TIME ZONE 'UTC', bundle, checks) FROM merged_counts ORDER BY 1"
+        #expect(
+            try await rows(server, merged) == ["2026-02-19 00:00:00 a 6", "2026-02-19 00:00:00 b 2"]
+        )
+        try await rollUp(server, keepingDays: 1)
+        #expect(try await rows(server, merged) == [])
+    }
+
+    @Test(
+        "of a server whose clock is ahead by more than a day are deleted, and are in no period before"
+    )
+    func boundsTheFuture() async throws {
+        let database = TestDatabase.current
+        let server = try await database.connect(user: "versiongate_server")
+        try await server.execute(
+            """
+            INSERT INTO check_counts (hour, bundle, platform, version, checks, messages, lockouts) VALUES
+                (date_trunc('hour', now()), 'a', 'ios', '1.0', 5, 0, 0),
+                (date_trunc('hour', now()) + interval '3 hours', 'a', 'ios', '1.0', 70, 0, 0),
+                ('2099-01-01Z', 'a', 'ios', '1.0', 900, 0, 0);
+            INSERT INTO rule_counts VALUES ('2099-01-01Z', 'r', 1, 0);
+            """
+        )
+        let admin = try await database.connect(user: "versiongate_admin")
+        #expect(
+            try await rows(admin, "SELECT period || ' ' || checks FROM recent_checks ORDER BY 1") == [
+                "24 hours 5", "7 days 5",
+            ]
+        )
+        let recent = try await admin.transaction { try CountReader($0).recentChecks(days: 7) }
+        #expect(recent.known == 5)
+        let hours = try await admin.transaction { try CountReader($0).countsOfLast(hours: 24, of: "a") }
+        #expect(hours.map(\.checks) == [5])
+        let now = try await server.withSession { try CountStore.time($0) }
+        let step = try await rollUp(server, at: now)
+        #expect(step.deleted == 2)
+        #expect(
+            try await server.query("SELECT sum(checks)::bigint FROM check_counts").value(as: Int64.self)
+                == 75
+        )
+    }
+
+    @Test(
+        "tell which kinds there were in the last days: those of most days first, and each app has its part"
+    )
+    func recentKinds() async throws {
+        let server = try await TestDatabase.current.connect(user: "versiongate_server")
+        try await server.execute(
+            """
+            INSERT INTO check_counts (hour, bundle, version, checks, messages, lockouts)
+            SELECT date_trunc('hour', now()) - day * interval '1 day', app, 'daily', 1, 0, 0
+            FROM generate_series(0, 2) AS day, unnest('{a,b}'::text[]) AS app;
+            INSERT INTO check_counts (hour, bundle, version, checks, messages, lockouts)
+            SELECT date_trunc('hour', now()), 'a', 'flood ' || n, 100 + n, 0, 0 FROM generate_series(1, 50) AS n;
+            INSERT INTO check_counts (hour, checks, messages, lockouts) VALUES (date_trunc('hour', now()), 9, 0, 0);
+            INSERT INTO check_counts (hour, bundle, version, checks, messages, lockouts)
+            VALUES (now() - interval '9 days', 'a', 'old', 9, 0, 0), ('2099-01-01Z', 'a', 'new', 9, 0, 0);
+            """
+        )
+        let kinds = try await server.transaction { try CountReader($0).recentKinds(limit: 4) }
+        #expect(
+            kinds.map { "\($0.bundle) \($0.version ?? "-")" } == [
+                "a daily", "b daily", "a flood 50", "a flood 49",
+            ]
+        )
+        let all = try await server.transaction { try CountReader($0).recentKinds(limit: 1_000) }
+        #expect(all.count == 52)
+    }
+
     @Test("can be read by admins, who cannot change them")
     func keepsAdminsOut() async throws {
         let database = TestDatabase.current

@@ -54,11 +54,79 @@ struct ClientKindTests {
     @Test("has versions of every length that can be read, without the blanks around them")
     func cutsBlanks() throws {
         let longest = String(repeating: "1", count: 128)
+        let longestBuild = String(repeating: "1", count: 32)
         let blanks = String(repeating: " \t", count: 3_000)
-        let kind = try kind(["version": blanks + longest + blanks, "build": longest, "os": blanks + "1 beta"])
+        let kind = try kind([
+            "version": blanks + longest + blanks, "build": blanks + longestBuild, "os": blanks + "1 beta",
+        ])
         #expect(kind.version == longest)
-        #expect(kind.build == longest)
+        #expect(kind.build == longestBuild)
         #expect(kind.os == "1 beta")
+    }
+
+    @Test(
+        "has no build and no system of more than 32 bytes, which nobody has and anybody can make up"
+    )
+    func boundsNumbers() throws {
+        let kind = try kind([
+            "version": "1", "build": String(repeating: "1", count: 33),
+            "os": "1.\(UInt64.max).\(UInt64.max)",
+        ])
+        #expect(kind.version == "1")
+        #expect(kind.build == nil && kind.os == nil)
+    }
+
+    @Test("gives back the bytes it was read from")
+    func bytes() throws {
+        for members: KeyValuePairs<String, String> in [
+            [:], ["version": "1.2", "region": "DE"],
+            ["version": "1", "build": "2", "platform": "iOS", "region": "DE", "os": "17"],
+        ] {
+            let kind = try kind(members)
+            #expect(ClientKind(bytes: kind.bytes) == kind)
+        }
+    }
+
+    @Test("becomes a coarse one, of its platform and a release alone, in the same room")
+    func coarse() throws {
+        var bytes: [UInt8] = []
+        let client = try TestPolicy.client([
+            "version": "v01.20.0", "build": "7", "platform": "iPadOS", "region": "DE", "os": "17",
+        ])
+        _ = client.writeKind(ofApp: "App", into: &bytes)
+        for version in ["1.20", String(repeating: "1", count: 128)] {
+            let length = Client.writeCoarseKind(ofVersion: version, in: &bytes)
+            #expect(
+                ClientKind(bytes: bytes[..<length])
+                    == ClientKind(bundle: "App", platform: "ios", version: version)
+            )
+        }
+    }
+
+    @Test("has the version of a release whatever its spelling, on its platform alone")
+    func releaseVersions() throws {
+        let policy = try CompiledPolicy(
+            Policy(
+                revision: 1,
+                token: "t",
+                apps: [App(bundle: "a"), App(bundle: "b")],
+                releases: [
+                    Release(id: 1, bundle: "a", platform: "ios", version: "1.20"),
+                    Release(id: 2, bundle: "a", platform: "ios", version: "2.0", staged: true),
+                    Release(id: 3, bundle: "b", platform: "ios", version: "3.0"),
+                ]
+            )
+        )
+        for (members, version) in [
+            (["bundle": "A", "platform": "iPadOS", "version": "01.20.0"], "1.20"),
+            (["bundle": "a", "platform": "ios", "version": "2"], "2.0"),
+            (["bundle": "a", "platform": "android", "version": "1.20"], nil),
+            (["bundle": "a", "version": "1.20"], nil), (["bundle": "a", "platform": "ios"], nil),
+            (["bundle": "a", "platform": "ios", "version": "3.0"], nil),
+            (["bundle": "c", "platform": "ios", "version": "3.0"], nil),
+        ] as [(KeyValuePairs<String, String>, String?)] {
+            #expect(policy.releaseVersion(of: try TestPolicy.client(members)) == version, "\(members)")
+        }
     }
 
     @Test("is written into room that is there, however long the bundle is")

@@ -32,7 +32,44 @@ struct ImpactCommandTests {
         )
     }
 
-    @Test("is a table of stages and one of versions and platforms, with bars and what the figures cannot say")
+    @Test("says when checks were of more kinds of clients than are kept apart, as statistics do")
+    func merged() async throws {
+        try await prepare()
+        let added = try await TestDatabase.current.psql(
+            """
+            INSERT INTO merged_counts VALUES
+                (now(), 'com.example.Doto', 1234), (now(), 'b', 9), (now() - interval '20 days', 'com.example.Doto', 1)
+            """,
+            user: "versiongate_server"
+        )
+        #expect(added.isSuccess, "\(added.errors)")
+        for command in ["impact lock", "stats com.example.Doto"] {
+            let output = try await versiongate.run(command).output
+            #expect(
+                output.contains("Warning: 1,234 checks of com.example.Doto were of more kinds of clients"),
+                "\(output)"
+            )
+            #expect(!output.contains("checks of b were"))
+            let json = try await versiongate.run("\(command) --format json").output
+            #expect(json.contains("\"merged\":1234") || json.contains("\"merged\": 1234"), "\(json)")
+        }
+        // A lockout that the counts say little of needs consent, however few it reaches among the others.
+        try await TestDatabase.current.edit("UPDATE rules SET versions = '<0.5'")
+        let edit = "rule enable lock"
+        let refused = try await versiongate.run(edit)
+        #expect(refused.status != 0)
+        #expect(
+            refused.errors.contains(
+                "of the checks of com.example.Doto in the last 7 days were of more kinds of clients"
+            ),
+            "\(refused.errors)"
+        )
+        #expect(try await versiongate.run("\(edit) --yes").status == 0)
+    }
+
+    @Test(
+        "is a table of stages and one of versions and platforms, with bars and what the figures cannot say"
+    )
     func table() async throws {
         try await prepare()
         let result = try await versiongate.run("impact lock")
@@ -52,6 +89,7 @@ struct ImpactCommandTests {
         #expect(output.contains("nobody has verified it"))
         #expect(output.contains("reached only at 100 %"))
         #expect(output.contains("Not known: 50 more checks (4.8 % of all)"), "\(output)")
+        #expect(!output.contains("Warning"))
         #expect(!output.contains("\u{1B}"))
         #expect(
             output.split(separator: "\n").filter { $0.contains(".....") }.allSatisfy { $0.count <= 80 },

@@ -16,14 +16,16 @@ public final class CheckCounting: Sendable {
     }
 
     private let recorders: [ObjectIdentifier: CheckRecorder]
+    /// How many kinds of the last days are kept apart in any case, on each event loop.
+    let maximumKnownKinds: Int
     private let outcome = Mutex(Outcome())
 
     /// Creates the recorders.
     ///
     /// - Parameters:
     ///   - eventLoopGroup: The event loops that answer checks.
-    ///   - maximumKinds: How many kinds of clients are kept apart in an hour; a kind counts for each event loop that
-    ///     meets it.
+    ///   - maximumKinds: How many kinds of clients are kept apart in an hour, beyond those that are known; a kind counts
+    ///     for each event loop that meets it.
     public init(eventLoopGroup: any EventLoopGroup, maximumKinds: Int) {
         let allowance = KindAllowance(maximum: maximumKinds)
         var recorders: [ObjectIdentifier: CheckRecorder] = [:]
@@ -31,6 +33,13 @@ public final class CheckCounting: Sendable {
             recorders[ObjectIdentifier(eventLoop)] = CheckRecorder(allowance: allowance)
         }
         self.recorders = recorders
+        maximumKnownKinds = maximumKinds / 4
+    }
+
+    /// Keeps the kinds of the last days apart from now on, whatever else comes.
+    func learn(_ kinds: [ClientKind]) {
+        let known = KnownKinds(kinds)
+        for recorder in recorders.values { recorder.learn(known) }
     }
 
     /// The recorder of an event loop; nil for one that is not of the group.
@@ -67,6 +76,9 @@ public final class CheckCounting: Sendable {
                 }
                 if piece.others != .zero {
                     batch.checks.append(Self.count(hour, nil, piece.others))
+                }
+                batch.merged += piece.merged.map { bundle, checks in
+                    MergedCount(hour: hour, bundle: String(decoding: bundle, as: UTF8.self), checks: checks)
                 }
                 batch.rules += piece.rules.map { key, counts in
                     RuleCount(

@@ -22,12 +22,14 @@ final class CheckRecorder: Sendable {
         var kinds = DrainedCounts<KindCounts>()
         var rules = DrainedCounts<SentCounts>()
         var others = KindCounts.zero
+        var merged = DrainedCounts<Int>()
     }
 
     private struct State: Sendable {
         var current: HourOfCounts
         var finished: [HourOfCounts] = []
         var totals = Totals()
+        var known = KnownKinds.none
         var scratch = [UInt8](repeating: 0, count: 1_024)
     }
 
@@ -59,19 +61,50 @@ final class CheckRecorder: Sendable {
             let counts = (messages: answer?.sent.isEmpty == false ? 1 : 0, lockouts: lockouts > 0 ? 1 : 0)
             if let bundle = answer?.bundle {
                 let length = client.writeKind(ofApp: bundle, into: &state.scratch)
+                let known = state.known
                 let isCounted = state.scratch.withUnsafeBytes { scratch in
-                    state.current.kinds.count(
-                        UnsafeRawBufferPointer(rebasing: scratch[..<length]),
-                        mayInsert: { allowance.take() },
+                    let kind = UnsafeRawBufferPointer(rebasing: scratch[..<length])
+                    return state.current.kinds.count(
+                        kind,
+                        mayInsert: {
+                            if known.contains(kind) { return true }
+                            let isReleased = policy?.releaseVersion(of: client) != nil
+                            return allowance.take(isReleased ? .released : .none, app: bundle, hour: hour)
+                        },
                         { Self.add(counts.messages, counts.lockouts, to: &$0) }
                     )
                 }
                 if isCounted { return }
                 state.totals.beyondBound &+= 1
+                Self.countMerged(bundle, in: &state)
+                if let version = policy?.releaseVersion(of: client), !allowance.isNone {
+                    let length = Client.writeCoarseKind(ofVersion: version, in: &state.scratch)
+                    state.scratch.withUnsafeBytes { scratch in
+                        _ = state.current.kinds.count(
+                            UnsafeRawBufferPointer(rebasing: scratch[..<length]),
+                            mayInsert: { true },
+                            { Self.add(counts.messages, counts.lockouts, to: &$0) }
+                        )
+                    }
+                    return
+                }
             } else {
                 state.totals.unlistedApp &+= 1
             }
             Self.add(counts.messages, counts.lockouts, to: &state.current.others)
+        }
+    }
+
+    /// Counts a check of an app whose kind is beyond those that are kept apart.
+    @inline(never)
+    private static func countMerged(_ bundle: String, in state: inout State) {
+        var bundle = bundle
+        bundle.withUTF8 { bundle in
+            _ = state.current.merged.count(
+                UnsafeRawBufferPointer(bundle),
+                mayInsert: { true },
+                { $0 &+= 1 }
+            )
         }
     }
 
@@ -104,9 +137,19 @@ final class CheckRecorder: Sendable {
     /// Begins another hour; the counts of the one before stay until they are taken over.
     @inline(never)
     private func turn(_ state: inout State, to hour: Int64) {
-        allowance.giveBack(state.current.kinds.count)
         if !state.current.isDrained { state.finished.append(state.current) }
         state.current = HourOfCounts(hour: hour)
+    }
+
+    /// Keeps these kinds apart from now on, whatever else comes.
+    func learn(_ known: KnownKinds) {
+        let before = state.withLock { state in
+            let before = state.known
+            state.known = known
+            return before
+        }
+        // Freed here, and not while the event loop waits.
+        withExtendedLifetime(before) {}
     }
 
     // MARK: Taking over
@@ -140,6 +183,7 @@ final class CheckRecorder: Sendable {
         var piece = Piece(hour: hour.hour)
         hour.kinds.drain(limit: keysPerPiece, into: &piece.kinds)
         hour.rules.drain(limit: keysPerPiece, into: &piece.rules)
+        hour.merged.drain(limit: keysPerPiece, into: &piece.merged)
         piece.others = hour.others
         hour.others = .zero
         return piece

@@ -5,15 +5,16 @@ public import Logging
 import PolicyStore
 public import Postgres
 public import ServiceLifecycle
-public import UpdatePolicy
+import UpdatePolicy
 
-/// Keeps the tables of counts at a reasonable size: hours become days, and old days are deleted.
+/// Keeps the tables of counts at a reasonable size: kinds beyond the bound of a day are merged, hours become days, and old
+/// days are deleted. Learns which kinds of clients there are, so that they are kept apart whatever else comes.
 ///
-/// All servers of a database try; one at a time does it.
+/// All servers of a database try to keep them small; one at a time does it. Days are those of the database's clock.
 public struct CountRollUp: Service {
     private let database: @Sendable () async throws -> PostgresConfiguration
     private let daysKept: Int
-    private let clock: @Sendable () -> Timestamp
+    private let counting: CheckCounting
     private let logger: Logger
 
     /// How long after its start a server rolls up first.
@@ -26,53 +27,80 @@ public struct CountRollUp: Service {
     /// - Parameters:
     ///   - database: Where the database is, asked before each connection; may bring the database up.
     ///   - daysKept: How many days are kept, the current one not counted.
-    ///   - clock: The time.
+    ///   - counting: What learns which kinds there are.
     ///   - logger: Where failures are logged.
     public init(
         database: @escaping @Sendable () async throws -> PostgresConfiguration,
         daysKept: Int,
-        clock: @escaping @Sendable () -> Timestamp,
+        counting: CheckCounting,
         logger: Logger
     ) {
         self.database = database
         self.daysKept = daysKept
-        self.clock = clock
+        self.counting = counting
         self.logger = logger
     }
 
     /// Rolls up now and then until graceful shutdown.
     public func run() async throws {
         await cancelWhenGracefulShutdown {
+            // The database may not be there yet; an hour later, or in a minute, that is a fault.
+            await attempt("The kinds of clients of the last days cannot be read", .debug) {
+                try await learn($0)
+            }
             try? await Task.sleep(for: Self.firstDelay)
             while !Task.isCancelled {
-                do {
-                    try await rollUp()
-                } catch {
-                    if !Task.isCancelled {
-                        logger.warning("The counts of checks cannot be rolled up", metadata: ["error": "\(error)"])
-                    }
+                await attempt("The counts of checks cannot be rolled up", .warning) { connection in
+                    try await rollUp(connection)
+                    try await learn(connection)
                 }
                 try? await Task.sleep(for: Self.interval)
             }
         }
     }
 
-    /// Rolls up all there is, step by step, over a connection for the purpose.
-    func rollUp() async throws {
-        let connection = try await PostgresConnection.connect(try await database(), logger: logger)
-        let result: Result<Void, any Error>
+    /// Does something over a connection for the purpose, and logs if that fails.
+    private func attempt(
+        _ failure: Logger.Message,
+        _ level: Logger.Level,
+        _ body: (PostgresConnection) async throws -> Void
+    ) async {
         do {
-            result = .success(try await rollUp(connection))
+            let connection = try await PostgresConnection.connect(try await database(), logger: logger)
+            let result: Result<Void, any Error>
+            do {
+                result = .success(try await body(connection))
+            } catch {
+                result = .failure(error)
+            }
+            await connection.close()
+            try result.get()
         } catch {
-            result = .failure(error)
+            if !Task.isCancelled { logger.log(level: level, failure, metadata: ["error": "\(error)"]) }
         }
-        await connection.close()
-        try result.get()
     }
 
-    private func rollUp(_ connection: PostgresConnection) async throws {
+    /// Reads the kinds of the last days, which are kept apart from now on.
+    func learn(_ connection: PostgresConnection) async throws {
+        let limit = counting.maximumKnownKinds
+        guard limit > 0 else { return }
+        let kinds = try await connection.transaction(.repeatableReadReadOnly) { session in
+            try CountStore.boundReading(session)
+            return try CountReader(session).recentKinds(limit: limit)
+        }
+        counting.learn(kinds)
+    }
+
+    /// Merges and rolls up all there is, step by step.
+    func rollUp(_ connection: PostgresConnection) async throws {
+        let now = try await connection.withSession { try CountStore.time($0) }
+        let day: Int64 = 86_400_000_000
+        // Today's kinds, those of the last hour of yesterday, and those of the day that is about to be rolled up.
+        for days in [0, 1, CountStore.daysOfHours + 1] {
+            try await merge(connection, at: now, dayOf: now.advanced(byMicroseconds: -days * day))
+        }
         var total = CountStore.RollUpStep()
-        while let step = try await step(connection), !step.isDone {
+        while let step = try await step(connection, at: now), !step.isDone {
             total.add(step)
         }
         guard !total.isDone else { return }
@@ -82,9 +110,23 @@ public struct CountRollUp: Service {
         )
     }
 
-    private func step(_ connection: PostgresConnection) async throws -> CountStore.RollUpStep? {
-        try await connection.transaction { [daysKept, clock] session in
-            try CountStore.rollUp(at: clock(), keepingDays: daysKept, session)
+    private func merge(_ connection: PostgresConnection, at now: Timestamp, dayOf day: Timestamp) async throws {
+        var total = 0
+        while true {
+            let merged = try await connection.transaction { try CountStore.merge(at: now, dayOf: day, $0) }
+            guard let merged, merged > 0 else { break }
+            total += merged
+        }
+        guard total > 0 else { return }
+        logger.warning(
+            "Checks of more kinds of clients than are kept apart in a day were merged; somebody may make versions up",
+            metadata: ["counts.merged": "\(total)"]
+        )
+    }
+
+    private func step(_ connection: PostgresConnection, at now: Timestamp) async throws -> CountStore.RollUpStep? {
+        try await connection.transaction { [daysKept] session in
+            try CountStore.rollUp(at: now, keepingDays: daysKept, session)
         }
     }
 }

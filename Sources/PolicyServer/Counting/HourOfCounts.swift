@@ -11,6 +11,8 @@ struct HourOfCounts: Sendable {
     var rules = CountTable(zero: SentCounts.zero)
     /// Checks of apps that the policy does not list, and of kinds beyond those that are kept apart.
     var others = KindCounts.zero
+    /// Checks of kinds beyond those that are kept apart, by app.
+    var merged = CountTable(zero: 0)
 
     var ruleNumbers = RuleNumbers()
 
@@ -25,7 +27,7 @@ struct HourOfCounts: Sendable {
     }
 
     /// Whether nothing was counted since everything was handed over.
-    var isDrained: Bool { kinds.isDrained && rules.isDrained && others == .zero }
+    var isDrained: Bool { kinds.isDrained && rules.isDrained && merged.isDrained && others == .zero }
 
     /// The hour that a time is in.
     static func hour(of time: Timestamp) -> Int64 {

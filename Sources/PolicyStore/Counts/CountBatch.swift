@@ -5,6 +5,8 @@
 public struct CountBatch: Sendable {
     /// The counts of checks.
     public var checks: [CheckCount] = []
+    /// Of the counts of checks, those of kinds beyond what is kept apart.
+    public var merged: [MergedCount] = []
     /// The counts of messages.
     public var rules: [RuleCount] = []
 
@@ -20,6 +22,7 @@ public struct CountBatch: Sendable {
     /// Adds what another batch counts.
     public mutating func append(_ other: CountBatch) {
         checks += other.checks
+        merged += other.merged
         rules += other.rules
     }
 }

@@ -16,7 +16,11 @@ extension CountReader {
 
     /// The checks of an app in the last hours, by platform and version.
     public func countsOfLast(hours: Int, of bundle: String) throws -> [PeriodCount] {
-        try periodCounts(bundle, since: "hour > now() - $1::int8 * interval '1 hour'", Int64(hours))
+        try periodCounts(
+            bundle,
+            since: "hour > now() - $1::int8 * interval '1 hour' AND \(Self.isOver)",
+            Int64(hours)
+        )
     }
 
     private func periodCounts(_ bundle: String, since condition: String, _ period: Int64) throws -> [PeriodCount] {
@@ -47,7 +51,7 @@ extension CountReader {
             """
             SELECT hour, version, sum(checks)::int8 FROM public.check_counts
             WHERE lower(bundle COLLATE "C") = lower($1::text COLLATE "C") AND platform = $2
-                AND hour > $3::timestamptz - interval '1 hour'
+                AND hour > $3::timestamptz - interval '1 hour' AND \(Self.isOver)
             GROUP BY 1, 2
             """,
             [bundle, release.platform, PostgresTimestamp(release.liveAt)]

@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 public import Postgres
-import UpdatePolicy
+public import UpdatePolicy
 
 /// Reads what servers have counted.
 public struct CountReader {
@@ -52,8 +52,63 @@ public struct CountReader {
         return RecentChecks(
             days: days,
             clients: try counts.map { try $0.weighted() },
-            unknown: total - counts.reduce(0) { $0 + $1.checks }
+            unknown: total - counts.reduce(0) { $0 + $1.checks },
+            merged: try mergedChecks(days: days, bundles: bundles)
         )
+    }
+
+    /// How many checks of the last days were of more kinds of clients than are kept apart, by app, most first.
+    ///
+    /// - Parameters:
+    ///   - days: How many days before now.
+    ///   - bundles: Only these apps; nil for all.
+    public func mergedChecks(days: Int, bundles: [String]? = nil) throws -> [MergedChecks] {
+        try session.query(
+            """
+            SELECT bundle, sum(merged.checks)::int8, (
+                SELECT sum(all_of.checks)::int8 FROM public.check_counts AS all_of
+                WHERE \(Self.isRecent) AND all_of.bundle = merged.bundle)
+            FROM public.merged_counts AS merged
+            WHERE \(Self.isRecent) AND ($2::text[] IS NULL OR \(Self.isNamed))
+            GROUP BY bundle HAVING sum(merged.checks) > 0 ORDER BY 2 DESC, 1
+            """,
+            [Int64(days), bundles]
+        ).map { row in
+            MergedChecks(
+                bundle: try row.decode(0, as: String.self),
+                checks: try row.decode(1, as: Int64.self),
+                kept: try row.decode(2, as: Int64?.self) ?? 0
+            )
+        }
+    }
+
+    /// The kinds of clients that checked in the last days, at most so many: of each app those first that were there on
+    /// most days, then those with most checks. No app's kinds come before as many of another.
+    public func recentKinds(limit: Int) throws -> [ClientKind] {
+        try session.query(
+            """
+            SELECT bundle, platform, version, build, region, os FROM (
+                SELECT bundle, platform, version, build, region, os, row_number() OVER (
+                    PARTITION BY bundle
+                    ORDER BY count(DISTINCT date_trunc('day', hour, 'UTC')) DESC, sum(checks) DESC,
+                        platform, version, build, region, os
+                ) AS place
+                FROM public.check_counts WHERE \(Self.isRecent) AND bundle IS NOT NULL
+                GROUP BY 1, 2, 3, 4, 5, 6
+            ) AS kinds
+            ORDER BY place, bundle LIMIT $2
+            """,
+            [CountStore.daysOfKnownKinds, Int64(limit)]
+        ).map { row in
+            ClientKind(
+                bundle: try row.decode(0, as: String.self),
+                platform: try row.decode(1, as: String?.self),
+                version: try row.decode(2, as: String?.self),
+                build: try row.decode(3, as: String?.self),
+                region: try row.decode(4, as: String?.self),
+                os: try row.decode(5, as: String?.self)
+            )
+        }
     }
 
     private static let isNamed = """
@@ -61,5 +116,9 @@ public struct CountReader {
         """
 
     /// Picks the days; of hours that were rolled up to a day, the whole day.
-    static let isRecent = "hour >= date_trunc('day', now() - $1::int8 * interval '1 day', 'UTC')"
+    static let isRecent =
+        "hour >= date_trunc('day', now() - $1::int8 * interval '1 day', 'UTC') AND \(isOver)"
+
+    /// Leaves out hours that have not come, which a server with a wrong clock has counted. A clock may be ahead by little.
+    static let isOver = "hour <= now() + interval '1 hour'"
 }

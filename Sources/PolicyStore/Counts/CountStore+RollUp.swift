@@ -37,10 +37,12 @@ extension CountStore {
     /// Adds hours of days that are long over to their days, and deletes days that are kept no longer: one step in the
     /// transaction of `session`, of a bounded number of rows.
     ///
-    /// Rows move in one statement, so nothing is lost or counted twice, whatever ends the step.
+    /// Rows move in one statement, so nothing is lost or counted twice, whatever ends the step. Hours that lie more than
+    /// a day ahead, which a server with a wrong clock has counted, are deleted, too.
     ///
     /// - Parameters:
-    ///   - now: The time; days are those of UTC.
+    ///   - now: The time, best that of the database (``time(_:)``): a server whose clock is wrong would delete counts.
+    ///     Days are those of UTC.
     ///   - daysKept: How many days are kept, the current one not counted.
     /// - Returns: What was done; nil while another server rolls up.
     /// - Throws: `PostgresError`.
@@ -49,18 +51,17 @@ extension CountStore {
         keepingDays daysKept: Int,
         _ session: PostgresSession
     ) throws -> RollUpStep? {
-        _ = try session.query(
-            "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)",
-            [lockTimeout, statementTimeout]
-        )
-        guard try session.query("SELECT pg_try_advisory_xact_lock($1)", [advisoryLock]).value(as: Bool.self) else {
-            return nil
-        }
+        guard try begin(session, statementTimeout: statementTimeout) else { return nil }
         let firstHour = PostgresTimestamp(startOfDay(now, daysAgo: daysOfHours))
         let firstDay = PostgresTimestamp(startOfDay(now, daysAgo: Int64(daysKept)))
+        let tooFar = PostgresTimestamp(now.advanced(byMicroseconds: day))
         var step = RollUpStep()
         for table in CountedTable.all {
-            step.deleted += try session.query(deletion(from: table), [firstDay, Int64(rowsPerStep)]).value(as: Int.self)
+            step.deleted += try session.query(
+                deletion(from: table),
+                [firstDay, Int64(rowsPerStep), tooFar]
+            )
+            .value(as: Int.self)
             guard
                 let hour = try session.query(oldestHour(in: table), [firstHour]).first?.decode(
                     0,
@@ -72,19 +73,51 @@ extension CountStore {
         return step
     }
 
+    /// The time as the database knows it.
+    ///
+    /// - Throws: `PostgresError`.
+    public static func time(_ session: PostgresSession) throws -> Timestamp {
+        Timestamp(try session.query("SELECT now()").value(as: PostgresTimestamp.self))
+    }
+
+    /// Sets bounds on the time of the statements to come, and takes the lock of whoever keeps the tables small.
+    ///
+    /// - Returns: Whether no other server has the lock.
+    static func begin(_ session: PostgresSession, statementTimeout: String) throws -> Bool {
+        _ = try session.query(
+            "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)",
+            [lockTimeout, statementTimeout]
+        )
+        return try session.query("SELECT pg_try_advisory_xact_lock($1)", [advisoryLock]).value(
+            as: Bool.self
+        )
+    }
+
+    private static let hour: Int64 = 3_600_000_000
+    private static let day: Int64 = 24 * hour
+
     /// The start of the day, in UTC, that lies so many days before the one of `time`.
-    private static func startOfDay(_ time: Timestamp, daysAgo: Int64) -> Timestamp {
-        let day: Int64 = 86_400_000_000
-        let microseconds = time.microsecondsSince1970
-        let sinceMidnight = ((microseconds % day) + day) % day
-        return Timestamp(microsecondsSince1970: microseconds - sinceMidnight - daysAgo * day)
+    static func startOfDay(_ time: Timestamp, daysAgo: Int64) -> Timestamp {
+        start(of: day, time).advanced(byMicroseconds: -daysAgo * day)
+    }
+
+    /// The start of the hour of `time`.
+    static func startOfHour(_ time: Timestamp) -> Timestamp {
+        start(of: hour, time)
+    }
+
+    private static func start(of period: Int64, _ time: Timestamp) -> Timestamp {
+        let since = ((time.microsecondsSince1970 % period) + period) % period
+        return time.advanced(byMicroseconds: -since)
     }
 
     private static func deletion(from table: CountedTable) -> String {
         """
         WITH deleted AS (
             DELETE FROM \(table.name)
-            WHERE ctid = ANY (ARRAY(SELECT ctid FROM \(table.name) WHERE hour < $1 ORDER BY hour LIMIT $2))
+            WHERE ctid = ANY (
+                ARRAY(SELECT ctid FROM \(table.name) WHERE hour < $1 OR hour > $3 ORDER BY hour LIMIT $2)
+            )
             RETURNING hour
         )
         SELECT count(*) FROM deleted

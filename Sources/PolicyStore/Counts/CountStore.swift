@@ -17,6 +17,16 @@ public enum CountStore {
         _ = try session.query(addition, parameters(of: batch))
     }
 
+    /// Sets bounds on the time of the statements to come.
+    ///
+    /// - Throws: `PostgresError`.
+    public static func boundReading(_ session: PostgresSession) throws {
+        _ = try session.query(
+            "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)",
+            [lockTimeout, "30s"]
+        )
+    }
+
     /// How long a write waits for a lock before it gives up.
     static let lockTimeout = "2s"
     /// How long a statement may take.
@@ -30,6 +40,10 @@ public enum CountStore {
                     $8::bigint[], $9::bigint[], $10::bigint[])
                     AS added (hour, bundle, platform, version, build, region, os, checks, messages, lockouts)
                 """
+            ))
+        ), merged AS (
+            \(CountedTable.merged.addition(
+                of: "unnest($15::timestamptz[], $16::text[], $17::bigint[]) AS added (hour, bundle, checks)"
             ))
         )
         \(CountedTable.rules.addition(
@@ -55,6 +69,9 @@ public enum CountStore {
             batch.rules.map(\.rule),
             batch.rules.map { Int64($0.sent) },
             batch.rules.map { Int64($0.lockouts) },
+            batch.merged.map { PostgresTimestamp($0.hour) },
+            batch.merged.map(\.bundle),
+            batch.merged.map { Int64($0.checks) },
         ]
     }
 }

@@ -24,7 +24,14 @@ struct CountedTable {
         constraint: "rule_counts_pkey"
     )
 
-    static let all = [checks, rules]
+    static let merged = CountedTable(
+        name: "public.merged_counts",
+        keys: ["bundle"],
+        sums: ["checks"],
+        constraint: "merged_counts_pkey"
+    )
+
+    static let all = [checks, rules, merged]
 
     /// A statement that adds the rows of `source` to the table.
     ///

@@ -15,9 +15,29 @@ public struct RecentChecks: Sendable {
     /// keep apart.
     public let unknown: Int64
 
+    /// Checks of more kinds of clients than are kept apart, by app, most first.
+    public let merged: [MergedChecks]
+
     /// How many checks there were of known kinds of clients.
     public var known: Int64 { clients.reduce(0) { $0 + $1.checks } }
 
     /// Whether there are none of which anything is known.
     public var isEmpty: Bool { clients.isEmpty }
+}
+
+/// How many checks of an app were of more kinds of clients than are kept apart, in the hours of some days.
+///
+/// Of these checks the version is known where it is that of a release, and else nothing.
+public struct MergedChecks: Sendable, Equatable {
+    /// The app.
+    public let bundle: String
+
+    /// How many checks.
+    public let checks: Int64
+
+    /// How many checks of the app are counted with what is known of them; those of a release are among ``checks``, too.
+    public let kept: Int64
+
+    /// Their share of the app's checks, the least it can be.
+    public var share: Double { Double(checks) / Double(max(1, checks + kept)) }
 }

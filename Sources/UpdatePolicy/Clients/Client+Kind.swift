@@ -16,9 +16,13 @@ extension Client {
             end = Self.close(bytes, at: end)
             if let platformText { end = Self.writePlatform(platformText, to: bytes, at: end) }
             end = Self.close(bytes, at: end)
-            if versionKey != nil { end = Self.writeVersion(versionText, to: bytes, at: end) }
+            if versionKey != nil {
+                end = Self.writeVersion(versionText, upTo: VersionScanner.maximumLength, to: bytes, at: end)
+            }
             end = Self.close(bytes, at: end)
-            if buildKey != nil { end = Self.writeVersion(buildText, to: bytes, at: end) }
+            if buildKey != nil {
+                end = Self.writeVersion(buildText, upTo: ClientKind.maximumNumberLength, to: bytes, at: end)
+            }
             end = Self.close(bytes, at: end)
             if let region {
                 bytes[end] = UInt8(region.letters >> 8)
@@ -26,7 +30,29 @@ extension Client {
                 end &+= 2
             }
             end = Self.close(bytes, at: end)
-            if osKey != nil { end = Self.writeVersion(osText, to: bytes, at: end) }
+            if osKey != nil {
+                end = Self.writeVersion(osText, upTo: ClientKind.maximumNumberLength, to: bytes, at: end)
+            }
+            return end
+        }
+    }
+
+    /// Writes the coarse kind of a client of whom nothing but the app, the platform and the release is counted, in place
+    /// of its kind.
+    ///
+    /// - Parameters:
+    ///   - version: The version as the release spells it.
+    ///   - bytes: What ``writeKind(ofApp:into:)`` wrote, which leaves room enough.
+    /// - Returns: How many bytes the coarse kind has.
+    public static func writeCoarseKind(ofVersion version: String, in bytes: inout [UInt8]) -> Int {
+        bytes.withUnsafeMutableBytes { bytes in
+            var end = 0
+            for _ in 0..<2 {
+                while bytes[end] != 0 { end &+= 1 }
+                end &+= 1
+            }
+            end = version.withBytes { copy($0, to: bytes, at: end) }
+            for _ in 0..<3 { end = close(bytes, at: end) }
             return end
         }
     }
@@ -47,14 +73,19 @@ extension Client {
         return start &+ text.count
     }
 
+    /// Writes a version without the blanks at its ends; nothing where it is longer than that.
     @inline(__always)
     private static func writeVersion(
         _ text: UTF8Text?,
+        upTo maximumLength: Int,
         to bytes: UnsafeMutableRawBufferPointer,
         at start: Int
     ) -> Int {
         guard let text else { return start }
-        return text.string.withBytes { copy(VersionScanner.withoutBlanks($0), to: bytes, at: start) }
+        return text.string.withBytes { text in
+            let text = VersionScanner.withoutBlanks(text)
+            return text.count <= maximumLength ? copy(text, to: bytes, at: start) : start
+        }
     }
 
     /// Writes the name that rules know the platform by; nothing where the text cannot be a platform's name.

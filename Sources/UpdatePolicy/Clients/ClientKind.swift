@@ -17,20 +17,48 @@ public struct ClientKind: Sendable, Hashable {
     /// The version as the client wrote it, without blanks at its ends; `nil` where it was not sent or cannot be read.
     public let version: String?
 
-    /// The build, as the version.
+    /// The build, as the version; `nil` also where it has more than 32 bytes.
     public let build: String?
 
     /// The country, two upper-case letters; `nil` where none could be read.
     public let region: String?
 
-    /// The version of the operating system, as the version.
+    /// The version of the operating system, as the build.
     public let os: String?
 
     /// The most bytes of a platform's name.
     static let maximumPlatformLength = 32
 
-    /// Room for everything behind the bundle: five zero bytes, a platform, a region and three versions.
-    static let maximumLengthOfMembers = 5 + maximumPlatformLength + 2 + 3 * VersionScanner.maximumLength
+    /// The most bytes of a build, and of the version of an operating system.
+    static let maximumNumberLength = 32
+
+    /// Room for everything behind the bundle: five zero bytes, a platform, a version, a region, a build and a system.
+    static let maximumLengthOfMembers =
+        5 + maximumPlatformLength + VersionScanner.maximumLength + 2 + 2 * maximumNumberLength
+
+    /// The kind as bytes, as `Client.writeKind(ofApp:into:)` writes it.
+    public var bytes: [UInt8] {
+        Array(
+            [bundle, platform, version, build, region, os].map { $0 ?? "" }.joined(separator: "\0").utf8
+        )
+    }
+
+    /// A kind of these members.
+    public init(
+        bundle: String,
+        platform: String? = nil,
+        version: String? = nil,
+        build: String? = nil,
+        region: String? = nil,
+        os: String? = nil
+    ) {
+        self.bundle = bundle
+        self.platform = platform
+        self.version = version
+        self.build = build
+        self.region = region
+        self.os = os
+    }
 
     /// Reads what `Client.writeKind(ofApp:into:)` wrote.
     public init(bytes: some Collection<UInt8>) {

@@ -31,6 +31,9 @@ final class CompiledApp: Sendable {
     /// The releases that somebody can get at some time, by platform.
     let releases: [ReleaseList]
 
+    /// The versions of all releases, as they are spelled.
+    let releaseVersions: [ReleaseVersion: String]
+
     /// `nil` where the app has no rules of its own.
     let rules: RuleGroup?
 
@@ -41,6 +44,7 @@ final class CompiledApp: Sendable {
         links: [Link],
         releaseRows: [Release],
         releases: [ReleaseList],
+        releaseVersions: [ReleaseVersion: String],
         rules: RuleGroup?
     ) {
         self.number = number
@@ -51,6 +55,7 @@ final class CompiledApp: Sendable {
         self.links = links
         self.releaseRows = releaseRows
         self.releases = releases
+        self.releaseVersions = releaseVersions
         self.rules = rules
     }
 

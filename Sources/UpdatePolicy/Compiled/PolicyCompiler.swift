@@ -79,6 +79,7 @@ struct PolicyCompiler {
                     links: [],
                     releaseRows: [],
                     releases: [],
+                    releaseVersions: [:],
                     rules: nil
                 )
             )
@@ -95,6 +96,7 @@ struct PolicyCompiler {
             links: links(of: rows.app),
             releaseRows: rows.releases,
             releases: try releaseLists(rows.releases),
+            releaseVersions: releaseVersions(rows.releases),
             rules: try RuleGroupCompiler.group(rows.rules, ofApp: rows.app?.name ?? bundle, &platformNumbers, hashSeed)
         )
     }
@@ -109,6 +111,16 @@ struct PolicyCompiler {
                 bytes: bytes
             )
         }
+    }
+
+    private mutating func releaseVersions(_ rows: [Release]) -> [ReleaseVersion: String] {
+        var versions: [ReleaseVersion: String] = [:]
+        for row in rows {
+            guard let version = AppVersion(row.version) else { continue }
+            let key = ReleaseVersion(platform: platformNumbers.insert(row.platform), version: version.key)
+            if versions[key] == nil { versions[key] = row.version }
+        }
+        return versions
     }
 
     private mutating func releaseLists(_ rows: [Release]) throws(PolicyError) -> [ReleaseList] {

@@ -35,7 +35,16 @@ enum CountCaveats {
                     + " or of too many kinds of clients to tell apart."
             )
         }
-        return lines
+        return lines + warnings(recent.merged)
+    }
+
+    /// A warning for each app of which more kinds of clients checked than are kept apart; those with most checks only.
+    static func warnings(_ merged: [MergedChecks]) -> [String] {
+        let most = 5
+        return merged.prefix(most).map { merged in
+            "Warning: \(NumberText.count(merged.checks)) checks of \(merged.bundle) were of more kinds of clients than are"
+                + " kept apart; of these at most the version is known. Somebody may be making versions up."
+        }
     }
 
     /// A warning for each pre-release that looks like a release; the most frequent only.

@@ -73,7 +73,20 @@ struct EditImpact: Sendable {
                 "this may lock somebody out, and no checks were counted in the last \(recent.days) days that would say"
                 + " how many"
         }
+        if let merged = mergedChecks {
+            return
+                "this may lock somebody out, and \(NumberText.percent(merged.share, of: 1)) of the checks of"
+                + " \(merged.bundle) in the last \(recent.days) days were of more kinds of clients than are kept apart"
+        }
         return nil
+    }
+
+    /// The app in which somebody may be locked out and most checks are of kinds that nobody knows; nil where these are
+    /// few.
+    private var mergedChecks: MergedChecks? {
+        recent.merged.filter { merged in
+            lockouts.everyApp || lockouts.bundles.contains { $0 == merged.bundle.lowercased() }
+        }.filter { $0.share > Self.mostWithoutConsent }.max { $0.share < $1.share }
     }
 
     /// Apps in which somebody may be locked out and of which no checks were counted.

@@ -165,7 +165,9 @@ extension RuleImpactReport {
         return JSONText.object([
             "rule": JSONText.string(rule.key), "bundle": JSONText.optional(rule.bundle), "enabled": "\(rule.enabled)",
             "days": "\(recent.days)", "checks": "\(impact.checks)", "not_known": "\(recent.unknown)",
-            "uncounted": "[\(impact.uncounted.map(\.rawValue).sorted().map(JSONText.string).joined(separator: ","))]",
+            "merged": "\(recent.merged.reduce(0) { $0 + $1.checks })",
+            "uncounted":
+                "[\(impact.uncounted.map(\.rawValue).sorted().map(JSONText.string).joined(separator: ","))]",
             "stages": "[\(stages(impact.total, impact.checks))]", "rows": JSONText.array(rows),
             "pre_releases": JSONText.array(twins),
         ])

@@ -48,6 +48,8 @@ struct AppStatistics: Sendable {
     /// By platform and version, most checks first.
     let current: [VersionCount]
     let adoptions: [Adoption]
+    /// Checks of more kinds of clients than are kept apart; nil where there are none.
+    let merged: MergedChecks?
 
     var checks: Int64 { byDay.reduce(0) { $0 + $1.checks } }
     var messages: Int64 { byDay.reduce(0) { $0 + $1.messages } }
@@ -65,6 +67,7 @@ struct AppStatistics: Sendable {
         let reader = CountReader(session)
         let counts = try reader.dailyCounts(of: app.bundle, days: days)
         guard let first = counts.first else { throw CommandError.noCounts(of: app.bundle, days: days) }
+        merged = try reader.mergedChecks(days: days, bundles: [app.bundle]).first
         let lastDay = try reader.countsOfLast(hours: 24, of: app.bundle)
         self.bundle = app.bundle
         self.days = days

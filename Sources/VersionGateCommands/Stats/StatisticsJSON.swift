@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import PolicyStore
 import UpdatePolicy
 
 /// The statistics of an app for programs: one object.
@@ -16,7 +17,8 @@ struct StatisticsJSON {
         JSONText.object([
             "bundle": JSONText.string(statistics.bundle), "days": "\(statistics.days)",
             "checks": "\(statistics.checks)", "messages": "\(statistics.messages)",
-            "lockouts": "\(statistics.lockouts)", "by_day": JSONText.array(statistics.byDay.map(day)),
+            "lockouts": "\(statistics.lockouts)", "merged": "\(statistics.merged?.checks ?? 0)",
+            "by_day": JSONText.array(statistics.byDay.map(day)),
             "platforms": JSONText.array(statistics.platforms.map(platform)), "current": current,
             "newest_releases": JSONText.array(statistics.adoptions.map(adoption)),
         ])

@@ -25,8 +25,12 @@ struct StatisticsText {
 
     /// All of it, without a line break at its end.
     var text: String {
-        [headline, chart, platforms, current, adoption, CountCaveats.unverified].filter { !$0.isEmpty }
-            .joined(separator: "\n\n")
+        let caveats =
+            [CountCaveats.unverified] + CountCaveats.warnings(statistics.merged.map { [$0] } ?? [])
+        return [headline, chart, platforms, current, adoption, caveats.joined(separator: "\n")].filter {
+            !$0.isEmpty
+        }
+        .joined(separator: "\n\n")
     }
 
     /// The day of a time in UTC: `2026-03-01`.
