@@ -24,10 +24,14 @@ struct WatchdogService: Service {
     func run() async throws {
         await cancelWhenGracefulShutdown {
             var isStalled = false
+            var lookedStalled = false
             while !Task.isCancelled {
                 try? await everyLoopAnswers()
                 let wasStalled = isStalled
-                isStalled = policy.status.followerIsStalled(at: .now)
+                let looksStalled = policy.status.followerIsStalled(at: .now)
+                // At the second look in a row, for this whole process may have been stopped for a while.
+                isStalled = looksStalled && lookedStalled
+                lookedStalled = looksStalled
                 if isStalled != wasStalled { report(isStalled) }
                 if !isStalled { supervision?.tell(.watchdog) }
                 try? await Task.sleep(for: interval / 2)

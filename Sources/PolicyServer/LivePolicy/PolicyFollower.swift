@@ -27,11 +27,12 @@ public struct PolicyFollower: Service {
     /// How long each kind of step may take before the follower is taken to stand still: twice as long as its own bounds
     /// allow, and longer.
     private enum Step {
-        /// Asking where the database is, which may start a private one and migrate it.
-        static let preparation: Duration = .seconds(600)
+        /// Asking where the database is, which may start a private one and migrate it, and connecting, for which name
+        /// servers that do not answer take minutes.
+        static let connection: Duration = .seconds(600)
         /// Reading a policy, whose statements have a bound each, and compiling it.
         static let load: Duration = .seconds(120)
-        /// Anything else: an attempt to connect, a question, waiting for a notification.
+        /// Anything else: a question, waiting for a notification.
         static let other: Duration = .seconds(30)
     }
 
@@ -92,9 +93,8 @@ public struct PolicyFollower: Service {
     }
 
     private func connect() async throws -> PostgresConnection {
-        step(atMost: Step.preparation)
+        step(atMost: Step.connection)
         let configuration = try await database()
-        step()
         return try await Self.attempts.firstSuccess(
             of: { try await PostgresConnection.connect(configuration, logger: logger) },
             onFailure: { reportUnreachable($0) }
@@ -254,7 +254,7 @@ public struct PolicyFollower: Service {
 
     private func reportUnreachable(_ error: any Error) {
         guard !Task.isCancelled else { return }
-        step()
+        step(atMost: Step.connection)
         report(error, "The database cannot be reached")
     }
 

@@ -29,14 +29,17 @@ enum RunningDatabase: Sendable {
 
     /// Runs `body` with a connection.
     ///
-    /// - Parameter onNotice: Gets what the database says beside the result, such as the warnings of its guards.
+    /// - Parameters:
+    ///   - terminal: Where it is said that the connection takes long.
+    ///   - onNotice: Gets what the database says beside the result, such as the warnings of its guards.
     func withConnection<Result: Sendable>(
         as role: DatabaseRole,
         logger: Logger,
+        on terminal: Terminal = .standardError,
         onNotice: (@Sendable (PostgresNotice) -> Void)? = nil,
         _ body: (PostgresConnection) async throws -> Result
     ) async throws -> Result {
-        let connection = try await Progress.showing("Connecting to the database") {
+        let connection = try await Progress.showing("Connecting to the database", on: terminal) {
             try await PostgresConnection.connect(configuration(as: role), logger: logger, onNotice: onNotice)
         }
         let result: Swift.Result<Result, any Error>
@@ -49,9 +52,9 @@ enum RunningDatabase: Sendable {
         return try result.get()
     }
 
-    /// Brings the schema up to date.
+    /// Brings the schema up to date; shows nothing, because a server must not wait for a terminal.
     func migrate(logger: Logger) async throws {
-        try await withConnection(as: .owner, logger: logger) { connection in
+        try await withConnection(as: .owner, logger: logger, on: .file) { connection in
             _ = try await SchemaMigrator(logger: logger).migrate(connection)
         }
     }
