@@ -26,7 +26,9 @@ CREATE FUNCTION schema_faults() RETURNS TABLE (fault text, remedy text, is_dange
 AS $$
 #variable_conflict error
 DECLARE
-    schema_owner CONSTANT oid := (SELECT p.proowner FROM pg_proc AS p WHERE p.oid = 'public.schema_faults()'::regprocedure);
+    schema_owner CONSTANT oid := (
+        SELECT p.proowner FROM pg_proc AS p WHERE p.oid = 'public.schema_faults()'::regprocedure
+    );
     names CONSTANT name[] := '{versiongate_server,versiongate_admin}';
     large_objects CONSTANT text := 'lo_create(oid), lo_creat(integer), lo_from_bytea(oid, bytea)';
     unset text;
@@ -42,7 +44,9 @@ BEGIN
      WHERE n.nspname = 'public' AND granted.grantee = 0 AND granted.privilege_type = 'CREATE';
 
     RETURN QUERY
-    SELECT format('the role %I may create objects in schema public, and so act as %s', r.rolname, schema_owner::regrole),
+    SELECT format(
+               'the role %I may create objects in schema public, and so act as %s', r.rolname, schema_owner::regrole
+           ),
            CASE
                WHEN r.rolsuper THEN format('Let a superuser run: ALTER ROLE %I NOSUPERUSER;', r.rolname)
                ELSE format(
@@ -60,7 +64,7 @@ BEGIN
             WHERE n.nspname = 'public' AND granted.grantee = 0 AND granted.privilege_type = 'CREATE'
        ));
 
-    -- Who may act as the owner anyway, or as everybody, gains nothing by an object of theirs.
+    -- Roles that may act as the owner anyway gain nothing by an object of theirs.
     RETURN QUERY
     SELECT format('%s belongs to %s, who could act as %s by it', o.name, o.holder::regrole, schema_owner::regrole),
            format('Look at it, and let its owner or a superuser run: DROP %s;', o.name),

@@ -24,6 +24,7 @@ DECLARE
     broken_constraint CONSTANT text := coalesce(constraint_name, format('%s_%s_check', table_name, column_name));
     placed_message CONSTANT text := format('%s: %s', place, message);
 BEGIN
+    -- RAISE takes no NULL for a detail that there is not.
     IF detail IS NULL THEN
         RAISE check_violation USING
             MESSAGE = placed_message, HINT = hint,
@@ -74,16 +75,16 @@ COMMENT ON FUNCTION check_key(text, text) IS 'Refuses what cannot be the key of 
 CREATE FUNCTION check_bundle(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
-    SET standard_conforming_strings = on
 AS $$
 BEGIN
-    IF value = '' OR octet_length(value) > 255 OR value ~ '[\u0001-\u0020\u007F-\u009F]' THEN
-        RETURN refuse(
-            place, quoted(value) || ' is not a bundle identifier',
-            'Write the bundle or package identifier as the app spells it, at most 255 bytes, no blanks: com.example.app'
-        );
+    IF value IS NULL OR value COLLATE "C" ~ '^[!-~]{1,255}$' THEN
+        RETURN true;
     END IF;
-    RETURN true;
+    RETURN refuse(
+        place, quoted(value) || ' is not a bundle identifier',
+        'Write the bundle or package identifier as the app spells it: 1 to 255 characters of ASCII, no blanks:'
+        ' com.example.app'
+    );
 END
 $$;
 
@@ -115,6 +116,12 @@ DECLARE
 BEGIN
     IF value IS NULL THEN
         RETURN true;
+    END IF;
+    IF octet_length(value) > 10000 THEN
+        RETURN refuse(
+            place, format('a range of %s bytes is too long', octet_length(value)),
+            'Write at most 10000 bytes; split the rule, if need be.'
+        );
     END IF;
     error := version_range_error(value);
     IF error.message IS NULL THEN
@@ -149,6 +156,10 @@ BEGIN
             place, 'NULL in a list', 'Leave the NULL out; NULL in place of the list means no condition.',
             format('It is %s.', value)
         );
+    ELSIF cardinality(value) > 500 THEN
+        RETURN refuse(
+            place, format('a list of %s is too long', cardinality(value)), 'Write at most 500; NULL means no condition.'
+        );
     END IF;
     FOREACH item IN ARRAY value LOOP
         IF item = '' OR item ~ '^[ \t]|[ \t]$|[\u0001-\u001F\u007F-\u009F]' OR octet_length(item) > 255 THEN
@@ -164,16 +175,22 @@ END
 $$;
 
 COMMENT ON FUNCTION check_list(text[], text) IS
-    'Refuses a list that is empty, nested, or has a NULL or an empty text in it.';
+    'Refuses a list that is empty, nested, longer than 500, or has a NULL or an empty text in it.';
 
 CREATE FUNCTION check_platform(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
-    SET standard_conforming_strings = on
 AS $$
 BEGIN
-    IF value = '' OR value ~ '^[ \t]|[ \t]$|[\u0001-\u001F\u007F-\u009F]' OR octet_length(value) > 255 THEN
-        RETURN refuse(place, quoted(value) || ' is not a platform', 'Write ios, android, macos or the like.');
+    IF value COLLATE "C" !~ '^[A-Za-z0-9]([A-Za-z0-9 ._+/()-]{0,62}[A-Za-z0-9.+)])?$' THEN
+        RETURN refuse(
+            place, quoted(value) || ' is not a platform',
+            CASE
+                WHEN strpos(value, ',') > 0 THEN 'Write each platform by itself: {ios,android}'
+                ELSE 'Write ios, android, macos or the like: 1 to 64 letters, digits, blanks, ".", "_", "+", "/", "(",'
+                    ' ")" and "-" of ASCII.'
+            END
+        );
     ELSIF value IS DISTINCT FROM platform_name(value) THEN
         RETURN refuse(
             place, quoted(value) || ' is not how a platform is stored', format('Write %s.', platform_name(value))
@@ -238,26 +255,60 @@ $$;
 COMMENT ON FUNCTION check_regions(text[], text) IS
     'Refuses a list with anything in it that is not the code of a country.';
 
+CREATE FUNCTION is_language_code(code text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN code COLLATE "C" ~ '^[a-z]{3}$' OR code COLLATE "C" = ANY (string_to_array(
+        'aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz '
+        'ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik '
+        'in io is it iu iw ja ji jv jw ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg '
+        'mh mi mk ml mn mo mr ms mt my na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro '
+        'ru rw sa sc sd se sg sh si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty '
+        'ug uk ur uz ve vi vo wa wo xh yi yo za zh zu',
+        ' '
+    ));
+END
+$$;
+
+COMMENT ON FUNCTION is_language_code(text) IS
+    'Whether these are three letters in lower case, or a code of ISO 639-1, also one that is no longer in use.';
+
 CREATE FUNCTION check_language(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
-    SET standard_conforming_strings = on
 AS $$
+DECLARE
+    -- What people write for the language of a country, and names of languages.
+    mistakes CONSTANT jsonb := '{
+        "jp": "ja", "cn": "zh", "kr": "ko", "cz": "cs", "dk": "da", "gr": "el", "ua": "uk", "us": "en", "gb": "en",
+        "vn": "vi", "at": "de", "il": "he", "ir": "fa",
+        "english": "en", "german": "de", "french": "fr", "spanish": "es", "italian": "it", "portuguese": "pt",
+        "japanese": "ja", "chinese": "zh", "korean": "ko", "russian": "ru", "dutch": "nl", "polish": "pl",
+        "turkish": "tr", "arabic": "ar", "swedish": "sv"
+    }';
+    first CONSTANT text := lower(split_part(value, '-', 1) COLLATE "C");
 BEGIN
-    IF value COLLATE "C" ~ '^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$' AND octet_length(value) <= 255 THEN
+    IF value COLLATE "C" ~ '^([A-Za-z]{2,3}|[IiXx]-[A-Za-z0-9]{1,8})(-[A-Za-z0-9]{1,8})*$'
+        AND octet_length(value) <= 64
+        AND (first IN ('i', 'x') OR is_language_code(first)) THEN
         RETURN true;
     END IF;
     RETURN refuse(
         place, quoted(value) || ' is not a language tag',
         CASE
-            WHEN value LIKE '%\_%' THEN format('Write it with hyphens: %s', replace(value, '_', '-'))
-            ELSE 'Write a BCP 47 tag: de, pt-BR, zh-Hant'
+            WHEN strpos(value, '_') > 0 THEN format('Write it with hyphens: %s', replace(value, '_', '-'))
+            WHEN mistakes ? first THEN
+                format('Write %s', (mistakes ->> first) || substr(value, length(first) + 1))
+            ELSE 'Write a BCP 47 tag of at most 64 bytes, which begins with a code of ISO 639: de, pt-BR, zh-Hant'
         END
     );
 END
 $$;
 
-COMMENT ON FUNCTION check_language(text, text) IS 'Refuses what does not have the form of a BCP 47 language tag.';
+COMMENT ON FUNCTION check_language(text, text) IS
+    'Refuses what does not have the form of a BCP 47 language tag, and what begins with no code of ISO 639.';
 
 CREATE FUNCTION check_languages(value text[], place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -284,11 +335,13 @@ COMMENT ON FUNCTION check_languages(text[], text) IS
 CREATE FUNCTION check_attributes(value jsonb, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
 AS $$
 DECLARE
     attribute record;
     item jsonb;
     example CONSTANT text := 'Write lists of texts: {"channel": ["beta", "nightly"]}. NULL means no condition.';
+    members CONSTANT text[] := '{bundle,version,build,platform,region,os,language,install}';
 BEGIN
     IF value IS NULL THEN
         RETURN true;
@@ -296,12 +349,36 @@ BEGIN
         RETURN refuse(place, format('%s is not an object', quoted(value::text)), example);
     ELSIF value = '{}' THEN
         RETURN refuse(place, 'an empty object', 'NULL means no condition.');
+    ELSIF octet_length(value::text) > 65536 THEN
+        RETURN refuse(
+            place, format('%s bytes are too many', octet_length(value::text)), 'Write at most 65536 bytes in all.'
+        );
+    ELSIF (SELECT count(*) > 64 FROM jsonb_object_keys(value)) THEN
+        RETURN refuse(
+            place, 'more than 64 attributes', 'A client sends at most 64, so nobody can have more than that.'
+        );
     END IF;
 
     FOR attribute IN SELECT * FROM jsonb_each(value) AS member(name, accepted) ORDER BY name COLLATE "C" LOOP
         IF attribute.name = '' THEN
             RETURN refuse(place, 'an attribute without a name', example);
-        ELSIF attribute.name IN ('bundle', 'version', 'build', 'platform', 'region', 'os', 'language', 'install') THEN
+        ELSIF octet_length(attribute.name) > 128 THEN
+            RETURN refuse(
+                place, format('the name %s is longer than 128 bytes', quoted(attribute.name)),
+                'Of clients no longer name is read.'
+            );
+        ELSIF attribute.name ~ '^[ \t]|[ \t]$|[\u0001-\u001F\u007F-\u009F]' THEN
+            RETURN refuse(
+                place, format('%s cannot be the name of an attribute', quoted(attribute.name)),
+                'No blanks at the ends and no control characters.'
+            );
+        ELSIF lower(attribute.name COLLATE "C") = ANY (members) AND attribute.name <> ALL (members) THEN
+            RETURN refuse(
+                place,
+                format('"%s" is "%s" in another spelling', attribute.name, lower(attribute.name COLLATE "C")),
+                'Names of members are exact, and this one is in every client, not an attribute: use its own column.'
+            );
+        ELSIF attribute.name = ANY (members) THEN
             RETURN refuse(
                 place, format('"%s" is a member of every client, not an attribute', attribute.name),
                 CASE
@@ -329,6 +406,11 @@ BEGIN
                     place, format('what "%s" accepts has an empty text in it', attribute.name),
                     'A client that sends an empty text sends nothing. NULL in place of the object means no condition.'
                 );
+            ELSIF octet_length(item #>> '{}') > 1024 THEN
+                RETURN refuse(
+                    place, format('what "%s" accepts has a text in it that is longer than 1024 bytes', attribute.name),
+                    'Of clients no longer value is read.'
+                );
             END IF;
         END LOOP;
     END LOOP;
@@ -337,7 +419,8 @@ END
 $$;
 
 COMMENT ON FUNCTION check_attributes(jsonb, text) IS
-    'Refuses attributes that are not an object of non-empty lists of texts, or that are named like a known member.';
+    'Refuses attributes that are not an object of non-empty lists of texts, that no client can have, or that are named'
+    ' like a known member.';
 
 CREATE FUNCTION check_percentage(value numeric, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -406,30 +489,94 @@ $$;
 
 COMMENT ON FUNCTION check_soak(interval, text) IS 'Refuses a negative time, one with months, and one above 36500 days.';
 
+-- The name of a character as messages show it.
+CREATE FUNCTION code_point(letter text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    digits CONSTANT text := upper(to_hex(ascii(letter)));
+BEGIN
+    RETURN 'U+' || lpad(digits, greatest(4, length(digits)), '0');
+END
+$$;
+
+COMMENT ON FUNCTION code_point(text) IS 'The code point of the first character of a text: U+202E.';
+
 CREATE FUNCTION check_text(value text, place text, longest integer) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
-    control text;
+    -- White space, what Unicode calls ignorable by default, and fillers.
+    invisible CONSTANT text :=
+        '\u0009\u000A\u0020\u00A0\u00AD\u034F\u061C\u115F\u1160\u1680\u17B4\u17B5\u180B-\u180F\u2000-\u200F'
+        '\u2028-\u202F\u205F-\u206F\u2800\u3000\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFF8\U0001D173-\U0001D17A'
+        '\U000E0000-\U000E0FFF';
+    noncharacters CONSTANT text :=
+        '\uFDD0-\uFDEF\uFFFE\uFFFF\U0001FFFE\U0001FFFF\U0002FFFE\U0002FFFF\U0003FFFE\U0003FFFF\U0004FFFE\U0004FFFF'
+        '\U0005FFFE\U0005FFFF\U0006FFFE\U0006FFFF\U0007FFFE\U0007FFFF\U0008FFFE\U0008FFFF\U0009FFFE\U0009FFFF'
+        '\U000AFFFE\U000AFFFF\U000BFFFE\U000BFFFF\U000CFFFE\U000CFFFF\U000DFFFE\U000DFFFF\U000EFFFE\U000EFFFF'
+        '\U000FFFFE\U000FFFFF\U0010FFFE\U0010FFFF';
+    found text;
+    directions text;
 BEGIN
     IF value IS NULL THEN
         RETURN true;
-    ELSIF value ~ '^[ \t\n]*$' THEN
-        RETURN refuse(place, 'an empty text', 'Write what people are to read.');
     ELSIF length(value) > longest THEN
         RETURN refuse(
             place, format('%s characters are too many', length(value)), format('Write at most %s characters.', longest)
         );
+    ELSIF value ~ '^[ \t\n]*$' THEN
+        RETURN refuse(place, 'an empty text', 'Write what people are to read.');
     END IF;
-    control := (regexp_match(value, '[\u0001-\u0009\u000B-\u001F\u007F-\u009F]'))[1];
-    IF control IS NOT NULL THEN
+    found := (regexp_match(value, '[\u0001-\u0009\u000B-\u001F\u007F-\u009F]'))[1];
+    IF found IS NOT NULL THEN
         RETURN refuse(
-            place, format('the control character U+%s', lpad(upper(to_hex(ascii(control))), 4, '0')),
+            place, format('the control character %s', code_point(found)),
+            format('Remove it, at character %s; a new line (U+000A) is the only one allowed.', strpos(value, found))
+        );
+    END IF;
+    found := (regexp_match(value, '[\u202D\u202E]'))[1];
+    IF found IS NOT NULL THEN
+        RETURN refuse(
+            place, format('the direction override %s', code_point(found)),
             format(
-                'Remove it, at character %s; a new line (U+000A) is the only one allowed.', strpos(value, control)
+                'Remove it, at character %s: it shows text in another order than it is written in. Text from right to'
+                ' left needs none.', strpos(value, found)
             )
+        );
+    END IF;
+    found := (regexp_match(value, '[\u2028\u2029\uFEFF' || noncharacters || ']'))[1];
+    IF found IS NOT NULL THEN
+        RETURN refuse(
+            place, format('the character %s', code_point(found)),
+            format(
+                'Remove it, at character %s: %s.', strpos(value, found),
+                CASE
+                    WHEN found ~ '[\u2028\u2029]' THEN 'it ends a line where apps may not; write a new line (U+000A)'
+                    WHEN found = U&'\FEFF' THEN 'it is the mark at the beginning of a file, and no part of a text'
+                    ELSE 'it is no character of Unicode'
+                END
+            )
+        );
+    ELSIF value !~ ('[^' || invisible || ']') THEN
+        RETURN refuse(place, 'a text of which nothing can be seen', 'Write what people are to read.');
+    END IF;
+
+    -- Pairs go from the innermost on; each line stands alone. No algorithm follows them deeper than 125.
+    directions := regexp_replace(value, '[^\n\u202A-\u202C\u2066-\u2069]', '', 'g');
+    FOR depth IN 1 .. 125 LOOP
+        EXIT WHEN directions !~ '[^\n]';
+        directions := regexp_replace(directions, '[\u202A\u202B]\u202C|[\u2066-\u2068]\u2069', '', 'g');
+    END LOOP;
+    found := (regexp_match(directions, '[^\n]'))[1];
+    IF found IS NOT NULL THEN
+        RETURN refuse(
+            place, format('the direction control %s without its partner', code_point(found)),
+            'Close each embedding (U+202A, U+202B) by U+202C and each isolate (U+2066 to U+2068) by U+2069 on its line,'
+            ' or take them out; the marks U+200E and U+200F need no partner.'
         );
     END IF;
     RETURN true;
@@ -437,7 +584,38 @@ END
 $$;
 
 COMMENT ON FUNCTION check_text(text, text, integer) IS
-    'Refuses a text for people that is empty, too long, or has a control character other than a new line.';
+    'Refuses a text for people that is too long, of which nothing can be seen, or that has a character which misleads'
+    ' or breaks: controls other than a new line, direction overrides, embeddings and isolates without their partners.';
+
+CREATE FUNCTION check_note(value text, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
+AS $$
+DECLARE
+    found text;
+BEGIN
+    IF octet_length(value) > 10000 THEN
+        RETURN refuse(
+            place, format('a note of %s bytes is too long', octet_length(value)), 'Write at most 10000 bytes.'
+        );
+    END IF;
+    found := (regexp_match(value, '[\u0001-\u0008\u000B-\u001F\u007F-\u009F]'))[1];
+    IF found IS NOT NULL THEN
+        RETURN refuse(
+            place, format('the control character %s', code_point(found)),
+            format(
+                'Remove it, at character %s; a new line (U+000A) and a tab (U+0009) are the only ones allowed.',
+                strpos(value, found)
+            )
+        );
+    END IF;
+    RETURN true;
+END
+$$;
+
+COMMENT ON FUNCTION check_note(text, text) IS
+    'Refuses a note of more than 10000 bytes, or with a control character other than a new line and a tab.';
 
 CREATE FUNCTION check_link(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -460,8 +638,15 @@ BEGIN
         RETURN refuse(
             place, quoted(value) || ' has a blank or a character that is not ASCII', 'Write such characters as %XX.'
         );
-    ELSIF value COLLATE "C" !~* '^(https?://[^/?#]|(itms-appss?|macappstore|market|ms-windows-store):.)' THEN
+    ELSIF value COLLATE "C" !~* '^(https?://.|(itms-appss?|macappstore|market|ms-windows-store):.)' THEN
         RETURN refuse(place, quoted(value) || ' leads nowhere', 'Write the whole address: https://example.com/app');
+    ELSIF value COLLATE "C" ~* '^https?:'
+        AND value COLLATE "C" !~*
+            '^https?://([a-z0-9_-]+([.][a-z0-9_-]+)*[.]?|[[][0-9a-f:.]+])(:[0-9]{1,5})?([/?#]|$)' THEN
+        RETURN refuse(
+            place, quoted(value) || ' does not name a host',
+            'Write the host after ://, without a user''s name: https://example.com/app'
+        );
     END IF;
     RETURN true;
 END

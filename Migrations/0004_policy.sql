@@ -10,7 +10,7 @@ CREATE TABLE apps (
         CONSTRAINT apps_bundle_check CHECK (check_bundle(bundle, 'apps.bundle')),
     name text CONSTRAINT apps_name_check CHECK (check_text(name, 'apps.name', 200)),
     paused boolean NOT NULL DEFAULT false,
-    note text
+    note text CONSTRAINT apps_note_check CHECK (check_note(note, 'apps.note'))
 );
 
 CREATE UNIQUE INDEX apps_bundle_key ON apps (lower(bundle));
@@ -33,7 +33,8 @@ CREATE TABLE store_links (
     CONSTRAINT store_links_pkey PRIMARY KEY (bundle, platform)
 );
 
-COMMENT ON TABLE store_links IS 'Where an app is to be had: what a rule with the link "store" sends to a client.';
+COMMENT ON TABLE store_links IS
+    'The address of an app in each store: what a rule with the link "store" sends to a client.';
 COMMENT ON COLUMN store_links.bundle IS 'The app, stored as apps spells it.';
 COMMENT ON COLUMN store_links.platform IS
     'The platform, stored in lower case; ipados, iphone os and iphoneos become ios.';
@@ -55,8 +56,17 @@ CREATE TABLE releases (
     live_at timestamptz CONSTRAINT releases_live_at_check CHECK (check_time(live_at, 'releases.live_at')),
     staged boolean NOT NULL DEFAULT false,
     withdrawn_at timestamptz
-        CONSTRAINT releases_withdrawn_at_check CHECK (check_time(withdrawn_at, 'releases.withdrawn_at')),
-    note text
+        CONSTRAINT releases_withdrawn_at_check CHECK (
+            check_time(withdrawn_at, 'releases.withdrawn_at')
+            AND (
+                withdrawn_at IS NULL OR live_at IS NULL OR withdrawn_at >= live_at
+                OR refuse(
+                    'releases.withdrawn_at', 'withdrawn before it was live',
+                    'Set withdrawn_at to live_at for a release that never got to users, or delete the row.'
+                )
+            )
+        ),
+    note text CONSTRAINT releases_note_check CHECK (check_note(note, 'releases.note'))
 );
 
 CREATE INDEX releases_version_idx ON releases (bundle, platform, version_key(version));
@@ -71,7 +81,7 @@ COMMENT ON COLUMN releases.version IS
 COMMENT ON COLUMN releases.build IS 'Build number of the version; null: not recorded.';
 COMMENT ON COLUMN releases.min_os IS 'Lowest version of the operating system it can be installed on; null: any.';
 COMMENT ON COLUMN releases.regions IS
-    'Countries it is to be had in: upper-case ISO 3166-1 alpha-2 codes, and XK; null: all.';
+    'Countries in which users can get it: upper-case ISO 3166-1 alpha-2 codes, and XK; null: all.';
 COMMENT ON COLUMN releases.live_at IS
     'Since when, or from when on, users can get it; null: not yet known. Set to the time of the edit when staged is'
     ' cleared and no other time is given.';
@@ -100,7 +110,16 @@ CREATE TABLE rules (
             OR refuse('rules.target', 'a target without an app', 'Set bundle: the target is one of its releases.')
         )
     ),
-    soak interval CONSTRAINT rules_soak_check CHECK (check_soak(soak, 'rules.soak')),
+    soak interval CONSTRAINT rules_soak_check CHECK (
+        check_soak(soak, 'rules.soak')
+        AND (
+            soak IS NULL OR soak <= '0' OR target IS NOT NULL OR lockout
+            OR refuse(
+                'rules.soak', 'a soak without a target and without a lockout',
+                'Set target or lockout: no other rule asks how long a release has been live. Or set soak to NULL.'
+            )
+        )
+    ),
     rollout numeric NOT NULL DEFAULT 100
         CONSTRAINT rules_rollout_check CHECK (check_percentage(rollout, 'rules.rollout')),
     starts_at timestamptz CONSTRAINT rules_starts_at_check CHECK (check_time(starts_at, 'rules.starts_at')),
@@ -127,9 +146,15 @@ CREATE TABLE rules (
     ),
     link text CONSTRAINT rules_link_check CHECK (link = 'store' OR check_link(link, 'rules.link')),
     lockout boolean NOT NULL DEFAULT false,
-    lockout_without_update boolean NOT NULL DEFAULT false,
+    lockout_without_update boolean NOT NULL DEFAULT false CONSTRAINT rules_lockout_without_update_check CHECK (
+        NOT lockout_without_update OR lockout
+        OR refuse(
+            'rules.lockout_without_update', 'the rule does not lock out',
+            'Set lockout as well, or set lockout_without_update to false.'
+        )
+    ),
     final boolean NOT NULL DEFAULT false,
-    note text
+    note text CONSTRAINT rules_note_check CHECK (check_note(note, 'rules.note'))
 );
 
 CREATE INDEX rules_bundle_idx ON rules (bundle);
@@ -172,8 +197,7 @@ COMMENT ON COLUMN rules.link IS
     'Where the message leads: an address, or the word store for the app''s link of the client''s platform in'
     ' store_links.';
 COMMENT ON COLUMN rules.lockout IS
-    'True: the app is to let nobody go on. Sent as such only to clients that have a way out, others get the message'
-    ' alone.';
+    'True: the app must not go on. Sent as such only to clients that have a way out; others get the message alone.';
 COMMENT ON COLUMN rules.lockout_without_update IS
     'True: lock out also clients that have no way out (maintenance, the end of a platform). Give such a rule an'
     ' ends_at.';
@@ -241,6 +265,27 @@ $$;
 COMMENT ON FUNCTION stored_bundle(text, text) IS
     'The app with this bundle, as apps spells it; foreign_key_violation if there is none.';
 
+-- A list that is none, or has a NULL in it, is left as it was written for the CHECK to refuse.
+CREATE FUNCTION distinct_items(list text[], written text[]) RETURNS text[]
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF array_ndims(written) IS DISTINCT FROM 1 OR array_position(written, NULL) IS NOT NULL THEN
+        RETURN written;
+    END IF;
+    RETURN (
+        SELECT array_agg(first.item ORDER BY first.place)
+          FROM (
+              SELECT i.item, min(i.place) AS place FROM unnest(list) WITH ORDINALITY AS i(item, place) GROUP BY i.item
+          ) AS first
+    );
+END
+$$;
+
+COMMENT ON FUNCTION distinct_items(text[], text[]) IS
+    'A list without what it has twice, in its order; what was written if that is no plain list.';
+
 CREATE FUNCTION normalise_store_link() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
@@ -262,6 +307,7 @@ AS $$
 BEGIN
     NEW.bundle := stored_bundle(NEW.bundle, 'releases.bundle');
     NEW.platform := platform_name(NEW.platform);
+    NEW.regions := distinct_items(NEW.regions, NEW.regions);
     -- Users can get a release from when its staging ends, and soak counts from there.
     IF TG_OP = 'UPDATE' AND OLD.staged AND NOT NEW.staged AND NEW.live_at IS NOT DISTINCT FROM OLD.live_at THEN
         NEW.live_at := now();
@@ -292,17 +338,14 @@ BEGIN
             SCHEMA = 'public', TABLE = 'rules', COLUMN = 'rollout';
     END IF;
     NEW.bundle := stored_bundle(NEW.bundle, 'rules.bundle');
-    -- A list that is none, or has a NULL in it, is left as it is for the CHECK to refuse.
-    IF array_ndims(NEW.platforms) = 1 AND array_position(NEW.platforms, NULL) IS NULL THEN
-        NEW.platforms := (
-            SELECT array_agg(name ORDER BY place)
-              FROM (
-                  SELECT platform_name(platform) AS name, min(place) AS place
-                    FROM unnest(NEW.platforms) WITH ORDINALITY AS written(platform, place)
-                   GROUP BY 1
-              ) AS named
-        );
-    END IF;
+    NEW.platforms := distinct_items(
+        ARRAY(
+            SELECT platform_name(p.name) FROM unnest(NEW.platforms) WITH ORDINALITY AS p(name, place) ORDER BY p.place
+        ),
+        NEW.platforms
+    );
+    NEW.regions := distinct_items(NEW.regions, NEW.regions);
+    NEW.languages := distinct_items(NEW.languages, NEW.languages);
     RETURN NEW;
 END
 $$;
@@ -313,7 +356,96 @@ CREATE TRIGGER rules_normalise BEFORE INSERT OR UPDATE ON rules
 COMMENT ON FUNCTION normalise_store_link() IS
     'Trigger: stores the bundle as apps spells it, the platform in lower case.';
 COMMENT ON FUNCTION normalise_release() IS
-    'Trigger: stores the bundle as apps spells it, the platform in lower case, and when staging ended.';
+    'Trigger: stores the bundle as apps spells it, the platform in lower case, each region once, and when staging'
+    ' ended.';
 COMMENT ON FUNCTION normalise_rule() IS
-    'Trigger: stores the bundle as apps spells it, the platforms in lower case; refuses a new key and a missing'
-    ' rollout.';
+    'Trigger: stores the bundle as apps spells it, the platforms in lower case, and what is in a list once; refuses a'
+    ' new key and a missing rollout.';
+
+-- What is probably not meant, and yet could be.
+
+CREATE FUNCTION warn_of_placeholder(value text, place text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
+AS $$
+DECLARE
+    placeholder CONSTANT text := (
+        SELECT braces.name[1]
+          FROM regexp_matches(value, '\{[A-Za-z_][A-Za-z0-9_.-]{0,30}\}', 'g') AS braces(name)
+         WHERE braces.name[1] NOT IN ('{app}', '{target}')
+         LIMIT 1
+    );
+BEGIN
+    IF placeholder IS NOT NULL THEN
+        RAISE WARNING USING
+            MESSAGE = format('%s: %s is not filled in', place, placeholder),
+            HINT = 'Only {app} and {target} are; anything else is sent as it is written.';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION warn_of_placeholder(text, text) IS
+    'Warns of braces in a text that look like a placeholder and are none.';
+
+CREATE FUNCTION warn_of_rule() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    usual CONSTANT text[] := '{ios,android,macos,windows,linux,tvos,watchos,visionos,web}';
+    strange text[];
+BEGIN
+    IF TG_OP = 'INSERT' OR NEW.title <> OLD.title THEN
+        PERFORM warn_of_placeholder(NEW.title, 'rules.title');
+    END IF;
+    IF TG_OP = 'INSERT' OR NEW.text <> OLD.text THEN
+        PERFORM warn_of_placeholder(NEW.text, 'rules.text');
+    END IF;
+    IF NEW.platforms IS NULL OR TG_OP = 'UPDATE' AND NEW.platforms IS NOT DISTINCT FROM OLD.platforms THEN
+        RETURN NULL;
+    END IF;
+    -- Of an app that has neither releases nor links nothing is known, so only unusual names stand out.
+    WITH known AS MATERIALIZED (
+        SELECT r.platform FROM releases AS r WHERE NEW.bundle IS NULL OR r.bundle = NEW.bundle
+         UNION
+        SELECT s.platform FROM store_links AS s WHERE NEW.bundle IS NULL OR s.bundle = NEW.bundle
+    )
+    SELECT array_agg(p.platform ORDER BY p.place) INTO strange
+      FROM unnest(NEW.platforms) WITH ORDINALITY AS p(platform, place)
+     WHERE NOT EXISTS (SELECT FROM known WHERE known.platform = p.platform)
+       AND (EXISTS (SELECT FROM known) OR p.platform <> ALL (usual));
+    IF strange IS NOT NULL THEN
+        RAISE WARNING USING
+            MESSAGE = format(
+                'rule %s: no release and no store link is on %s', quoted(NEW.key), array_to_string(strange, ', ')
+            ),
+            HINT = 'If no client says that it is on such a platform, the rule reaches nobody there.';
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION warn_of_rule() IS
+    'Trigger: warns of braces in the texts of a rule that are not filled in, and of platforms that nothing else names.';
+
+CREATE TRIGGER rules_warning AFTER INSERT OR UPDATE OF title, text, platforms ON rules
+    FOR EACH ROW EXECUTE FUNCTION warn_of_rule();
+
+CREATE FUNCTION warn_of_rule_text() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF TG_OP = 'INSERT' OR (NEW.title, NEW.text) <> (OLD.title, OLD.text) THEN
+        PERFORM warn_of_placeholder(NEW.title, 'rule_texts.title');
+        PERFORM warn_of_placeholder(NEW.text, 'rule_texts.text');
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION warn_of_rule_text() IS 'Trigger: warns of braces in a translation that are not filled in.';
+
+CREATE TRIGGER rule_texts_warning AFTER INSERT OR UPDATE OF title, text ON rule_texts
+    FOR EACH ROW EXECUTE FUNCTION warn_of_rule_text();

@@ -34,9 +34,9 @@ BEGIN
     INSERT INTO rule_spans (rule, versions, builds, os)
     VALUES (
         NEW.key,
-        (read_version_range(NEW.versions)).spans,
-        (read_version_range(NEW.builds)).spans,
-        (read_version_range(NEW.os)).spans
+        (public.read_version_range(NEW.versions)).spans,
+        (public.read_version_range(NEW.builds)).spans,
+        (public.read_version_range(NEW.os)).spans
     )
         ON CONFLICT (rule) DO UPDATE SET versions = excluded.versions, builds = excluded.builds, os = excluded.os;
     RETURN NULL;

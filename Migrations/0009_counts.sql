@@ -6,9 +6,12 @@
 -- Servers add what they counted, many kinds of clients in one statement. What clients say is not verified: anybody can
 -- claim to be any version. No installation, no address and no attribute is kept.
 --
--- A row of an hour becomes part of its day's row, the one of the day's first hour, once the day is a week ago; later the
--- days are deleted. So sums over whole days never change until then, and a sum over any time that begins at the start of
--- a day (UTC) is right whether its hours are rolled up or not.
+-- A row of an hour becomes part of its day's row, the one of the day's first hour, once the day is a week ago; later
+-- the days are deleted. So sums over whole days never change until then, and a sum over any time that begins at the
+-- start of a day (UTC) is right whether its hours are rolled up or not.
+--
+-- Servers add to the rows of the present hour again and again: pages have room for new versions of their rows, and are
+-- cleaned early.
 
 SET LOCAL search_path = public, pg_temp;
 
@@ -24,7 +27,13 @@ CREATE TABLE check_counts (
     messages bigint NOT NULL CONSTRAINT check_counts_messages_check CHECK (messages BETWEEN 0 AND checks),
     lockouts bigint NOT NULL CONSTRAINT check_counts_lockouts_check CHECK (lockouts BETWEEN 0 AND messages),
     CONSTRAINT check_counts_key UNIQUE NULLS NOT DISTINCT (hour, bundle, platform, version, build, region, os)
-);
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
+
+-- Finds the checks of an app in some days; bundles are compared so that case does not count.
+CREATE INDEX check_counts_bundle_idx ON check_counts (lower(bundle COLLATE "C"), hour);
+
+-- There is no primary key to tell rows apart by, as most of its columns may be null: publications get whole rows.
+ALTER TABLE check_counts REPLICA IDENTITY FULL;
 
 COMMENT ON TABLE check_counts IS
     'Checks per hour and kind of client, added up by the servers; per day for days that are a week ago. Claims of the'
@@ -33,8 +42,10 @@ COMMENT ON COLUMN check_counts.hour IS 'Start of the hour; of the day, in UTC, o
 COMMENT ON COLUMN check_counts.bundle IS
     'The app as apps spells it; null, with all other members, for apps that are not in apps and for kinds of clients'
     ' beyond what is kept apart (merged_counts).';
-COMMENT ON COLUMN check_counts.platform IS 'The platform as rules name it; null: not sent, or not 1 to 32 letters, digits, _ and - of ASCII.';
-COMMENT ON COLUMN check_counts.version IS 'The version as the client wrote it, blanks at its ends cut; null: not sent or unreadable.';
+COMMENT ON COLUMN check_counts.platform IS
+    'The platform as rules name it; null: not sent, or something else than 1 to 32 ASCII letters, digits, "_" and "-".';
+COMMENT ON COLUMN check_counts.version IS
+    'The version as the client wrote it, blanks at its ends cut; null: not sent or unreadable.';
 COMMENT ON COLUMN check_counts.build IS 'The build, as the version; null also if it has more than 32 bytes.';
 COMMENT ON COLUMN check_counts.region IS 'The country in the client''s region; null: none.';
 COMMENT ON COLUMN check_counts.os IS 'The version of the operating system, as the build.';
@@ -48,7 +59,7 @@ CREATE TABLE rule_counts (
     sent bigint NOT NULL CONSTRAINT rule_counts_sent_check CHECK (sent >= 0),
     lockouts bigint NOT NULL CONSTRAINT rule_counts_lockouts_check CHECK (lockouts BETWEEN 0 AND sent),
     CONSTRAINT rule_counts_pkey PRIMARY KEY (hour, rule)
-);
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
 
 COMMENT ON TABLE rule_counts IS 'How often each rule''s message was sent, per hour. Rules that were removed stay.';
 COMMENT ON COLUMN rule_counts.hour IS 'As in check_counts.';

@@ -29,7 +29,8 @@ BEGIN
            AND at - r.live_at >= coalesce(rule.soak, '0')
            AND (r.withdrawn_at IS NULL OR r.withdrawn_at > at)
     ) THEN
-        RETURN 'a release that reaches ' || rule.target || coalesce(' on ' || array_to_string(rule.platforms, ', '), '');
+        RETURN 'a release that reaches ' || rule.target
+            || coalesce(' on ' || array_to_string(rule.platforms, ', '), '');
     ELSIF rollout_at(rule.key, at) = 0 THEN
         SELECT * INTO next_step FROM rollout_steps AS s
          WHERE s.rule = rule.key AND s.at > rule_waits_for.at AND s.rollout > 0
@@ -123,7 +124,8 @@ COMMENT ON COLUMN current_releases.version IS 'The version.';
 COMMENT ON COLUMN current_releases.build IS 'Its build number; null: not recorded.';
 COMMENT ON COLUMN current_releases.live_at IS 'Since when users can get it.';
 COMMENT ON COLUMN current_releases.min_os IS 'Lowest version of the operating system; null: any.';
-COMMENT ON COLUMN current_releases.regions IS 'Countries it is to be had in; null: all. Elsewhere an older one is.';
+COMMENT ON COLUMN current_releases.regions IS 
+    'Countries in which users can get it; null: all. Elsewhere they get an older one.';
 
 CREATE VIEW recent_checks WITH (security_invoker = true) AS
 SELECT period.name AS period,
@@ -135,14 +137,17 @@ SELECT period.name AS period,
        sum(c.messages)::bigint AS messages,
        sum(c.lockouts)::bigint AS lockouts
   FROM (VALUES ('24 hours', interval '24 hours'), ('7 days', interval '168 hours')) AS period(name, length)
+  -- A server whose clock is ahead must not count as today for ever.
   JOIN check_counts AS c ON c.hour >= now() - period.length AND c.hour <= now() + interval '1 hour'
  GROUP BY period.name, period.length, c.bundle, c.platform, c.version
  ORDER BY period.length, c.bundle, sum(c.checks) DESC, c.platform, c.version;
 
 COMMENT ON VIEW recent_checks IS
-    'Checks of the last 24 hours and of the last 7 days, by app, platform and version. What clients say is not verified.';
+    'Checks of the last 24 hours and of the last 7 days, by app, platform and version. What clients say is not'
+    ' verified.';
 COMMENT ON COLUMN recent_checks.period IS '24 hours or 7 days.';
-COMMENT ON COLUMN recent_checks.bundle IS 'The app; null: apps that are not in apps, and what was too varied to keep apart.';
+COMMENT ON COLUMN recent_checks.bundle IS
+    'The app; null: apps that are not in apps, and what was too varied to keep apart.';
 COMMENT ON COLUMN recent_checks.platform IS 'The platform; null: not sent, or none that is known.';
 COMMENT ON COLUMN recent_checks.version IS 'The version as clients wrote it; null: not sent or unreadable.';
 COMMENT ON COLUMN recent_checks.checks IS 'How many checks.';
@@ -151,6 +156,42 @@ COMMENT ON COLUMN recent_checks.messages IS 'Those that were answered with a mes
 COMMENT ON COLUMN recent_checks.lockouts IS 'Those that were answered with a lockout.';
 
 -- The history, to be read.
+
+-- What is as it would be if nothing had been said is left out.
+CREATE FUNCTION row_contents(table_name text, row_then jsonb) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN (
+        SELECT string_agg(
+                   format('%s %s', field.name, value_text(field.value #>> '{}')), ', ' ORDER BY field.name COLLATE "C"
+               )
+          FROM jsonb_each(row_then) AS field(name, value)
+         WHERE field.name <> ALL (key_columns(table_name))
+           AND field.value NOT IN ('null', 'false')
+           AND NOT (table_name = 'rules' AND (field.name, field.value) IN (('rollout', '100'), ('position', '0')))
+    );
+END
+$$;
+
+COMMENT ON FUNCTION row_contents(text, jsonb) IS
+    'The columns of a row other than its key that hold something else than their default, in one line.';
+
+CREATE FUNCTION value_text(value text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN CASE
+        WHEN value IS NULL THEN '-'
+        WHEN length(value) > 200 THEN left(value, 199) || '…'
+        ELSE value
+    END;
+END
+$$;
+
+COMMENT ON FUNCTION value_text(text) IS 'A value as the history shows it: at most 200 characters of it, - for NULL.';
 
 CREATE FUNCTION row_difference(table_name text, key jsonb, before jsonb, after jsonb) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -163,11 +204,11 @@ DECLARE
     );
 BEGIN
     RETURN CASE
-        WHEN before IS NULL THEN 'added ' || name
-        WHEN after IS NULL THEN 'removed ' || name
+        WHEN before IS NULL THEN 'added ' || name || coalesce(': ' || row_contents(table_name, after), '')
+        WHEN after IS NULL THEN 'removed ' || name || coalesce(': ' || row_contents(table_name, before), '')
         ELSE name || ': ' || (
             SELECT string_agg(
-                       format('%s %s -> %s', changed, coalesce(before ->> changed, '-'), coalesce(after ->> changed, '-')),
+                       format('%s %s -> %s', changed, value_text(before ->> changed), value_text(after ->> changed)),
                        ', '
                        ORDER BY changed COLLATE "C"
                    )
@@ -239,12 +280,13 @@ CREATE FUNCTION rows_at(table_name text, revision bigint) RETURNS SETOF jsonb
 AS $$
 #variable_conflict error
 DECLARE
-    names CONSTANT text[] := key_columns(table_name);
+    names CONSTANT text[] := public.key_columns(table_name);
     newest CONSTANT bigint := (SELECT p.revision FROM policy_revision AS p);
     missing bigint;
 BEGIN
     IF names IS NULL THEN
-        RAISE invalid_parameter_value USING MESSAGE = format('there is no policy table %s', quoted(rows_at.table_name));
+        RAISE invalid_parameter_value USING
+            MESSAGE = format('there is no policy table %s', public.quoted(rows_at.table_name));
     ELSIF rows_at.revision BETWEEN 0 AND newest IS NOT TRUE THEN
         RAISE invalid_parameter_value USING
             MESSAGE = format('there is no revision %s', coalesce(rows_at.revision::text, 'NULL')),
@@ -263,11 +305,11 @@ BEGIN
     RETURN QUERY EXECUTE format(
         $query$
         WITH later AS MATERIALIZED (
-            SELECT c.change, c.key, row_columns(c.before, $1) AS old_key, c.before
+            SELECT c.change, c.key, public.row_columns(c.before, $1) AS old_key, c.before
               FROM change_rows AS c
              WHERE c.table_name = %1$L AND c.change > $2
              UNION ALL
-            SELECT $3 + 1, e.key, row_columns(e.before, $1), e.before
+            SELECT $3 + 1, e.key, public.row_columns(e.before, $1), e.before
               FROM edited_rows AS e
              WHERE e.xid = pg_current_xact_id_if_assigned() AND e.at = now() AND e.table_name = %1$L
         ),
@@ -286,7 +328,7 @@ BEGIN
          UNION ALL
         SELECT present.row
           FROM (SELECT to_jsonb(r) AS row FROM public.%1$I AS r) AS present
-         WHERE NOT EXISTS (SELECT FROM touched AS t WHERE t.key = row_columns(present.row, $1))
+         WHERE NOT EXISTS (SELECT FROM touched AS t WHERE t.key = public.row_columns(present.row, $1))
         $query$,
         rows_at.table_name
     ) USING names, rows_at.revision, newest;
@@ -396,3 +438,29 @@ REVOKE ALL ON FUNCTION
     rows_at(text, bigint), apps_at(bigint), store_links_at(bigint), releases_at(bigint), rules_at(bigint),
     rule_texts_at(bigint), rollout_steps_at(bigint)
     FROM PUBLIC;
+
+-- The one list of the functions that are meant to be called by people and scripts; the others serve these, the tables
+-- and the triggers, and may change with any version.
+
+CREATE VIEW user_functions WITH (security_invoker = true) AS
+SELECT listed.function::text AS function, obj_description(listed.function, 'pg_proc') AS does
+  FROM (
+      VALUES ('messages_for(jsonb, timestamptz)'::regprocedure),
+             ('explain_check(jsonb, timestamptz)'::regprocedure),
+             ('undo_change(bigint)'::regprocedure),
+             ('version_compare(text, text)'::regprocedure),
+             ('version_matches(text, text)'::regprocedure),
+             ('rollout_bucket(text, text)'::regprocedure),
+             ('rollout_at(text, timestamptz)'::regprocedure),
+             ('apps_at(bigint)'::regprocedure),
+             ('store_links_at(bigint)'::regprocedure),
+             ('releases_at(bigint)'::regprocedure),
+             ('rules_at(bigint)'::regprocedure),
+             ('rule_texts_at(bigint)'::regprocedure),
+             ('rollout_steps_at(bigint)'::regprocedure),
+             ('schema_faults()'::regprocedure)
+  ) AS listed(function);
+
+COMMENT ON VIEW user_functions IS 'The functions that are meant to be called by people and scripts, with what they do.';
+COMMENT ON COLUMN user_functions.function IS 'The function and its arguments.';
+COMMENT ON COLUMN user_functions.does IS 'What it does.';

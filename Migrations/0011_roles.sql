@@ -81,7 +81,7 @@ GRANT INSERT, UPDATE, DELETE ON check_counts, rule_counts, merged_counts TO vers
 
 GRANT INSERT, UPDATE, DELETE ON apps, store_links, releases, rules, rule_texts, rollout_steps TO versiongate_admin;
 GRANT SELECT ON
-    changes, change_rows, active_rules, rollout_now, current_releases, recent_checks, history
+    changes, change_rows, active_rules, rollout_now, current_releases, recent_checks, history, user_functions
     TO versiongate_admin;
 GRANT EXECUTE ON FUNCTION
     undo_change(bigint), rows_at(text, bigint), apps_at(bigint), store_links_at(bigint), releases_at(bigint),

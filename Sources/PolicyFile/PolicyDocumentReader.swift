@@ -240,6 +240,12 @@ struct PolicyDocumentReader {
         document.places[row.table, default: []].append(places)
     }
 
+    /// The names in their order, each once.
+    private static func distinct(_ names: [UTF8Text]) -> [UTF8Text] {
+        var known: Set<UTF8Text> = []
+        return names.filter { known.insert($0).inserted }
+    }
+
     /// The value in the one form in which the database keeps it.
     private mutating func normalised(
         _ value: PolicyValue,
@@ -251,11 +257,8 @@ struct PolicyDocumentReader {
         switch (table, column.name, value) {
         case (.releases, "platform", .text(let platform)): return .text(UTF8Text(Platform(platform.string).name))
         case (.rules, "platforms", .texts(let platforms)):
-            var names: [UTF8Text] = []
-            for name in platforms.map({ UTF8Text(Platform($0.string).name) }) where !names.contains(name) {
-                names.append(name)
-            }
-            return .texts(names)
+            return .texts(Self.distinct(platforms.map { UTF8Text(Platform($0.string).name) }))
+        case (_, _, .texts(let names)): return .texts(Self.distinct(names))
         case (.rules, "bundle", .text(let bundle)):
             guard let spelled = bundles[bundle.lowercasedASCII] else {
                 fault(

@@ -60,7 +60,9 @@ struct PolicyGenerator {
     }
 
     private mutating func release(_ id: Int64) -> Release {
-        Release(
+        let liveAt = random.chance(92) ? time() : nil
+        let withdrawnAt = random.chance(12) ? time() : nil
+        return Release(
             id: id,
             bundle: random.chance(92) ? Pools.bundles[0] : Pools.bundles[1],
             platform: random.chance(85) ? "ios" : random.pick(Pools.platformsOfRules),
@@ -68,9 +70,9 @@ struct PolicyGenerator {
             build: random.pick(Pools.builds, chance: 60),
             minOS: random.pick(Pools.osVersions, chance: 40),
             regions: regions(chance: 50),
-            liveAt: random.chance(92) ? time() : nil,
+            liveAt: liveAt,
             staged: random.chance(12),
-            withdrawnAt: random.chance(12) ? time() : nil
+            withdrawnAt: withdrawnAt.map { max($0, liveAt ?? $0) }
         )
     }
 
@@ -93,13 +95,14 @@ struct PolicyGenerator {
         )
         rule.attributes = attributes()
         rule.target = target
-        rule.soakMicroseconds = random.pick(Pools.soaks)
+        let soak = random.pick(Pools.soaks)
         rule.rollout = random.chance(65) ? .all : rollout(key)
         rule.startsAt = random.chance(10) ? time() : nil
         rule.endsAt = random.chance(10) ? time() : nil
         rule.link = random.pick(random.chance(97) ? Pools.links : Pools.wrongLinks, chance: 45)
         rule.lockout = random.chance(45)
-        rule.lockoutWithoutUpdate = random.chance(15)
+        rule.lockoutWithoutUpdate = random.chance(15) && rule.lockout
+        rule.soakMicroseconds = target != nil || rule.lockout ? soak : 0
         rule.final = random.chance(15)
         rule.texts = (random.some(Pools.languages, upTo: 4, chance: 45) ?? []).map { language in
             RuleText(language: language, title: "\(language): {app}", text: text(target))

@@ -14,7 +14,7 @@ enum Pools {
     static let appNames = ["Doto", "{target}", "{target}", "{app}", "D\"ot\\o\u{E9}"]
 
     static let platforms = ["ios", "android", "macos"]
-    static let platformsOfRules = ["ios", "android", "macos", "iPadOS", "iPhone OS", "IOS", "Android", "\u{130}OS"]
+    static let platformsOfRules = ["ios", "android", "macos", "iPadOS", "iPhone OS", "IOS", "Android"]
     static let platformsOfClients = [
         "ios", "ios", "ios", "ios", "ios", "ios", "ios", "ios", "IOS", "iPadOS", "iPhone OS", "iphoneos", "android",
         "Android", "macos", "\u{130}OS", "web",

@@ -62,6 +62,21 @@ struct PolicyDocumentTests {
         #expect(rule["attributes"] == .attributes(["n": ["1.0", "true"]]))
     }
 
+    @Test("takes what a list holds twice once, as the database does")
+    func keepsEachItemOnce() throws {
+        let rows = try read(
+            """
+            versiongate: 1
+            apps: {a: {releases: [{version: 1, platform: ios, regions: [US, JP, US]}]}}
+            rules: {k: {title: t, text: x, platforms: [iOS, android, iPadOS], regions: [JP, JP], languages: [de, zh, de]}}
+            """
+        )
+        #expect(rows[.releases][0]["regions"] == .texts(["US", "JP"]))
+        #expect(rows[.rules][0]["platforms"] == .texts(["ios", "android"]))
+        #expect(rows[.rules][0]["regions"] == .texts(["JP"]))
+        #expect(rows[.rules][0]["languages"] == .texts(["de", "zh"]))
+    }
+
     @Test("takes null as absence alone, and null in quotation marks as a text")
     func readsAbsence() throws {
         let rows = try read(

@@ -24,16 +24,16 @@ struct PolicyRowsGenerator {
         "a\nb\n",
         "a\n", "\na", "\n\na", " a\nb", "a\n b", "a \nb", "a\n\n", "- a\n- b", "key: |\n  text", "# a\nb", "a\n# b",
         "\u{E9}",
-        "e\u{301}", "\u{1F600}", "\u{2028}", "\u{2029}x", "\u{FEFF}", "\u{FFFD}", "\u{E000}", "\u{FFFE}", "\u{10FFFF}",
-        "\u{3000}a", "\u{200B}", "\u{202E}abc", "\u{130}", "Norge", "{app} \u{2026}", "{app}: please update",
+        "e\u{301}", "\u{1F600}", "\u{FFFD}", "\u{E000}", "\u{10FFFD}", "\u{3000}a", "a\u{200B}", "\u{2067}abc\u{2069}",
+        "\u{130}", "Norge", "{app} \u{2026}", "{app}: please update",
     ]
     /// What only a note may hold.
     static let awkwardNotes = [
-        "", " ", "\t", "a\tb", "a\r\nb", "\r", "\u{1}", "\u{1B}[31m", "\u{7F}", "\u{85}", "\u{9F}",
+        "", " ", "\t", "a\tb", "\u{2028}", "\u{2029}x", "\u{FEFF}", "\u{FFFE}", "\u{10FFFF}", "\u{202E}abc", "\u{200B}",
     ]
 
     private static let bundles = [
-        "com.example.doto", "com.example.Other", "NO", "1.10", "null", "caf\u{E9}", "*", "a:b", "#",
+        "com.example.doto", "com.example.Other", "NO", "1.10", "null", "*", "a:b", "#",
     ]
     private static let versions = ["1.0", "1.10", "1.2", "1.2-beta", "1.2.1", "2", "v3", "4 (45)", "0", "1e", "010"]
     private static let ranges = [
@@ -42,7 +42,7 @@ struct PolicyRowsGenerator {
     private static let links = [
         "https://example.com/?a=b&c=#x", "store", "market://details?id=a", "https://e/%20:[1]", "http://[::1]/{a}'\"",
     ]
-    private static let languages = ["no", "de", "zh-Hant", "EN-us", "on", "y", "n"]
+    private static let languages = ["no", "de", "zh-Hant", "EN-us", "nb", "yo"]
 
     /// The next policy.
     mutating func rows() -> PolicyRows {
@@ -72,6 +72,7 @@ struct PolicyRowsGenerator {
         }
         for _ in 0..<Int.random(in: 0...6, using: &random) {
             let version = random.pick(Self.versions)
+            let times = [timestamp(after: nil), timestamp(after: nil)].sorted()
             rows.append(
                 PolicyRow(
                     .releases,
@@ -79,8 +80,8 @@ struct PolicyRowsGenerator {
                         bundle, Self.text(version), Self.text(random.pick(["ios", "android"])),
                         maybe { Self.text($0.random.pick(["1", "42", "1.10", "0.1"])) },
                         maybe { Self.text($0.random.pick(["14", "15.10"])) }, maybe { $0.regions() },
-                        maybe { $0.time() },
-                        .boolean(random.chance(30)), maybe { $0.time() }, maybe { $0.note() },
+                        maybe { _ in .time(times[0]) }, .boolean(random.chance(30)),
+                        maybe { _ in .time(times[1]) }, maybe { $0.note() },
                     ]
                 )
             )
@@ -90,6 +91,7 @@ struct PolicyRowsGenerator {
     private mutating func appendRule(_ key: String, _ bundles: [String], to rows: inout PolicyRows) {
         let bundle = random.chance(70) ? Self.text(random.pick(bundles)) : .null
         let target = bundle != .null && random.chance(40) ? Self.text(random.pick(Self.versions)) : .null
+        let locksOut = random.chance(40)
         let start =
             random.chance(30) ? Timestamp(secondsSince1970: Int64.random(in: 0...2_000_000_000, using: &random)) : nil
         rows.append(
@@ -101,16 +103,17 @@ struct PolicyRowsGenerator {
                     maybe { Self.text($0.random.pick(Self.ranges)) }, maybe { Self.text($0.random.pick(Self.ranges)) },
                     maybe { Self.text($0.random.pick(Self.ranges)) },
                     maybe {
-                        .texts($0.random.some(["ios", "android", "no", "[a", "b, c"].map { UTF8Text($0) }, upTo: 3))
+                        .texts($0.random.some(["ios", "android", "no", "1.0", "web os"].map { UTF8Text($0) }, upTo: 3))
                     },
                     maybe { $0.regions() },
                     maybe { .texts($0.random.some(["no", "de", "*", "zh-Hant"].map { UTF8Text($0) }, upTo: 3)) },
-                    maybe { $0.attributes() }, target, maybe { $0.soak() }, percentage(),
+                    maybe { $0.attributes() }, target,
+                    maybe { target != .null || locksOut ? $0.soak() : .null }, percentage(),
                     start.map { .time($0) } ?? .null,
                     maybe { .time(($0.timestamp(after: start))) }, title(), body(),
-                    maybe { Self.text($0.random.pick(Self.links)) }, .boolean(random.chance(40)),
+                    maybe { Self.text($0.random.pick(Self.links)) }, .boolean(locksOut),
                     // A lockout that needs no way out is accepted whatever the releases are.
-                    .boolean(true), .boolean(random.chance(20)), maybe { $0.note() },
+                    .boolean(locksOut), .boolean(random.chance(20)), maybe { $0.note() },
                 ]
             )
         )
@@ -148,7 +151,7 @@ struct PolicyRowsGenerator {
     /// A text that people can see, as the database wants it.
     private mutating func title() -> PolicyValue {
         let text = awkward()
-        return Self.text(text.allSatisfy { $0 == " " || $0 == "\n" } ? "x\(text)" : text)
+        return Self.text(text.allSatisfy { " \n\u{A0}".contains($0) } ? "x\(text)" : text)
     }
 
     private mutating func body() -> PolicyValue { title() }
@@ -162,7 +165,8 @@ struct PolicyRowsGenerator {
     }
 
     private mutating func attributes() -> PolicyValue {
-        let names = random.some(Self.awkwardTexts + ["channel", String(repeating: "long ", count: 400) + "."], upTo: 4)
+        let plain = Self.awkwardTexts.filter { !$0.hasPrefix(" ") && !$0.hasSuffix(" ") && !$0.contains("\n") }
+        let names = random.some(plain + ["channel", String(repeating: "long ", count: 25) + "."], upTo: 4)
         var attributes: [UTF8Text: [UTF8Text]] = [:]
         for name in names { attributes[UTF8Text(name)] = random.some(Self.awkwardTexts, upTo: 3).map { UTF8Text($0) } }
         return .attributes(attributes)
@@ -182,8 +186,6 @@ struct PolicyRowsGenerator {
             random.chance(50) ? .all : Percentage(hundredths: Int.random(in: 0...10_000, using: &random)) ?? .all
         )
     }
-
-    private mutating func time() -> PolicyValue { .time(timestamp(after: nil)) }
 
     private mutating func timestamp(after start: Timestamp?) -> Timestamp {
         if let start { return start.advanced(byMicroseconds: Int64.random(in: 1...9_000_000_000_000, using: &random)) }

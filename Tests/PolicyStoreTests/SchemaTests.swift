@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Foundation
 import Postgres
 import TestDatabase
 import Testing
@@ -125,7 +126,53 @@ struct SchemaTests {
                   WHERE i.indrelid = t::regclass AND i.indisprimary)
             """
         ),
+        Rule(
+            "Every table can be published: subscribers can tell its rows apart",
+            """
+            SELECT relname FROM pg_class AS c
+             WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relreplident <> 'f'
+               AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = c.oid AND indisprimary AND indimmediate)
+            """
+        ),
+        Rule(
+            "Every text of the policy has a bound",
+            """
+            SELECT t || '.' || a.attname FROM unnest('{apps,store_links,releases,rules,rule_texts,rollout_steps}'::text[]) AS t
+              JOIN pg_attribute AS a ON a.attrelid = t::regclass AND a.attnum > 0
+               AND a.atttypid IN ('text'::regtype, 'text[]'::regtype, 'jsonb'::regtype)
+              LEFT JOIN pg_constraint AS c ON c.conrelid = a.attrelid AND a.attnum = ANY (c.conkey)
+               AND (c.contype = 'f' OR pg_get_constraintdef(c.oid) LIKE '%check_%')
+             WHERE c.oid IS NULL
+            """
+        ),
+        Rule(
+            "Every function for people can be called by the admins",
+            """
+            SELECT function FROM user_functions
+             WHERE NOT has_function_privilege('versiongate_admin', function::regprocedure, 'EXECUTE') OR does IS NULL
+            """
+        ),
     ]
+
+    @Test("lists the functions for people: all that the guide calls, and nothing that serves others alone")
+    func listsFunctionsForPeople() async throws {
+        let owner = try await TestDatabase.current.connect()
+        let listed = try await owner.query("SELECT split_part(function, '(', 1) FROM user_functions")
+            .map { try $0.decode(0, as: String.self) }
+        let ours = try await owner.query(
+            "SELECT DISTINCT proname::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace"
+        )
+        .map { try $0.decode(0, as: String.self) }
+        let guide = try String(
+            contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .appending(path: "../../Sources/VersionGateCommands/VersionGate.docc/AdministrationInSQL.md"),
+            encoding: .utf8
+        )
+        let called = ours.filter { guide.contains("\($0)(") }
+        #expect(!called.isEmpty)
+        #expect(Set(called).subtracting(listed) == [])
+        #expect(Set(listed).subtracting(ours) == [])
+    }
 
     @Test("holds to its rules", arguments: rules)
     func holds(_ rule: Rule) async throws {

@@ -18,4 +18,18 @@ extension PolicyEditor {
             [selection.bundle, selection.version, selection.platform, selection.build, selection.region]
         ).map { try $0.decode(0, as: Int64.self) }
     }
+
+    /// Says from when on users can no longer get a release.
+    ///
+    /// One that would be live only later is withdrawn at that time, so that users never get it.
+    ///
+    /// - Parameters:
+    ///   - row: The id of the row.
+    ///   - time: From when on.
+    public func withdraw(_ row: ColumnValue, at time: String) throws {
+        _ = try session.query(
+            "UPDATE public.releases SET withdrawn_at = greatest($1::timestamptz, live_at) WHERE id = $2::bigint",
+            [time, row.parameter]
+        )
+    }
 }

@@ -32,7 +32,7 @@ struct ReleaseWithdrawCommand: AsyncParsableCommand {
         let time = (at?.timestamp(now: now) ?? now).description
         try await options.edit { editor in
             try selector.forEach(editor) { row in
-                try editor.update(.releases, where: [row], set: [.time("withdrawn_at", time)])
+                try editor.withdraw(row, at: time)
             }
         }
     }

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import PolicyStore
+
+/// What people see who administer in SQL.
+@Suite("Views for people", .migratedDatabase)
+struct AdministrationTests {
+    @Test("tell in the history what a row held that was added or removed")
+    func contentsInTheHistory() async throws {
+        let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
+        try await admin.execute("INSERT INTO apps (bundle, name) VALUES ('a', 'Doto')")
+        try await admin.execute(
+            """
+            INSERT INTO rules (key, bundle, title, text, versions, rollout, enabled, note)
+            VALUES ('k', 'a', 't', 'x', '<1.2', 25, true, repeat('n', 300))
+            """
+        )
+        try await admin.execute("INSERT INTO rollout_steps VALUES ('k', '2030-01-01Z', 100)")
+        try await admin.execute("UPDATE rules SET title = 'u'")
+        try await admin.execute("DELETE FROM rules")
+        let edits = try await admin.query("SELECT edits FROM history ORDER BY change")
+            .map { try $0.decode(0, as: String.self) }
+        let note = String(repeating: "n", count: 199) + "…"
+        #expect(
+            edits.prefix(4) == [
+                "added apps a: name Doto",
+                "added rules k: bundle a, enabled true, note \(note), rollout 25, text x, title t, versions <1.2",
+                "added rollout_steps k 2030-01-01T00:00:00+00:00: rollout 100",
+                "rules k: title t -> u",
+            ]
+        )
+        #expect(
+            Set(edits.last?.split(separator: "\n") ?? []) == [
+                "removed rules k: bundle a, enabled true, note \(note), rollout 25, text x, title u, versions <1.2",
+                "removed rollout_steps k 2030-01-01T00:00:00+00:00: rollout 100",
+            ]
+        )
+    }
+
+    @Test("do not count an hour as recent that a server's clock put ahead")
+    func hoursAhead() async throws {
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute(
+            """
+            INSERT INTO check_counts VALUES (date_trunc('hour', now()), 'a', 'ios', '1', NULL, NULL, NULL, 3, 0, 0),
+                ('2099-01-01Z', 'a', 'ios', '1', NULL, NULL, NULL, 5, 0, 0)
+            """
+        )
+        let checks = try await owner.query("SELECT sum(checks)::int8 FROM recent_checks WHERE period = '24 hours'")
+        #expect(try checks.value(as: Int64.self) == 3)
+    }
+
+    @Test("and all tables can be published for everything that follows them")
+    func canBePublished() async throws {
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute(
+            """
+            CREATE PUBLICATION everything FOR ALL TABLES;
+            INSERT INTO check_counts VALUES ('2026-03-01T12:00Z', NULL, NULL, NULL, NULL, NULL, NULL, 3, 0, 0)
+                ON CONFLICT ON CONSTRAINT check_counts_key DO NOTHING;
+            UPDATE check_counts SET checks = 4;
+            INSERT INTO apps (bundle) VALUES ('a');
+            INSERT INTO store_links VALUES ('a', 'ios', 'https://example.com/');
+            INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '1');
+            INSERT INTO rules (key, bundle, title, text) VALUES ('k', 'a', 't', 'x');
+            INSERT INTO rule_texts VALUES ('k', 'de', 't', 'x');
+            INSERT INTO rollout_steps VALUES ('k', '2030-01-01Z', 100);
+            UPDATE apps SET bundle = 'b';
+            UPDATE rollout_steps SET at = '2031-01-01Z';
+            DELETE FROM check_counts;
+            DELETE FROM apps;
+            """
+        )
+        #expect(try await owner.query("SELECT count(*) FROM changes").value(as: Int.self) > 0)
+    }
+}

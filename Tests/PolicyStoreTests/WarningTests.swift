@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Postgres
+import Synchronization
+import TestDatabase
+import Testing
+
+/// Writes that the database accepts, and yet says something about.
+@Suite("The database warns", .migratedDatabase)
+struct WarningTests {
+    /// The messages of the warnings that a script causes after an example is there.
+    private func warnings(_ script: String) async throws -> [String] {
+        let told = Mutex<[String]>([])
+        let connection = try await TestDatabase.current.connect(user: "versiongate_admin") { notice in
+            told.withLock { $0.append(notice.message) }
+        }
+        try await connection.execute(
+            """
+            INSERT INTO apps (bundle) VALUES ('a'), ('empty');
+            INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '1');
+            INSERT INTO store_links VALUES ('a', 'android', 'market://details?id=a');
+            INSERT INTO rules (key, title, text) VALUES ('k', 't {app}', 'x');
+            """
+        )
+        #expect(told.withLock(\.self) == [])
+        try await connection.execute(script)
+        await connection.close()
+        return told.withLock(\.self)
+    }
+
+    @Test(
+        "of braces that are not filled in, once",
+        arguments: [
+            ("UPDATE rules SET title = '{name}'", ["rules.title: {name} is not filled in"]),
+            (
+                "UPDATE rules SET text = 'x {App} {app}'; UPDATE rules SET title = 'u'",
+                ["rules.text: {App} is not filled in"]
+            ),
+            ("INSERT INTO rule_texts VALUES ('k', 'de', '{Ziel}', 'x')", ["rule_texts.title: {Ziel} is not filled in"]),
+            ("UPDATE rules SET text = 'in { braces } {} {1}', note = '{name}'", []),
+        ]
+    )
+    func ofBraces(_ script: String, _ expected: [String]) async throws {
+        #expect(try await warnings(script) == expected)
+    }
+
+    @Test(
+        "of a platform that no release and no store link has",
+        arguments: [
+            ("'a', '{ios,Android}'", []),
+            ("'a', '{iso,ios}'", ["rule \"p\": no release and no store link is on iso"]),
+            ("'a', '{macos,web}'", ["rule \"p\": no release and no store link is on macos, web"]),
+            ("'empty', '{ios,macos}'", []),
+            ("'empty', '{iso}'", ["rule \"p\": no release and no store link is on iso"]),
+            ("NULL, '{ios}'", []),
+            ("NULL, '{tvos}'", ["rule \"p\": no release and no store link is on tvos"]),
+        ]
+    )
+    func ofPlatforms(_ values: String, _ expected: [String]) async throws {
+        let insertion = "INSERT INTO rules (key, title, text, bundle, platforms) VALUES ('p', 't', 'x', \(values));"
+        #expect(try await warnings(insertion + "UPDATE rules SET title = 'u', platforms = platforms") == expected)
+    }
+}
