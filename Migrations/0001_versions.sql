@@ -115,6 +115,7 @@ COMMENT ON TYPE version_spans IS 'What a version range means: the spans of versi
 CREATE FUNCTION version_family(key bytea) RETURNS bytea
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
 AS $$
 DECLARE
     count integer := 0;
@@ -134,7 +135,6 @@ COMMENT ON FUNCTION version_family(bytea) IS
 CREATE FUNCTION version_family_start(numbers text[]) RETURNS bytea
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
-    SET standard_conforming_strings = on
 AS $$
 BEGIN
     RETURN version_family(version_key(array_to_string(coalesce(nullif(numbers, '{}'), '{0}'), '.')));
@@ -226,6 +226,7 @@ CREATE FUNCTION version_operator_fault(
 )
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
 AS $$
 DECLARE
     operator CONSTANT text := replace(written, ' ', '');
@@ -262,6 +263,7 @@ COMMENT ON FUNCTION version_operator_fault(text, text) IS
 CREATE FUNCTION version_separator_fault(side text, OUT fault text, OUT hint text, OUT meant text)
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
 AS $$
 DECLARE
     words CONSTANT text := regexp_replace(side, '[ \t]+', ' ', 'g');
@@ -529,6 +531,7 @@ CREATE FUNCTION read_version_range(
 )
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
 AS $$
 DECLARE
     sides CONSTANT text[] := string_to_array(range, '||');

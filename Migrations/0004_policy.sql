@@ -110,16 +110,7 @@ CREATE TABLE rules (
             OR refuse('rules.target', 'a target without an app', 'Set bundle: the target is one of its releases.')
         )
     ),
-    soak interval CONSTRAINT rules_soak_check CHECK (
-        check_soak(soak, 'rules.soak')
-        AND (
-            soak IS NULL OR soak <= '0' OR target IS NOT NULL OR lockout
-            OR refuse(
-                'rules.soak', 'a soak without a target and without a lockout',
-                'Set target or lockout: no other rule asks how long a release has been live. Or set soak to NULL.'
-            )
-        )
-    ),
+    soak interval CONSTRAINT rules_soak_check CHECK (check_soak(soak, 'rules.soak')),
     rollout numeric NOT NULL DEFAULT 100
         CONSTRAINT rules_rollout_check CHECK (check_percentage(rollout, 'rules.rollout')),
     starts_at timestamptz CONSTRAINT rules_starts_at_check CHECK (check_time(starts_at, 'rules.starts_at')),
@@ -146,13 +137,7 @@ CREATE TABLE rules (
     ),
     link text CONSTRAINT rules_link_check CHECK (link = 'store' OR check_link(link, 'rules.link')),
     lockout boolean NOT NULL DEFAULT false,
-    lockout_without_update boolean NOT NULL DEFAULT false CONSTRAINT rules_lockout_without_update_check CHECK (
-        NOT lockout_without_update OR lockout
-        OR refuse(
-            'rules.lockout_without_update', 'the rule does not lock out',
-            'Set lockout as well, or set lockout_without_update to false.'
-        )
-    ),
+    lockout_without_update boolean NOT NULL DEFAULT false,
     final boolean NOT NULL DEFAULT false,
     note text CONSTRAINT rules_note_check CHECK (check_note(note, 'rules.note'))
 );
@@ -402,6 +387,20 @@ BEGIN
     IF TG_OP = 'INSERT' OR NEW.text <> OLD.text THEN
         PERFORM warn_of_placeholder(NEW.text, 'rules.text');
     END IF;
+    IF NEW.soak > '0' AND NEW.target IS NULL AND NOT NEW.lockout AND (
+        TG_OP = 'INSERT' OR (NEW.soak, NEW.target, NEW.lockout) IS DISTINCT FROM (OLD.soak, OLD.target, OLD.lockout)
+    ) THEN
+        RAISE WARNING USING
+            MESSAGE = format('rule %s: soak has no effect without a target or a lockout', quoted(NEW.key)),
+            HINT = 'Set target or lockout: no other rule asks how long a release has been live. Or set soak to NULL.';
+    END IF;
+    IF NEW.lockout_without_update AND NOT NEW.lockout AND (
+        TG_OP = 'INSERT' OR (NEW.lockout_without_update, NEW.lockout) <> (OLD.lockout_without_update, OLD.lockout)
+    ) THEN
+        RAISE WARNING USING
+            MESSAGE = format('rule %s: lockout_without_update has no effect without lockout', quoted(NEW.key)),
+            HINT = 'Set lockout as well, or set lockout_without_update to false.';
+    END IF;
     IF NEW.platforms IS NULL OR TG_OP = 'UPDATE' AND NEW.platforms IS NOT DISTINCT FROM OLD.platforms THEN
         RETURN NULL;
     END IF;
@@ -427,9 +426,11 @@ END
 $$;
 
 COMMENT ON FUNCTION warn_of_rule() IS
-    'Trigger: warns of braces in the texts of a rule that are not filled in, and of platforms that nothing else names.';
+    'Trigger: warns of what has no effect in a rule (braces that are not filled in, soak, lockout_without_update), and of'
+    ' platforms that nothing else names.';
 
-CREATE TRIGGER rules_warning AFTER INSERT OR UPDATE OF title, text, platforms ON rules
+CREATE TRIGGER rules_warning
+    AFTER INSERT OR UPDATE OF title, text, platforms, target, soak, lockout, lockout_without_update ON rules
     FOR EACH ROW EXECUTE FUNCTION warn_of_rule();
 
 CREATE FUNCTION warn_of_rule_text() RETURNS trigger

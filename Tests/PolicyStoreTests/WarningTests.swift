@@ -46,6 +46,31 @@ struct WarningTests {
     }
 
     @Test(
+        "of columns that have no effect",
+        arguments: [
+            (
+                "UPDATE rules SET soak = '1 day'; UPDATE rules SET note = 'n'",
+                ["rule \"k\": soak has no effect without a target or a lockout"]
+            ),
+            ("UPDATE rules SET soak = '1 day', lockout = true", []),
+            ("UPDATE rules SET soak = '1 day', bundle = 'a', target = '1.2'", []),
+            (
+                "UPDATE rules SET soak = '1 day', lockout = true; UPDATE rules SET lockout = false",
+                ["rule \"k\": soak has no effect without a target or a lockout"]
+            ),
+            ("UPDATE rules SET soak = '0'", []),
+            (
+                "UPDATE rules SET lockout_without_update = true",
+                ["rule \"k\": lockout_without_update has no effect without lockout"]
+            ),
+            ("UPDATE rules SET lockout_without_update = true, lockout = true", []),
+        ]
+    )
+    func ofWhatHasNoEffect(_ script: String, _ expected: [String]) async throws {
+        #expect(try await warnings(script) == expected)
+    }
+
+    @Test(
         "of a platform that no release and no store link has",
         arguments: [
             ("'a', '{ios,Android}'", []),
