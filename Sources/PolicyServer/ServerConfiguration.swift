@@ -45,7 +45,7 @@ public struct ServerConfiguration: Sendable {
     /// | `versiongate.managementPort` | `VERSIONGATE_MANAGEMENT_PORT` | `9090` | its TCP port |
     /// | `versiongate.managementNames` | `VERSIONGATE_MANAGEMENT_NAMES` | none | host names, separated by commas, that the management listener may be asked by |
     /// | `versiongate.countInterval` | `VERSIONGATE_COUNT_INTERVAL` | `10` | seconds between two writes of counts, 0 to 3600; 0: checks are not counted |
-    /// | `versiongate.countKeys` | `VERSIONGATE_COUNT_KEYS` | `50000` | kinds of clients that are kept apart in an hour, 0 to 10000000; the rest is counted together |
+    /// | `versiongate.countKeys` | `VERSIONGATE_COUNT_KEYS` | `50000` | kinds of clients that are kept apart in an hour, besides those of the last days, 0 to 10000000; of the rest, the version is counted where it is that of a release |
     /// | `versiongate.countDays` | `VERSIONGATE_COUNT_DAYS` | `400` | days that counts are kept, 1 to 36500 |
     /// | `versiongate.drainSeconds` | `VERSIONGATE_DRAIN_SECONDS` | `0` | how long `/ready` says 503 before the public listener closes, 0 to 3600 |
     ///

@@ -456,7 +456,10 @@ struct CountStoreTests {
         try await add(batch([("a - - - - -", 4)]), server)
         let admin = try await database.connect(user: "versiongate_admin")
         #expect(try await rows(admin, Self.all).count == 1)
-        for statement in ["INSERT INTO rule_counts VALUES (now(), 'x', 1, 0)", "UPDATE check_counts SET checks = 9"] {
+        for statement in [
+            "INSERT INTO rule_counts VALUES (now(), 'x', 1, 0)", "UPDATE check_counts SET checks = 9",
+            "INSERT INTO merged_counts VALUES (now(), 'a', 1)", "DELETE FROM merged_counts",
+        ] {
             let error = await #expect(throws: PostgresError.self) { try await admin.execute(statement) }
             #expect(error?.sqlState == .insufficientPrivilege)
         }
