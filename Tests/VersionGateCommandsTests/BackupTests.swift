@@ -79,6 +79,38 @@ struct BackupTests {
         try await server.check(Self.client) { $0.contains(text) }
     }
 
+    @Test(
+        "a server on a standby follows the database that took the place once its connection is ended as the script says"
+    )
+    func swapsUnderAStandby() async throws {
+        try await withServer { primary, script in
+            try await execute(Self.insertRule, on: primary, user: "versiongate_admin")
+            try await StateFolder.with { folder in
+                let backup = try await script.run("backup", "\(folder.path)/backup")
+                try #require(backup.status == 0, "\(backup.errors)")
+                let restore = try await script.run("restore", "\(folder.path)/backup", "restored")
+                try #require(restore.status == 0, "\(restore.errors)")
+                try await StandbyServer.with(of: primary) { standby in
+                    let address = standby.configuration(user: "versiongate_server").connectionString
+                    try await ServingBinary.run(BuiltBinary(environment: ["DATABASE_URL": address])) { server in
+                        try await server.check(Self.client) { $0.contains("as backed up") }
+                        let swap = try await script.run("swap", "versiongate", "restored")
+                        try #require(swap.status == 0, "\(swap.errors)")
+                        try await execute("UPDATE rules SET text = 'swapped'", on: primary, user: "versiongate_admin")
+                        let statement = try #require(swap.output.firstMatch(of: /\n  (SELECT pg_terminate_backend.+);/))
+                        let connection = try await standby.connect()
+                        let count = "SELECT count(*) FROM (\(statement.output.1)) AS ended"
+                        let end = ContinuousClock.now + .seconds(60)
+                        // Nothing is ended before the standby has replayed the new names.
+                        while try await connection.query(count).value(as: Int64.self) == 0, ContinuousClock.now < end {}
+                        await connection.close()
+                        try await server.check(Self.client) { $0.contains("swapped") }
+                    }
+                }
+            }
+        }
+    }
+
     @Test("a new cluster gets the roles with their members, settings and passwords, whatever large objects there are")
     func restoresIntoANewCluster() async throws {
         try await withServer { old, script in
