@@ -57,6 +57,15 @@ final class LibpqConnection {
     /// The number of the server's process as the connection was told it at its beginning; 0 when closed.
     var toldProcessID: Int32 { PQbackendPID(connection) }
 
+    /// Host, port and database as libpq knows them; nil when closed.
+    var address: String? {
+        guard let connection, let host = PQhost(connection), let port = PQport(connection), let name = PQdb(connection)
+        else { return nil }
+        let hostText = String(cString: host)
+        let isIPv6 = hostText.contains(":") && !hostText.hasPrefix("/")
+        return "\(isIPv6 ? "[\(hostText)]" : hostText):\(String(cString: port))/\(String(cString: name))"
+    }
+
     /// A setting that the server reports by itself, such as `in_hot_standby`.
     func reportedSetting(_ name: String) -> String? {
         guard let connection else { return nil }

@@ -66,6 +66,10 @@ public actor PostgresConnection {
     /// The server's version as a number: 150018 is 15.18. 0 when the connection is closed.
     public var serverVersion: Int { libpq?.serverVersion ?? 0 }
 
+    /// The host (or the folder of the socket), port and database, as `db.example.com:5432/versiongate`; nil when the
+    /// connection is closed. Never the user's name or password.
+    public var address: String? { libpq?.address }
+
     /// Whether the server is a hot standby; nil when the connection is closed.
     public var isHotStandby: Bool? { reportedSetting("in_hot_standby").map { $0 == "on" } }
 

@@ -49,6 +49,13 @@ final class FileLock: Sendable {
         }
     }
 
+    /// Leaves the lock to the program that replaces this process, until that program ends.
+    func keepOverExec() {
+        descriptor.withLock { descriptor in
+            if let descriptor { _ = fcntl(descriptor, F_SETFD, 0) }
+        }
+    }
+
     /// Whether `close()` was not called yet.
     var isOpen: Bool { descriptor.withLock { $0 != nil } }
 

@@ -35,7 +35,8 @@ public struct PrivatePostgres: Sendable {
     /// The database.
     public static let database = "versiongate"
 
-    let stateDirectory: String
+    /// The state folder, as it was named.
+    public let stateDirectory: String
     let options: PrivatePostgresOptions
     let logger: Logger
     var search = PostgresInstallation.Search()
@@ -46,6 +47,11 @@ public struct PrivatePostgres: Sendable {
         self.options = options
         self.logger = logger
     }
+
+    /// Whether the server was initialised before, so that `start()` makes nothing new.
+    ///
+    /// True also where that cannot be seen, because the folder may not be entered; `start()` says so then.
+    public var exists: Bool { access("\(stateDirectory)/postgres/data/PG_VERSION", F_OK) == 0 || errno != ENOENT }
 
     /// Whether the server has left the sign that it runs. It may have been killed since; nothing is touched or started.
     public var seemsToRun: Bool { access("\(stateDirectory)/postgres/data/postmaster.pid", F_OK) == 0 }

@@ -30,6 +30,9 @@ public final class PrivatePostgresLease: Sendable {
         try await cluster.ensureRunning(serverLock: serverLock)
     }
 
+    /// Leaves the lease to the program that replaces this process by `execve`: it ends when that program does.
+    public func keepOverExec() { lock.keepOverExec() }
+
     /// Ends the lease. The server stops unless others hold one.
     public func release() { lock.close() }
 

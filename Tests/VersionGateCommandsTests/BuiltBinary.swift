@@ -15,25 +15,26 @@ struct BuiltBinary: Sendable {
         let errors: String
     }
 
-    private let environment: [String: String]
+    /// What differs in its environment from that of the tests.
+    let variables: [String: String]
 
     /// The binary on a database of the test.
     init(_ database: TestDatabase) {
-        environment = ["DATABASE_URL": database.url(user: "versiongate_admin")]
+        variables = ["DATABASE_URL": database.url(user: "versiongate_admin")]
     }
 
     /// The binary with its private PostgreSQL in a folder.
     init(stateDirectory: String) {
-        environment = ["VERSIONGATE_STATE_DIR": stateDirectory]
+        variables = ["VERSIONGATE_STATE_DIR": stateDirectory]
     }
 
     /// The binary with any environment.
     init(environment: [String: String]) {
-        self.environment = environment
+        variables = environment
     }
 
     /// Whether the environment says where the state folder is.
-    var namesStateDirectory: Bool { environment["VERSIONGATE_STATE_DIR"] != nil }
+    var namesStateDirectory: Bool { variables["VERSIONGATE_STATE_DIR"] != nil }
 
     /// Where the binary is.
     static let path: String = {
@@ -43,9 +44,9 @@ struct BuiltBinary: Sendable {
 
     /// The environment that the binary runs in.
     var subprocessEnvironment: Environment {
-        var variables: [Environment.Key: String?] = ["DATABASE_URL": nil, "VERSIONGATE_STATE_DIR": nil]
-        for (name, value) in environment { variables[Environment.Key(rawValue: name)!] = value }
-        return .inherit.updating(variables)
+        var updates: [Environment.Key: String?] = ["DATABASE_URL": nil, "VERSIONGATE_STATE_DIR": nil]
+        for (name, value) in variables { updates[Environment.Key(rawValue: name)!] = value }
+        return .inherit.updating(updates)
     }
 
     /// Runs a command line that is split at blanks; quotes are not known, so values with blanks go to ``run(arguments:)``.

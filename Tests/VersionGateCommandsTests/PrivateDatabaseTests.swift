@@ -37,7 +37,7 @@ struct PrivateDatabaseTests {
             let versiongate = BuiltBinary(stateDirectory: directory)
             let results = try await withThrowingTaskGroup(of: BuiltBinary.Result.self) { group in
                 for number in 0..<4 {
-                    group.addTask { try await versiongate.run("app add com.example.app\(number)") }
+                    group.addTask { try await versiongate.run("app add --private com.example.app\(number)") }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
@@ -120,7 +120,7 @@ struct PrivateDatabaseTests {
     func hasAnAddress() async throws {
         try await withStateDirectory { directory in
             let versiongate = BuiltBinary(stateDirectory: directory)
-            let address = try await versiongate.run("database url").output
+            let address = try await versiongate.run("database url --private").output
             #expect(address.hasPrefix("postgresql://versiongate_admin@"))
         }
     }

@@ -7,22 +7,26 @@ import ArgumentParser
 struct DatabasePsqlCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "psql",
-        abstract: "Open psql on the database, as versiongate_admin.",
+        abstract: "Open psql on the database; on the private one as versiongate_admin.",
         discussion: """
-            Arguments after -- go to psql.
+            Arguments that are none of this command go to psql; all those after -- do.
 
-            Example:
-              versiongate database psql -- -c 'SELECT key, title FROM rules'
+            Examples:
+              versiongate database psql
+              versiongate database psql -c 'SELECT key, title FROM rules'
+              versiongate database psql -- --help
             """
     )
 
     @OptionGroup var database: DatabaseOptions
 
-    @Argument(parsing: .postTerminator, help: "Arguments for psql.")
+    @Argument(parsing: .allUnrecognized, help: "Arguments for psql.")
     var arguments: [String] = []
 
     func run() async throws {
-        let status = try await database.withDatabase { try await Psql.run($0.configuration(as: .admin), arguments) }
-        throw ExitCode(status)
+        var arguments = self.arguments
+        if let terminator = arguments.firstIndex(of: "--") { arguments.remove(at: terminator) }
+        let psqlArguments = arguments
+        try await database.withDatabase { try Psql.become(on: $0, psqlArguments) }
     }
 }

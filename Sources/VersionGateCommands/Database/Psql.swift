@@ -1,30 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import ArgumentParser
 import Foundation
 import Postgres
 
-/// Runs psql on the terminal of this command.
+/// Replaces this process by psql.
+///
+/// A child process could not read the terminal: Foundation starts children in a process group of their own, which the
+/// terminal takes for one in the background.
 enum Psql {
-    /// Runs psql and waits for its end.
+    /// Becomes psql on a database. It never returns; it throws where psql cannot be started.
     ///
-    /// - Returns: Its exit status.
-    static func run(_ configuration: PostgresConfiguration, _ arguments: [String]) async throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["psql"] + arguments
-        process.environment = ProcessInfo.processInfo.environment
-            .merging(try configuration.environment()) { $1 }
-        return try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do {
-                try process.run()
-            } catch {
-                continuation.resume(
-                    throwing: CommandError("psql cannot be started: \(error); install postgresql-client")
-                )
+    /// A private PostgreSQL runs for as long as psql does, because psql inherits the lease.
+    static func become(on database: RunningDatabase, _ arguments: [String]) throws {
+        let environment = ProcessInfo.processInfo.environment
+        guard let program = find(in: environment["PATH"] ?? "/usr/bin:/bin") else {
+            throw CommandError(
+                "psql is not on PATH; install postgresql-client, or use another client with the address that "
+                    + "`versiongate database url` prints"
+            )
+        }
+        let settings = try database.configuration(as: .admin).environment()
+        let variables = environment.merging(settings) { $1 }.map { "\($0.key)=\($0.value)" }
+        database.keepOverExec()
+        fflush(nil)
+        // The threads of Dispatch block every signal, and a program that is executed inherits that.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        pthread_sigmask(SIG_SETMASK, &signals, nil)
+        let fault = withCStrings([program] + arguments) { arguments in
+            withCStrings(variables) { variables in
+                execve(program, arguments, variables)
+                return errno
             }
         }
+        throw CommandError("\(program) cannot be started: \(String(cString: strerror(fault)))")
+    }
+
+    private static func find(in path: String) -> String? {
+        path.split(separator: ":").map { "\($0)/psql" }.first { access($0, X_OK) == 0 }
+    }
+
+    /// Lends a null-terminated array of C strings.
+    private static func withCStrings<R>(_ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> R) -> R {
+        let copies = texts.map { strdup($0) }
+        defer { copies.forEach { free($0) } }
+        return body(copies + [nil])
     }
 }

@@ -27,6 +27,11 @@ enum RunningDatabase: Sendable {
         }
     }
 
+    /// Leaves the lease, if there is one, to the program that replaces this process.
+    func keepOverExec() {
+        if case .leased(let lease) = self { lease.keepOverExec() }
+    }
+
     /// Runs `body` with a connection.
     ///
     /// - Parameters:

@@ -11,12 +11,42 @@ import UpdatePolicy
 
 extension DatabaseOptions {
     /// The database that the options and the environment name.
+    ///
+    /// - Throws: `CommandError` if `DATABASE_URL` is empty: a secret that is missing must not lead to another database.
     func source(environment: [String: String] = ProcessInfo.processInfo.environment) throws -> DatabaseSource {
-        if let address = databaseURL ?? environment["DATABASE_URL"], !address.isEmpty {
+        if !usesPrivate, let address = databaseURL ?? environment["DATABASE_URL"] {
+            guard !address.isEmpty else {
+                throw CommandError(
+                    "DATABASE_URL is set but empty; set it to the address of the database, or unset it to use the private "
+                        + "PostgreSQL"
+                )
+            }
             return .named(address)
         }
         let directory = try stateDirectory(environment: environment)
         return .privatePostgres(PrivatePostgres(stateDirectory: directory, logger: Self.logger))
+    }
+
+    /// The database for a command that makes no private one unasked; a server does.
+    private func sourceForCommand() throws -> DatabaseSource {
+        let source = try source()
+        guard case .privatePostgres(let postgres) = source, !usesPrivate, !postgres.exists else { return source }
+        let fault =
+            "no database is named, and there is no private PostgreSQL in \(postgres.stateDirectory) yet"
+        let cure = "name a database with DATABASE_URL or --database-url, or make a private one with --private"
+        guard Terminal.canAsk else { throw CommandError("\(fault); \(cure)") }
+        guard Terminal.confirms("\(fault.prefix(1).uppercased())\(fault.dropFirst()). Make one there?") else {
+            throw CommandError("nothing was made; \(cure)")
+        }
+        return source
+    }
+
+    /// What people know the database by that a connection is to, without any password.
+    func databaseName(_ connection: PostgresConnection) async throws -> String {
+        switch try source() {
+        case .named: await connection.address ?? "the database"
+        case .privatePostgres(let postgres): "private PostgreSQL in \(postgres.stateDirectory)"
+        }
     }
 
     /// The folder of what versiongate keeps on this machine.
@@ -54,7 +84,7 @@ extension DatabaseOptions {
     /// Runs `body` while the database can be reached.
     func withDatabase<Result: Sendable>(_ body: (RunningDatabase) async throws -> Result) async throws -> Result {
         try await CommandError.explaining {
-            try await source().withDatabase(logger: Self.logger, body)
+            try await sourceForCommand().withDatabase(logger: Self.logger, body)
         }
     }
 
@@ -69,7 +99,7 @@ extension DatabaseOptions {
     ) async throws -> Result {
         let logger = Self.logger
         return try await CommandError.explaining {
-            try await source().withDatabase(logger: logger, migrating: migrating) { database in
+            try await sourceForCommand().withDatabase(logger: logger, migrating: migrating) { database in
                 try await database.withConnection(as: role, logger: logger, onNotice: onNotice) { connection in
                     try await body(connection, logger)
                 }

@@ -16,10 +16,27 @@ struct DatabaseOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The folder of the private PostgreSQL that is used when no database is named. "
+            "The folder of the private PostgreSQL, which is used when no database is named. "
                 + "(environment: VERSIONGATE_STATE_DIR)",
             valueName: "path"
         )
     )
     var stateDir: String?
+
+    @Flag(
+        name: .customLong("private"),
+        help: "Use the private PostgreSQL even if DATABASE_URL is set, and make it if there is none."
+    )
+    var usesPrivate = false
+
+    func validate() throws {
+        if let databaseURL {
+            guard !databaseURL.isEmpty else {
+                throw ValidationError(
+                    "--database-url is empty; give the address of the database, or leave the option out."
+                )
+            }
+            if usesPrivate { throw ValidationError("--private and --database-url name two databases; leave one out.") }
+        }
+    }
 }

@@ -16,9 +16,14 @@ extension EditOptions {
     func edit(_ body: @Sendable (PolicyEditor) throws -> Void) async throws {
         let author = EditAuthor(osUser: NSUserName(), why: why)
         let warnings = EditWarnings()
-        let change = try await database.withConnection(as: .admin, onNotice: warnings.tell) { connection, logger in
-            try await ConsentedEdit(connection: connection, logger: logger, yes: yes).make(by: author, body)
+        let report = try await database.withConnection(as: .admin, onNotice: warnings.tell) { connection, logger in
+            let name = try await database.databaseName(connection)
+            let change = try await ConsentedEdit(connection: connection, logger: logger, yes: yes).make(
+                by: author,
+                body
+            )
+            return ChangeReport(change: change, database: name)
         }
-        print(ChangeReport(change: change).text)
+        print(report.text)
     }
 }

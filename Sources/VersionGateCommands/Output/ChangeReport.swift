@@ -4,15 +4,18 @@
 import PolicyStore
 
 /// Tells what an edit changed and how to take it back.
-struct ChangeReport {
+struct ChangeReport: Sendable {
     let change: PolicyChange?
+    /// What people know the database by.
+    let database: String
 
     /// The report, without a line break at its end.
     var text: String {
         guard let change else {
-            return "Nothing changed: the policy was like that already."
+            return "Nothing changed on \(database.visible()): the policy was like that already."
         }
         var lines = change.rows.flatMap(Self.lines)
+        lines.append("Edited \(database.visible()).")
         lines.append("This is change \(change.id). To take it back: versiongate undo \(change.id)")
         return lines.joined(separator: "\n")
     }

@@ -35,6 +35,7 @@ struct PolicyNames {
         var options = DatabaseOptions()
         options.databaseURL = Self.value(of: "--database-url", in: commandLine)
         options.stateDir = Self.value(of: "--state-dir", in: commandLine)
+        options.usesPrivate = commandLine.contains("--private")
         self.options = options
     }
 
