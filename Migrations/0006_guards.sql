@@ -277,3 +277,73 @@ CREATE CONSTRAINT TRIGGER rule_texts_target_guard AFTER INSERT OR UPDATE ON rule
 CREATE CONSTRAINT TRIGGER rules_target_guard AFTER UPDATE ON rules
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
     WHEN (OLD.target IS NOT NULL AND NEW.target IS NULL) EXECUTE FUNCTION guard_target_placeholder();
+
+-- A message that leads to the store needs a store link where it is shown, and a lockout needs a link at all: without
+-- one its screen has no button. For every app, and for a rule without platforms, the releases tell the platforms.
+CREATE FUNCTION warn_of_missing_link() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    rule rules;
+    missing record;
+BEGIN
+    SELECT * INTO rule FROM rules WHERE key = NEW.key;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    IF TG_OP = 'UPDATE' THEN
+        IF (OLD.enabled, OLD.lockout, OLD.lockout_without_update, OLD.bundle, OLD.platforms, OLD.link)
+            IS NOT DISTINCT FROM
+            (NEW.enabled, NEW.lockout, NEW.lockout_without_update, NEW.bundle, NEW.platforms, NEW.link) THEN
+            RETURN NULL;
+        END IF;
+    END IF;
+    IF rule.link IS NULL AND rule.lockout AND NOT rule.lockout_without_update THEN
+        RAISE WARNING USING
+            MESSAGE = format('rule %s locks out and has no link, so users see no button', quoted(rule.key)),
+            DETAIL = format('Rule %s has no link.', rule.key),
+            HINT = 'Set link to ''store'', or to an address.',
+            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'link', CONSTRAINT = 'rules_link_missing';
+    END IF;
+    IF rule.link IS DISTINCT FROM 'store' THEN
+        RETURN NULL;
+    END IF;
+    FOR missing IN
+        SELECT shown.bundle, shown.platform
+          FROM (
+              SELECT r.bundle, r.platform
+                FROM releases AS r
+               WHERE (rule.bundle IS NULL OR r.bundle = rule.bundle)
+                 AND (rule.platforms IS NULL OR r.platform = ANY (rule.platforms))
+                 AND (r.withdrawn_at IS NULL OR r.withdrawn_at > clock_timestamp())
+               UNION
+              SELECT rule.bundle, platform FROM unnest(rule.platforms) AS platform WHERE rule.bundle IS NOT NULL
+          ) AS shown
+         WHERE NOT EXISTS (
+                   SELECT FROM store_links AS s WHERE s.bundle = shown.bundle AND s.platform = shown.platform
+               )
+         ORDER BY shown.bundle, shown.platform
+         LIMIT 5
+    LOOP
+        RAISE WARNING USING
+            MESSAGE = format(
+                'rule %s leads to the store, but %s has no store link for %s: users there see no button',
+                quoted(rule.key), missing.bundle, missing.platform
+            ),
+            DETAIL = format('%s has no store link for %s.', missing.bundle, missing.platform),
+            HINT = format(
+                'INSERT INTO store_links (bundle, platform, link) VALUES (%L, %L, ''https://...'');',
+                missing.bundle, missing.platform
+            ),
+            SCHEMA = 'public', TABLE = 'store_links', COLUMN = 'link', CONSTRAINT = 'store_links_missing';
+    END LOOP;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION warn_of_missing_link() IS
+    'Trigger: warns of a lockout without a link, and of platforms where the app has no store link to lead to.';
+
+CREATE CONSTRAINT TRIGGER rules_link_warning AFTER INSERT OR UPDATE ON rules
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION warn_of_missing_link();

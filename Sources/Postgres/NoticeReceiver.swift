@@ -34,7 +34,8 @@ final class NoticeReceiver {
             sqlState: fields[VG_DIAG_SQLSTATE].map(PostgresSQLState.init(rawValue:)),
             message: fields[VG_DIAG_MESSAGE] ?? "",
             detail: fields[VG_DIAG_DETAIL],
-            hint: fields[VG_DIAG_HINT]
+            hint: fields[VG_DIAG_HINT],
+            constraint: fields[VG_DIAG_CONSTRAINT]
         )
         logger.log(
             level: level(of: notice),

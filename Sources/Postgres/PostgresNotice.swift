@@ -13,6 +13,8 @@ public struct PostgresNotice: Sendable, Hashable {
     public var detail: String?
     /// What to do about it.
     public var hint: String?
+    /// The constraint, or the like, that it is about.
+    public var constraint: String?
 
     /// Creates a notice.
     public init(
@@ -20,13 +22,15 @@ public struct PostgresNotice: Sendable, Hashable {
         sqlState: PostgresSQLState? = nil,
         message: String,
         detail: String? = nil,
-        hint: String? = nil
+        hint: String? = nil,
+        constraint: String? = nil
     ) {
         self.severity = severity
         self.sqlState = sqlState
         self.message = message
         self.detail = detail
         self.hint = hint
+        self.constraint = constraint
     }
 
     /// Whether somebody should look at it.

@@ -6,12 +6,27 @@ struct CommandError: Error, CustomStringConvertible {
     /// The fault and the way on.
     let description: String
 
+    /// - Parameter description: Control characters in it, which may come from elsewhere, are written out.
     init(_ description: String) {
-        self.description = description
+        self.description = description.visible(keepsNewlines: true)
     }
 
     static func noSuchApp(_ bundle: String) -> CommandError {
         CommandError("there is no app \(bundle); `versiongate app list` shows those there are")
+    }
+
+    static func appExists(_ bundle: String) -> CommandError {
+        CommandError(
+            "there is an app \(bundle) already; `versiongate app show \(bundle)` shows it, and `versiongate app edit "
+                + "\(bundle) --name NAME --store-link ios=https://...` changes it"
+        )
+    }
+
+    static func ruleExists(_ key: String) -> CommandError {
+        CommandError(
+            "there is a rule \(key) already; `versiongate rule show \(key)` shows it, and `versiongate rule edit \(key)` "
+                + "changes it; or choose another key"
+        )
     }
 
     static func noSuchRule(_ key: String) -> CommandError {

@@ -169,7 +169,7 @@ struct PolicyImpactTests {
         #expect(impact.rows.map { $0.group.version?.text } == ["1.5", "1.0", nil])
         #expect(impact.rows.map(\.now.newLockouts) == [1, 15, 0])
         #expect(impact.checks == 18)
-        #expect(abs(impact.largestNewLockoutShare - 16.0 / 18) < 1e-9)
+        #expect(abs((impact.largestNewLockout?.share ?? 0) - 16.0 / 18) < 1e-9)
     }
 
     @Test("judges the share of the app where it is largest")
@@ -192,7 +192,7 @@ struct PolicyImpactTests {
             ],
             at: TestPolicy.noon
         )
-        #expect(impact.largestNewLockoutShare == 1)
+        #expect(impact.largestNewLockout?.share == 1)
     }
 
     @Test("comes with the pre-releases that have the numbers of a release")

@@ -5,7 +5,7 @@ import Foundation
 import TestDatabase
 import Testing
 
-@Suite("versiongate database psql", .timeLimit(.minutes(3)))
+@Suite("versiongate database psql", .timeLimit(.minutes(20)))
 struct DatabasePsqlTests {
     @Test("on a terminal answers what is typed, and gives the terminal back at \\q", .migratedDatabase)
     func worksOnATerminal() async throws {
@@ -27,9 +27,12 @@ struct DatabasePsqlTests {
         defer { terminal.end() }
         try terminal.type("versiongate database psql\n")
         try await terminal.expect("=> ")
-        try terminal.type("\\echo before\nSELECT pg_sleep(3600);\n")
-        try await terminal.expect("SELECT pg_sleep(3600);\n")
+        try terminal.type("SELECT pg_sleep(3600);\n")
+        let running =
+            "SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(3600);' AND state = 'active'"
+        while try await TestDatabase.current.psql(running).output != "1\n" { try Task.checkCancellation() }
         try terminal.type("\u{3}")
+        try await terminal.expect("canceling statement due to user request")
         try await terminal.expect("=> ")
         try terminal.type("SELECT 40 + 2 AS answer;\n")
         try await terminal.expect(" 42\n")

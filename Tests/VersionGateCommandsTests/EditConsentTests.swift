@@ -10,17 +10,21 @@ struct EditConsentTests {
     @Test("is a question on a terminal, an error elsewhere, and nothing with --yes or without a reason")
     func decision() {
         for canAsk in [true, false] {
-            #expect(EditConsent(reason: nil, yes: false, canAsk: canAsk) == .given)
-            #expect(EditConsent(reason: "this locks out", yes: true, canAsk: canAsk) == .given)
+            #expect(EditConsent(reasons: [], database: "db", yes: false, canAsk: canAsk) == .given)
+            #expect(EditConsent(reasons: ["this locks out"], database: "db", yes: true, canAsk: canAsk) == .given)
         }
+        let reasons = ["this removes 1 app", "this locks out"]
         #expect(
-            EditConsent(reason: "this locks out", yes: false, canAsk: true) == .question("This locks out. Go on?")
+            EditConsent(reasons: reasons, database: "db", yes: false, canAsk: true)
+                == .question("This removes 1 app, and this locks out.\nDo it on db?")
         )
-        guard case .missing(let error) = EditConsent(reason: "this locks out", yes: false, canAsk: false) else {
+        guard case .missing(let error) = EditConsent(reasons: reasons, database: "db", yes: false, canAsk: false)
+        else {
             Issue.record("consent is not missing")
             return
         }
         #expect(error.contains("this locks out"))
+        #expect(error.contains("nothing was changed on db"))
         #expect(error.contains("--yes"))
     }
 }

@@ -54,7 +54,7 @@ struct KillTests {
             let binary = BuiltBinary(environment: ["DATABASE_URL": server.url(user: "versiongate_admin")])
             let present = try await Self.state(owner)
             try await binary.run(arguments: ["export", "--output", folder.path + "/present"])
-            _ = try await Self.polls(of: binary, ["app", "remove", "a"], owner)
+            _ = try await Self.polls(of: binary, ["app", "remove", "a", "--yes"], owner)
             let absent = try await Self.state(owner)
             try await binary.run(arguments: ["export", "--output", folder.path + "/absent"])
             func command(from state: State) -> [String] {

@@ -9,6 +9,37 @@ struct MarkdownBlock {
     let language: String
     let text: String
 
+    /// A command and what it prints.
+    struct Sample {
+        let command: String
+        let output: String
+    }
+
+    /// What a block of the language `console` shows: a command begins with `$ ` and goes on after a backslash at the end of
+    /// a line; what follows is its output.
+    var samples: [Sample] {
+        var samples: [Sample] = []
+        var command: [Substring] = []
+        var output: [Substring] = []
+        func finish() {
+            guard !command.isEmpty else { return }
+            samples.append(Sample(command: command.joined(separator: "\n"), output: output.joined(separator: "\n")))
+        }
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            if line.hasPrefix("$ ") {
+                finish()
+                command = [line.dropFirst(2)]
+                output = []
+            } else if output.isEmpty, command.last?.hasSuffix("\\") == true {
+                command.append(line)
+            } else {
+                output.append(line)
+            }
+        }
+        finish()
+        return samples
+    }
+
     /// The blocks of a page in order.
     ///
     /// - Parameter page: The path in the repository.

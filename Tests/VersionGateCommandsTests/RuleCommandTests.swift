@@ -108,7 +108,7 @@ struct RuleCommandTests {
         try await versiongate.run("release add a 1.2 --platform ios")
         #expect(try await versiongate.run("rule list").output.contains("k    a    on     below 1.2"))
         #expect(!(try await versiongate.run("rule show k").output.contains("waits_for")))
-        try await versiongate.run("release withdraw a 1.2.0")
+        try await versiongate.run("release withdraw a 1.2.0 --yes")
         #expect(try await versiongate.run("rule list").output.contains("waiting"))
         #expect(try await versiongate.run("release list").output.contains("withdrawn"))
     }
@@ -127,9 +127,9 @@ struct RuleCommandTests {
         #expect(try await versiongate.run("release list").output.contains("16      JP       live since"))
         try await versiongate.run("release edit a 1.2 --clear min-os")
         #expect(try await versiongate.run("release list --format json").output.contains("\"min_os\":null"))
-        try await versiongate.run("release remove a 1.2 --region US")
+        try await versiongate.run("release remove a 1.2 --region US --yes")
         #expect(!(try await versiongate.run("release list").output.contains("US")))
-        try await versiongate.run("release remove a v1.2")
+        try await versiongate.run("release remove a v1.2 --yes")
         #expect(try await versiongate.run("release list --format json").output == "[]\n")
     }
 
@@ -187,7 +187,7 @@ struct RuleCommandTests {
         )
         try await versiongate.run("rule remove update --yes")
         #expect(try await versiongate.run("rule list --format json").output == "[]\n")
-        try await versiongate.run("app remove com.example.doto")
+        try await versiongate.run("app remove com.example.doto --yes")
         #expect(try await versiongate.run("app list --format json").output == "[]\n")
     }
 

@@ -6,7 +6,7 @@ import TestDatabase
 
 /// A shell on a terminal of its own, at which a test types and reads.
 ///
-/// `versiongate` is on its path. It has no line editor, so that what it prints can be told from what was typed.
+/// `versiongate` is on its path. It has no line editor and no echo, so that what it prints is not mixed with what was typed.
 final class TerminalSession {
     /// What the shell prints when it waits for a command.
     static let prompt = "shell> "
@@ -28,7 +28,7 @@ final class TerminalSession {
         let folder = URL(fileURLWithPath: BuiltBinary.path).deletingLastPathComponent().path
         let own = [
             "PATH": "\(folder):\(environment["PATH"] ?? "/usr/bin:/bin")", "TERM": "dumb",
-            "PROMPT_COMMAND": "PS1='\(Self.prompt)'",
+            "PROMPT_COMMAND": "PS1='\(Self.prompt)' PS2=",
             "PSQLRC": "/dev/null", "PAGER": "cat", "HISTFILE": "",
         ]
         for (name, value) in own.merging(binary.variables, uniquingKeysWith: { $1 }).merging(
@@ -52,6 +52,8 @@ final class TerminalSession {
             if data.isEmpty { continuation.finish() } else { continuation.yield(data) }
         }
         try process.run()
+        try await expect(Self.prompt)
+        try type("stty -echo\n")
         try await expect(Self.prompt)
     }
 
@@ -85,13 +87,11 @@ final class TerminalSession {
     func run(_ command: String) async throws -> (output: String, status: Int) {
         try type("\(command)\n")
         let output = try await expect(Self.prompt)
-        try type("echo \"status=$?.\"\n")
-        try await expect("status=$?.\"\n")
+        try type("echo status=$?.\n")
         try await expect("status=")
         let status = Int(try await expect(".")) ?? -1
         try await expect(Self.prompt)
-        let echo = output.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
-        return (echo.count > 1 ? String(echo[1]) : "", status)
+        return (output, status)
     }
 
     /// Ends the shell.

@@ -6,7 +6,7 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite("Which database a command works on", .timeLimit(.minutes(3)))
+@Suite("Which database a command works on", .timeLimit(.minutes(20)))
 struct WhichDatabaseTests {
     @Test("is the one of --database-url or DATABASE_URL, and an empty one is an error and not another database")
     func refusesAnEmptyAddress() async throws {

@@ -56,6 +56,9 @@ public struct EditConcern: Sendable {
             SELECT after ->> 'bundle', (after ->> 'lockout')::boolean
             FROM rule_rows WHERE (after ->> 'enabled')::boolean
             UNION ALL
+            SELECT before ->> 'bundle', (before ->> 'lockout')::boolean
+            FROM rule_rows WHERE after IS NULL AND (before ->> 'enabled')::boolean
+            UNION ALL
             SELECT coalesce(before ->> 'bundle', rule.bundle), true
             FROM rule_rows JOIN public.rules AS rule
                 ON before ->> 'bundle' IS NULL OR rule.bundle IS NULL OR rule.bundle = before ->> 'bundle'

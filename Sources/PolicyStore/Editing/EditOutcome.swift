@@ -9,6 +9,9 @@ public enum EditOutcome: Sendable {
     case unchanged
     /// The edit was made.
     case made(PolicyChange)
+    /// The edit was only tried; it concerns nobody's messages. `base` is the state before it, nil where another edit came
+    /// between.
+    case rehearsed(PolicyChange, base: PolicyVersion?)
     /// The edit was taken back, for it concerns what clients get; with the policy before it.
     case heldBack(HeldBack, before: Policy)
 
@@ -17,6 +20,7 @@ public enum EditOutcome: Sendable {
         switch self {
         case .unchanged: nil
         case .made(let change): change
+        case .rehearsed(let change, _): change
         case .heldBack(let edit, _): edit.change
         }
     }

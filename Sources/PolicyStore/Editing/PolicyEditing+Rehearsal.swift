@@ -8,7 +8,7 @@ extension PolicyEditing {
     /// for the end of the rehearsal.
     ///
     /// - Parameter body: Changes the rows; may be called several times.
-    /// - Returns: What would become of the edit; `.made` where it concerns nobody's messages.
+    /// - Returns: What would become of the edit; `.rehearsed` where it concerns nobody's messages.
     /// - Throws: What ``edit(by:onto:_:)`` throws.
     public func rehearse(_ body: @Sendable (PolicyEditor) throws -> Void) async throws -> EditOutcome {
         try await outcome(by: EditAuthor(osUser: nil, why: nil), commits: false, body)

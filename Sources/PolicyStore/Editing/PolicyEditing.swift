@@ -67,7 +67,7 @@ public struct PolicyEditing: Sendable {
                 return try await connection.transaction(.readWrite) { [migrator] session in
                     guard let made = try Self.make(session, migrator, author, body) else { return .unchanged }
                     guard let concern = try EditConcern(of: made.change.id, session) else {
-                        guard commits else { throw Rehearsed(change: made.change) }
+                        guard commits else { throw Rehearsed(change: made.change, base: made.base) }
                         return .made(made.change)
                     }
                     guard let base = made.base else { throw HeldBack(edit: nil) }
@@ -81,7 +81,7 @@ public struct PolicyEditing: Sendable {
                     )
                 }
             } catch let rehearsed as Rehearsed {
-                return .made(rehearsed.change)
+                return .rehearsed(rehearsed.change, base: rehearsed.base)
             } catch let heldBack as HeldBack {
                 if let edit = heldBack.edit, let before = try await policy(at: edit.base, of: edit.concern) {
                     return .heldBack(edit, before: before)
@@ -94,7 +94,11 @@ public struct PolicyEditing: Sendable {
     /// Takes the transaction of an edit back that concerns nobody and was only tried.
     private struct Rehearsed: Error {
         let change: PolicyChange
+        let base: PolicyVersion?
     }
+
+    /// How long an edit waits for rows that another session has edited and not committed.
+    private static let lockTimeout = "5s"
 
     /// How often an edit is looked at anew because others edit at the same time.
     private static let mostAttempts = 20
@@ -119,8 +123,11 @@ public struct PolicyEditing: Sendable {
     ) throws -> MadeEdit? {
         try migrator.status(session).requireCurrent()
         _ = try session.query(
-            "SELECT set_config('versiongate.os_user', $1, true), set_config('versiongate.why', $2, true)",
-            [author.osUser ?? "", author.why ?? ""]
+            """
+            SELECT set_config('versiongate.os_user', $1, true), set_config('versiongate.why', $2, true),
+                set_config('lock_timeout', $3, true)
+            """,
+            [author.osUser ?? "", author.why ?? "", lockTimeout]
         )
         let before = try PolicyReader.version(session)
         try body(PolicyEditor(session: session))

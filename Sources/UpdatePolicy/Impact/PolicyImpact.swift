@@ -61,11 +61,11 @@ public struct PolicyImpact: Sendable {
     /// What all of them get at any time from now on.
     public var ahead: PolicyOutlook { rows.reduce(into: PolicyOutlook()) { $0 += $1.ahead } }
 
-    /// The part of its checks, 0 to 1, that would be newly locked out, for the app where it is largest.
-    public var largestNewLockoutShare: Double {
-        Dictionary(grouping: rows, by: \.group.bundle).values.map { rows in
+    /// The app of whose checks the largest part, 0 to 1, would be newly locked out; nil without checks.
+    public var largestNewLockout: (bundle: String, share: Double)? {
+        Dictionary(grouping: rows, by: \.group.bundle).map { bundle, rows in
             let checks = rows.reduce(0) { $0 + $1.checks }
-            return checks == 0 ? 0 : rows.reduce(0) { $0 + $1.ahead.newLockouts } / Double(checks)
-        }.max() ?? 0
+            return (bundle, checks == 0 ? 0 : rows.reduce(0) { $0 + $1.ahead.newLockouts } / Double(checks))
+        }.max { ($0.share, $1.bundle) < ($1.share, $0.bundle) }
     }
 }

@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import PolicyStore
+import Postgres
 
 /// `versiongate app add`
 struct AppAddCommand: AsyncParsableCommand {
@@ -35,7 +36,11 @@ struct AppAddCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await options.edit { editor in
-            try editor.insert(.apps, [.text("bundle", bundle), .text("name", name), .text("note", note)])
+            do {
+                try editor.insert(.apps, [.text("bundle", bundle), .text("name", name), .text("note", note)])
+            } catch let error as PostgresError where error.sqlState == .uniqueViolation {
+                throw CommandError.appExists(bundle)
+            }
             for link in storeLinks {
                 try editor.insert(
                     .storeLinks,

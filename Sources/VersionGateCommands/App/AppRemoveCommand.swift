@@ -10,7 +10,8 @@ struct AppRemoveCommand: AsyncParsableCommand {
         commandName: "remove",
         abstract: "Remove an app with its store links, releases and rules.",
         discussion: """
-            To silence an app for a while, pause it instead.
+            To silence an app for a while, pause it instead. It shows what goes and whom that reaches, and asks on a
+            terminal; in scripts it needs --yes.
 
             Example:
               versiongate app remove com.example.doto
@@ -23,7 +24,7 @@ struct AppRemoveCommand: AsyncParsableCommand {
     @OptionGroup var options: EditOptions
 
     func run() async throws {
-        try await options.edit { editor in
+        try await options.edit(asksAboutRemovals: true) { editor in
             guard try editor.delete(.apps, where: [.text("bundle", bundle)]) > 0 else {
                 throw CommandError.noSuchApp(bundle)
             }

@@ -36,7 +36,7 @@ struct CheckRequest {
             throw CommandError("the server answered \(response.status.code) \(response.status.reasonPhrase): \(answer)")
         }
         switch format {
-        case .json: print(answer)
+        case .json: print(JSONText.visible(answer))
         case .table: print(try MessagesText(answer: answer).text)
         }
     }

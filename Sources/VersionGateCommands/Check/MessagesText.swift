@@ -45,10 +45,10 @@ struct MessagesText {
         return messages.enumerated().map { index, message in
             let lockout = message.lockout == true ? "  " + terminal.styled("LOCKOUT", .red) : ""
             let title = terminal.styled(message.title.visible(), .bold)
-            var lines = ["\(index + 1). \(title)  [\(message.id)]\(lockout)"]
+            var lines = ["\(index + 1). \(title)  [\(message.id.visible())]\(lockout)"]
             lines += message.text.visible(keepsNewlines: true)
                 .split(separator: "\n", omittingEmptySubsequences: false).map { "   \($0)" }
-            if let link = message.link { lines.append("   \(link)") }
+            if let link = message.link { lines.append("   \(link.visible())") }
             return lines.joined(separator: "\n")
         }.joined(separator: "\n")
     }

@@ -13,18 +13,22 @@ enum EditConsent: Equatable {
     /// Decides.
     ///
     /// - Parameters:
-    ///   - reason: Why somebody has to agree; nil where nobody has to.
+    ///   - reasons: Why somebody has to agree; empty where nobody has to.
+    ///   - database: What people know the database by.
     ///   - yes: Whether `--yes` was given.
     ///   - canAsk: Whether there is a terminal.
-    init(reason: String?, yes: Bool, canAsk: Bool) {
-        guard let reason, !yes else {
+    init(reasons: [String], database: String, yes: Bool, canAsk: Bool) {
+        guard !reasons.isEmpty, !yes else {
             self = .given
             return
         }
+        let reason = reasons.joined(separator: ", and ")
         if canAsk {
-            self = .question("\(reason.prefix(1).uppercased())\(reason.dropFirst()). Go on?")
+            self = .question("\(reason.prefix(1).uppercased())\(reason.dropFirst()).\nDo it on \(database.visible())?")
         } else {
-            self = .missing("\(reason); nothing was changed; repeat it with --yes if it is meant")
+            self = .missing(
+                "\(reason); nothing was changed on \(database.visible()); repeat it with --yes if it is meant"
+            )
         }
     }
 

@@ -16,7 +16,9 @@ extension EditImpact {
         }
         let whole = Double(impact.checks)
         let ahead = impact.ahead
-        guard !lockouts.isEmpty || ahead.newLockouts > 0 else {
+        let changesLockouts =
+            impact.now.lockoutsBefore != impact.now.lockoutsAfter || ahead.lockoutsBefore != ahead.lockoutsAfter
+        guard !lockouts.isEmpty || ahead.newLockouts > 0 || changesLockouts else {
             return "Impact: up to \(NumberText.percent(ahead.messagesAfter, of: whole)) of "
                 + "\(NumberText.count(impact.checks)) recent checks get a message; "
                 + "\(NumberText.percent(ahead.messagesBefore, of: whole)) without this edit."

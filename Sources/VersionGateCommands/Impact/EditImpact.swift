@@ -60,9 +60,9 @@ struct EditImpact: Sendable {
 
     /// Why somebody has to agree to the edit; nil where nobody has to.
     var reasonForConsent: String? {
-        let share = impact.largestNewLockoutShare
-        if share > Self.mostWithoutConsent {
-            return "this would newly lock out up to \(NumberText.percent(share, of: 1)) of the recent checks of an app"
+        if let (bundle, share) = impact.largestNewLockout, share > Self.mostWithoutConsent {
+            return "this would newly lock out up to \(NumberText.percent(share, of: 1)) of the recent checks of "
+                + bundle.visible()
         }
         if let bundle = appsWithoutCounts.first {
             return "this may lock somebody out, and no checks of \(bundle) were counted in the last \(recent.days) days"

@@ -21,6 +21,8 @@ extension DatabaseOptions {
                         + "PostgreSQL"
                 )
             }
+            let settings = try? PostgresConfiguration(connectionString: address).environment()
+            if let databaseURL, settings?["PGPASSWORD"] != nil { ProcessArguments.hide(databaseURL) }
             return .named(address)
         }
         let directory = try stateDirectory(environment: environment)

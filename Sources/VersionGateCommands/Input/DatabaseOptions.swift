@@ -8,7 +8,8 @@ struct DatabaseOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The PostgreSQL database, as a URL or as keywords and values. (environment: DATABASE_URL)",
-            discussion: "Prefer the environment for an address with a password: others can read arguments.",
+            discussion:
+                "Prefer the environment for an address with a password: others can read arguments until they are wiped.",
             valueName: "url"
         )
     )

@@ -12,17 +12,26 @@ extension EditOptions {
     /// An edit that concerns what clients get shows its impact first; one that newly locks out more than few, or nobody
     /// knows how many, is made only with consent.
     ///
-    /// - Parameter body: Changes the rows; it is called again after it was taken back to be looked at.
-    func edit(_ body: @Sendable (PolicyEditor) throws -> Void) async throws {
+    /// - Parameters:
+    ///   - asksAboutRemovals: Whether what is removed or withdrawn needs consent, whatever its impact.
+    ///   - body: Changes the rows; it is called again after it was taken back to be looked at.
+    func edit(asksAboutRemovals: Bool = false, _ body: @Sendable (PolicyEditor) throws -> Void) async throws {
         let author = EditAuthor(osUser: NSUserName(), why: why)
         let warnings = EditWarnings()
         let report = try await database.withConnection(as: .admin, onNotice: warnings.tell) { connection, logger in
             let name = try await database.databaseName(connection)
-            let change = try await ConsentedEdit(connection: connection, logger: logger, yes: yes).make(
-                by: author,
-                body
+            let edit = ConsentedEdit(
+                connection: connection,
+                logger: logger,
+                database: name,
+                yes: yes,
+                asksAboutRemovals: asksAboutRemovals
             )
-            return ChangeReport(change: change, database: name)
+            do {
+                return ChangeReport(change: try await edit.make(by: author, body), database: name)
+            } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
+                throw CommandError.openEdits(try await OpenEdit.all(connection), database: name)
+            }
         }
         print(report.text)
     }

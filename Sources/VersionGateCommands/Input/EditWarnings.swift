@@ -11,8 +11,8 @@ final class EditWarnings: Sendable {
     /// Repeats a notice if it is a warning that was not told yet.
     func tell(_ notice: PostgresNotice) {
         guard notice.isWarning else { return }
-        let hint = notice.hint.map { " (\($0))" } ?? ""
-        let line = "Warning: \(notice.message)\(hint)\n"
+        let hint = CommandHint.hint(constraint: notice.constraint, detail: notice.detail) ?? notice.hint
+        let line = "Warning: \(notice.message)\(hint.map { " (\($0))" } ?? "")".visible() + "\n"
         guard told.withLock({ $0.insert(line).inserted }) else { return }
         StandardStreams.printError(line)
     }

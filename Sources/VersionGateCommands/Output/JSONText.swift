@@ -10,13 +10,31 @@ enum JSONText {
             switch scalar {
             case "\"", "\\": literal += "\\\(scalar)"
             case "\n": literal += "\\n"
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                literal += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            case _ where scalar.steersTerminal: literal += escape(scalar)
             default: literal.unicodeScalars.append(scalar)
             }
         }
         return literal + "\""
+    }
+
+    /// JSON from elsewhere, with what steers a terminal escaped: the same JSON, since that can stand in strings alone.
+    static func visible(_ json: String) -> String {
+        guard json.unicodeScalars.contains(where: \.steersTerminal) else { return json }
+        return json.unicodeScalars.reduce(into: "") { text, scalar in
+            if scalar == "\n" || scalar == "\r" || scalar == "\t" {
+                text += scalar == "\n" ? "\n" : " "
+            } else if scalar.steersTerminal {
+                text += escape(scalar)
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
+    /// The escape of a character below U+10000.
+    private static func escape(_ scalar: Unicode.Scalar) -> String {
+        let digits = String(scalar.value, radix: 16)
+        return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
     }
 }
 

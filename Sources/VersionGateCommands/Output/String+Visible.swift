@@ -2,16 +2,17 @@
 // Copyright the versiongate authors
 
 extension String {
-    /// The text with control characters written out, so that what somebody stored cannot steer a terminal.
+    /// The text with what steers a terminal written out: control characters, embeddings, overrides and isolates of text
+    /// direction, and the separators of lines and paragraphs. Marks of direction and joiners stay.
     ///
     /// - Parameter keepsNewlines: Whether line breaks stay; otherwise they are written out as well.
     func visible(keepsNewlines: Bool = false) -> String {
-        guard unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return self }
+        guard unicodeScalars.contains(where: \.steersTerminal) else { return self }
         var text = ""
         for scalar in unicodeScalars {
             switch scalar {
             case "\n": text += keepsNewlines ? "\n" : "\\n"
-            case _ where scalar.properties.generalCategory == .control:
+            case _ where scalar.steersTerminal:
                 text += "\\u{\(String(scalar.value, radix: 16))}"
             default: text.unicodeScalars.append(scalar)
             }
@@ -50,6 +51,16 @@ extension String {
                 }
             }
             return lines + [current]
+        }
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether a terminal does something else with it than to show it in its place.
+    var steersTerminal: Bool {
+        switch value {
+        case 0x2028...0x202E, 0x2066...0x2069: true
+        default: properties.generalCategory == .control
         }
     }
 }

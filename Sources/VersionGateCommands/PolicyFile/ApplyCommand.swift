@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import Foundation
 import PolicyFile
 import PolicyStore
 
@@ -42,27 +41,10 @@ struct ApplyCommand: AsyncParsableCommand {
             )
         }
         let difference = try source.difference(from: present.rows)
-        try confirmRemovals(difference)
         try await source.explaining {
-            try await options.edit { editor in
+            try await options.edit(asksAboutRemovals: true) { editor in
                 try editor.make(difference, from: present.version)
             }
-        }
-    }
-
-    /// Asks before anything is removed.
-    private func confirmRemovals(_ difference: PolicyDifference) throws {
-        let removed = difference.edits.compactMap { $0.after == nil ? $0.before : nil }
-        guard !removed.isEmpty, !options.yes else { return }
-        let list = removed.prefix(20).map { "  \($0.nameForPeople.visible())" }.joined(separator: "\n")
-        let rest = removed.count > 20 ? "\n  and \(removed.count - 20) more" : ""
-        let what = "\(file) removes what is not in it:\n\(list)\(rest)"
-        guard file != "-", isatty(STDIN_FILENO) == 1 else {
-            throw CommandError("\(what)\nNothing was changed. To remove it, add --yes.")
-        }
-        StandardStreams.printError("\(what)\nRemove it? [y/N] ")
-        guard ["y", "yes"].contains(readLine()?.lowercased()) else {
-            throw CommandError("Nothing was changed.")
         }
     }
 }

@@ -10,7 +10,8 @@ struct ReleaseRemoveCommand: AsyncParsableCommand {
         commandName: "remove",
         abstract: "Remove the record of a release.",
         discussion: """
-            For a release that was recorded by mistake; one that the store no longer has is withdrawn.
+            For a release that was recorded by mistake; one that the store no longer has is withdrawn. It shows what
+            goes and whom that reaches, and asks on a terminal; in scripts it needs --yes.
 
             Example:
               versiongate release remove com.example.doto 1.2 --region JP
@@ -21,7 +22,7 @@ struct ReleaseRemoveCommand: AsyncParsableCommand {
     @OptionGroup var options: EditOptions
 
     func run() async throws {
-        try await options.edit { editor in
+        try await options.edit(asksAboutRemovals: true) { editor in
             try selector.forEach(editor) { row in
                 try editor.delete(.releases, where: [row])
             }

@@ -12,6 +12,7 @@ struct ReleaseWithdrawCommand: AsyncParsableCommand {
         commandName: "withdraw",
         abstract: "Say that users can no longer get a release.",
         discussion: """
+            It shows whom that reaches, and asks on a terminal; in scripts it needs --yes.
             To take it back: versiongate release edit BUNDLE VERSION --clear withdrawn-at
 
             Examples:
@@ -30,7 +31,7 @@ struct ReleaseWithdrawCommand: AsyncParsableCommand {
     func run() async throws {
         let now = Timestamp.now()
         let time = (at?.timestamp(now: now) ?? now).description
-        try await options.edit { editor in
+        try await options.edit(asksAboutRemovals: true) { editor in
             try selector.forEach(editor) { row in
                 try editor.withdraw(row, at: time)
             }

@@ -4,6 +4,7 @@
 import ArgumentParser
 import PolicyServer
 import PolicyStore
+import Postgres
 import UpdatePolicy
 
 /// `versiongate rule add`
@@ -63,7 +64,11 @@ struct RuleAddCommand: AsyncParsableCommand {
         if enable { values.append(.boolean("enabled", true)) }
         let row = values
         try await options.edit { editor in
-            try editor.insert(.rules, row)
+            do {
+                try editor.insert(.rules, row)
+            } catch let error as PostgresError where error.sqlState == .uniqueViolation {
+                throw CommandError.ruleExists(key)
+            }
         }
         try RangeInWords.printMeaning(versions: fields.versions, builds: fields.builds, os: fields.operatingSystems)
     }

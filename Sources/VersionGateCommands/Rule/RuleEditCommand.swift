@@ -63,7 +63,20 @@ struct RuleEditCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Take a condition away; can be repeated.", valueName: "field"))
     var clear: [Field] = []
 
+    // What other commands change; caught here because the parser would propose --lockout for --rollout.
+    @Option(help: .hidden) var rollout: String?
+    @Flag(name: [.customLong("enable"), .customLong("enabled")], help: .hidden) var enable = false
+    @Flag(name: [.customLong("disable"), .customLong("disabled")], help: .hidden) var disable = false
+
     @OptionGroup var options: EditOptions
+
+    func validate() throws {
+        if let rollout {
+            throw ValidationError("The rollout has a command of its own: versiongate rule rollout \(key) \(rollout)")
+        }
+        if enable { throw ValidationError("To turn the rule on: versiongate rule enable \(key)") }
+        if disable { throw ValidationError("To turn the rule off: versiongate rule disable \(key)") }
+    }
 
     func run() async throws {
         var values = fields.values(now: .now())

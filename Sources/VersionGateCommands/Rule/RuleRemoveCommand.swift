@@ -10,7 +10,8 @@ struct RuleRemoveCommand: AsyncParsableCommand {
         commandName: "remove",
         abstract: "Remove a rule with its texts and steps.",
         discussion: """
-            To stop a rule for a while, disable it instead.
+            To stop a rule for a while, disable it instead. It shows what goes and whom that reaches, and asks on a
+            terminal; in scripts it needs --yes.
 
             Example:
               versiongate rule remove update-1.2
@@ -23,7 +24,7 @@ struct RuleRemoveCommand: AsyncParsableCommand {
     @OptionGroup var options: EditOptions
 
     func run() async throws {
-        try await options.edit { editor in
+        try await options.edit(asksAboutRemovals: true) { editor in
             guard try editor.delete(.rules, where: [.text("key", key)]) > 0 else {
                 throw CommandError.noSuchRule(key)
             }

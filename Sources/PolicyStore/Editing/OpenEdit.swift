@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import Postgres
+
+/// A session that has edited the policy, or locked rows of it, and has neither committed nor rolled back.
+public struct OpenEdit: Sendable {
+    /// The number of the server's process.
+    public let processID: Int32
+    /// The role that logged in.
+    public let role: String
+    /// The program, as it named itself; may be empty.
+    public let application: String
+
+    /// The sessions but this one, in order of their numbers.
+    public static func all(_ connection: PostgresConnection) async throws -> [OpenEdit] {
+        let tables = PolicyTable.allCases.map(\.rawValue) + ["policy_revision"]
+        return try await connection.query(
+            """
+            SELECT DISTINCT session.pid, session.usename::text, coalesce(session.application_name, '')
+            FROM pg_locks AS held JOIN pg_stat_activity AS session ON session.pid = held.pid
+            WHERE held.locktype = 'relation' AND held.granted AND session.pid <> pg_backend_pid()
+                AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+                AND held.mode NOT IN ('AccessShareLock') AND held.relation = ANY (
+                    SELECT to_regclass('public.' || name)::oid FROM unnest($1::text[]) AS name)
+            ORDER BY session.pid
+            """,
+            [tables]
+        ).map { row in
+            OpenEdit(
+                processID: try row.decode(0, as: Int32.self),
+                role: try row.decode(1, as: String.self),
+                application: try row.decode(2, as: String.self)
+            )
+        }
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+
+/// The arguments of this process, as every user of the machine can read them.
+enum ProcessArguments {
+    /// Overwrites a value that was given as an argument, or behind an equals sign in one, so that `ps` no longer shows it.
+    ///
+    /// Whoever looked before that has seen it.
+    static func hide(_ value: String) {
+        let secret = Array(value.utf8)
+        guard !secret.isEmpty else { return }
+        for index in 0..<Int(CommandLine.argc) {
+            guard let argument = CommandLine.unsafeArgv[index] else { continue }
+            let length = strlen(argument)
+            let start = length - secret.count
+            guard start == 0 || start > 0 && argument[start - 1] == CChar(UInt8(ascii: "=")),
+                memcmp(argument + start, secret, secret.count) == 0
+            else { continue }
+            memset(argument + start, Int32(UInt8(ascii: "*")), secret.count)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import NIOCore
+import NIOPosix
+import TestDatabase
+import Testing
+
+@testable import VersionGateCommands
+
+@Suite("What others could do to a terminal and to somebody who waits")
+struct HostileTextTests {
+    @Test("is not done by the answer of a server: each part of it is shown with what steers a terminal written out")
+    func answer() throws {
+        let hostile = "a\u{1B}]0;x\u{7}\u{202E}\u{2028}\u{2066}\u{9B}"
+        let shown = #"a\u{1b}]0;x\u{7}\u{202e}\u{2028}\u{2066}\u{9b}"#
+        let json = JSONText.object([
+            "id": JSONText.string(hostile), "title": JSONText.string(hostile), "text": JSONText.string(hostile),
+            "link": JSONText.string(hostile),
+        ])
+        let text = try MessagesText(answer: #"{"messages":[\#(json)]}"#).text(for: .file)
+        #expect(text == "1. \(shown)  [\(shown)]\n   \(shown)\n   \(shown)")
+        #expect(CommandError("the server answered\n\(hostile)").description == "the server answered\n\(shown)")
+        let raw = "{\"id\":\"\(hostile)\"}\r\n"
+        #expect(JSONText.visible(raw) == #"{"id":"a\u001b]0;x\u0007\u202e\u2028\u2066\u009b"} "# + "\n")
+        #expect(!json.unicodeScalars.contains { $0.steersTerminal })
+    }
+
+    @Test("is not done by texts that need marks and joiners, which stay")
+    func marks() {
+        let text = "שלום\u{200F} \u{200E}a\u{061C} 👩\u{200D}👩 नि\u{200C}"
+        #expect(text.visible() == text)
+    }
+
+    @Test("is not to make an edit wait for ever: it says after seconds who is in the way", .migratedDatabase)
+    func openEdit() async throws {
+        let versiongate = BuiltBinary(.current)
+        try await versiongate.run("rule add k --title T --text X")
+        let psql = try PsqlSession(.current)
+        try psql.run("BEGIN; UPDATE rules SET title = 'Open'; SET CONSTRAINTS ALL IMMEDIATE;")
+        let process = try await TestDatabase.current.psql(
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'"
+        ).output.trimmingCharacters(in: .newlines)
+        let refused = try await versiongate.run("rule edit k --title New")
+        #expect(refused.status == 1)
+        #expect(
+            refused.errors.contains(
+                "somebody else is editing the same rows and has not committed: process \(process) of versiongate_admin (psql)"
+            ),
+            "\(refused.errors)"
+        )
+        #expect(refused.errors.contains("nothing was changed on "))
+        #expect(refused.errors.contains("SELECT pg_terminate_backend(\(process))"))
+        try psql.run("ROLLBACK;")
+        #expect(try await versiongate.run("rule edit k --title New").status == 0)
+        try psql.end()
+    }
+
+    @Test("is not to read a password in the arguments for longer than it takes to read them", arguments: ["=", " "])
+    func password(_ separator: String) async throws {
+        let silent = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(silent.localAddress?.port)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: BuiltBinary.path)
+        let option = "--database-url\(separator)postgresql://u:geheim@127.0.0.1:\(port)/x?sslmode=disable"
+        process.arguments = ["rule", "list"] + option.split(separator: " ").map(String.init)
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        defer { process.terminate() }
+        var arguments = ""
+        while process.isRunning, !arguments.contains("***") {
+            arguments = try String(contentsOfFile: "/proc/\(process.processIdentifier)/cmdline", encoding: .utf8)
+        }
+        #expect(arguments.contains("--database-url"))
+        #expect(arguments.contains("***"))
+        #expect(!arguments.contains("geheim"), "\(arguments)")
+        try await silent.close()
+    }
+}
