@@ -187,4 +187,22 @@ struct UnreadableOutputTests {
         #expect(head.errors == "")
         #expect(head.output.split(separator: "\n").count == 1)
     }
+
+    @Test("nothing in the program writes to a standard stream in the way that ends it when that fails")
+    func hasNoWriteThatTraps() throws {
+        let sources = RepositoryFile.url("Sources")
+        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+        var count = 0
+        for case let file as URL in files where file.pathExtension == "swift" {
+            // A tool of the build.
+            guard !file.path.contains("/EmbedMigrations/") else { continue }
+            let text = try String(contentsOf: file, encoding: .utf8)
+            #expect(
+                !text.contains(#/FileHandle\.standard(Error|Output)/#),
+                "\(file.path): use StandardStreams or ServerOutput"
+            )
+            count += 1
+        }
+        #expect(count > 100)
+    }
 }

@@ -53,7 +53,7 @@ struct MigrateCommand: AsyncParsableCommand {
                 print(show(try await migrator.status(connection)))
                 for fault in try await migrator.faults(connection) {
                     let line = "\(fault.isDangerous ? "Danger" : "Warning"): \(fault.fault)\nHint: \(fault.remedy)\n"
-                    FileHandle.standardError.write(Data(line.utf8))
+                    StandardStreams.printError(line)
                 }
                 return
             }
