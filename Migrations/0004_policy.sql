@@ -426,8 +426,8 @@ END
 $$;
 
 COMMENT ON FUNCTION warn_of_rule() IS
-    'Trigger: warns of what has no effect in a rule (braces that are not filled in, soak, lockout_without_update), and of'
-    ' platforms that nothing else names.';
+    'Trigger: warns of what has no effect in a rule (braces that are not filled in, soak, lockout_without_update), and'
+    ' of platforms that nothing else names.';
 
 CREATE TRIGGER rules_warning
     AFTER INSERT OR UPDATE OF title, text, platforms, target, soak, lockout, lockout_without_update ON rules
@@ -450,3 +450,44 @@ COMMENT ON FUNCTION warn_of_rule_text() IS 'Trigger: warns of braces in a transl
 
 CREATE TRIGGER rule_texts_warning AFTER INSERT OR UPDATE OF title, text ON rule_texts
     FOR EACH ROW EXECUTE FUNCTION warn_of_rule_text();
+
+-- A row of a release that is there already, in all but its number and its note, is a statement that ran twice.
+-- Deferred, as rows may change places within a transaction; its name comes after that of the trigger which takes the
+-- revision.
+CREATE FUNCTION guard_release_duplicate() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    this_release releases;
+BEGIN
+    SELECT * INTO this_release FROM releases WHERE id = NEW.id;
+    PERFORM FROM releases AS r
+      WHERE (r.bundle, r.platform, r.version) = (this_release.bundle, this_release.platform, this_release.version)
+        AND (r.build, r.min_os, r.regions, r.live_at, r.staged, r.withdrawn_at) IS NOT DISTINCT FROM (
+            this_release.build, this_release.min_os, this_release.regions, this_release.live_at, this_release.staged,
+            this_release.withdrawn_at
+        )
+        AND r.id <> this_release.id;
+    IF FOUND THEN
+        PERFORM refuse(
+            'releases.version',
+            format('%s is there already, alike in everything', quoted(this_release.version)),
+            'Leave it out, or edit the row that is there. A version may have several rows with different regions and'
+            ' times.',
+            format(
+                '%s has that release %s on %s%s.', this_release.bundle, this_release.version, this_release.platform,
+                ', build ' || this_release.build
+            ),
+            TG_NAME
+        );
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION guard_release_duplicate() IS
+    'Trigger: refuses a row of a release that is like another one in everything but its number and its note.';
+
+CREATE CONSTRAINT TRIGGER releases_duplicate_guard AFTER INSERT OR UPDATE ON releases
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION guard_release_duplicate();
