@@ -42,6 +42,27 @@ struct AdministrationTests {
         )
     }
 
+    @Test("list a release as withdrawn that was withdrawn before it would be live")
+    func withdrawnBeforeItIsLive() async throws {
+        let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
+        try await admin.execute(
+            """
+            INSERT INTO apps (bundle) VALUES ('a');
+            INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '1', '2099-01-01Z');
+            """
+        )
+        let id = try await admin.query("SELECT id FROM releases").value(as: Int64.self)
+        let change = try await PolicyEditing(admin, logger: TestDatabase.logger)
+            .edit(by: EditAuthor(osUser: nil, why: nil)) { editor in
+                try editor.withdraw(.integer("id", Int(id)), at: "2026-03-01T12:00:00Z")
+            }
+        #expect(change?.rows.count == 1)
+        let states = try await admin.transaction(.repeatableReadReadOnly) { session in
+            try PolicyReports(session).releases(bundle: "a").map(\.state)
+        }
+        #expect(states == ["withdrawn 2099-01-01T00:00:00Z"])
+    }
+
     @Test("do not count an hour as recent that a server's clock put ahead")
     func hoursAhead() async throws {
         let owner = try await TestDatabase.current.connect()

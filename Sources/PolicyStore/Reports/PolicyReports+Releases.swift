@@ -29,7 +29,7 @@ extension PolicyReports {
         try session.query(
             """
             SELECT bundle, platform, version, build, min_os, array_to_string(regions, ', '),
-                CASE WHEN withdrawn_at <= now() THEN 'withdrawn ' || \(Self.time("withdrawn_at"))
+                CASE WHEN withdrawn_at <= now() OR withdrawn_at <= live_at THEN 'withdrawn ' || \(Self.time("withdrawn_at"))
                     WHEN staged THEN 'staged'
                     WHEN live_at IS NULL THEN 'no date'
                     WHEN live_at > now() THEN 'from ' || \(Self.time("live_at"))
