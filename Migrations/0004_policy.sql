@@ -30,8 +30,12 @@ CREATE TABLE store_links (
     platform text COLLATE "C" NOT NULL
         CONSTRAINT store_links_platform_check CHECK (check_platform(platform, 'store_links.platform')),
     link text NOT NULL CONSTRAINT store_links_link_check CHECK (check_link(link, 'store_links.link')),
-    CONSTRAINT store_links_pkey PRIMARY KEY (bundle, platform)
+    CONSTRAINT store_links_pkey PRIMARY KEY (bundle, platform) DEFERRABLE
 );
+
+-- The keys of store_links, rule_texts and rollout_steps are deferrable, so that one statement can shift or swap rows. A
+-- publication cannot know rows by such a key, so it knows them by all columns.
+ALTER TABLE store_links REPLICA IDENTITY FULL;
 
 COMMENT ON TABLE store_links IS
     'The address of an app in each store: what a rule with the link "store" sends to a client.';
@@ -196,10 +200,11 @@ CREATE TABLE rule_texts (
         CONSTRAINT rule_texts_language_check CHECK (check_language(language, 'rule_texts.language')),
     title text NOT NULL CONSTRAINT rule_texts_title_check CHECK (check_text(title, 'rule_texts.title', 200)),
     text text NOT NULL CONSTRAINT rule_texts_text_check CHECK (check_text(text, 'rule_texts.text', 4000)),
-    CONSTRAINT rule_texts_pkey PRIMARY KEY (rule, language)
+    CONSTRAINT rule_texts_pkey PRIMARY KEY (rule, language) DEFERRABLE,
+    CONSTRAINT rule_texts_language_key EXCLUDE USING btree (rule WITH =, lower(language) WITH =) DEFERRABLE
 );
 
-CREATE UNIQUE INDEX rule_texts_language_key ON rule_texts (rule, lower(language));
+ALTER TABLE rule_texts REPLICA IDENTITY FULL;
 
 COMMENT ON TABLE rule_texts IS 'Translations of the rules'' messages.';
 COMMENT ON COLUMN rule_texts.rule IS 'Key of the rule.';
@@ -214,8 +219,10 @@ CREATE TABLE rollout_steps (
     at timestamptz NOT NULL CONSTRAINT rollout_steps_at_check CHECK (check_time(at, 'rollout_steps.at')),
     rollout numeric NOT NULL
         CONSTRAINT rollout_steps_rollout_check CHECK (check_percentage(rollout, 'rollout_steps.rollout')),
-    CONSTRAINT rollout_steps_pkey PRIMARY KEY (rule, at)
+    CONSTRAINT rollout_steps_pkey PRIMARY KEY (rule, at) DEFERRABLE
 );
+
+ALTER TABLE rollout_steps REPLICA IDENTITY FULL;
 
 COMMENT ON TABLE rollout_steps IS
     'The planned ramp of a rule: from each time on, that percentage holds, without anybody being awake for it.';
@@ -285,21 +292,32 @@ $$;
 CREATE TRIGGER store_links_normalise BEFORE INSERT OR UPDATE ON store_links
     FOR EACH ROW EXECUTE FUNCTION normalise_store_link();
 
+-- With the rights of the owner, as only he can see whether an undo is running.
 CREATE FUNCTION normalise_release() RETURNS trigger
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = public, pg_temp
 AS $$
 BEGIN
-    NEW.bundle := stored_bundle(NEW.bundle, 'releases.bundle');
-    NEW.platform := platform_name(NEW.platform);
-    NEW.regions := distinct_items(NEW.regions, NEW.regions);
+    IF TG_OP = 'UPDATE' AND NEW.id <> OLD.id THEN
+        PERFORM public.refuse(
+            'releases.id', 'the number of a release never changes',
+            'The history knows the release by it. Leave it as it is.',
+            format('It is %s.', OLD.id)
+        );
+    END IF;
+    NEW.bundle := public.stored_bundle(NEW.bundle, 'releases.bundle'::text);
+    NEW.platform := public.platform_name(NEW.platform);
+    NEW.regions := public.distinct_items(NEW.regions, NEW.regions);
     -- Users can get a release from when its staging ends, and soak counts from there.
-    IF TG_OP = 'UPDATE' AND OLD.staged AND NOT NEW.staged AND NEW.live_at IS NOT DISTINCT FROM OLD.live_at THEN
+    IF TG_OP = 'UPDATE' AND OLD.staged AND NOT NEW.staged AND NEW.live_at IS NOT DISTINCT FROM OLD.live_at
+        AND NOT public.undo_is_running() THEN
         NEW.live_at := now();
     END IF;
     RETURN NEW;
 END
 $$;
+
+REVOKE ALL ON FUNCTION normalise_release() FROM PUBLIC;
 
 CREATE TRIGGER releases_normalise BEFORE INSERT OR UPDATE ON releases
     FOR EACH ROW EXECUTE FUNCTION normalise_release();
@@ -450,44 +468,3 @@ COMMENT ON FUNCTION warn_of_rule_text() IS 'Trigger: warns of braces in a transl
 
 CREATE TRIGGER rule_texts_warning AFTER INSERT OR UPDATE OF title, text ON rule_texts
     FOR EACH ROW EXECUTE FUNCTION warn_of_rule_text();
-
--- A row of a release that is there already, in all but its number and its note, is a statement that ran twice.
--- Deferred, as rows may change places within a transaction; its name comes after that of the trigger which takes the
--- revision.
-CREATE FUNCTION guard_release_duplicate() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-DECLARE
-    this_release releases;
-BEGIN
-    SELECT * INTO this_release FROM releases WHERE id = NEW.id;
-    PERFORM FROM releases AS r
-      WHERE (r.bundle, r.platform, r.version) = (this_release.bundle, this_release.platform, this_release.version)
-        AND (r.build, r.min_os, r.regions, r.live_at, r.staged, r.withdrawn_at) IS NOT DISTINCT FROM (
-            this_release.build, this_release.min_os, this_release.regions, this_release.live_at, this_release.staged,
-            this_release.withdrawn_at
-        )
-        AND r.id <> this_release.id;
-    IF FOUND THEN
-        PERFORM refuse(
-            'releases.version',
-            format('%s is there already, alike in everything', quoted(this_release.version)),
-            'Leave it out, or edit the row that is there. A version may have several rows with different regions and'
-            ' times.',
-            format(
-                '%s has that release %s on %s%s.', this_release.bundle, this_release.version, this_release.platform,
-                ', build ' || this_release.build
-            ),
-            TG_NAME
-        );
-    END IF;
-    RETURN NULL;
-END
-$$;
-
-COMMENT ON FUNCTION guard_release_duplicate() IS
-    'Trigger: refuses a row of a release that is like another one in everything but its number and its note.';
-
-CREATE CONSTRAINT TRIGGER releases_duplicate_guard AFTER INSERT OR UPDATE ON releases
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION guard_release_duplicate();

@@ -3,17 +3,20 @@
 --
 -- The revision of the policy and the history of its changes.
 --
--- Each policy table has two triggers. `a_note_edit` runs with the statement and notes a row as it was when the
--- transaction first touched it. `b_record_edit` is deferred to the commit: it compares the row with the note, and only
--- if something is different after all does it take the one row of policy_revision, open an entry in changes and record
--- the row.
+-- Each policy table has two triggers. `a_note_edit` runs with the statement and notes how the transaction found a row
+-- and how it leaves it. `b_record_edit` is deferred to the commit. Its first call there deals with all notes: only if
+-- something is different after all does it take the one row of policy_revision, open an entry in changes and record the
+-- rows; then it has the guards judge the whole (0006), under that lock.
 --
 -- So revisions follow commits, a transaction that waits for somebody's next thought holds no lock that others need, and
 -- as the row of policy_revision is the last lock taken, two of them cannot block each other for good. What a
--- rolled-back savepoint had edited leaves neither a note nor an event. Deferred triggers run in the order of their
--- events, those of one row by name: the guards, named after `b_record_edit`, judge under that lock what the commit will
--- show. A transaction in REPEATABLE READ or SERIALIZABLE fails there with serialization_failure if another has changed
--- the policy since it began.
+-- rolled-back savepoint had edited leaves neither a note nor an event. A transaction in REPEATABLE READ or SERIALIZABLE
+-- fails there with serialization_failure if another has changed the policy since it began.
+--
+-- A session may make its constraints immediate. Then each statement is recorded and judged when it ends, under the same
+-- lock, which others wait for until the transaction ends. A later statement takes back what is recorded of its rows and
+-- records it anew, and the revision itself is taken back when nothing is left of it; so what a transaction comes to does
+-- not depend on when its constraints are judged.
 
 SET LOCAL search_path = public, pg_temp;
 
@@ -22,6 +25,7 @@ CREATE TABLE policy_revision (
         CONSTRAINT policy_revision_singleton_check CHECK (singleton),
     revision bigint NOT NULL,
     token uuid NOT NULL,
+    token_before uuid,
     xid xid8,
     at timestamptz
 );
@@ -35,6 +39,7 @@ COMMENT ON COLUMN policy_revision.revision IS
 COMMENT ON COLUMN policy_revision.token IS
     'Random, new with each revision. Servers reload when it differs: a restored database may reach a number a second'
     ' time.';
+COMMENT ON COLUMN policy_revision.token_before IS 'The token before that, for a revision that is taken back.';
 COMMENT ON COLUMN policy_revision.xid IS
     'The transaction that made the revision, together with at: after a restore its number alone can come again.';
 COMMENT ON COLUMN policy_revision.at IS 'When that transaction began.';
@@ -76,7 +81,8 @@ COMMENT ON COLUMN changes.os_user IS
 COMMENT ON COLUMN changes.tool IS
     'The tool, as it said in application_name (psql, versiongate, ...): a claim, not verified.';
 COMMENT ON COLUMN changes.why IS 'The reason, as it was given in the setting versiongate.why.';
-COMMENT ON COLUMN changes.undoes IS 'The change that this one undid.';
+COMMENT ON COLUMN changes.undoes IS
+    'The change that this one undid, and it did nothing else: edits in a transaction that undoes are refused.';
 COMMENT ON COLUMN changes.token IS 'The token that the policy had from this change on.';
 
 CREATE TABLE change_rows (
@@ -84,13 +90,18 @@ CREATE TABLE change_rows (
     ordinal integer NOT NULL,
     table_name text COLLATE "C" NOT NULL,
     key jsonb NOT NULL,
+    old_key jsonb,
     before jsonb,
     after jsonb,
     CONSTRAINT change_rows_pkey PRIMARY KEY (change, ordinal),
-    CONSTRAINT change_rows_row_check CHECK (before IS NOT NULL OR after IS NOT NULL)
+    CONSTRAINT change_rows_row_check CHECK (before IS NOT NULL OR after IS NOT NULL),
+    CONSTRAINT change_rows_old_key_check CHECK (
+        old_key IS NULL OR old_key <> key AND before IS NOT NULL AND after IS NOT NULL
+    )
 );
 
 CREATE UNIQUE INDEX change_rows_row_key ON change_rows (table_name, key, change);
+CREATE INDEX change_rows_old_key_idx ON change_rows (table_name, old_key, change) WHERE old_key IS NOT NULL;
 
 COMMENT ON TABLE change_rows IS
     'What a change did to each row, from its state before the transaction to that after it.';
@@ -99,63 +110,43 @@ COMMENT ON COLUMN change_rows.ordinal IS 'Place within the change, from 1.';
 COMMENT ON COLUMN change_rows.table_name IS 'Table of the row.';
 COMMENT ON COLUMN change_rows.key IS
     'Primary key of the row, as an object of its columns; as it was after the change, unless it was deleted.';
+COMMENT ON COLUMN change_rows.old_key IS 'The key before, of a row that was renamed; null: it was the same.';
 COMMENT ON COLUMN change_rows.before IS
     'The row before; null: there was none. Times are in UTC, intervals in the style postgres.';
 COMMENT ON COLUMN change_rows.after IS 'The row after; null: it was deleted.';
 
-CREATE TABLE edited_rows (
-    xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
-    at timestamptz NOT NULL DEFAULT now(),
-    table_name text COLLATE "C" NOT NULL,
-    key jsonb NOT NULL,
-    before jsonb,
-    CONSTRAINT edited_rows_pkey PRIMARY KEY (xid, at, table_name, key)
-);
-
-COMMENT ON TABLE edited_rows IS
-    'What transactions that are under way have edited. Each sees its own rows alone, and deletes them at its commit.';
-COMMENT ON COLUMN edited_rows.xid IS 'The transaction.';
-COMMENT ON COLUMN edited_rows.at IS 'When the transaction began.';
-COMMENT ON COLUMN edited_rows.table_name IS 'Table of the row; changes: the change that the transaction undoes.';
-COMMENT ON COLUMN edited_rows.key IS 'Primary key of the row, as an object of its columns.';
-COMMENT ON COLUMN edited_rows.before IS 'The row when the transaction first touched it; null: there was none.';
-
--- A row of a policy table, in the form that the history keeps.
-CREATE FUNCTION policy_row(table_name text, key jsonb) RETURNS jsonb
-    LANGUAGE plpgsql STABLE STRICT
+-- The policy tables, written down once: what is recorded, rebuilt and undone goes by this list. Parents stand before
+-- their children.
+CREATE FUNCTION policy_tables()
+    RETURNS TABLE (place integer, name text, key text[], parent text, parent_column text, caseless text)
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
-    SET TimeZone = 'UTC'
-    SET IntervalStyle = 'postgres'
 AS $$
 BEGIN
-    CASE table_name
-        WHEN 'apps' THEN
-            RETURN (SELECT to_jsonb(a) FROM apps AS a WHERE a.bundle = key ->> 'bundle');
-        WHEN 'store_links' THEN
-            RETURN (
-                SELECT to_jsonb(s) FROM store_links AS s
-                 WHERE s.bundle = key ->> 'bundle' AND s.platform = key ->> 'platform'
-            );
-        WHEN 'releases' THEN
-            RETURN (SELECT to_jsonb(r) FROM releases AS r WHERE r.id = (key ->> 'id')::bigint);
-        WHEN 'rules' THEN
-            RETURN (SELECT to_jsonb(r) FROM rules AS r WHERE r.key = policy_row.key ->> 'key');
-        WHEN 'rule_texts' THEN
-            RETURN (
-                SELECT to_jsonb(t) FROM rule_texts AS t
-                 WHERE t.rule = key ->> 'rule' AND t.language = key ->> 'language'
-            );
-        WHEN 'rollout_steps' THEN
-            RETURN (
-                SELECT to_jsonb(s) FROM rollout_steps AS s
-                 WHERE s.rule = key ->> 'rule' AND s.at = (key ->> 'at')::timestamptz
-            );
-    END CASE;
+    RETURN QUERY VALUES
+        (1, 'apps', '{bundle}'::text[], NULL, NULL, 'bundle'),
+        (2, 'store_links', '{bundle,platform}', 'apps', 'bundle', NULL),
+        (3, 'releases', '{id}', 'apps', 'bundle', NULL),
+        (4, 'rules', '{key}', 'apps', 'bundle', NULL),
+        (5, 'rule_texts', '{rule,language}', 'rules', 'rule', 'language'),
+        (6, 'rollout_steps', '{rule,at}', 'rules', 'rule', NULL);
 END
 $$;
 
-COMMENT ON FUNCTION policy_row(text, jsonb) IS
-    'The row of a policy table with this primary key, as the history keeps it.';
+COMMENT ON FUNCTION policy_tables() IS
+    'The policy tables, parents before children: the columns of the primary key, the table that a row belongs to and'
+    ' the column that names it there, and the column of the key in which case does not count.';
+
+CREATE FUNCTION key_columns(table_name text) RETURNS text[]
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN (SELECT t.key FROM policy_tables() AS t WHERE t.name = key_columns.table_name);
+END
+$$;
+
+COMMENT ON FUNCTION key_columns(text) IS 'The columns of a policy table''s primary key; null: it is no policy table.';
 
 CREATE FUNCTION row_columns(policy_row jsonb, columns text[]) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -174,87 +165,274 @@ $$;
 
 COMMENT ON FUNCTION row_columns(jsonb, text[]) IS 'Some columns of a row, such as those of its primary key.';
 
+CREATE TABLE edited_rows (
+    xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    at timestamptz NOT NULL DEFAULT now(),
+    id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT edited_rows_pkey PRIMARY KEY,
+    table_name text COLLATE "C" NOT NULL,
+    key jsonb NOT NULL,
+    before jsonb,
+    after jsonb
+);
+
+CREATE INDEX edited_rows_row_idx ON edited_rows (xid, at, table_name, key);
+
+COMMENT ON TABLE edited_rows IS
+    'What transactions that are under way have edited and not recorded yet. Each sees its own rows alone, and leaves'
+    ' none behind.';
+COMMENT ON COLUMN edited_rows.xid IS 'The transaction.';
+COMMENT ON COLUMN edited_rows.at IS 'When the transaction began.';
+COMMENT ON COLUMN edited_rows.id IS 'Rises with each edit.';
+COMMENT ON COLUMN edited_rows.table_name IS 'Table of the row; changes: the change that the transaction undoes.';
+COMMENT ON COLUMN edited_rows.key IS 'Primary key of the row where it was seen last, as an object of its columns.';
+COMMENT ON COLUMN edited_rows.before IS 'The row when the transaction first touched it; null: there was none.';
+COMMENT ON COLUMN edited_rows.after IS
+    'The row as the last edit left it; null: deleted. Of the change that is undone: null while undo_change runs.';
+
+-- Notes.
+--
+-- A note is one row on its way through the transaction: from the state in which it was found to the last one seen. An
+-- edit goes on the note whose last state it starts from, so a row that is renamed keeps its note, also where several
+-- rows change places in one statement. Only the events tell: by the time they are seen, the table has moved on.
+--
+-- Between transactions edited_rows is empty, so the planner would read all of it rather than its index, and a plan that
+-- a session keeps would make a transaction with many rows slow: enable_seqscan is off where notes are read.
+
+CREATE FUNCTION open_revision() RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN (SELECT p.revision FROM policy_revision AS p WHERE p.singleton AND p.xid = pg_current_xact_id() AND p.at = now());
+END
+$$;
+
+COMMENT ON FUNCTION open_revision() IS
+    'The revision that this transaction has made; null: it has recorded nothing, or nothing that is still there.';
+
+CREATE FUNCTION undo_is_running() RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+    SET enable_seqscan = off
+    SET jit = off
+AS $$
+BEGIN
+    RETURN EXISTS (
+        SELECT FROM edited_rows AS e
+         WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes' AND e.after IS NULL
+    );
+END
+$$;
+
+COMMENT ON FUNCTION undo_is_running() IS
+    'Whether the edits are those of undo_change. Triggers that add something to an edit leave them as they are.';
+
 -- The arguments are the columns of the primary key.
 CREATE FUNCTION note_edit() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = public, pg_temp
+    SET enable_seqscan = off
+    SET jit = off
     SET TimeZone = 'UTC'
     SET IntervalStyle = 'postgres'
 AS $$
 DECLARE
+    edited_table CONSTANT text := TG_TABLE_NAME;
     old_row CONSTANT jsonb := CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END;
     new_row CONSTANT jsonb := CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END;
-    old_key CONSTANT jsonb := row_columns(old_row, TG_ARGV);
-    new_key CONSTANT jsonb := row_columns(new_row, TG_ARGV);
+    key_before jsonb;
+    key_after jsonb;
+    this_revision bigint;
+    undone_change bigint;
+    undo_is_over boolean;
 BEGIN
     IF TG_TABLE_SCHEMA <> 'public' THEN
         RAISE insufficient_privilege USING
             MESSAGE = format('table %s is no policy table', TG_RELID::regclass),
             HINT = 'The history is about the tables in schema public alone.';
     END IF;
+    IF old_row = new_row THEN
+        RETURN NULL;
+    END IF;
+    key_before := public.row_columns(old_row, TG_ARGV::text[]);
+    key_after := public.row_columns(new_row, TG_ARGV::text[]);
+    this_revision := public.open_revision();
 
-    -- A row that is renamed keeps its note, so that it counts as changed, not as deleted and inserted.
-    IF old_key <> new_key THEN
+    SELECT (e.key ->> 'id')::bigint, e.after IS NOT NULL INTO undone_change, undo_is_over
+      FROM edited_rows AS e
+     WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes';
+    IF undone_change IS NULL AND this_revision IS NOT NULL THEN
+        SELECT c.undoes, true INTO undone_change, undo_is_over FROM changes AS c WHERE c.id = this_revision;
+    END IF;
+    IF undone_change IS NOT NULL AND undo_is_over THEN
+        RAISE object_not_in_prerequisite_state USING
+            MESSAGE = format('this transaction undoes change %s, so it can edit nothing else', undone_change),
+            DETAIL = 'The history says of an undo which change it undoes, so it is all that its transaction does.',
+            HINT = 'COMMIT the undo, then edit.';
+    END IF;
+
+    -- Where constraints are immediate, these rows may have been recorded: they go on from there.
+    IF this_revision IS NOT NULL THEN
+        WITH recorded AS (
+            DELETE FROM change_rows AS c
+             WHERE c.change = this_revision
+               AND c.table_name = edited_table
+               AND (
+                   c.key = key_before OR c.key = key_after OR c.old_key = key_before OR c.old_key = key_after
+               )
+            RETURNING c.*
+        )
+        INSERT INTO edited_rows (table_name, key, before, after)
+        SELECT r.table_name, r.key, r.before, r.after FROM recorded AS r ORDER BY r.ordinal;
+    END IF;
+
+    IF old_row IS NOT NULL THEN
         UPDATE edited_rows AS e
-           SET key = new_key
-         WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = TG_TABLE_NAME AND e.key = old_key
-           AND NOT EXISTS (
-               SELECT FROM edited_rows AS other
-                WHERE other.xid = e.xid AND other.at = e.at AND other.table_name = e.table_name AND other.key = new_key
-           );
-        IF FOUND THEN
-            RETURN NULL;
-        END IF;
-        INSERT INTO edited_rows (table_name, key, before)
-        VALUES (TG_TABLE_NAME, new_key, old_row)
-            ON CONFLICT DO NOTHING;
+           SET id = DEFAULT, key = coalesce(key_after, key_before), after = new_row
+         WHERE e.id = (
+             SELECT n.id
+               FROM edited_rows AS n
+              WHERE n.xid = pg_current_xact_id()
+                AND n.at = now()
+                AND n.table_name = edited_table
+                AND n.key = key_before
+                AND n.after = old_row
+              LIMIT 1
+         );
         IF FOUND THEN
             RETURN NULL;
         END IF;
     END IF;
-
-    INSERT INTO edited_rows (table_name, key, before)
-    VALUES (TG_TABLE_NAME, coalesce(old_key, new_key), old_row)
-        ON CONFLICT DO NOTHING;
+    INSERT INTO edited_rows (table_name, key, before, after)
+    VALUES (edited_table, coalesce(key_after, key_before), old_row, new_row);
     RETURN NULL;
 END
 $$;
 
-COMMENT ON FUNCTION note_edit() IS 'Trigger: notes a row as it was when the transaction first touched it.';
+COMMENT ON FUNCTION note_edit() IS
+    'Trigger: notes how the transaction found a row and how it leaves it. Refuses edits after an undo.';
+
+-- Brings the notes of this transaction into the form that is recorded: one at most for a key before, and one for it
+-- after.
+CREATE FUNCTION settle_notes() RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+    SET enable_seqscan = off
+    SET jit = off
+AS $$
+DECLARE
+    pair record;
+    leaving edited_rows;
+    arriving edited_rows;
+BEGIN
+    -- The event of a nested statement can be seen before that of the statement around it: two notes of one row.
+    LOOP
+        SELECT max(state.note) FILTER (WHERE NOT state.is_start) AS first_note,
+               max(state.note) FILTER (WHERE state.is_start) AS second_note
+          INTO pair
+          FROM (
+              SELECT e.table_name, e.before AS found, e.id AS note, true AS is_start
+                FROM edited_rows AS e
+               WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.before IS DISTINCT FROM e.after
+               UNION ALL
+              SELECT e.table_name, e.after, e.id, false
+                FROM edited_rows AS e
+               WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.before IS DISTINCT FROM e.after
+          ) AS state
+         WHERE state.found IS NOT NULL
+         GROUP BY state.table_name, state.found
+        HAVING count(DISTINCT state.is_start) = 2
+         LIMIT 1;
+        EXIT WHEN NOT FOUND;
+        UPDATE edited_rows AS e
+           SET before = (SELECT f.before FROM edited_rows AS f WHERE f.id = pair.first_note)
+         WHERE e.id = pair.second_note;
+        DELETE FROM edited_rows AS e WHERE e.id = pair.first_note;
+    END LOOP;
+
+    -- A key that one row has left and another has taken: that is one row that was changed, and where the rows came from
+    -- and went to, one was deleted and one inserted. Rows that others refer to are known by their key alone; of others a
+    -- row that was renamed remains the same row.
+    LOOP
+        FOR pair IN
+            SELECT side.place, side.key, max(side.note) FILTER (WHERE side.is_left) AS leaving_note,
+                   max(side.note) FILTER (WHERE NOT side.is_left) AS arriving_note
+              FROM (
+                  SELECT e.id AS note,
+                         e.table_name,
+                         t.key,
+                         row_columns(CASE WHEN role.is_left THEN e.before ELSE e.after END, t.key) AS place,
+                         role.is_left
+                    FROM edited_rows AS e
+                    JOIN policy_tables() AS t ON t.name = e.table_name
+                    CROSS JOIN (VALUES (true), (false)) AS role(is_left)
+                   WHERE e.xid = pg_current_xact_id()
+                     AND e.at = now()
+                     AND row_columns(e.before, t.key) IS DISTINCT FROM row_columns(e.after, t.key)
+                     AND (
+                         NOT role.is_left OR e.after IS NULL
+                         OR EXISTS (SELECT FROM policy_tables() AS below WHERE below.parent = t.name)
+                     )
+              ) AS side
+             WHERE side.place IS NOT NULL
+             GROUP BY side.table_name, side.key, side.place
+            HAVING count(DISTINCT side.is_left) = 2
+        LOOP
+            SELECT * INTO STRICT leaving FROM edited_rows AS e WHERE e.id = pair.leaving_note;
+            SELECT * INTO STRICT arriving FROM edited_rows AS e WHERE e.id = pair.arriving_note;
+            -- A note that is part of two pairs waits for the next round.
+            CONTINUE WHEN row_columns(leaving.before, pair.key) IS DISTINCT FROM pair.place
+                OR row_columns(arriving.before, pair.key) = pair.place;
+            UPDATE edited_rows AS e SET before = leaving.before WHERE e.id = arriving.id;
+            UPDATE edited_rows AS e SET before = NULL WHERE e.id = leaving.id;
+            IF arriving.before IS NOT NULL THEN
+                INSERT INTO edited_rows (table_name, key, before)
+                VALUES (arriving.table_name, row_columns(arriving.before, pair.key), arriving.before);
+            END IF;
+        END LOOP;
+        EXIT WHEN NOT FOUND;
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION settle_notes() IS
+    'Joins notes of this transaction that are about one row, or about two that had one key.';
+
+-- The record.
 
 CREATE FUNCTION open_change() RETURNS bigint
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    this_revision bigint;
+    this_revision bigint := open_revision();
     this_token uuid;
 BEGIN
-    UPDATE policy_revision
-       SET revision = revision + 1, token = gen_random_uuid(), xid = pg_current_xact_id(), at = now()
-     WHERE (xid, at) IS DISTINCT FROM (pg_current_xact_id(), now())
-    RETURNING revision, token INTO this_revision, this_token;
-    IF NOT FOUND THEN
-        SELECT revision INTO STRICT this_revision FROM policy_revision;
+    IF this_revision IS NOT NULL THEN
         RETURN this_revision;
     END IF;
-
+    UPDATE policy_revision
+       SET revision = revision + 1,
+           token = gen_random_uuid(),
+           token_before = token,
+           xid = pg_current_xact_id(),
+           at = now()
+    RETURNING revision, token INTO STRICT this_revision, this_token;
     INSERT INTO changes (id, at, role, os_user, tool, why, undoes, token)
     VALUES (
         this_revision,
         clock_timestamp(),
         session_user,
-        nullif(current_setting('versiongate.os_user', true), ''),
+        nullif(left(current_setting('versiongate.os_user', true), 128), ''),
         nullif(current_setting('application_name'), ''),
-        nullif(current_setting('versiongate.why', true), ''),
+        nullif(left(current_setting('versiongate.why', true), 1000), ''),
         (
-            SELECT (key ->> 'id')::bigint
-              FROM edited_rows
-             WHERE xid = pg_current_xact_id() AND at = now() AND table_name = 'changes'
+            SELECT (e.key ->> 'id')::bigint
+              FROM edited_rows AS e
+             WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes'
         ),
         this_token
     );
-    DELETE FROM edited_rows WHERE xid = pg_current_xact_id() AND at = now() AND table_name = 'changes';
     PERFORM pg_notify('versiongate', this_revision::text);
     RETURN this_revision;
 END
@@ -263,47 +441,127 @@ $$;
 COMMENT ON FUNCTION open_change() IS
     'The revision of this transaction. The first call takes the row of policy_revision and opens the entry in changes.';
 
-CREATE FUNCTION record_row(edited_table text, edited_key jsonb) RETURNS void
+CREATE FUNCTION close_change() RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    DELETE FROM changes AS c WHERE c.id = open_revision();
+    UPDATE policy_revision SET revision = revision - 1, token = token_before, token_before = NULL, xid = NULL, at = NULL;
+END
+$$;
+
+COMMENT ON FUNCTION close_change() IS
+    'Takes back the revision of this transaction, of which nothing is left. The row of policy_revision stays locked.';
+
+CREATE FUNCTION is_noted(edited_table text, edited_key jsonb) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+    SET enable_seqscan = off
+    SET jit = off
+AS $$
+BEGIN
+    RETURN EXISTS (
+        SELECT FROM edited_rows AS e
+         WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = edited_table AND e.key = edited_key
+    );
+END
+$$;
+
+COMMENT ON FUNCTION is_noted(text, jsonb) IS 'Whether this transaction has edited a row that it has not recorded yet.';
+
+CREATE FUNCTION take_notes() RETURNS edited_rows[]
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+    SET enable_seqscan = off
+    SET jit = off
+AS $$
+DECLARE
+    notes edited_rows[];
+BEGIN
+    PERFORM FROM edited_rows AS e
+      WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name <> 'changes'
+     OFFSET 1;
+    IF FOUND THEN
+        PERFORM settle_notes();
+    END IF;
+    -- Of two rows that stand at one key, the one that was there first is moving away in this very statement: its note is
+    -- left for the event that says where to.
+    WITH taken AS (
+        DELETE FROM edited_rows AS e
+         WHERE e.xid = pg_current_xact_id()
+           AND e.at = now()
+           AND e.table_name <> 'changes'
+           AND (
+               e.after IS NULL OR NOT EXISTS (
+                   SELECT FROM edited_rows AS newer
+                    WHERE newer.xid = pg_current_xact_id()
+                      AND newer.at = now()
+                      AND newer.table_name = e.table_name
+                      AND newer.key = e.key
+                      AND newer.id > e.id
+                      AND newer.after IS NOT NULL
+               )
+           )
+        RETURNING e.*
+    )
+    SELECT array_agg(ROW(taken.*)::edited_rows ORDER BY t.place, taken.id) INTO notes
+      FROM taken
+      JOIN policy_tables() AS t ON t.name = taken.table_name;
+    RETURN notes;
+END
+$$;
+
+COMMENT ON FUNCTION take_notes() IS 'The notes of this transaction, parents before their children, which are deleted.';
+
+CREATE FUNCTION record_notes() RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    row_before jsonb;
-    row_after jsonb;
+    notes CONSTANT edited_rows[] := take_notes();
     this_revision bigint;
 BEGIN
+    this_revision := open_revision();
+    IF EXISTS (SELECT FROM unnest(notes) AS note WHERE note.before IS DISTINCT FROM note.after) THEN
+        this_revision := open_change();
+        INSERT INTO change_rows (change, ordinal, table_name, key, old_key, before, after)
+        SELECT this_revision,
+               coalesce((SELECT max(c.ordinal) FROM change_rows AS c WHERE c.change = this_revision), 0)
+                   + row_number() OVER (ORDER BY note.ordinal),
+               note.table_name,
+               note.new_key,
+               nullif(note.old_key, note.new_key),
+               note.before,
+               note.after
+          FROM (
+              SELECT n.ordinal,
+                     n.table_name,
+                     row_columns(coalesce(n.after, n.before), t.key) AS new_key,
+                     row_columns(n.before, t.key) AS old_key,
+                     n.before,
+                     n.after
+                FROM unnest(notes)
+                     WITH ORDINALITY AS n(xid, at, id, table_name, key, before, after, ordinal)
+                JOIN policy_tables() AS t ON t.name = n.table_name
+               WHERE n.before IS DISTINCT FROM n.after
+          ) AS note;
+    END IF;
+    IF this_revision IS NULL THEN
+        RETURN;
+    END IF;
     DELETE FROM edited_rows AS e
-     WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = edited_table AND e.key = edited_key
-    RETURNING e.before INTO row_before;
-    IF NOT FOUND THEN
-        RETURN;
-    END IF;
-    row_after := policy_row(edited_table, edited_key);
-    IF row_after IS NOT DISTINCT FROM row_before THEN
-        RETURN;
-    END IF;
-
-    this_revision := open_change();
-    -- Where the transaction made its constraints immediate, this row may have been recorded before.
-    INSERT INTO change_rows AS c (change, ordinal, table_name, key, before, after)
-    VALUES (
-        this_revision,
-        1 + coalesce((SELECT max(ordinal) FROM change_rows WHERE change = this_revision), 0),
-        edited_table,
-        edited_key,
-        row_before,
-        row_after
-    )
-        ON CONFLICT (table_name, key, change) DO UPDATE SET after = excluded.after
-     WHERE c.before IS DISTINCT FROM excluded.after;
-    IF NOT FOUND THEN
-        DELETE FROM change_rows WHERE table_name = edited_table AND key = edited_key AND change = this_revision;
+     WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes' AND e.after IS NOT NULL;
+    IF EXISTS (SELECT FROM change_rows AS c WHERE c.change = this_revision) THEN
+        PERFORM judge_edits(this_revision, notes);
+    ELSE
+        PERFORM close_change();
     END IF;
 END
 $$;
 
-COMMENT ON FUNCTION record_row(text, jsonb) IS
-    'Records what this transaction did to a row, if it is different from what was noted of it.';
+COMMENT ON FUNCTION record_notes() IS
+    'Records what this transaction has done to the rows that it has noted, and has it judged.';
 
 CREATE FUNCTION record_edit() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
@@ -312,20 +570,20 @@ CREATE FUNCTION record_edit() RETURNS trigger
     SET IntervalStyle = 'postgres'
 AS $$
 DECLARE
-    old_key CONSTANT jsonb := row_columns(CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END, TG_ARGV);
-    new_key CONSTANT jsonb := row_columns(CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END, TG_ARGV);
+    edited_table CONSTANT text := TG_TABLE_NAME;
+    seen_row CONSTANT jsonb := CASE WHEN TG_OP = 'DELETE' THEN to_jsonb(OLD) ELSE to_jsonb(NEW) END;
+    seen_key CONSTANT jsonb := public.row_columns(seen_row, TG_ARGV::text[]);
 BEGIN
-    IF old_key IS NOT NULL THEN
-        PERFORM record_row(TG_TABLE_NAME, old_key);
-    END IF;
-    IF new_key IS DISTINCT FROM old_key THEN
-        PERFORM record_row(TG_TABLE_NAME, new_key);
+    IF public.is_noted(edited_table, seen_key) THEN
+        PERFORM public.record_notes();
     END IF;
     RETURN NULL;
 END
 $$;
 
-COMMENT ON FUNCTION record_edit() IS 'Trigger: records at the commit what the transaction did to a row.';
+COMMENT ON FUNCTION record_edit() IS
+    'Trigger: records what the transaction has done, and has the guards judge it: at the commit, or with each statement'
+    ' where constraints are immediate.';
 
 -- Servers ask this to read what an edit changed, and no more. Tokens tell whether the history that is here goes on from
 -- what a server has, and whether it goes on until now: a database may have been restored, or edited behind its back.
@@ -350,15 +608,14 @@ BEGIN
           SELECT side.policy_row ->> 'bundle' AS bundle
             FROM change_rows AS r, LATERAL (VALUES (r.before), (r.after)) AS side(policy_row)
            WHERE r.change > known_revision
-             AND r.table_name IN ('apps', 'store_links', 'releases', 'rules')
-             AND side.policy_row IS NOT NULL
+             AND side.policy_row ? 'bundle'
           UNION ALL
           -- Where the rule is gone, its own row has been recorded as well.
           SELECT rule.bundle
             FROM change_rows AS r
             JOIN rules AS rule ON rule.key = coalesce(r.after, r.before) ->> 'rule'
            WHERE r.change > known_revision
-             AND r.table_name IN ('rule_texts', 'rollout_steps')
+             AND coalesce(r.after, r.before) ? 'rule'
       ) AS changed;
     RETURN coalesce(bundles, '{}');
 END
@@ -401,41 +658,35 @@ $$;
 COMMENT ON FUNCTION refuse_truncate() IS 'Trigger: refuses TRUNCATE.';
 
 REVOKE ALL ON FUNCTION
-    note_edit(), record_edit(), open_change(), record_row(text, jsonb), apps_changed_since(bigint, uuid),
-    history_has(bigint, text) FROM PUBLIC;
+    note_edit(), record_edit(), apps_changed_since(bigint, uuid), history_has(bigint, text), open_change(), close_change(), settle_notes(),
+    take_notes(), record_notes()
+    FROM PUBLIC;
 
-CREATE TRIGGER a_note_edit AFTER INSERT OR UPDATE OR DELETE ON apps
-    FOR EACH ROW EXECUTE FUNCTION note_edit('bundle');
-CREATE TRIGGER a_note_edit AFTER INSERT OR UPDATE OR DELETE ON store_links
-    FOR EACH ROW EXECUTE FUNCTION note_edit('bundle', 'platform');
-CREATE TRIGGER a_note_edit AFTER INSERT OR UPDATE OR DELETE ON releases
-    FOR EACH ROW EXECUTE FUNCTION note_edit('id');
-CREATE TRIGGER a_note_edit AFTER INSERT OR UPDATE OR DELETE ON rules
-    FOR EACH ROW EXECUTE FUNCTION note_edit('key');
-CREATE TRIGGER a_note_edit AFTER INSERT OR UPDATE OR DELETE ON rule_texts
-    FOR EACH ROW EXECUTE FUNCTION note_edit('rule', 'language');
-CREATE TRIGGER a_note_edit AFTER INSERT OR UPDATE OR DELETE ON rollout_steps
-    FOR EACH ROW EXECUTE FUNCTION note_edit('rule', 'at');
+DO $$
+DECLARE
+    policy_table record;
+BEGIN
+    FOR policy_table IN
+        SELECT t.name, (SELECT string_agg(quote_literal(k), ', ') FROM unnest(t.key) AS k) AS key FROM policy_tables() AS t
+    LOOP
+        EXECUTE format(
+            'CREATE TRIGGER a_note_edit AFTER INSERT OR UPDATE OR DELETE ON %I'
+            ' FOR EACH ROW EXECUTE FUNCTION note_edit(%s)',
+            policy_table.name, policy_table.key
+        );
+        EXECUTE format(
+            'CREATE CONSTRAINT TRIGGER b_record_edit AFTER INSERT OR UPDATE OR DELETE ON %I'
+            ' DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_edit(%s)',
+            policy_table.name, policy_table.key
+        );
+        EXECUTE format(
+            'CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON %I FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate()',
+            policy_table.name
+        );
+    END LOOP;
+END
+$$;
 
-CREATE CONSTRAINT TRIGGER b_record_edit AFTER INSERT OR UPDATE OR DELETE ON apps
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_edit('bundle');
-CREATE CONSTRAINT TRIGGER b_record_edit AFTER INSERT OR UPDATE OR DELETE ON store_links
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_edit('bundle', 'platform');
-CREATE CONSTRAINT TRIGGER b_record_edit AFTER INSERT OR UPDATE OR DELETE ON releases
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_edit('id');
-CREATE CONSTRAINT TRIGGER b_record_edit AFTER INSERT OR UPDATE OR DELETE ON rules
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_edit('key');
-CREATE CONSTRAINT TRIGGER b_record_edit AFTER INSERT OR UPDATE OR DELETE ON rule_texts
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_edit('rule', 'language');
-CREATE CONSTRAINT TRIGGER b_record_edit AFTER INSERT OR UPDATE OR DELETE ON rollout_steps
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_edit('rule', 'at');
-
-CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON apps FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate();
-CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON store_links FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate();
-CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON releases FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate();
-CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON rules FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate();
-CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON rule_texts FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate();
-CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON rollout_steps FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON policy_revision FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON changes FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON change_rows FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate();

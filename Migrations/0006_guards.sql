@@ -3,9 +3,11 @@
 --
 -- What is refused though each row is right by itself.
 --
--- The guards are deferred: only at the commit is it known what several statements come to, and there the row of
--- policy_revision is held already (their names come after `b_record_edit`), so what they read cannot be made wrong by
--- another transaction. Each reads the rows as they are then, not as they were when the event arose.
+-- The guards are no triggers of their own, which a session could have judge before its time: record_notes (0005) asks
+-- them, with the row of policy_revision held, so what they read cannot be made wrong by another transaction. They read
+-- the rows as they are then, and the history of this transaction for what they were. Mostly that is at the commit; where
+-- constraints are immediate it is after each statement, and every edit that could have made an earlier one wrong has the
+-- earlier one judged again.
 
 SET LOCAL search_path = public, pg_temp;
 
@@ -27,134 +29,434 @@ $$;
 COMMENT ON FUNCTION rule_matches_release(version_spans, version_spans, bytea, bytea, bytea) IS
     'Whether the versions, builds and target of a rule would match a client that has this release.';
 
-CREATE FUNCTION guard_lockout() RETURNS trigger
+-- Where a rule locks out: its app, or every app for which something is recorded, on each platform.
+CREATE FUNCTION lockout_places(rule rules, moment timestamptz DEFAULT NULL)
+    RETURNS TABLE (bundle text, platform text, has_way_out boolean)
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    versions CONSTANT version_spans := (read_version_range(rule.versions)).spans;
+    builds CONSTANT version_spans := (read_version_range(rule.builds)).spans;
+    target CONSTANT bytea := version_key(rule.target);
+BEGIN
+    RETURN QUERY
+    WITH store AS MATERIALIZED (
+        SELECT r.bundle,
+               r.platform,
+               NOT rule_matches_release(versions, builds, target, version_key(r.version), version_key(r.build))
+                   AND (r.withdrawn_at IS NULL OR r.withdrawn_at > coalesce(lockout_places.moment, clock_timestamp()))
+                   AND (
+                       lockout_places.moment IS NULL
+                       OR NOT r.staged
+                       AND r.live_at <= lockout_places.moment
+                       AND lockout_places.moment - r.live_at >= coalesce(rule.soak, '0')
+                   ) IS TRUE AS is_way_out
+          FROM releases AS r
+         WHERE (rule.bundle IS NULL OR r.bundle = rule.bundle)
+           AND (rule.platforms IS NULL OR r.platform = ANY (rule.platforms))
+    ),
+    known AS (
+        SELECT s.bundle, s.platform, s.is_way_out FROM store AS s
+         UNION ALL
+        SELECT l.bundle, l.platform, false
+          FROM store_links AS l
+         WHERE (rule.bundle IS NULL OR l.bundle = rule.bundle)
+           AND (rule.platforms IS NULL OR l.platform = ANY (rule.platforms))
+         UNION ALL
+        SELECT rule.bundle, named.platform, false
+          FROM unnest(rule.platforms) AS named(platform)
+         WHERE rule.bundle IS NOT NULL OR NOT EXISTS (SELECT FROM store AS s WHERE s.platform = named.platform)
+    )
+    SELECT k.bundle, k.platform, bool_or(k.is_way_out)
+      FROM known AS k
+     GROUP BY k.bundle, k.platform
+     ORDER BY k.bundle, k.platform;
+END
+$$;
+
+COMMENT ON FUNCTION lockout_places(rules, timestamptz) IS
+    'The apps and platforms that a rule is about, and whether there is a release that it does not match. Counted are the'
+    ' releases not withdrawn, also staged and future ones; at a given moment, those that users can get then. Bundle null:'
+    ' of no app is anything recorded on this platform.';
+
+CREATE FUNCTION first_names(names text[], most integer DEFAULT 20) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN array_to_string(names[:most], ', ')
+        || CASE WHEN cardinality(names) > most THEN format(' and %s more', cardinality(names) - most) ELSE '' END;
+END
+$$;
+
+COMMENT ON FUNCTION first_names(text[], integer) IS 'A list for a message, cut where it gets long.';
+
+CREATE FUNCTION place_names(rule rules, bundles text[], platforms text[]) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN first_names(
+        ARRAY(
+            SELECT platform || CASE WHEN rule.bundle IS NULL AND bundle IS NOT NULL THEN ' (' || bundle || ')' ELSE '' END
+              FROM unnest(bundles, platforms) AS place(bundle, platform)
+        )
+    );
+END
+$$;
+
+COMMENT ON FUNCTION place_names(rules, text[], text[]) IS
+    'Platforms as a message about a rule lists them, with their apps where the rule is for every app.';
+
+CREATE FUNCTION refuse_lockout(rule rules) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    rule rules;
-    versions version_spans;
-    builds version_spans;
-    target_key bytea;
-    known_platforms text[];
-    open_platforms text[];
-    closed_platforms text[];
+    versions CONSTANT version_spans := (read_version_range(rule.versions)).spans;
+    target CONSTANT bytea := version_key(rule.target);
+    place CONSTANT text := coalesce(' of ' || rule.bundle, '') || coalesce(' on ' || array_to_string(rule.platforms, ', '), '');
+    maintenance CONSTANT text := ' lockout_without_update is for maintenance and for the end of a platform alone: it'
+        ' locks out people who can do nothing about it.';
+    store text[];
+    unbuilt text[];
 BEGIN
-    SELECT * INTO rule FROM rules WHERE key = NEW.key;
-    IF NOT FOUND OR NOT rule.enabled OR NOT rule.lockout OR rule.lockout_without_update THEN
-        RETURN NULL;
-    END IF;
-    IF TG_OP = 'UPDATE' THEN
-        IF (
-            OLD.enabled, OLD.lockout, OLD.lockout_without_update, OLD.bundle, OLD.platforms, OLD.versions, OLD.builds,
-            OLD.target
-        ) IS NOT DISTINCT FROM (
-            NEW.enabled, NEW.lockout, NEW.lockout_without_update, NEW.bundle, NEW.platforms, NEW.versions, NEW.builds,
-            NEW.target
-        ) THEN
-            RETURN NULL;
-        END IF;
-    END IF;
-
-    versions := (read_version_range(rule.versions)).spans;
-    builds := (read_version_range(rule.builds)).spans;
-    target_key := version_key(rule.target);
-    known_platforms := coalesce(
-        rule.platforms,
-        (
-            SELECT array_agg(known.platform ORDER BY known.platform)
-              FROM (
-                  SELECT r.platform FROM releases AS r WHERE rule.bundle IS NULL OR r.bundle = rule.bundle
-                   UNION
-                  SELECT s.platform FROM store_links AS s WHERE rule.bundle IS NULL OR s.bundle = rule.bundle
-              ) AS known
-        ),
-        '{}'
+    SELECT array_agg(DISTINCT r.version || coalesce(' (' || r.build || ')', '')),
+           array_agg(DISTINCT r.version) FILTER (WHERE r.build IS NULL)
+      INTO store, unbuilt
+      FROM releases AS r
+     WHERE (rule.bundle IS NULL OR r.bundle = rule.bundle)
+       AND (rule.platforms IS NULL OR r.platform = ANY (rule.platforms))
+       AND (r.withdrawn_at IS NULL OR r.withdrawn_at > clock_timestamp());
+    PERFORM refuse(
+        'rules.lockout',
+        format('%s would lock out clients and leave them no version to go to', quoted(rule.key)),
+        CASE
+            WHEN store IS NULL THEN
+                'Add the release they are to get, before or in the same transaction; staged and future ones count.'
+            WHEN rule.builds IS NOT NULL AND unbuilt IS NOT NULL THEN
+                'Say in versions which version has these builds; or record the builds of the releases they are to get:'
+                || format(
+                    ' UPDATE releases SET build = ''...'' WHERE bundle = %L AND version = %L;',
+                    coalesce(rule.bundle, '...'), (
+                        SELECT version FROM unnest(unbuilt) AS version ORDER BY version_key(version) DESC LIMIT 1
+                    )
+                )
+            ELSE
+                'Leave the release they are to get out of the rule (versions, builds, target), or add it, before or in'
+                ' the same transaction; staged and future ones count.'
+        END || maintenance,
+        CASE
+            WHEN store IS NULL THEN format('No release%s is recorded that is not withdrawn.', place)
+            WHEN rule.builds IS NOT NULL AND unbuilt IS NOT NULL THEN
+                format(
+                    'These releases%s have no build recorded, so the rule may be about them: %s.',
+                    place, first_names(unbuilt)
+                )
+                || CASE
+                    WHEN cardinality(store) > cardinality(unbuilt) THEN ' It matches the others.'
+                    ELSE ''
+                END
+            ELSE format('The rule matches every release%s that is not withdrawn: %s.', place, first_names(store))
+        END,
+        'rules_lockout_guard'
     );
-    open_platforms := ARRAY(
-        SELECT DISTINCT r.platform
-          FROM releases AS r
-         WHERE (rule.bundle IS NULL OR r.bundle = rule.bundle)
-           AND r.platform = ANY (known_platforms)
-           AND (r.withdrawn_at IS NULL OR r.withdrawn_at > clock_timestamp())
-           AND NOT rule_matches_release(versions, builds, target_key, version_key(r.version), version_key(r.build))
-    );
-    closed_platforms := ARRAY(
-        SELECT platform FROM unnest(known_platforms) AS platform WHERE platform <> ALL (open_platforms)
-    );
-
-    IF open_platforms = '{}' THEN
-        RETURN refuse(
-            'rules.lockout',
-            format('%s would lock out clients and leave them no version to go to', quoted(rule.key)),
-            'Add the release they are to get (staged and future ones count), before or in the same transaction; or'
-            ' leave the rule disabled; or, for maintenance or the end of a platform, set lockout_without_update.',
-            format(
-                'Every release%s that is not withdrawn%s is matched by the rule, or there is none.',
-                ' of ' || rule.bundle,
-                ' on ' || array_to_string(rule.platforms, ', ')
-            ),
-            TG_NAME
-        );
-    ELSIF closed_platforms <> '{}' THEN
-        RAISE WARNING USING
-            MESSAGE = format(
-                'rule %s: no release to go to on %s', quoted(rule.key), array_to_string(closed_platforms, ', ')
-            ),
-            HINT = 'Clients there get the message without the lockout, until there is a release outside the rule.';
-    END IF;
-    RETURN NULL;
 END
 $$;
 
-COMMENT ON FUNCTION guard_lockout() IS
-    'Trigger: refuses to turn on a lockout that leaves nobody a way out; warns of the platforms where there is none.';
+COMMENT ON FUNCTION refuse_lockout(rules) IS 'Refuses a lockout that leaves nobody a way out, and says why it does.';
 
-CREATE CONSTRAINT TRIGGER rules_lockout_guard AFTER INSERT OR UPDATE ON rules
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION guard_lockout();
-
-CREATE FUNCTION warn_of_endless_lockout() RETURNS trigger
-    LANGUAGE plpgsql
+-- What the lockout guard looks at in a rule.
+CREATE FUNCTION guarded_columns(rule jsonb) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
 BEGIN
-    IF TG_OP = 'UPDATE' THEN
-        IF (OLD.enabled, OLD.lockout, OLD.lockout_without_update, OLD.ends_at)
-            IS NOT DISTINCT FROM (NEW.enabled, NEW.lockout, NEW.lockout_without_update, NEW.ends_at) THEN
-            RETURN NULL;
-        END IF;
-    END IF;
-    PERFORM FROM rules
-      WHERE key = NEW.key AND enabled AND lockout AND lockout_without_update AND ends_at IS NULL;
-    IF FOUND THEN
-        RAISE WARNING USING
-            MESSAGE = format('rule %s locks out without an update, and has no end', quoted(NEW.key)),
-            HINT = 'Set ends_at, so that it ends also when nobody thinks of it.';
-    END IF;
-    RETURN NULL;
+    RETURN row_columns(rule, '{enabled,lockout,lockout_without_update,bundle,platforms,versions,builds,target}');
 END
 $$;
 
-COMMENT ON FUNCTION warn_of_endless_lockout() IS 'Trigger: warns of a lockout that needs no update and has no end.';
+COMMENT ON FUNCTION guarded_columns(jsonb) IS 'The columns of a rule of which an edit has its lockout judged.';
 
-CREATE CONSTRAINT TRIGGER rules_lockout_without_update_warning AFTER INSERT OR UPDATE ON rules
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION warn_of_endless_lockout();
+-- The bundle that a rule would have now, had it only moved with its app. While a renamed app takes its rules along, its
+-- own edit is still to come: then the bundle it had is known by no app.
+CREATE FUNCTION bundle_after_rename(this_revision bigint, old_bundle text, bundle text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    renamed record;
+BEGIN
+    IF old_bundle IS NULL THEN
+        RETURN NULL;
+    END IF;
+    SELECT c.after ->> 'bundle' AS bundle, c.after IS NULL AS is_deleted INTO renamed
+      FROM change_rows AS c
+     WHERE c.change = this_revision
+       AND c.table_name = 'apps'
+       AND coalesce(c.old_key, c.key) = jsonb_build_object('bundle', old_bundle)
+       AND c.before IS NOT NULL;
+    RETURN CASE
+        WHEN FOUND AND (renamed.is_deleted OR EXISTS (SELECT FROM apps AS a WHERE a.bundle = renamed.bundle))
+            THEN coalesce(renamed.bundle, old_bundle)
+        WHEN NOT FOUND AND EXISTS (SELECT FROM apps AS a WHERE a.bundle = old_bundle) THEN old_bundle
+        ELSE bundle_after_rename.bundle
+    END;
+END
+$$;
 
--- Not deferred: it judges the edit, not the outcome. Steps may be deleted before it, or planned anew after it.
-CREATE FUNCTION guard_rollout() RETURNS trigger
+COMMENT ON FUNCTION bundle_after_rename(bigint, text, text) IS
+    'The bundle of an app after its rename in this transaction.';
+
+-- The lockouts of which this transaction has changed what the guard looks at.
+CREATE FUNCTION guard_lockouts(this_revision bigint, keys text[]) RETURNS void
     LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    undone CONSTANT bigint := (SELECT c.undoes FROM changes AS c WHERE c.id = this_revision);
+    rule rules;
+    edited record;
+    restored jsonb;
+    open_places integer;
+    closed_bundles text[];
+    closed_platforms text[];
+BEGIN
+    FOR rule IN
+        SELECT r.*
+          FROM rules AS r
+         WHERE r.key = ANY (keys) AND r.enabled AND r.lockout AND NOT r.lockout_without_update
+         ORDER BY r.key
+    LOOP
+        SELECT c.before, c.after INTO edited
+          FROM change_rows AS c
+         WHERE c.table_name = 'rules' AND c.key = jsonb_build_object('key', rule.key) AND c.change = this_revision;
+        CONTINUE WHEN NOT FOUND OR guarded_columns(edited.after) = guarded_columns(edited.before) || jsonb_build_object(
+            'bundle',
+            bundle_after_rename(this_revision, edited.before ->> 'bundle', edited.after ->> 'bundle')
+        );
+        SELECT c.before INTO restored
+          FROM change_rows AS c
+         WHERE c.table_name = 'rules' AND c.key = jsonb_build_object('key', rule.key) AND c.change = undone;
+        SELECT count(*) FILTER (WHERE place.has_way_out),
+               coalesce(array_agg(place.bundle) FILTER (WHERE NOT place.has_way_out), '{}'),
+               coalesce(array_agg(place.platform) FILTER (WHERE NOT place.has_way_out), '{}')
+          INTO open_places, closed_bundles, closed_platforms
+          FROM lockout_places(rule) AS place;
+        CONTINUE WHEN open_places > 0 AND closed_platforms = '{}';
+
+        IF open_places > 0 THEN
+            RAISE WARNING USING
+                MESSAGE = format(
+                    'rule %s: no release to go to on %s',
+                    quoted(rule.key), place_names(rule, closed_bundles, closed_platforms)
+                ),
+                HINT = 'Clients there get the message without the lockout, until there is a release outside the rule.';
+        ELSIF guarded_columns(edited.after) = guarded_columns(restored) THEN
+            RAISE WARNING USING
+                MESSAGE = format('rule %s is back as it was, but has no release to go to any more', quoted(rule.key)),
+                HINT = 'Clients get its message without the lockout, until there is a release outside the rule.';
+        ELSE
+            PERFORM refuse_lockout(rule);
+        END IF;
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION guard_lockouts(bigint, text[]) IS
+    'Refuses lockouts that this transaction turned on, or changed, and that leave nobody a way out; warns of the platforms'
+    ' where there is none, and where an undo brings back what would be refused anew.';
+
+-- The counterpart: of lockouts that nobody edited, the last release that was a way out is taken away.
+CREATE FUNCTION warn_of_lost_ways_out(this_revision bigint, notes edited_rows[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    columns CONSTANT text[] := '{bundle,platform,version,build,withdrawn_at}';
+    lost releases[];
+    rule rules;
+    lost_bundles text[];
+    lost_platforms text[];
+    names text[] := '{}';
+BEGIN
+    SELECT array_agg(release) INTO lost
+      FROM unnest(notes) AS n, jsonb_populate_record(NULL::releases, n.before) AS release
+     WHERE n.table_name = 'releases'
+       AND n.before IS NOT NULL
+       AND row_columns(n.before, columns) IS DISTINCT FROM row_columns(n.after, columns)
+       AND (release.withdrawn_at IS NULL OR release.withdrawn_at > clock_timestamp());
+    IF lost IS NULL THEN
+        RETURN;
+    END IF;
+    FOR rule IN
+        SELECT r.*
+          FROM rules AS r
+         WHERE r.enabled AND r.lockout AND NOT r.lockout_without_update
+           AND (r.bundle IS NULL OR r.bundle IN (SELECT l.bundle FROM unnest(lost) AS l))
+           AND NOT EXISTS (
+               SELECT FROM change_rows AS c
+                WHERE c.change = this_revision
+                  AND c.table_name = 'rules'
+                  AND c.key = jsonb_build_object('key', r.key)
+                  AND guarded_columns(c.before) IS DISTINCT FROM guarded_columns(c.after)
+           )
+         ORDER BY r.key
+    LOOP
+        SELECT array_agg(place.bundle), array_agg(place.platform) INTO lost_bundles, lost_platforms
+          FROM (
+              SELECT DISTINCT l.bundle, l.platform
+                FROM unnest(lost) AS l
+                JOIN apps AS a ON a.bundle = l.bundle
+               WHERE (rule.bundle IS NULL OR l.bundle = rule.bundle)
+                 AND (rule.platforms IS NULL OR l.platform = ANY (rule.platforms))
+                 AND NOT rule_matches_release(
+                     (read_version_range(rule.versions)).spans,
+                     (read_version_range(rule.builds)).spans,
+                     version_key(rule.target),
+                     version_key(l.version),
+                     version_key(l.build)
+                 )
+              EXCEPT
+              SELECT open.bundle, open.platform FROM lockout_places(rule) AS open WHERE open.has_way_out
+              ORDER BY 1, 2
+          ) AS place;
+        IF lost_platforms IS NOT NULL THEN
+            names := names || format('%s on %s', quoted(rule.key), place_names(rule, lost_bundles, lost_platforms));
+        END IF;
+    END LOOP;
+    IF names <> '{}' THEN
+        RAISE WARNING USING
+            MESSAGE = format('the last release to go to is gone for: %s', first_names(names)),
+            HINT = 'Clients there now get the message without the lockout, until there is a release outside the rule.';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION warn_of_lost_ways_out(bigint, edited_rows[]) IS
+    'Warns of lockouts whose last way out these edits of releases have taken away.';
+
+CREATE FUNCTION warn_of_endless_lockouts(this_revision bigint, keys text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    columns CONSTANT text[] := '{enabled,lockout,lockout_without_update,ends_at}';
+    endless text[];
+BEGIN
+    SELECT array_agg(quoted(r.key) ORDER BY r.key) INTO endless
+      FROM rules AS r
+     WHERE r.key = ANY (keys)
+       AND r.enabled AND r.lockout AND r.lockout_without_update AND r.ends_at IS NULL
+       AND EXISTS (
+           SELECT FROM change_rows AS c
+            WHERE c.table_name = 'rules'
+              AND c.key = jsonb_build_object('key', r.key)
+              AND c.change = this_revision
+              AND row_columns(c.before, columns) IS DISTINCT FROM row_columns(c.after, columns)
+       );
+    IF endless IS NOT NULL THEN
+        RAISE WARNING USING
+            MESSAGE = CASE
+                WHEN cardinality(endless) = 1
+                    THEN format('rule %s locks out without an update, and has no end', endless[1])
+                ELSE format('these rules lock out without an update, and have no end: %s', first_names(endless))
+            END,
+            HINT = 'Set ends_at, so that it ends also when nobody thinks of it.';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION warn_of_endless_lockouts(bigint, text[]) IS
+    'Warns of lockouts that need no update and have no end.';
+
+-- A message that leads to the store needs a store link where it is shown, and a lockout needs a link at all: without
+-- one its screen has no button. For every app, and for a rule without platforms, the releases tell the platforms.
+CREATE FUNCTION warn_of_missing_links(this_revision bigint, keys text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    columns CONSTANT text[] := '{enabled,lockout,lockout_without_update,bundle,platforms,link}';
+    rule rules;
+    missing record;
+BEGIN
+    FOR rule IN
+        SELECT r.*
+          FROM rules AS r
+         WHERE r.key = ANY (keys)
+           AND (r.link = 'store' OR r.link IS NULL AND r.lockout AND NOT r.lockout_without_update)
+           AND EXISTS (
+               SELECT FROM change_rows AS c
+                WHERE c.table_name = 'rules'
+                  AND c.key = jsonb_build_object('key', r.key)
+                  AND c.change = this_revision
+                  AND row_columns(c.before, columns) IS DISTINCT FROM row_columns(c.after, columns)
+           )
+         ORDER BY r.key
+    LOOP
+        IF rule.link IS NULL THEN
+            RAISE WARNING USING
+                MESSAGE = format('rule %s locks out and has no link, so users see no button', quoted(rule.key)),
+                DETAIL = format('Rule %s has no link.', rule.key),
+                HINT = 'Set link to ''store'', or to an address.',
+                SCHEMA = 'public', TABLE = 'rules', COLUMN = 'link', CONSTRAINT = 'rules_link_missing';
+            CONTINUE;
+        END IF;
+        FOR missing IN
+            SELECT shown.bundle, shown.platform
+              FROM (
+                  SELECT r.bundle, r.platform
+                    FROM releases AS r
+                   WHERE (rule.bundle IS NULL OR r.bundle = rule.bundle)
+                     AND (rule.platforms IS NULL OR r.platform = ANY (rule.platforms))
+                     AND (r.withdrawn_at IS NULL OR r.withdrawn_at > clock_timestamp())
+                   UNION
+                  SELECT rule.bundle, platform FROM unnest(rule.platforms) AS platform WHERE rule.bundle IS NOT NULL
+              ) AS shown
+             WHERE NOT EXISTS (
+                       SELECT FROM store_links AS s WHERE s.bundle = shown.bundle AND s.platform = shown.platform
+                   )
+             ORDER BY shown.bundle, shown.platform
+             LIMIT 5
+        LOOP
+            RAISE WARNING USING
+                MESSAGE = format(
+                    'rule %s leads to the store, but %s has no store link for %s: users there see no button',
+                    quoted(rule.key), missing.bundle, missing.platform
+                ),
+                DETAIL = format('%s has no store link for %s.', missing.bundle, missing.platform),
+                HINT = format(
+                    'INSERT INTO store_links (bundle, platform, link) VALUES (%L, %L, ''https://...'');',
+                    missing.bundle, missing.platform
+                ),
+                SCHEMA = 'public', TABLE = 'store_links', COLUMN = 'link', CONSTRAINT = 'store_links_missing';
+        END LOOP;
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION warn_of_missing_links(bigint, text[]) IS
+    'Warns of lockouts without a link, and of platforms where the app has no store link for a rule to lead to.';
+
+-- Not with the others: it judges the edit, not the outcome. Steps may be deleted before it, or planned anew after it. An
+-- undo brings back both, in an order of its own.
+CREATE FUNCTION guard_rollout() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = public, pg_temp
 AS $$
 DECLARE
     steps CONSTANT bigint := (SELECT count(*) FROM rollout_steps WHERE rule = OLD.key);
 BEGIN
-    IF steps > 0 THEN
-        PERFORM refuse(
+    IF steps > 0 AND NOT public.undo_is_running() THEN
+        PERFORM public.refuse(
             'rules.rollout',
-            format('%s follows its rollout steps', quoted(OLD.key)),
+            format('%s follows its rollout steps', public.quoted(OLD.key)),
             format('Delete the steps in the same transaction: DELETE FROM rollout_steps WHERE rule = %L;', OLD.key),
             format('It has %s steps; they come before the column rollout, so the edit would have no effect.', steps),
-            TG_NAME
+            TG_NAME::text
         );
     END IF;
     RETURN NEW;
@@ -163,10 +465,12 @@ $$;
 
 COMMENT ON FUNCTION guard_rollout() IS 'Trigger: refuses an edit of rollout that steps would override.';
 
+REVOKE ALL ON FUNCTION guard_rollout() FROM PUBLIC;
+
 CREATE TRIGGER rules_rollout_guard BEFORE UPDATE OF rollout ON rules
     FOR EACH ROW WHEN (NEW.rollout <> OLD.rollout) EXECUTE FUNCTION guard_rollout();
 
-CREATE FUNCTION guard_rollout_steps() RETURNS trigger
+CREATE FUNCTION guard_rollout_steps(keys text[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
@@ -175,175 +479,178 @@ DECLARE
 BEGIN
     SELECT * INTO fall
       FROM (
-          SELECT s.at, s.rollout, lag(s.rollout) OVER (ORDER BY s.at) AS rollout_before
+          SELECT s.rule, s.at, s.rollout, lag(s.rollout) OVER (PARTITION BY s.rule ORDER BY s.at) AS rollout_before
             FROM rollout_steps AS s
-           WHERE s.rule = NEW.rule
+           WHERE s.rule = ANY (keys)
       ) AS step
      WHERE step.rollout < step.rollout_before
-     ORDER BY step.at
+     ORDER BY step.rule, step.at
      LIMIT 1;
     IF FOUND THEN
         PERFORM refuse(
             'rollout_steps.rollout',
-            format('the steps of %s fall', quoted(NEW.rule)),
+            format('the steps of %s fall', quoted(fall.rule)),
             'A ramp only goes up. To take a rule back, delete its steps and set rollout.',
             format('At %s it would go from %s %% to %s %%.', fall.at, fall.rollout_before, fall.rollout),
-            TG_NAME
+            'rollout_steps_rollout_guard'
         );
     END IF;
-    RETURN NULL;
 END
 $$;
 
-COMMENT ON FUNCTION guard_rollout_steps() IS 'Trigger: refuses steps of which a later one is lower.';
+COMMENT ON FUNCTION guard_rollout_steps(text[]) IS 'Refuses steps of these rules of which a later one is lower.';
 
-CREATE CONSTRAINT TRIGGER rollout_steps_rollout_guard AFTER INSERT OR UPDATE ON rollout_steps
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION guard_rollout_steps();
-
-CREATE FUNCTION guard_release_version() RETURNS trigger
+CREATE FUNCTION guard_release_versions(ids bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    this_release releases;
-    spelled text;
+    release record;
 BEGIN
-    SELECT * INTO this_release FROM releases WHERE id = NEW.id;
-    SELECT r.version INTO spelled
-      FROM releases AS r
-     WHERE r.bundle = this_release.bundle
-       AND r.platform = this_release.platform
-       AND version_key(r.version) = version_key(this_release.version)
-       AND version_key(r.build) IS NOT DISTINCT FROM version_key(this_release.build)
-       AND r.version <> this_release.version
+    SELECT edited.*, other.version AS spelled INTO release
+      FROM releases AS edited
+      JOIN releases AS other
+        ON other.bundle = edited.bundle
+       AND other.platform = edited.platform
+       AND version_key(other.version) = version_key(edited.version)
+       AND version_key(other.build) IS NOT DISTINCT FROM version_key(edited.build)
+       AND other.version <> edited.version
+     WHERE edited.id = ANY (ids)
+     ORDER BY edited.id, other.id
      LIMIT 1;
     IF FOUND THEN
         PERFORM refuse(
             'releases.version',
-            format('%s is %s in another spelling', quoted(this_release.version), quoted(spelled)),
+            format('%s is %s in another spelling', quoted(release.version), quoted(release.spelled)),
             'Spell a version in one way, as the store does. It may have several rows with different regions and times.',
             format(
                 '%s has a release %s on %s%s already.',
-                this_release.bundle, spelled, this_release.platform, ', build ' || this_release.build
+                release.bundle, release.spelled, release.platform, ', build ' || release.build
             ),
-            TG_NAME
+            'releases_version_guard'
         );
     END IF;
-    RETURN NULL;
 END
 $$;
 
-COMMENT ON FUNCTION guard_release_version() IS
-    'Trigger: refuses a second spelling of a version on one platform and build.';
+COMMENT ON FUNCTION guard_release_versions(bigint[]) IS
+    'Refuses a second spelling of the version of one of these releases on one platform and build.';
 
-CREATE CONSTRAINT TRIGGER releases_version_guard AFTER INSERT OR UPDATE ON releases
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION guard_release_version();
-
--- Runs for a rule and for a translation: either may be the one that was edited.
-CREATE FUNCTION guard_target_placeholder() RETURNS trigger
+-- A row of a release that is there already, in all but its number and its note, is a statement that ran twice.
+CREATE FUNCTION guard_release_duplicates(ids bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    edited_rule CONSTANT text := to_jsonb(NEW) ->> CASE TG_TABLE_NAME WHEN 'rules' THEN 'key' ELSE 'rule' END;
+    release releases;
+BEGIN
+    SELECT edited.* INTO release
+      FROM releases AS edited
+      JOIN releases AS other
+        ON (other.bundle, other.platform, other.version) = (edited.bundle, edited.platform, edited.version)
+       AND (other.build, other.min_os, other.regions, other.live_at, other.staged, other.withdrawn_at)
+           IS NOT DISTINCT FROM (
+               edited.build, edited.min_os, edited.regions, edited.live_at, edited.staged, edited.withdrawn_at
+           )
+       AND other.id <> edited.id
+     WHERE edited.id = ANY (ids)
+     ORDER BY edited.id
+     LIMIT 1;
+    IF FOUND THEN
+        PERFORM refuse(
+            'releases.version',
+            format('%s is there already, alike in everything', quoted(release.version)),
+            'Leave it out, or edit the row that is there. A version may have several rows with different regions and'
+            ' times.',
+            format(
+                '%s has that release %s on %s%s.',
+                release.bundle, release.version, release.platform, ', build ' || release.build
+            ),
+            'releases_duplicate_guard'
+        );
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION guard_release_duplicates(bigint[]) IS
+    'Refuses one of these releases that is like another one in everything but its number and its note.';
+
+CREATE FUNCTION guard_target_placeholders(keys text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
     translation record;
 BEGIN
-    SELECT t.language, strpos(t.title, '{target}') > 0 AS in_title INTO translation
+    SELECT t.rule, t.language, strpos(t.title, '{target}') > 0 AS in_title INTO translation
       FROM rule_texts AS t
       JOIN rules AS r ON r.key = t.rule
-     WHERE t.rule = edited_rule
+     WHERE t.rule = ANY (keys)
        AND r.target IS NULL
        AND (strpos(t.title, '{target}') > 0 OR strpos(t.text, '{target}') > 0)
-     ORDER BY t.language
+     ORDER BY t.rule, t.language
      LIMIT 1;
     IF FOUND THEN
         PERFORM refuse(
             CASE WHEN translation.in_title THEN 'rule_texts.title' ELSE 'rule_texts.text' END,
             '{target} in a rule without a target',
             'Set the target of the rule, or take {target} out of the translation.',
-            format('It is the translation of %s into %s.', quoted(edited_rule), translation.language),
-            TG_NAME
+            format('It is the translation of %s into %s.', quoted(translation.rule), translation.language),
+            'rule_texts_target_guard'
         );
     END IF;
-    RETURN NULL;
 END
 $$;
 
-COMMENT ON FUNCTION guard_target_placeholder() IS
-    'Trigger: refuses {target} in the translation of a rule without a target.';
+COMMENT ON FUNCTION guard_target_placeholders(text[]) IS
+    'Refuses {target} in the translation of a rule without a target.';
 
-CREATE CONSTRAINT TRIGGER rule_texts_target_guard AFTER INSERT OR UPDATE ON rule_texts
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION guard_target_placeholder();
-CREATE CONSTRAINT TRIGGER rules_target_guard AFTER UPDATE ON rules
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-    WHEN (OLD.target IS NOT NULL AND NEW.target IS NULL) EXECUTE FUNCTION guard_target_placeholder();
-
--- A message that leads to the store needs a store link where it is shown, and a lockout needs a link at all: without
--- one its screen has no button. For every app, and for a rule without platforms, the releases tell the platforms.
-CREATE FUNCTION warn_of_missing_link() RETURNS trigger
+CREATE FUNCTION judge_edits(this_revision bigint, notes edited_rows[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    rule rules;
-    missing record;
+    edited_tables CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(notes) AS n);
+    rule_keys text[];
+    release_ids bigint[];
 BEGIN
-    SELECT * INTO rule FROM rules WHERE key = NEW.key;
-    IF NOT FOUND THEN
-        RETURN NULL;
+    IF 'rollout_steps' = ANY (edited_tables) THEN
+        PERFORM guard_rollout_steps(ARRAY(
+            SELECT DISTINCT n.after ->> 'rule' FROM unnest(notes) AS n WHERE n.table_name = 'rollout_steps'
+        ));
     END IF;
-    IF TG_OP = 'UPDATE' THEN
-        IF (OLD.enabled, OLD.lockout, OLD.lockout_without_update, OLD.bundle, OLD.platforms, OLD.link)
-            IS NOT DISTINCT FROM
-            (NEW.enabled, NEW.lockout, NEW.lockout_without_update, NEW.bundle, NEW.platforms, NEW.link) THEN
-            RETURN NULL;
+    IF 'releases' = ANY (edited_tables) THEN
+        release_ids := ARRAY(
+            SELECT (n.after ->> 'id')::bigint FROM unnest(notes) AS n WHERE n.table_name = 'releases'
+        );
+        PERFORM guard_release_versions(release_ids);
+        PERFORM guard_release_duplicates(release_ids);
+    END IF;
+    IF edited_tables && '{rules,rule_texts}' THEN
+        PERFORM guard_target_placeholders(ARRAY(
+            SELECT DISTINCT n.after ->> CASE n.table_name WHEN 'rules' THEN 'key' ELSE 'rule' END
+              FROM unnest(notes) AS n
+             WHERE n.table_name IN ('rules', 'rule_texts')
+        ));
+    END IF;
+    IF edited_tables && '{apps,releases,rules}' THEN
+        -- A release that goes may have been the way out of any lockout that this transaction turned on before.
+        IF edited_tables && '{apps,releases}' THEN
+            rule_keys := ARRAY(
+                SELECT c.key ->> 'key' FROM change_rows AS c WHERE c.change = this_revision AND c.table_name = 'rules'
+            );
+        ELSE
+            rule_keys := ARRAY(SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules');
         END IF;
+        PERFORM guard_lockouts(this_revision, rule_keys);
+        PERFORM warn_of_endless_lockouts(this_revision, rule_keys);
+        PERFORM warn_of_missing_links(this_revision, rule_keys);
     END IF;
-    IF rule.link IS NULL AND rule.lockout AND NOT rule.lockout_without_update THEN
-        RAISE WARNING USING
-            MESSAGE = format('rule %s locks out and has no link, so users see no button', quoted(rule.key)),
-            DETAIL = format('Rule %s has no link.', rule.key),
-            HINT = 'Set link to ''store'', or to an address.',
-            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'link', CONSTRAINT = 'rules_link_missing';
+    IF 'releases' = ANY (edited_tables) THEN
+        PERFORM warn_of_lost_ways_out(this_revision, notes);
     END IF;
-    IF rule.link IS DISTINCT FROM 'store' THEN
-        RETURN NULL;
-    END IF;
-    FOR missing IN
-        SELECT shown.bundle, shown.platform
-          FROM (
-              SELECT r.bundle, r.platform
-                FROM releases AS r
-               WHERE (rule.bundle IS NULL OR r.bundle = rule.bundle)
-                 AND (rule.platforms IS NULL OR r.platform = ANY (rule.platforms))
-                 AND (r.withdrawn_at IS NULL OR r.withdrawn_at > clock_timestamp())
-               UNION
-              SELECT rule.bundle, platform FROM unnest(rule.platforms) AS platform WHERE rule.bundle IS NOT NULL
-          ) AS shown
-         WHERE NOT EXISTS (
-                   SELECT FROM store_links AS s WHERE s.bundle = shown.bundle AND s.platform = shown.platform
-               )
-         ORDER BY shown.bundle, shown.platform
-         LIMIT 5
-    LOOP
-        RAISE WARNING USING
-            MESSAGE = format(
-                'rule %s leads to the store, but %s has no store link for %s: users there see no button',
-                quoted(rule.key), missing.bundle, missing.platform
-            ),
-            DETAIL = format('%s has no store link for %s.', missing.bundle, missing.platform),
-            HINT = format(
-                'INSERT INTO store_links (bundle, platform, link) VALUES (%L, %L, ''https://...'');',
-                missing.bundle, missing.platform
-            ),
-            SCHEMA = 'public', TABLE = 'store_links', COLUMN = 'link', CONSTRAINT = 'store_links_missing';
-    END LOOP;
-    RETURN NULL;
 END
 $$;
 
-COMMENT ON FUNCTION warn_of_missing_link() IS
-    'Trigger: warns of a lockout without a link, and of platforms where the app has no store link to lead to.';
-
-CREATE CONSTRAINT TRIGGER rules_link_warning AFTER INSERT OR UPDATE ON rules
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION warn_of_missing_link();
+COMMENT ON FUNCTION judge_edits(bigint, edited_rows[]) IS
+    'Has the guards judge what these edits of this transaction could have made wrong.';

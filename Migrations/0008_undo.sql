@@ -4,7 +4,9 @@
 -- Undoing a change.
 --
 -- What the change did is taken back column by column, so later changes of other columns stay. It is all or nothing:
--- every row is judged before any is written. An undo is a change like others and can be undone itself.
+-- every row is judged before any is written, and what later changes put below a row is never removed with it. An undo is
+-- a change like others and can be undone itself. It is the only thing its transaction does, so that the history can say
+-- of it what it undoes, and the guards can let it bring back what stood.
 
 SET LOCAL search_path = public, pg_temp;
 
@@ -24,92 +26,409 @@ $$;
 
 COMMENT ON FUNCTION changed_columns(jsonb, jsonb) IS 'The columns in which a row is different before and after.';
 
--- Text of a condition that finds a row by its primary key, to be executed with the key as $1.
-CREATE FUNCTION key_condition(table_name text, key jsonb) RETURNS text
+-- Text of a condition to be put into a query in which the policy table is t.
+CREATE FUNCTION key_condition(table_name text, key_value text, ignore_case boolean DEFAULT false) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN (
         SELECT string_agg(
-                   format('t.%1$I = (jsonb_populate_record(NULL::public.%2$I, $1)).%1$I', name, table_name), ' AND '
+                   format(
+                       CASE
+                           WHEN ignore_case AND part.name = t.caseless THEN 'lower(t.%1$I) = lower(%2$s)'
+                           ELSE 't.%1$I = %2$s'
+                       END,
+                       part.name,
+                       format('(jsonb_populate_record(NULL::public.%I, %s)).%I', t.name, key_value, part.name)
+                   ),
+                   ' AND '
                )
-          FROM jsonb_object_keys(key) AS name
+          FROM policy_tables() AS t, unnest(t.key) AS part(name)
+         WHERE t.name = key_condition.table_name
     );
 END
 $$;
 
-COMMENT ON FUNCTION key_condition(text, jsonb) IS 'The SQL condition that finds a row by its primary key, given as $1.';
+COMMENT ON FUNCTION key_condition(text, text, boolean) IS
+    'The SQL condition that finds a row of the policy table t by its primary key, which is given as an SQL expression; if'
+    ' asked, also where only its case is different.';
 
-CREATE FUNCTION set_columns(table_name text, key jsonb, columns text[], wanted jsonb) RETURNS void
+-- Why a change cannot be undone.
+
+CREATE FUNCTION last_settings(change_id bigint, edited_table text, edited_key jsonb, columns text[]) RETURNS text
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN (
+        SELECT string_agg(
+                   setting.names || coalesce(' set by change ' || setting.change, ' changed since'),
+                   '; '
+                   ORDER BY setting.change DESC NULLS LAST
+               )
+          FROM (
+              SELECT string_agg(found.name, ', ' ORDER BY found.name COLLATE "C") AS names, found.change
+                FROM (
+                    SELECT name,
+                           (
+                               SELECT c.change
+                                 FROM change_rows AS c
+                                WHERE c.table_name = edited_table AND c.key = edited_key AND c.change > change_id
+                                  AND c.before -> name IS DISTINCT FROM c.after -> name
+                                ORDER BY c.change DESC
+                                LIMIT 1
+                           ) AS change
+                      FROM unnest(columns) AS name
+                ) AS found
+               GROUP BY found.change
+          ) AS setting
+    );
+END
+$$;
+
+COMMENT ON FUNCTION last_settings(bigint, text, jsonb, text[]) IS
+    'Which changes after a change have set these columns of a row last.';
+
+CREATE FUNCTION last_move(change_id bigint, edited_table text, edited_key jsonb) RETURNS text
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    move record;
+BEGIN
+    SELECT * INTO move
+      FROM (
+          (
+              SELECT c.change,
+                     CASE
+                         WHEN c.after IS NULL THEN 'deleted'
+                         WHEN c.before IS NULL THEN 'inserted again'
+                         WHEN c.old_key IS NOT NULL THEN 'given to another row'
+                     END AS kind
+                FROM change_rows AS c
+               WHERE c.table_name = edited_table AND c.key = edited_key AND c.change > change_id
+                 AND (c.after IS NULL OR c.before IS NULL OR c.old_key IS NOT NULL)
+               ORDER BY c.change DESC
+               LIMIT 1
+          )
+          UNION ALL
+          (
+              SELECT c.change, 'renamed'
+                FROM change_rows AS c
+               WHERE c.table_name = edited_table AND c.old_key = edited_key AND c.change > change_id
+               ORDER BY c.change DESC
+               LIMIT 1
+          )
+      ) AS found
+     ORDER BY found.change DESC, found.kind
+     LIMIT 1;
+    RETURN CASE WHEN FOUND THEN format('%s by change %s', move.kind, move.change) ELSE 'changed since' END;
+END
+$$;
+
+COMMENT ON FUNCTION last_move(bigint, text, jsonb) IS
+    'Which change after a change has deleted, inserted or renamed the row with this key last.';
+
+-- One text for each row in the way. The reasons of the first rows are looked up, as this takes a search of the history.
+CREATE FUNCTION undo_conflicts(change_id bigint, most integer) RETURNS text[]
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    policy_table record;
+    child record;
+    edit record;
+    columns text[];
+    taken jsonb;
+    below record;
+    reason text;
+    reasons text[] := '{}';
+    rows_in_the_way integer := 0;
+BEGIN
+    FOR policy_table IN SELECT * FROM policy_tables() AS t ORDER BY t.place LOOP
+        FOR edit IN EXECUTE format(
+            'SELECT c.key, c.old_key, c.before, c.after, to_jsonb(t) AS now'
+            ' FROM change_rows AS c LEFT JOIN public.%I AS t ON %s WHERE c.change = $1 AND c.table_name = $2'
+            ' ORDER BY c.ordinal',
+            policy_table.name, key_condition(policy_table.name, 'c.key')
+        ) USING change_id, policy_table.name LOOP
+            reason := NULL;
+
+            -- The row as the change left it.
+            columns := ARRAY(
+                SELECT name
+                  FROM unnest(changed_columns(edit.before, edit.after)) AS name
+                 WHERE edit.now -> name IS DISTINCT FROM edit.after -> name
+            );
+            IF edit.after IS NOT NULL AND (edit.now IS NULL OR columns <> '{}') THEN
+                reason := CASE
+                    WHEN rows_in_the_way >= most THEN ''
+                    WHEN edit.now IS NULL THEN last_move(change_id, policy_table.name, edit.key)
+                    ELSE last_settings(change_id, policy_table.name, edit.key, columns)
+                END;
+            END IF;
+
+            -- The place of the row that comes back.
+            IF reason IS NULL AND edit.before IS NOT NULL AND (edit.after IS NULL OR edit.old_key IS NOT NULL) THEN
+                EXECUTE format(
+                    'SELECT row_columns(to_jsonb(t), $3) FROM public.%1$I AS t WHERE %2$s AND NOT EXISTS ('
+                    ' SELECT FROM change_rows AS own WHERE own.change = $2 AND own.table_name = %1$L'
+                    ' AND own.key = row_columns(to_jsonb(t), $3) AND own.after IS NOT NULL)',
+                    policy_table.name, key_condition(policy_table.name, '$1', true)
+                ) INTO taken USING coalesce(edit.old_key, edit.key), change_id, policy_table.key;
+                IF taken IS NOT NULL THEN
+                    reason := CASE
+                        WHEN rows_in_the_way >= most THEN '' ELSE last_move(change_id, policy_table.name, taken)
+                    END;
+                END IF;
+            END IF;
+
+            -- The row that it comes back to.
+            IF reason IS NULL AND edit.before ->> policy_table.parent_column IS NOT NULL THEN
+                SELECT t.name,
+                       jsonb_build_object(t.key[1], edit.before -> policy_table.parent_column) AS key
+                  INTO below
+                  FROM policy_tables() AS t
+                 WHERE t.name = policy_table.parent;
+                EXECUTE format('SELECT to_jsonb(t) FROM public.%I AS t WHERE %s', below.name, key_condition(below.name, '$1'))
+                   INTO taken USING below.key;
+                IF taken IS NULL AND NOT EXISTS (
+                    SELECT FROM change_rows AS own
+                     WHERE own.change = change_id
+                       AND own.table_name = below.name
+                       AND coalesce(own.old_key, own.key) = below.key
+                       AND own.before IS NOT NULL
+                ) THEN
+                    reason := CASE
+                        WHEN rows_in_the_way >= most THEN ''
+                        ELSE format('belongs to %s %s, %s', below.name, below.key, last_move(change_id, below.name, below.key))
+                    END;
+                END IF;
+            END IF;
+
+            -- What later changes put below a row that is to go.
+            IF reason IS NULL AND edit.before IS NULL THEN
+                FOR child IN SELECT * FROM policy_tables() AS t WHERE t.parent = policy_table.name ORDER BY t.place LOOP
+                    EXECUTE format(
+                        'SELECT row_columns(to_jsonb(t), $3) AS key, count(*) OVER () AS number FROM public.%1$I AS t'
+                        ' WHERE t.%2$I = $1 AND NOT EXISTS ('
+                        ' SELECT FROM change_rows AS own WHERE own.change = $2 AND own.table_name = %1$L'
+                        ' AND own.key = row_columns(to_jsonb(t), $3) AND own.after IS NOT NULL)'
+                        ' ORDER BY 1 LIMIT 1',
+                        child.name, child.parent_column
+                    ) INTO below USING edit.key ->> policy_table.key[1], change_id, child.key;
+                    IF below.key IS NOT NULL THEN
+                        reason := concat_ws(
+                            '; ',
+                            reason,
+                            CASE
+                                WHEN rows_in_the_way >= most THEN ''
+                                ELSE format(
+                                    'has got %s %s%s by change %s',
+                                    child.name,
+                                    below.key,
+                                    CASE WHEN below.number > 1 THEN format(' and %s more', below.number - 1) ELSE '' END,
+                                    (
+                                        SELECT max(c.change)
+                                          FROM change_rows AS c
+                                         WHERE c.table_name = child.name AND c.key = below.key AND c.change > change_id
+                                    )
+                                )
+                            END
+                        );
+                    END IF;
+                END LOOP;
+            END IF;
+
+            IF reason IS NOT NULL THEN
+                rows_in_the_way := rows_in_the_way + 1;
+                IF rows_in_the_way <= most THEN
+                    reasons := reasons || format('%s %s: %s', policy_table.name, edit.key, reason);
+                END IF;
+            END IF;
+        END LOOP;
+    END LOOP;
+    IF rows_in_the_way > most THEN
+        reasons := reasons || format('and %s more', rows_in_the_way - most);
+    END IF;
+    RETURN reasons;
+END
+$$;
+
+COMMENT ON FUNCTION undo_conflicts(bigint, integer) IS
+    'Which rows keep a change from being undone, and why, one text a row; of those beyond `most` only how many.';
+
+CREATE FUNCTION refuse_undo_in_conflict(change_id bigint) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
+AS $$
+DECLARE
+    reasons CONSTANT text[] := undo_conflicts(change_id, 20);
+BEGIN
+    IF reasons <> '{}' THEN
+        RAISE object_not_in_prerequisite_state USING
+            MESSAGE = format('change %s cannot be undone: later changes are in the way', change_id),
+            DETAIL = array_to_string(reasons, E'\n'),
+            HINT = 'Undo the later changes first, or edit the rows by hand.';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION refuse_undo_in_conflict(bigint) IS
+    'Refuses to undo a change where later changes are in the way, and names them.';
+
+-- The parts of an undo. Each is one statement a table, so that rows can change places. `bundles` has the bundles that
+-- renamed apps have got back, by those that the change gave them.
+
+CREATE FUNCTION key_now(key jsonb, bundles jsonb) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN key || jsonb_strip_nulls(jsonb_build_object('bundle', bundles -> (key ->> 'bundle')));
+END
+$$;
+
+COMMENT ON FUNCTION key_now(jsonb, jsonb) IS 'The key of a row after its app was given another bundle.';
+
+CREATE FUNCTION undo_insertions(change_id bigint, edited_table text) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
 BEGIN
     EXECUTE format(
-        'UPDATE public.%I AS t SET %s WHERE %s',
-        table_name,
-        (
-            SELECT string_agg(
-                       format('%1$I = (jsonb_populate_record(NULL::public.%2$I, $2)).%1$I', name, table_name), ', '
-                   )
-              FROM unnest(columns) AS name
-        ),
-        key_condition(table_name, key)
-    ) USING key, wanted;
+        'DELETE FROM public.%1$I AS t USING change_rows AS c'
+        ' WHERE c.change = $1 AND c.table_name = %1$L AND c.before IS NULL AND %2$s',
+        edited_table, key_condition(edited_table, 'c.key')
+    ) USING change_id;
 END
 $$;
 
-COMMENT ON FUNCTION set_columns(text, jsonb, text[], jsonb) IS
-    'Sets some columns of a row to what they are in `wanted`.';
+COMMENT ON FUNCTION undo_insertions(bigint, text) IS 'Deletes the rows of a table that a change inserted.';
 
-CREATE FUNCTION undo_conflict(change_id bigint, edited_table text, edited_key jsonb, columns text[]) RETURNS text
-    LANGUAGE plpgsql STABLE
+CREATE FUNCTION undo_updates(change_id bigint, edited_table text, bundles jsonb) RETURNS void
+    LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    later record;
+    columns text;
 BEGIN
-    SELECT c.change, c.after IS NULL AS deleted, c.before IS NULL AS inserted, c.key <> edited_key AS renamed INTO later
-      FROM change_rows AS c
-     WHERE c.table_name = edited_table AND c.change > change_id
-       AND (
-           c.key = edited_key AND changed_columns(c.before, c.after) && columns
-           OR c.key <> edited_key
-           AND row_columns(c.before, ARRAY(SELECT jsonb_object_keys(edited_key))) = edited_key
-       )
-     ORDER BY c.change DESC
-     LIMIT 1;
-    RETURN format('%s %s: ', edited_table, edited_key) || CASE
-        WHEN NOT FOUND THEN format('%s changed since', array_to_string(columns, ', '))
-        WHEN later.renamed THEN format('renamed by change %s', later.change)
-        WHEN later.deleted THEN format('deleted by change %s', later.change)
-        WHEN later.inserted THEN format('inserted again by change %s', later.change)
-        ELSE format('%s set by change %s', array_to_string(columns, ', '), later.change)
-    END;
+    SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) INTO columns
+      FROM pg_attribute AS a
+     WHERE a.attrelid = format('public.%I', edited_table)::regclass
+       AND a.attnum > 0
+       AND NOT a.attisdropped
+       AND a.attname IN (
+           SELECT unnest(changed_columns(c.before, c.after))
+             FROM change_rows AS c
+            WHERE c.change = change_id AND c.table_name = edited_table AND c.before IS NOT NULL AND c.after IS NOT NULL
+       );
+    IF columns IS NULL THEN
+        RETURN;
+    END IF;
+    EXECUTE format(
+        'UPDATE public.%1$I AS t SET (%2$s) = ('
+        '    SELECT %2$s FROM jsonb_populate_record(NULL::public.%1$I, to_jsonb(t) || w.wanted)'
+        ' ) FROM ('
+        '    SELECT row_columns(c.before, changed_columns(c.before, c.after)) AS wanted, key_now(c.key, $2) AS key'
+        '      FROM change_rows AS c'
+        '     WHERE c.change = $1 AND c.table_name = %1$L AND c.before IS NOT NULL AND c.after IS NOT NULL'
+        ' ) AS w'
+        ' WHERE %3$s',
+        edited_table, columns, key_condition(edited_table, 'w.key')
+    ) USING change_id, bundles;
 END
 $$;
 
-COMMENT ON FUNCTION undo_conflict(bigint, text, jsonb, text[]) IS
-    'Why columns of a row cannot be set back to what they were before a change: the later change that set them.';
+COMMENT ON FUNCTION undo_updates(bigint, text, jsonb) IS
+    'Sets the columns that a change set in rows of a table to what they were.';
+
+CREATE FUNCTION undo_deletions(change_id bigint, edited_table text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    columns text;
+BEGIN
+    SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) INTO columns
+      FROM pg_attribute AS a
+     WHERE a.attrelid = format('public.%I', edited_table)::regclass
+       AND a.attnum > 0
+       AND NOT a.attisdropped
+       AND a.attname IN (
+           SELECT jsonb_object_keys(c.before)
+             FROM change_rows AS c
+            WHERE c.change = change_id AND c.table_name = edited_table AND c.after IS NULL
+       );
+    IF columns IS NULL THEN
+        RETURN;
+    END IF;
+    EXECUTE format(
+        'INSERT INTO public.%1$I (%2$s) OVERRIDING SYSTEM VALUE'
+        ' SELECT %2$s FROM ('
+        '    SELECT r.* FROM change_rows AS c, jsonb_populate_record(NULL::public.%1$I, c.before) AS r'
+        '     WHERE c.change = $1 AND c.table_name = %1$L AND c.after IS NULL ORDER BY c.ordinal'
+        ' ) AS deleted',
+        edited_table, columns
+    ) USING change_id;
+END
+$$;
+
+COMMENT ON FUNCTION undo_deletions(bigint, text) IS 'Inserts the rows of a table again that a change deleted.';
+
+CREATE FUNCTION undo_rows(change_id bigint) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    no_bundles CONSTANT jsonb := '{}';
+    bundles CONSTANT jsonb := coalesce(
+        (
+            SELECT jsonb_object_agg(c.key ->> 'bundle', c.old_key ->> 'bundle')
+              FROM change_rows AS c
+             WHERE c.change = change_id AND c.table_name = 'apps' AND c.old_key IS NOT NULL
+        ),
+        no_bundles
+    );
+    policy_table record;
+BEGIN
+    -- First goes what nothing refers to; then parents come back before their children; at last parents go, which have
+    -- no children left.
+    FOR policy_table IN
+        SELECT * FROM policy_tables() AS t WHERE NOT EXISTS (SELECT FROM policy_tables() AS c WHERE c.parent = t.name)
+    LOOP
+        PERFORM undo_insertions(change_id, policy_table.name);
+    END LOOP;
+    FOR policy_table IN SELECT * FROM policy_tables() AS t ORDER BY t.place LOOP
+        PERFORM undo_updates(
+            change_id, policy_table.name, CASE WHEN policy_table.parent IS NULL THEN no_bundles ELSE bundles END
+        );
+        PERFORM undo_deletions(change_id, policy_table.name);
+    END LOOP;
+    FOR policy_table IN
+        SELECT * FROM policy_tables() AS t
+         WHERE EXISTS (SELECT FROM policy_tables() AS c WHERE c.parent = t.name)
+         ORDER BY t.place DESC
+    LOOP
+        PERFORM undo_insertions(change_id, policy_table.name);
+    END LOOP;
+    SET CONSTRAINTS store_links_pkey, rule_texts_pkey, rule_texts_language_key, rollout_steps_pkey IMMEDIATE;
+END
+$$;
+
+COMMENT ON FUNCTION undo_rows(bigint) IS 'Takes back what a change did to each row.';
 
 CREATE FUNCTION undo_change(id bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = public, pg_temp
-    SET standard_conforming_strings = on
     SET TimeZone = 'UTC'
     SET IntervalStyle = 'postgres'
 AS $$
 DECLARE
-    -- Parents before their children.
-    policy_tables CONSTANT text[] := '{apps,store_links,releases,rules,rule_texts,rollout_steps}';
-    edit record;
-    current_row jsonb;
-    wanted jsonb;
-    wanted_key jsonb;
-    columns text[];
-    reasons text[] := '{}';
-    undone bigint := 0;
+    policy_table record;
+    undone bigint;
 BEGIN
     PERFORM FROM changes AS c WHERE c.id = undo_change.id;
     IF NOT FOUND THEN
@@ -117,114 +436,52 @@ BEGIN
             MESSAGE = format('there is no change %s', coalesce(id::text, 'NULL')),
             HINT = 'The changes are listed by: SELECT * FROM changes ORDER BY id DESC;';
     END IF;
-    PERFORM FROM edited_rows AS e WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes';
-    IF FOUND THEN
+    PERFORM FROM edited_rows AS e WHERE e.xid = pg_current_xact_id() AND e.at = now();
+    IF FOUND OR public.open_revision() IS NOT NULL THEN
         RAISE object_not_in_prerequisite_state USING
-            MESSAGE = 'this transaction undoes a change already',
-            HINT = 'Undo one change in a transaction: COMMIT, then undo the next.';
+            MESSAGE = format('change %s cannot be undone in a transaction that has edited already', id),
+            DETAIL = 'The history says of an undo which change it undoes, so it is all that its transaction does.',
+            HINT = 'COMMIT, then undo; to undo several changes, COMMIT after each.';
     END IF;
-    PERFORM FROM policy_revision AS p WHERE p.xid = pg_current_xact_id() AND p.at = now();
-    IF FOUND THEN
-        RAISE object_not_in_prerequisite_state USING
-            MESSAGE = 'this transaction has recorded edits already, as its constraints are immediate',
-            HINT = 'COMMIT them, then undo.';
-    END IF;
-
-    FOR edit IN SELECT c.* FROM change_rows AS c WHERE c.change = undo_change.id ORDER BY c.ordinal LOOP
+    FOR policy_table IN SELECT * FROM public.policy_tables() AS t ORDER BY t.place LOOP
         EXECUTE format(
-            'SELECT FROM public.%I AS t WHERE %s FOR UPDATE', edit.table_name, key_condition(edit.table_name, edit.key)
-        ) USING edit.key;
-        current_row := policy_row(edit.table_name, edit.key);
-        columns := ARRAY(
-            SELECT name
-              FROM unnest(changed_columns(edit.before, edit.after)) AS name
-             WHERE current_row -> name IS DISTINCT FROM edit.after -> name
-        );
-        IF (current_row IS NULL) <> (edit.after IS NULL) OR columns <> '{}' AND edit.after IS NOT NULL THEN
-            reasons := reasons || undo_conflict(id, edit.table_name, edit.key, columns);
-        END IF;
-        IF edit.table_name = 'apps' AND edit.before IS NULL THEN
-            reasons := reasons || ARRAY(
-                SELECT format('apps %s: has got rules or releases by change %s', edit.key, min(later.change))
-                  FROM change_rows AS later
-                  JOIN (
-                      SELECT 'rules' AS table_name, jsonb_build_object('key', r.key) AS key
-                        FROM rules AS r
-                       WHERE r.bundle = edit.key ->> 'bundle'
-                       UNION ALL
-                      SELECT 'releases', jsonb_build_object('id', r.id)
-                        FROM releases AS r
-                       WHERE r.bundle = edit.key ->> 'bundle'
-                  ) AS held USING (table_name, key)
-                 WHERE later.change > undo_change.id
-                HAVING count(*) > 0
-            );
-        END IF;
+            'SELECT FROM change_rows AS c JOIN public.%1$I AS t ON %2$s WHERE c.change = $1 AND c.table_name = %1$L'
+            ' ORDER BY c.ordinal FOR UPDATE OF t',
+            policy_table.name, public.key_condition(policy_table.name, 'c.key'::text)
+        ) USING id;
     END LOOP;
-    IF reasons <> '{}' THEN
-        RAISE object_not_in_prerequisite_state USING
-            MESSAGE = format('change %s cannot be undone: later changes are in the way', id),
-            DETAIL = array_to_string(reasons, E'\n'),
-            HINT = 'Undo the later changes first, or edit the rows by hand.';
-    END IF;
+    PERFORM public.refuse_undo_in_conflict(id);
 
     INSERT INTO edited_rows (table_name, key) VALUES ('changes', jsonb_build_object('id', id));
-
-    -- Steps go before, and come after, their rule is edited: while there are any, its rollout cannot be.
-    FOR edit IN
-        SELECT c.*
-          FROM change_rows AS c
-         WHERE c.change = undo_change.id AND c.before IS NULL
-         ORDER BY array_position(policy_tables, c.table_name::text) DESC, c.ordinal
-    LOOP
-        EXECUTE format('DELETE FROM public.%I AS t WHERE %s', edit.table_name, key_condition(edit.table_name, edit.key))
-            USING edit.key;
-        undone := undone + 1;
-    END LOOP;
-
-    FOR edit IN
-        SELECT c.*
-          FROM change_rows AS c
-         WHERE c.change = undo_change.id AND c.before IS NOT NULL AND c.after IS NOT NULL
-         ORDER BY array_position(policy_tables, c.table_name::text), c.ordinal
-    LOOP
-        columns := changed_columns(edit.before, edit.after);
-        -- A renamed app has taken its rows along already.
-        current_row := policy_row(edit.table_name, edit.key);
-        IF current_row IS NULL THEN
-            CONTINUE;
-        END IF;
-        wanted := current_row || row_columns(edit.before, columns);
-        PERFORM set_columns(edit.table_name, edit.key, columns, wanted);
-        -- Clearing staged has set live_at as well, which is not what it was.
-        wanted_key := row_columns(wanted, ARRAY(SELECT jsonb_object_keys(edit.key)));
-        columns := changed_columns(policy_row(edit.table_name, wanted_key), wanted);
-        IF columns <> '{}' THEN
-            PERFORM set_columns(edit.table_name, wanted_key, columns, wanted);
-        END IF;
-        undone := undone + 1;
-    END LOOP;
-
-    FOR edit IN
-        SELECT c.*, (SELECT string_agg(quote_ident(name), ', ') FROM jsonb_object_keys(c.before) AS name) AS names
-          FROM change_rows AS c
-         WHERE c.change = undo_change.id AND c.after IS NULL
-         ORDER BY array_position(policy_tables, c.table_name::text), c.ordinal
-    LOOP
-        EXECUTE format(
-            'INSERT INTO public.%1$I (%2$s) OVERRIDING SYSTEM VALUE'
-            ' SELECT %2$s FROM jsonb_populate_record(NULL::public.%1$I, $1)',
-            edit.table_name,
-            edit.names
-        ) USING edit.before;
-        undone := undone + 1;
-    END LOOP;
-    RETURN undone;
+    BEGIN
+        PERFORM public.undo_rows(id);
+    EXCEPTION
+        WHEN unique_violation OR exclusion_violation OR foreign_key_violation THEN
+            -- Somebody else committed in between: what they did can be seen now.
+            PERFORM public.refuse_undo_in_conflict(id);
+            RAISE;
+    END;
+    PERFORM public.settle_notes();
+    SELECT count(*) INTO undone
+      FROM edited_rows AS e
+     WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.before IS DISTINCT FROM e.after;
+    -- From here on this transaction does nothing else. Once it is recorded, the change itself says so.
+    IF undone > 0 THEN
+        UPDATE edited_rows AS e
+           SET after = 'true'
+         WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes';
+        RETURN undone;
+    END IF;
+    DELETE FROM edited_rows AS e WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes';
+    RETURN (SELECT count(*) FROM change_rows AS c WHERE c.change = public.open_revision());
 END
 $$;
 
 COMMENT ON FUNCTION undo_change(bigint) IS
-    'Takes a change back, and returns how many rows it was. Refused where a later change has set the same columns.'
-    ' It is a change itself, recorded at the commit, and can be undone likewise.';
+    'Takes a change back, and returns how many rows it was. Refused where a later change has set the same columns, or put'
+    ' something below a row that would go. It is a change itself, recorded at the commit, and can be undone likewise;'
+    ' nothing else is edited in its transaction. A lockout comes back as it was, with a warning where it has no release to'
+    ' go to any more.';
 
-REVOKE ALL ON FUNCTION undo_change(bigint), set_columns(text, jsonb, text[], jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION undo_change(bigint), undo_rows(bigint), undo_insertions(bigint, text),
+    undo_updates(bigint, text, jsonb), undo_deletions(bigint, text) FROM PUBLIC;

@@ -59,7 +59,15 @@ SELECT r.key,
        r.platforms,
        r.starts_at,
        r.ends_at,
-       r.title
+       r.title,
+       CASE
+           WHEN r.lockout AND NOT r.lockout_without_update THEN (
+               SELECT place_names(r, array_agg(place.bundle), array_agg(place.platform))
+                 FROM lockout_places(r, now()) AS place
+                WHERE NOT place.has_way_out
+               HAVING count(*) > 0
+           )
+       END AS no_way_out_on
   FROM rules AS r
  WHERE r.enabled AND (r.ends_at IS NULL OR r.ends_at > now())
  ORDER BY r."position", r.key;
@@ -77,6 +85,8 @@ COMMENT ON COLUMN active_rules.platforms IS 'The platforms; null: all.';
 COMMENT ON COLUMN active_rules.starts_at IS 'From when on it applies.';
 COMMENT ON COLUMN active_rules.ends_at IS 'Until when it applies.';
 COMMENT ON COLUMN active_rules.title IS 'Title of the message.';
+COMMENT ON COLUMN active_rules.no_way_out_on IS
+    'Platforms where nobody can get a release now that the lockout does not match: clients there get the message alone.';
 
 CREATE VIEW rollout_now WITH (security_invoker = true) AS
 SELECT r.key,
@@ -252,24 +262,6 @@ COMMENT ON COLUMN history.edits IS 'What it did to each row, a line a row.';
 -- A row that no change after a revision has touched stands as it stood then. Any other stands as the first of these
 -- changes found it, or was not there if that change made it. "Touched" is said of a primary key: a row that was
 -- renamed touches the key it had and the one it got.
-
-CREATE FUNCTION key_columns(table_name text) RETURNS text[]
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN CASE table_name
-        WHEN 'apps' THEN '{bundle}'
-        WHEN 'store_links' THEN '{bundle,platform}'
-        WHEN 'releases' THEN '{id}'
-        WHEN 'rules' THEN '{key}'
-        WHEN 'rule_texts' THEN '{rule,language}'
-        WHEN 'rollout_steps' THEN '{rule,at}'
-    END;
-END
-$$;
-
-COMMENT ON FUNCTION key_columns(text) IS 'The columns of a policy table''s primary key; null: it is no policy table.';
 
 -- What the asking transaction has edited itself, and not recorded yet, counts as a change after all others.
 CREATE FUNCTION rows_at(table_name text, revision bigint) RETURNS SETOF jsonb

@@ -20,10 +20,13 @@ struct RandomEdits {
     mutating func script(revision: Int64) -> String {
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<10 where revision > 0: "SELECT undo_change(\(Int64.random(in: 1...revision, using: &random)))"
+        case 10..<15 where revision > 0:
+            "BEGIN; SET CONSTRAINTS ALL IMMEDIATE; SELECT undo_change(\(Int64.random(in: max(1, revision - 5)...revision, using: &random))); COMMIT"
         case 0..<45: statement()
         case 45..<55: "BEGIN; \(statement()); SAVEPOINT s; \(statement()); ROLLBACK TO s; \(statement()); COMMIT"
         default:
-            "BEGIN; " + (0..<Int.random(in: 2...4, using: &random)).map { _ in statement() + "; " }.joined() + "COMMIT"
+            "BEGIN; " + random.pick(["", "SET CONSTRAINTS ALL IMMEDIATE; "])
+                + (0..<Int.random(in: 2...4, using: &random)).map { _ in statement() + "; " }.joined() + "COMMIT"
         }
     }
 
@@ -52,7 +55,6 @@ struct RandomEdits {
             "DELETE FROM rules WHERE \(one) rules \(any); \(insert())",
             "UPDATE releases SET staged = NOT staged WHERE \(one) releases \(any)",
             "UPDATE releases SET withdrawn_at = '2026-03-01T12:00:00.000001Z' WHERE \(one) releases \(any)",
-            "UPDATE releases SET id = DEFAULT WHERE \(one) releases \(any)",
             "DELETE FROM releases WHERE \(one) releases \(any)",
             "UPDATE apps SET paused = NOT paused WHERE \(one) apps \(any)",
             "UPDATE apps SET bundle = CASE WHEN bundle LIKE '%.x' THEN left(bundle, -2) ELSE bundle || '.x' END",
@@ -60,12 +62,14 @@ struct RandomEdits {
             "DELETE FROM store_links WHERE \(one) store_links \(any)",
             "UPDATE store_links SET platform = platform || 'x' WHERE \(one) store_links \(any)",
             "UPDATE rule_texts SET language = CASE language WHEN 'de' THEN 'fr' ELSE 'de' END WHERE \(one) rule_texts \(any)",
+            "UPDATE rule_texts SET language = CASE language WHEN 'de' THEN 'fr' WHEN 'fr' THEN 'de' ELSE language END",
             """
             UPDATE rule_texts SET language = 'x-de' WHERE language = 'de';
             UPDATE rule_texts SET language = 'de' WHERE language = 'fr';
             UPDATE rule_texts SET language = 'fr' WHERE language = 'x-de'
             """,
             "UPDATE rollout_steps SET at = at + interval '17 minutes'",
+            "UPDATE rollout_steps SET at = at - interval '1 day'",
             "DELETE FROM rollout_steps WHERE \(one) rollout_steps \(any)",
         ])
     }

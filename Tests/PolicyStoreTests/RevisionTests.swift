@@ -62,6 +62,85 @@ struct RevisionTests {
         #expect(try await admin.query("SELECT count(*) FROM change_rows").value(as: Int.self) == 1)
     }
 
+    @Test("is taken back with its token where immediate edits come to nothing, and can be made anew")
+    func isTakenBack() async throws {
+        let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
+        let empty = try await admin.withSession { try PolicyReader.version($0) }
+        let nothing = "BEGIN; SET CONSTRAINTS ALL IMMEDIATE; \(rule("y")) DELETE FROM rules WHERE key = 'y';"
+        try await admin.execute("\(nothing) COMMIT")
+        #expect(try await admin.withSession { try PolicyReader.version($0) } == empty)
+
+        try await admin.execute(rule("x"))
+        let before = try await admin.withSession { try PolicyReader.version($0) }
+        try await admin.execute(
+            """
+            BEGIN; SET CONSTRAINTS ALL IMMEDIATE;
+            UPDATE rules SET position = 5, note = 'n'; UPDATE rules SET position = 0; UPDATE rules SET note = NULL; COMMIT
+            """
+        )
+        #expect(try await admin.withSession { try PolicyReader.version($0) } == before)
+        #expect(try await changes(admin) == 1)
+
+        try await admin.execute("\(nothing) UPDATE rules SET title = 'u'; COMMIT")
+        #expect(try await revision(admin) == 2)
+        #expect(try await changes(admin) == 2)
+        #expect(
+            try await admin.query(
+                "SELECT p.token = c.token FROM policy_revision AS p JOIN changes AS c ON c.id = p.revision"
+            )
+            .value(as: Bool.self)
+        )
+    }
+
+    /// Edits that come to the same whenever they are recorded, and what the history says of them.
+    static let ways: [(script: String, edits: String)] = [
+        (
+            "UPDATE rollout_steps SET at = '2030-01-05Z'; UPDATE rollout_steps SET at = '2031-01-01Z'",
+            "rollout_steps x 2031-01-01T00:00:00+00:00: at 2030-01-01T00:00:00+00:00 -> 2031-01-01T00:00:00+00:00"
+        ),
+        (
+            "UPDATE apps SET bundle = 'b'; UPDATE apps SET name = 'B'; UPDATE apps SET bundle = 'c'",
+            "apps c: bundle a -> c, name - -> B"
+        ),
+        ("UPDATE apps SET bundle = 'b'; DELETE FROM apps", "removed apps a"),
+        ("DELETE FROM apps; INSERT INTO apps (bundle, name) VALUES ('a', 'A')", "apps a: name - -> A"),
+        (
+            "UPDATE apps SET bundle = 'b'; INSERT INTO apps (bundle, name) VALUES ('a', 'A')",
+            "added apps b\napps a: name - -> A"
+        ),
+        (
+            "INSERT INTO apps (bundle) VALUES ('b'); UPDATE apps SET name = 'B' WHERE bundle = 'b'",
+            "added apps b: name B"
+        ),
+    ]
+
+    @Test(
+        "counts what a transaction comes to, whenever its edits are recorded",
+        arguments: ways,
+        ["DEFERRED", "IMMEDIATE"]
+    )
+    func countsTheOutcome(_ way: (script: String, edits: String), _ mode: String) async throws {
+        let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
+        try await admin.execute(
+            """
+            BEGIN; \(rule("x")) INSERT INTO rollout_steps VALUES ('x', '2030-01-01Z', 5);
+            INSERT INTO apps (bundle) VALUES ('a'); COMMIT
+            """
+        )
+        func steps(_ source: String) async throws -> String {
+            try await admin.query(
+                "SELECT concat((SELECT jsonb_agg(s) FROM rollout_steps\(source) AS s), (SELECT jsonb_agg(a) FROM apps\(source) AS a))"
+            ).value(as: String.self)
+        }
+        let before = try await steps("")
+        try await admin.execute("BEGIN; SET CONSTRAINTS ALL \(mode); \(way.script); COMMIT")
+        #expect(try await admin.query("SELECT edits FROM history LIMIT 1").value(as: String.self) == way.edits)
+        #expect(try await steps("_at(1)") == before)
+        #expect(try await revision(admin) == 2)
+        let owner = try await TestDatabase.current.connect()
+        #expect(try await owner.query("SELECT count(*) FROM edited_rows").value(as: Int.self) == 0)
+    }
+
     @Test("is taken at the commit, so a transaction that is left open blocks nobody")
     func isTakenAtCommit() async throws {
         let database = TestDatabase.current

@@ -36,13 +36,13 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("SELECT record_edit()", "permission denied for function record_edit"),
         RoleAttempt("SELECT keep_rule_spans()", "permission denied for function keep_rule_spans"),
         RoleAttempt("SELECT open_change()", "permission denied for function open_change"),
-        RoleAttempt("SELECT record_row('rules', '{}')", "permission denied for function record_row"),
+        RoleAttempt("SELECT record_notes()", "permission denied for function record_notes"),
         RoleAttempt(
-            "SELECT set_columns('rules', '{}', '{title}', '{}')",
-            "permission denied for function set_columns"
+            "SELECT undo_updates(1, 'rules', '{}')",
+            "permission denied for function undo_updates"
         ),
         RoleAttempt(
-            "SELECT guard_lockout()",
+            "SELECT refuse_truncate()",
             "trigger functions can only be called as triggers",
             sqlState: "0A000"
         ),
@@ -118,9 +118,9 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("COMMENT ON TABLE public.rules IS 'z'", "must be owner of table rules"),
         RoleAttempt("CREATE INDEX ON public.rules (title)", "must be owner of table rules"),
         RoleAttempt("ALTER FUNCTION version_key(text) RESET ALL", "must be owner of function version_key"),
-        RoleAttempt("DROP FUNCTION guard_lockout() CASCADE", "must be owner of function guard_lockout"),
+        RoleAttempt("DROP FUNCTION guard_rollout() CASCADE", "must be owner of function guard_rollout"),
         RoleAttempt(
-            "CREATE OR REPLACE FUNCTION guard_lockout() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+            "CREATE OR REPLACE FUNCTION guard_rollout() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
             "permission denied for schema public"
         ),
         RoleAttempt(

@@ -117,7 +117,7 @@ struct RoleTests {
             VALUES (1, 'a', 'ios', '99', '2026-01-01T00:00Z', false);
         CREATE DOMAIN pg_temp.checking_client AS text;
         CREATE FUNCTION pg_temp.version_key(text) RETURNS bytea LANGUAGE sql AS 'SELECT $1::bytea';
-        CREATE FUNCTION pg_temp.guard_lockout() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+        CREATE FUNCTION pg_temp.guard_rollout() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
         CREATE FUNCTION pg_temp.lower(text) RETURNS text LANGUAGE sql AS 'SELECT ''''::text';
         CREATE FUNCTION pg_temp.refuse(text, text, text, text, text) RETURNS boolean LANGUAGE sql AS 'SELECT true';
         CREATE FUNCTION pg_temp.never(bytea, bytea) RETURNS boolean LANGUAGE sql AS 'SELECT false';

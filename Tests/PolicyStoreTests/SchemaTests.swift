@@ -108,22 +108,59 @@ struct SchemaTests {
         Rule(
             "Every policy table has the triggers of the history, and refuses TRUNCATE",
             """
-            SELECT t || ' ' || trigger
-              FROM unnest('{apps,store_links,releases,rules,rule_texts,rollout_steps}'::text[]) AS t,
-                   unnest('{a_note_edit,b_record_edit,refuse_truncate}'::text[]) AS trigger
+            SELECT t.name || ' ' || trigger
+              FROM policy_tables() AS t, unnest('{a_note_edit,b_record_edit,refuse_truncate}'::text[]) AS trigger
              WHERE NOT EXISTS (
-                 SELECT FROM pg_trigger WHERE tgrelid = t::regclass AND tgname = trigger AND tgenabled = 'O')
+                 SELECT FROM pg_trigger WHERE tgrelid = t.name::regclass AND tgname = trigger AND tgenabled = 'O')
             """
         ),
         Rule(
-            "The key of every policy table is known",
+            "Every table with a trigger of the history, and every table that belongs to a policy table, is a policy table",
             """
-            SELECT t
-              FROM unnest('{apps,store_links,releases,rules,rule_texts,rollout_steps}'::text[]) AS t
-             WHERE key_columns(t) IS DISTINCT FROM (
+            SELECT tgrelid::regclass::text FROM pg_trigger
+             WHERE tgname IN ('a_note_edit', 'b_record_edit')
+               AND NOT EXISTS (SELECT FROM policy_tables() AS t WHERE t.name::regclass = tgrelid)
+             UNION ALL
+            SELECT conrelid::regclass::text FROM pg_constraint
+             WHERE contype = 'f' AND confrelid IN (SELECT t.name::regclass FROM policy_tables() AS t)
+               AND conrelid <> 'rule_spans'::regclass
+               AND NOT EXISTS (SELECT FROM policy_tables() AS t WHERE t.name::regclass = conrelid)
+            """
+        ),
+        Rule(
+            "Nothing judges the policy by a trigger that a session can make immediate, but the one that records it",
+            """
+            SELECT tgname FROM pg_trigger
+             WHERE tgrelid IN (SELECT t.name::regclass FROM policy_tables() AS t)
+               AND tgdeferrable AND NOT tgisinternal AND tgname <> 'b_record_edit'
+            """
+        ),
+        Rule(
+            "The key and the parent of every policy table are known, and parents come first",
+            """
+            SELECT t.name
+              FROM policy_tables() AS t LEFT JOIN policy_tables() AS parent ON parent.name = t.parent
+             WHERE t.key IS DISTINCT FROM (
                  SELECT array_agg(a.attname::text ORDER BY array_position(i.indkey::int2[], a.attnum))
                    FROM pg_index AS i JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
-                  WHERE i.indrelid = t::regclass AND i.indisprimary)
+                  WHERE i.indrelid = t.name::regclass AND i.indisprimary)
+                OR concat_ws(' ', t.parent, t.parent_column, parent.key[1]) IS DISTINCT FROM coalesce((
+                 SELECT concat_ws(' ', c.confrelid::regclass::text, mine.attname, theirs.attname)
+                   FROM pg_constraint AS c
+                   JOIN pg_attribute AS mine ON mine.attrelid = c.conrelid AND mine.attnum = c.conkey[1]
+                   JOIN pg_attribute AS theirs ON theirs.attrelid = c.confrelid AND theirs.attnum = c.confkey[1]
+                  WHERE c.contype = 'f' AND c.conrelid = t.name::regclass), '')
+                OR parent.place >= t.place
+            """
+        ),
+        Rule(
+            "Every policy table is for the admins to edit",
+            """
+            SELECT t.name FROM policy_tables() AS t
+             WHERE NOT has_table_privilege('versiongate_admin', t.name, 'SELECT')
+                OR NOT has_table_privilege('versiongate_admin', t.name, 'INSERT')
+                OR NOT has_table_privilege('versiongate_admin', t.name, 'UPDATE')
+                OR NOT has_table_privilege('versiongate_admin', t.name, 'DELETE')
             """
         ),
         Rule(

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Dispatch
 import Postgres
+import Synchronization
 import TestDatabase
 import Testing
 
@@ -19,8 +21,9 @@ struct UndoTests {
     }
 
     private func titles(_ connection: PostgresConnection) async throws -> String {
-        try await connection.query("SELECT string_agg(concat_ws(' ', key, title, text), ', ' ORDER BY key) FROM rules")
-            .value(as: String.self)
+        try await connection.query(
+            "SELECT coalesce(string_agg(concat_ws(' ', key, title, text), ', ' ORDER BY key), '') FROM rules"
+        ).value(as: String.self)
     }
 
     /// Edits after the two of the example, and what the refusal to undo the third says of each row.
@@ -50,6 +53,22 @@ struct UndoTests {
         (
             ["UPDATE apps SET name = 'A'", "UPDATE apps SET bundle = 'b'"],
             #"apps {"bundle": "a"}: renamed by change 4"#
+        ),
+        (
+            [
+                "UPDATE rules SET title = 't2', text = 'x2', note = 'n' WHERE key = 'k'",
+                "UPDATE rules SET title = 't3', note = 'm' WHERE key = 'k'",
+                "UPDATE rules SET text = 'x3', position = 1 WHERE key = 'k'",
+            ],
+            #"rules {"key": "k"}: text set by change 5; note, title set by change 4"#
+        ),
+        (
+            ["DELETE FROM apps", "INSERT INTO apps (bundle) VALUES ('A')"],
+            #"apps {"bundle": "a"}: inserted again by change 4"#
+        ),
+        (
+            ["DELETE FROM rules WHERE key = 'k'", "UPDATE apps SET bundle = 'b'"],
+            #"rules {"key": "k"}: belongs to apps {"bundle": "a"}, renamed by change 4"#
         ),
     ]
 
@@ -105,17 +124,211 @@ struct UndoTests {
         #expect(try await titles(connection) == "k t1 x3, l t1 x1, m t3 x3")
     }
 
-    @Test("is judged by the guards like any other edit")
+    @Test("brings a lockout back that would be refused anew, with a warning", arguments: [true, false])
+    func restoresWhatStood(deferred: Bool) async throws {
+        let notices = Mutex<[String]>([])
+        let connection = try await TestDatabase.current.connect(user: "versiongate_admin") { notice in
+            notices.withLock { $0.append(notice.message) }
+        }
+        for statement in Self.example + [
+            "INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '2')",
+            "UPDATE rules SET versions = '<2', lockout = true, enabled = true, link = 'https://a.example' WHERE key = 'k'",
+            "DELETE FROM releases", "DELETE FROM apps",
+        ] {
+            try await connection.execute(statement)
+        }
+        notices.withLock { $0.removeAll() }
+        try await connection.execute(
+            "BEGIN; SET CONSTRAINTS ALL \(deferred ? "DEFERRED" : "IMMEDIATE"); SELECT undo_change(6); COMMIT"
+        )
+        #expect(try await connection.query("SELECT enabled FROM rules WHERE key = 'k'").value(as: Bool.self))
+        #expect(notices.withLock { $0 } == ["rule \"k\" is back as it was, but has no release to go to any more"])
+        #expect(try await undoes(connection) == 6)
+        // Only an undo may: whoever writes the same by hand is refused.
+        try await connection.execute("UPDATE rules SET enabled = false")
+        let error = await #expect(throws: PostgresError.self) {
+            try await connection.execute("UPDATE rules SET enabled = true WHERE key = 'k'")
+        }
+        #expect(error?.constraint == "rules_lockout_guard")
+    }
+
+    @Test("does not bring a lockout into a form in which it never stood and leaves no way out")
     func isGuarded() async throws {
         let connection = try await admin([
             "INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '2')",
             "UPDATE rules SET versions = '<2', lockout = true, enabled = true WHERE key = 'k'",
-            "UPDATE rules SET enabled = false WHERE key = 'k'",
-            "UPDATE releases SET withdrawn_at = '2026-01-01T00:00Z'",
+            "UPDATE rules SET enabled = false WHERE key = 'k'", "UPDATE rules SET versions = '<3' WHERE key = 'k'",
         ])
         let error = await #expect(throws: PostgresError.self) { try await connection.query("SELECT undo_change(5)") }
         #expect(error?.constraint == "rules_lockout_guard")
         #expect(try await connection.query("SELECT enabled FROM rules WHERE key = 'k'").value(as: Bool.self) == false)
+    }
+
+    /// Edits that one statement makes of several rows, which have to give way to each other.
+    static let shifts: [(edits: [String], table: String)] = [
+        (["UPDATE rollout_steps SET at = at + interval '1 day'"], "rollout_steps"),
+        (["UPDATE rollout_steps SET at = at - interval '1 day'"], "rollout_steps"),
+        (["UPDATE rule_texts SET language = CASE language WHEN 'de' THEN 'fr' ELSE 'de' END"], "rule_texts"),
+        (["UPDATE rule_texts SET language = upper(language)"], "rule_texts"),
+        (["UPDATE store_links SET platform = CASE platform WHEN 'ios' THEN 'android' ELSE 'ios' END"], "store_links"),
+        (
+            [
+                "BEGIN", "UPDATE apps SET bundle = 'c' WHERE bundle = 'a'",
+                "UPDATE apps SET bundle = 'a' WHERE bundle = 'b'",
+                "UPDATE apps SET bundle = 'b' WHERE bundle = 'c'", "COMMIT",
+            ], "apps"
+        ),
+    ]
+
+    @Test("takes back what shifted or swapped rows, and is taken back itself", arguments: shifts, [false, true])
+    func undoesShifts(_ shift: (edits: [String], table: String), immediate: Bool) async throws {
+        let connection = try await admin([
+            "INSERT INTO apps (bundle, name) VALUES ('b', 'B')",
+            """
+            INSERT INTO store_links VALUES ('a', 'ios', 'https://a.example/i'), ('a', 'android', 'https://a.example/a'),
+                ('b', 'ios', 'https://b.example/i')
+            """,
+            "INSERT INTO rule_texts VALUES ('k', 'de', 'd', 'd'), ('k', 'fr', 'f', 'f')",
+            """
+            INSERT INTO rollout_steps VALUES ('k', '2030-01-01Z', 10), ('k', '2030-01-02Z', 50), ('k', '2030-01-03Z', 100)
+            """,
+        ])
+        func rows(_ source: String) async throws -> String {
+            try await connection.query(
+                "SELECT jsonb_agg(to_jsonb(r) ORDER BY to_jsonb(r))::text FROM \(source) AS r"
+            ).value(as: String.self)
+        }
+        func undo(_ change: Int64) async throws {
+            try await connection.execute(
+                "BEGIN; \(immediate ? "SET CONSTRAINTS ALL IMMEDIATE;" : "") SELECT undo_change(\(change)); COMMIT"
+            )
+        }
+        let before = try await rows(shift.table)
+        try await connection.execute(shift.edits.joined(separator: "; "))
+        let after = try await rows(shift.table)
+        #expect(before != after)
+        try await undo(7)
+        #expect(try await rows(shift.table) == before)
+        try await undo(8)
+        #expect(try await rows(shift.table) == after)
+        #expect(try await rows("\(shift.table)_at(6)") == before)
+        #expect(try await rows("\(shift.table)_at(7)") == after)
+        #expect(try await undoes(connection) == 8)
+    }
+
+    /// The change that the newest change says it undoes.
+    private func undoes(_ connection: PostgresConnection) async throws -> Int64? {
+        try await connection.query("SELECT undoes FROM changes ORDER BY id DESC LIMIT 1").value(as: Int64?.self)
+    }
+
+    @Test(
+        "is all that its transaction does, so that what the history says of it is true",
+        arguments: [
+            "SELECT undo_change(2); DELETE FROM apps", "INSERT INTO apps (bundle) VALUES ('b'); SELECT undo_change(2)",
+            "SELECT undo_change(2); SELECT undo_change(1)",
+            "SELECT undo_change(2); INSERT INTO rules (key, title, text) VALUES ('k', 't1', 'x1')",
+            "SET CONSTRAINTS ALL IMMEDIATE; SELECT undo_change(2); INSERT INTO apps (bundle) VALUES ('b')",
+            "SET CONSTRAINTS ALL IMMEDIATE; INSERT INTO apps (bundle) VALUES ('b'); SELECT undo_change(2)",
+            "SELECT undo_change(2); SET CONSTRAINTS ALL IMMEDIATE; INSERT INTO apps (bundle) VALUES ('b')",
+            "WITH other AS (INSERT INTO apps (bundle) VALUES ('b') RETURNING bundle) SELECT undo_change(2) FROM other",
+        ]
+    )
+    func isAlone(_ script: String) async throws {
+        let connection = try await admin()
+        let error = await #expect(throws: PostgresError.self) {
+            try await connection.execute("BEGIN; \(script); COMMIT")
+        }
+        #expect(error?.sqlState?.rawValue == "55000")
+        #expect(error?.hint?.contains("COMMIT") == true)
+        try await connection.execute("ROLLBACK")
+        #expect(try await connection.query("SELECT max(id) FROM changes").value(as: Int64.self) == 2)
+        try await connection.execute(
+            "BEGIN; SAVEPOINT s; SELECT undo_change(2); ROLLBACK TO s; DELETE FROM apps; COMMIT"
+        )
+        #expect(try await undoes(connection) == nil)
+    }
+
+    @Test("never removes what later changes put below a row that would go, and counts what it does")
+    func keepsLaterRows() async throws {
+        let connection = try await admin([
+            "INSERT INTO rules (key, title, text) VALUES ('r', 't', 'x')",
+            "INSERT INTO rule_texts VALUES ('r', 'de', 't', 'x'), ('r', 'fr', 't', 'x')",
+            "INSERT INTO rollout_steps VALUES ('r', '2030-01-01Z', 5)", "INSERT INTO apps (bundle) VALUES ('b')",
+            "INSERT INTO store_links VALUES ('b', 'ios', 'https://b.example')",
+        ])
+        for (change, detail) in [
+            (
+                3,
+                #"rules {"key": "r"}: has got rule_texts {"rule": "r", "language": "de"} and 1 more by change 4; "#
+                    + #"has got rollout_steps {"at": "2030-01-01T00:00:00+00:00", "rule": "r"} by change 5"#
+            ), (6, #"apps {"bundle": "b"}: has got store_links {"bundle": "b", "platform": "ios"} by change 7"#),
+        ] {
+            let error = await #expect(throws: PostgresError.self) {
+                try await connection.query("SELECT undo_change($1)", [Int64(change)])
+            }
+            #expect(error?.detail == detail)
+        }
+        try await connection.execute("DELETE FROM rules WHERE key = 'r'")
+        let restored = try await connection.query("SELECT undo_change(8)").value(as: Int64.self)
+        #expect(restored == 4)
+        #expect(try await connection.query("SELECT undo_change(4)").value(as: Int64.self) == 2)
+    }
+
+    @Test("is refused in our words where two take back one deletion at once")
+    func isRefusedToTheSecond() async throws {
+        let first = try await admin(["DELETE FROM rules WHERE key = 'k'"])
+        let second = try await TestDatabase.current.connect(user: "versiongate_admin")
+        let process = try await second.query("SELECT pg_backend_pid()").value(as: Int32.self)
+        let error = try await first.withSession { session in
+            try session.execute("BEGIN; SELECT undo_change(3)")
+            let ended = DispatchSemaphore(value: 0)
+            let refusal = Mutex<PostgresError?>(nil)
+            Task {
+                do {
+                    try await second.execute("SELECT undo_change(3)")
+                } catch {
+                    refusal.withLock { $0 = error as? PostgresError }
+                }
+                ended.signal()
+            }
+            // The second waits for the first: its row has the same key.
+            while try session.query("SELECT cardinality(pg_blocking_pids($1)) = 0", [process]).value(as: Bool.self) {}
+            try session.execute("COMMIT")
+            #expect(ended.wait(timeout: .now() + 60) == .success)
+            return refusal.withLock { $0 }
+        }
+        #expect(error?.message == "change 3 cannot be undone: later changes are in the way")
+        #expect(error?.detail == #"rules {"key": "k"}: inserted again by change 4"#)
+    }
+
+    @Test("names at most twenty rows that are in the way, and looks for each by its key")
+    func isBounded() async throws {
+        let connection = try await admin([
+            "INSERT INTO rules (key, title, text) SELECT 'n' || i, 't', 'x' FROM generate_series(1, 100) AS i",
+            "UPDATE rules SET title = 'u'", "UPDATE rules SET title = 'v'",
+        ])
+        let error = await #expect(throws: PostgresError.self) { try await connection.query("SELECT undo_change(4)") }
+        let lines = error?.detail?.split(separator: "\n") ?? []
+        #expect(lines.count == 21)
+        #expect(lines.last == "and 82 more")
+        #expect(lines.dropLast().allSatisfy { $0.hasSuffix(": title set by change 5") })
+
+        // The two searches of the history, whose cost grows with it, go by an index that names the row.
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
+        for (condition, index) in [
+            (#"key = '{"key": "n1"}'"#, "change_rows_row_key"),
+            (#"old_key = '{"key": "n1"}'"#, "change_rows_old_key_idx"),
+        ] {
+            let plan = try await owner.query(
+                """
+                EXPLAIN SELECT change FROM change_rows WHERE table_name = 'rules' AND \(condition) AND change > 4
+                ORDER BY change DESC LIMIT 1
+                """
+            ).map { try $0.decode(0, as: String.self) }
+            #expect(plan.contains { $0.contains("Scan Backward using \(index)") }, "\(plan)")
+            #expect(!plan.contains { $0.contains("Sort") || $0.contains("Filter") }, "\(plan)")
+        }
     }
 
     @Test("keeps every entry of the history, whatever is removed and undone")

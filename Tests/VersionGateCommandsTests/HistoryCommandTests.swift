@@ -78,6 +78,45 @@ struct HistoryCommandTests {
         #expect(try await versiongate.run("history --limit 1").output.contains("undoes 7  a mistake"))
     }
 
+    @Test("bring an app with two hundred rules back by one command, though a lockout has lost its release since")
+    func undoOfABigMistake() async throws {
+        let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
+        try await admin.execute(
+            """
+            INSERT INTO apps (bundle, name) VALUES ('a', 'A');
+            INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '2'), ('a', 'ios', '1');
+            INSERT INTO rules (key, bundle, title, text, enabled) SELECT 'r' || i, 'a', 't', 'x', i % 2 = 0
+            FROM generate_series(1, 199) AS i;
+            INSERT INTO rules (key, bundle, title, text, versions, lockout, enabled)
+            VALUES ('lock', 'a', 't', 'x', '<2', true, true);
+            INSERT INTO rule_texts SELECT key, 'de', 'T', 'X' FROM rules;
+            INSERT INTO rollout_steps SELECT key, '2030-01-01T00:00:00Z', 100 FROM rules;
+            """
+        )
+        try await admin.execute("DELETE FROM releases WHERE version = '2'")
+        func policy() async throws -> String {
+            try await admin.query(
+                """
+                SELECT md5(concat(
+                    (SELECT jsonb_agg(a ORDER BY a.bundle) FROM apps AS a), (SELECT jsonb_agg(r ORDER BY r.key) FROM rules AS r),
+                    (SELECT jsonb_agg(r ORDER BY r.id) FROM releases AS r),
+                    (SELECT jsonb_agg(t ORDER BY t.rule) FROM rule_texts AS t),
+                    (SELECT jsonb_agg(s ORDER BY s.rule) FROM rollout_steps AS s)))
+                """
+            ).value(as: String.self)
+        }
+        let before = try await policy()
+        try await admin.execute("DELETE FROM apps")
+        let change = try await admin.query("SELECT max(id) FROM changes").value(as: Int64.self)
+        let undone = try await versiongate.run("undo \(change) --yes")
+        #expect(undone.status == 0, "\(undone.errors)")
+        #expect(undone.errors.contains("rule \"lock\" is back as it was, but has no release to go to any more"))
+        #expect(try await policy() == before)
+        let again = try await versiongate.run("undo \(change) --yes")
+        #expect(again.status == 1)
+        #expect(again.errors.contains("and 582 more"), "\(again.errors)")
+    }
+
     @Test("do not send to the terminal what somebody wrote into the history to steer it")
     func areHarmless() async throws {
         let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
