@@ -218,6 +218,22 @@ struct LastGoodPolicyTests {
         }
     }
 
+    @Test("gives way to the policy of a database that cannot say whether it goes on from there", .migratedDatabase)
+    func givesWayWithoutAnAnswer() async throws {
+        let database = TestDatabase.current
+        try await StateFolder.with { folder in
+            try await fill(folder)
+            let owner = try await database.connect()
+            try await owner.execute("DROP FUNCTION history_has(bigint, text); UPDATE rules SET title = 'Other'")
+            await owner.close()
+            let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+            try await serve(binary, folder) { server async throws in
+                try await server.check(Self.payload2013) { $0.contains("Other") }
+                #expect(try await !server.management("/ready").body.contains("reloadError"))
+            }
+        }
+    }
+
     @Test("is not kept twice where a server starts again at the same database", .migratedDatabase)
     func isNotKeptWithoutNeed() async throws {
         let database = TestDatabase.current

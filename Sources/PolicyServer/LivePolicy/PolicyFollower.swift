@@ -232,8 +232,14 @@ public struct PolicyFollower: Service {
         if case .policy(let version) = file?.occupant { before = version }
         guard let before, before.revision > 0, before.token != reading.version.token else { return nil }
         guard before.revision < reading.version.revision else { return before }
-        let isContinued = try await connection.withSession { try PolicyReader.isInHistory(before, $0) }
-        return isContinued ? nil : before
+        do {
+            let isContinued = try await connection.withSession { try PolicyReader.isInHistory(before, $0) }
+            return isContinued ? nil : before
+        } catch let error as PostgresError where error.code == .server {
+            // An older schema, or a role that may not ask, keeps no policy from being loaded.
+            logger.debug("The database does not say whether its policy continues", metadata: ["error": "\(error)"])
+            return nil
+        }
     }
 
     /// Asks for the revision, which also shows whether the connection still works.
