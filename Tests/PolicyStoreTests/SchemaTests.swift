@@ -172,6 +172,22 @@ struct SchemaTests {
             """
         ),
         Rule(
+            "Every function that runs with its owner's rights names the schema of those of ours that it calls",
+            """
+            SELECT DISTINCT p.oid::regprocedure || ' calls ' || called.proname
+              FROM pg_proc AS p JOIN pg_proc AS called ON called.pronamespace = p.pronamespace AND called.oid <> p.oid
+             WHERE p.pronamespace = 'public'::regnamespace AND p.prosecdef
+               AND p.prosrc ~ ('(^|[^.a-z0-9_"])' || called.proname || '[(]')
+            """
+        ),
+        Rule(
+            "No function takes the name of a trigger's table as the type name, for which others could make an overload",
+            """
+            SELECT oid::regprocedure::text FROM pg_proc
+             WHERE pronamespace = 'public'::regnamespace AND prosecdef AND prosrc ~ '[(][^()]*TG_TABLE_NAME *[,)]'
+            """
+        ),
+        Rule(
             "Every text of the policy has a bound",
             """
             SELECT t || '.' || a.attname FROM unnest('{apps,store_links,releases,rules,rule_texts,rollout_steps}'::text[]) AS t
