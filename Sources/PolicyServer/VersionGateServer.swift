@@ -68,7 +68,7 @@ public struct VersionGateServer: Sendable {
     public func run(onReady: @escaping @Sendable (Addresses) -> Void) async throws {
         let shutdownLimit = configuration.drainDuration + Self.maximumShutdownDuration
         TerminationSignals.prepare(endingWithin: shutdownLimit + Self.lastResortDelay)
-        let tls = try configuration.publicListener.tls.map { try TLSContext($0, logger: logger) }
+        let tls = try configuration.publicListener.tls.map { try TLSContext($0, clock: clock, logger: logger) }
         if configuration.publicSocket == nil { try configuration.publicAddress.requireAvailable(for: "public") }
         try configuration.managementAddress.requireAvailable(for: "management")
         let policy = LivePolicy()
@@ -91,7 +91,14 @@ public struct VersionGateServer: Sendable {
             policy: policy,
             state: state,
             counting: counting,
-            metrics: ServerMetrics(policy: policy, listener: statistics, counting: counting, log: log, clock: clock),
+            metrics: ServerMetrics(
+                policy: policy,
+                listener: statistics,
+                counting: counting,
+                tls: tls,
+                log: log,
+                clock: clock
+            ),
             eventLoopGroup: eventLoopGroup,
             clock: clock,
             logger: logger,

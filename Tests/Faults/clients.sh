@@ -26,7 +26,26 @@ never_reading() {
 scenario idle-connections 6 "10,000 connections that say nothing; needs 'ulimit -n' of 10,200"
 idle_connections() {
     ulimit -n 20000 2> /dev/null || ulimit -n 10200 2> /dev/null || skip "needs 'ulimit -n' of 10,200"
+    export VERSIONGATE_MAX_CONNECTIONS_PER_ADDRESS=0
     hostile idle --connections 10000
+}
+
+scenario one-address 6 "one address opens 1,000 connections to a server that allows 300, again and again"
+one_address() {
+    export VERSIONGATE_MAX_CONNECTIONS=300
+    hostile taking-places --connections 1000
+}
+
+scenario many-addresses 6 "20 addresses together open 1,000 connections to a server that allows 300, and leave them idle"
+many_addresses() {
+    export VERSIONGATE_MAX_CONNECTIONS=300
+    hostile taking-places --connections 1000 --addresses 20
+}
+
+scenario resets 6 "300 connections send requests, read nothing, and are reset together, again and again"
+resets() {
+    export VERSIONGATE_MAX_CONNECTIONS_PER_ADDRESS=0
+    hostile resets --connections 300
 }
 
 scenario pipelining 6 "8 clients send a thousand requests at once, again and again"

@@ -3,18 +3,21 @@
 # Copyright the versiongate authors
 """Clients that mean harm, or are as bad as if they did.
 
-hostile.py KIND HOST PORT [--seconds N] [--connections N] [--bodies N] [--seed N]
+hostile.py KIND HOST PORT [--seconds N] [--connections N] [--addresses N] [--bodies N] [--seed N]
 
     slow-headers   headers that come one byte after the other and never end
     slow-bodies    the same with bodies
     never-reading  requests one after the other, whose answers are never read
     idle           connections that say nothing
     silent         the same again and again: each that is ended is opened anew
+    taking-places  connections that ask once or never and stay, opened again when they are ended; others ask meanwhile
+    resets         connections that ask until the server reads no more of them, and are all closed at once
     pipelining     bursts of a thousand requests, each answer of which is counted
     smuggling      requests that two readers could divide differently
     random-bodies  random bytes, and checks with bytes changed, cut, repeated and put in: so many bodies at most
 
-Ends with 1 if the server did what it must not: let a smuggled request through, answered with 5xx, lost an answer.
+Ends with 1 if the server did what it must not: let a smuggled request through, answered with 5xx, lost an answer,
+or let somebody else wait.
 Prints in one line what it did.
 """
 
@@ -29,9 +32,12 @@ import time
 HEAD = b"POST /v1/check HTTP/1.1\r\nHost: versiongate\r\n"
 # Another address than the load's, for the server may limit what one address takes.
 SOURCE = ("127.0.0.2", 0)
+# How long somebody else may wait for an answer, in seconds.
+PATIENCE = 2
 CHECK = json.dumps(
     {"version": "1.1.0", "build": "42", "platform": "iOS", "region": "en_US", "bundle": "com.example.doto"}
 ).encode()
+TINY = b"GET /x HTTP/1.1\r\nHost: x\r\n\r\n"
 SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: versiongate\r\n\r\n"
 
 
@@ -69,10 +75,11 @@ def ambiguous_requests():
 class Hostile:
     """One kind of harm for some seconds."""
 
-    def __init__(self, host, port, seconds, connections, bodies, seed):
+    def __init__(self, host, port, seconds, connections, addresses, bodies, seed):
         self.host, self.port = host, port
         self.end = time.monotonic() + seconds
         self.connections = connections
+        self.addresses = addresses
         self.bodies = bodies
         self.random = random.Random(seed)
         self.count = 0
@@ -185,6 +192,85 @@ class Hostile:
         self.expect_closed()
         return f"{self.count} silent connections, {self.closed} ended by the server"
 
+    async def taking_places(self):
+        async def stay(number):
+            source = (f"127.0.0.{2 + number % self.addresses}", 0)
+            while self.is_on():
+                try:
+                    reader, writer = await asyncio.open_connection(self.host, self.port, local_addr=source)
+                except OSError:
+                    self.closed += 1
+                else:
+                    self.count += 1
+                    if number % 2:
+                        writer.write(post(CHECK))
+                    try:
+                        while await asyncio.wait_for(reader.read(4096), max(0.1, self.end - time.monotonic())):
+                            pass
+                        self.closed += 1
+                    except (asyncio.TimeoutError, OSError):
+                        pass
+                    writer.transport.abort()
+                await asyncio.sleep(min(1, max(0, self.end - time.monotonic())))
+
+        newcomers = asyncio.ensure_future(self.others(again=False))
+        await asyncio.gather(*(stay(number) for number in range(self.connections)))
+        told = await newcomers
+        self.expect_closed()
+        return f"{self.count} connections taken, {self.closed} ended; {told}"
+
+    async def resets(self):
+        others = asyncio.ensure_future(self.others(again=True))
+        while self.is_on():
+            opened = []
+            for _ in range(self.connections):
+                connection = socket.socket()
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                connection.setblocking(False)
+                connection.bind(SOURCE)
+                await asyncio.get_running_loop().sock_connect(connection, (self.host, self.port))
+                opened.append(connection)
+            for _ in range(8):
+                for connection in opened:
+                    self.fill(connection)
+                await asyncio.sleep(0.1)
+            for connection in opened:
+                connection.close()
+            self.closed += len(opened)
+        return f"{self.count >> 20} MB of requests in {self.closed} connections, all reset; {await others}"
+
+    def fill(self, connection):
+        """Sends requests until the server reads no more of them."""
+        try:
+            for _ in range(64):
+                self.count += connection.send(TINY * 500)
+        except OSError:
+            pass
+
+    async def others(self, again):
+        """Checks of somebody else, on a connection that is kept or each on a new one; none may fail or wait for long."""
+        longest = asked = 0
+        connection = None
+        while self.is_on():
+            start = time.monotonic()
+            try:
+                if not connection:
+                    connection = await asyncio.wait_for(asyncio.open_connection(self.host, self.port), PATIENCE)
+                connection[1].write(post(CHECK))
+                status, _ = await asyncio.wait_for(self.answer(connection[0]), PATIENCE)
+                if status != 200:
+                    self.faults.append(f"somebody else was answered with {status}")
+            except (OSError, EOFError, asyncio.TimeoutError) as error:
+                self.faults.append(f"somebody else was not answered: {error!r}")
+                connection = None
+            longest = max(longest, time.monotonic() - start)
+            asked += 1
+            if connection and not again:
+                connection[1].transport.abort()
+                connection = None
+            await asyncio.sleep(0.02)
+        return f"{asked} checks of others, the slowest in {longest * 1000:.0f} ms"
+
     async def pipelining(self):
         async def work(reader, writer):
             while self.is_on():
@@ -281,6 +367,7 @@ def main():
     parser.add_argument("port", type=int)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--connections", type=int, default=48)
+    parser.add_argument("--addresses", type=int, default=1, help="from 127.0.0.2 on")
     parser.add_argument("--bodies", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
     arguments = vars(parser.parse_args())

@@ -111,4 +111,18 @@ struct AddressTests {
         let found = proxies.client(peer: try #require(IPAddress(peer)), forwardedFor: forwardedFor)
         #expect(found == IPAddress(client))
     }
+
+    @Test("of clients are looked for behind at most 32 proxies")
+    func readsFewProxies() throws {
+        let proxies = try TrustedProxies(parsing: "10.0.0.0/8")
+        let peer = try #require(IPAddress("10.0.0.1"))
+        func client(behind count: Int) -> IPAddress {
+            let chain = ["203.0.113.9"] + Array(repeating: "10.0.0.2", count: count)
+            return proxies.client(peer: peer, forwardedFor: [chain.joined(separator: ", ")])
+        }
+        #expect(client(behind: 31) == IPAddress("203.0.113.9"))
+        #expect(client(behind: 32) == IPAddress("10.0.0.2"))
+        #expect(client(behind: 1_000) == IPAddress("10.0.0.2"))
+        #expect(proxies.client(peer: peer, forwardedFor: [String(repeating: ",", count: 15_000)]) == peer)
+    }
 }

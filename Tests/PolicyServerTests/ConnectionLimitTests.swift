@@ -200,33 +200,74 @@ struct ConnectionLimitTests {
         }
     }
 
-    @Test("closes connections beyond the most there may be, and accepts again when one has gone")
+    /// The beginning of a request that is under way once 100 has come for it, and its rest.
+    private static let waiting =
+        "POST /v1/check HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: \(Fixture.payload2013.utf8.count)\r\n\r\n"
+
+    @Test("closes connections beyond the most there may be while none is idle, and accepts again when one has gone")
     func limitsConnections() async throws {
         let statistics = PublicListenerStatistics()
         try await Fixture.run(configuration: configuration { $0.connections = 2 }, statistics: statistics) { address in
             try await RawConnection.with(address) { first in
-                try await first.send(Self.get)
-                #expect(try await first.response()?.status == 200)
+                try await first.send(Self.waiting)
+                #expect(try await first.response()?.status == 100)
                 try await RawConnection.with(address) { second in
-                    try await second.send(Self.get)
-                    #expect(try await second.response()?.status == 200)
+                    try await second.send(Self.waiting)
+                    #expect(try await second.response()?.status == 100)
                     try await RawConnection.with(address) { third in
                         let isEnded = try await third.isEnded()
                         #expect(isEnded)
                     }
-                    #expect(statistics.openConnections == 2)
                     // The server ends the connection once it has read this, so a place is free before the next one comes.
-                    try await second.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                    try await second.send(
+                        Fixture.payload2013 + "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+                    )
+                    #expect(try await second.response()?.status == 200)
                     #expect(try await second.response()?.status == 404)
                     #expect(try await second.isEnded())
                 }
                 #expect(try await Self.isAnswered(address), "a place is free again")
-                try await first.send(Self.get)
+                try await first.send(Fixture.payload2013)
                 #expect(try await first.response()?.status == 200)
             }
         }
         #expect(statistics.refusals(.connections) >= 1)
         #expect(statistics.openConnections == 0)
+    }
+
+    @Test("closes an idle connection for a new one when there are as many as there may be")
+    func makesRoom() async throws {
+        let statistics = PublicListenerStatistics()
+        try await Fixture.run(configuration: configuration { $0.connections = 1 }, statistics: statistics) { address in
+            try await RawConnection.with(address) { silent in
+                try await RawConnection.with(address) { first in
+                    try await first.send(Self.get)
+                    #expect(try await first.response()?.status == 200)
+                    try await RawConnection.with(address) { second in
+                        try await second.send(Self.get)
+                        #expect(try await second.response()?.status == 200)
+                    }
+                    #expect(try await first.isEnded())
+                }
+                #expect(try await silent.isEnded())
+            }
+        }
+        #expect(statistics.refusals(.evicted) == 2)
+        #expect(statistics.refusals(.connections) == 0)
+        #expect(statistics.openConnections == 0)
+    }
+
+    @Test(
+        "allows one address an eighth of all connections unless something else is said",
+        arguments: [
+            (16_384, nil, 2_048), (300, nil, 64), (300, 0, nil), (300, 7, 7), (1_000_000, nil, 125_000),
+        ] as [(Int, Int?, Int?)]
+    )
+    func sharesPlaces(connections: Int, configured: Int?, limit: Int?) {
+        var limits = ConnectionLimits()
+        limits.connections = connections
+        limits.connectionsPerAddress = configured
+        #expect(limits.maximumPerAddress == limit)
     }
 
     @Test("closes connections beyond the most there may be from one address, and leaves others alone")
@@ -250,6 +291,49 @@ struct ConnectionLimitTests {
         }
         #expect(statistics.refusals(.connectionsPerAddress) >= 1)
         #expect(statistics.refusals(.connections) == 0)
+    }
+
+    /// A chunked request whose content comes in chunks of a size.
+    private static func chunked(_ content: String, by size: Int) -> String {
+        var request = "POST /v1/check HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+        var rest = content[...]
+        while !rest.isEmpty {
+            let chunk = rest.prefix(size)
+            rest = rest.dropFirst(size)
+            request += String(chunk.utf8.count, radix: 16) + "\r\n\(chunk)\r\n"
+        }
+        return request + "0\r\n\r\n"
+    }
+
+    @Test(
+        "reads a body in up to about 200 chunks, and refuses it in more, however they arrive",
+        arguments: [true, false]
+    )
+    func limitsChunks(arriveAtOnce: Bool) async throws {
+        let statistics = PublicListenerStatistics()
+        let content =
+            #"{"bundle":"com.example.doto","version":"1.1","x":""# + String(repeating: "a", count: 12_000) + #""}"#
+        try await Fixture.run(statistics: statistics) { address in
+            try await RawConnection.with(address) { connection in
+                try await connection.send(Self.chunked(content, by: 80))
+                #expect(try await connection.response()?.body == Fixture.answer)
+                let request = Array(Self.chunked(content, by: 1).utf8)
+                if arriveAtOnce {
+                    try await connection.send(request)
+                } else {
+                    // The server ends the connection somewhere within.
+                    for start in stride(from: 0, to: request.count, by: 997) {
+                        try? await connection.send(Array(request[start..<min(start + 997, request.count)]))
+                    }
+                }
+                let response = try await connection.response()
+                #expect(response?.status == 400)
+                #expect(response?.body.contains("too many chunks") == true)
+                #expect(response?.headers["connection"] == "close")
+                #expect(try await connection.isEnded())
+            }
+        }
+        #expect(statistics.refusals(.malformedRequest) == 1)
     }
 
     @Test("does not hold a trusted proxy to the limit per address")

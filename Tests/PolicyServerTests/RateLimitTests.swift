@@ -51,6 +51,21 @@ struct RateLimitTests {
         #expect(statistics.problems(.tooManyRequests) == 4)
     }
 
+    @Test("ends the connection with the 16th refusal in a row")
+    func endsConnections() async throws {
+        try await Fixture.run(configuration: try configuration("0.01:2")) { address in
+            try await RawConnection.with(address) { connection in
+                try await connection.send(String(repeating: Fixture.post(Fixture.payload2013), count: 20))
+                var responses: [(status: Int, connection: String?)] = []
+                while let response = try await connection.response() {
+                    responses.append((response.status, response.headers["connection"]))
+                }
+                #expect(responses.map(\.status) == [200, 200] + Array(repeating: 429, count: 16))
+                #expect(responses.map(\.connection) == Array(repeating: nil, count: 17) + ["close"])
+            }
+        }
+    }
+
     @Test("lets the address ask again when a token has come")
     func letsThroughAgain() async throws {
         try await Fixture.run(configuration: try configuration("1000:1")) { address in

@@ -72,7 +72,7 @@ struct ServeLimitTests {
                 for _ in 1...openFiles { connections.append(try await PlainConnection.open(url)) }
             }
             for _ in 1...100 {
-                #expect(try await server.check(Self.check) == Self.answer, "the connection that is open is answered")
+                #expect(try await server.check(Self.check) == Self.answer, "a check is answered")
             }
             let files = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(server.processIdentifier)/fd")
                 .count
@@ -83,10 +83,10 @@ struct ServeLimitTests {
                 "a new one comes in"
             )
             let metrics = try await server.management("/metrics").body
-            let refusals = metrics.split(separator: "\n").first {
-                $0.hasPrefix(#"versiongate_refusals_total{reason="connections"}"#)
+            let evictions = metrics.split(separator: "\n").first {
+                $0.hasPrefix(#"versiongate_refusals_total{reason="evicted"}"#)
             }
-            #expect(refusals?.hasSuffix(" 0") == false, "\(refusals ?? "")")
+            #expect(evictions?.hasSuffix(" 0") == false, "\(evictions ?? "")")
         }
         #expect(ending.status == 0, "\(ending.errors)")
         #expect(ending.errors.contains("Fewer connections are possible than configured"), "\(ending.errors)")
@@ -100,6 +100,7 @@ struct ServeLimitTests {
     func answersBesideIdleConnections() async throws {
         var environment = ["DATABASE_URL": Self.noDatabase, "VERSIONGATE_HEADER_TIMEOUT": "600"]
         environment["VERSIONGATE_MAX_CONNECTIONS"] = "20000"
+        environment["VERSIONGATE_MAX_CONNECTIONS_PER_ADDRESS"] = "0"
         try await ServingBinary.run(BuiltBinary(environment: environment)) { server in
             let before = try Self.residentKilobytes(server.processIdentifier)
             var connections: [any Channel] = []

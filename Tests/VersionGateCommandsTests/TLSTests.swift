@@ -78,6 +78,57 @@ struct TLSTests {
         }
     }
 
+    /// The value of a metric.
+    private static func metric(_ name: String, of server: ServingBinary) async throws -> String? {
+        try await server.management("/metrics").body.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+            .map { String($0.dropFirst(name.count + 1)) }
+    }
+
+    @Test("uses suites with forward secrecy alone, and counts each handshake that fails once")
+    func refusesWeakSuites() async throws {
+        try await withFolder { folder in
+            let certificate = try await TestCertificate(in: folder, name: "first", rsaBits: 2_048)
+            let binary = BuiltBinary(environment: ["DATABASE_URL": Self.noDatabase])
+            try await ServingBinary.run(binary, arguments: arguments(certificate)) { server in
+                let weak = [
+                    "AES128-SHA", "AES256-SHA", "AES128-GCM-SHA256", "ECDHE-RSA-AES128-SHA", "ECDHE-RSA-AES256-SHA384",
+                ]
+                for suite in weak {
+                    let shown = try await Self.handshake(server, ["-tls1_2", "-cipher", suite + ":@SECLEVEL=0"])
+                    #expect(shown.contains("Cipher is (NONE)"), "\(suite): \(shown)")
+                }
+                for suite in [
+                    "ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-RSA-CHACHA20-POLY1305",
+                ] {
+                    let shown = try await Self.handshake(server, ["-tls1_2", "-cipher", suite])
+                    #expect(shown.contains("Cipher is \(suite)"), "\(shown)")
+                }
+                let name = #"versiongate_refusals_total{reason="handshake"}"#
+                var count: String?
+                // A client may be gone before the server has noticed.
+                for _ in 1...1_000 {
+                    count = try await Self.metric(name, of: server)
+                    if count == "\(weak.count)" { break }
+                }
+                #expect(count == "\(weak.count)", "those that succeed without a request are none of them")
+                let expiry = try await Self.metric("versiongate_tls_certificate_expiry_timestamp_seconds", of: server)
+                let seconds = try #require(expiry.flatMap { Double($0) }) - Date().timeIntervalSince1970
+                #expect((86_400...2 * 86_400).contains(seconds))
+            }
+        }
+    }
+
+    @Test("says at the start that the key of a certificate is so short that clients may refuse it")
+    func warnsAboutShortKeys() async throws {
+        try await withFolder { folder in
+            let certificate = try await TestCertificate(in: folder, name: "first", rsaBits: 1_024)
+            let binary = BuiltBinary(environment: ["DATABASE_URL": Self.noDatabase])
+            let ending = try await ServingBinary.run(binary, arguments: arguments(certificate)) { _ in }
+            #expect(ending.errors.contains("Clients may refuse the TLS certificate"), "\(ending.errors)")
+            #expect(ending.errors.contains("1024 bits"), "\(ending.errors)")
+        }
+    }
+
     @Test("shows new connections a new certificate after SIGHUP, and keeps the old one when the new cannot be used")
     func readsTheCertificateAgain() async throws {
         try await withFolder { folder in
@@ -96,6 +147,10 @@ struct TLSTests {
                 try Data("nonsense".utf8).write(to: URL(fileURLWithPath: certificate.certificate))
                 kill(server.processIdentifier, SIGHUP)
                 #expect(try await Self.handshake(server, []).contains("CN = second"))
+                let name = "versiongate_tls_certificate_reload_failures_total"
+                var failures: String?
+                for _ in 1...1_000 where failures != "1" { failures = try await Self.metric(name, of: server) }
+                #expect(failures == "1")
             }
             #expect(ending.status == 0)
             #expect(ending.errors.contains("The TLS certificate was read again"))
@@ -129,7 +184,10 @@ struct TLSTests {
             let binary = BuiltBinary(environment: ["DATABASE_URL": Self.noDatabase])
             for (certificate, key, fault) in [
                 (first.certificate, nil, "without --tls-key"), (nil, first.key, "without --tls-certificate"),
-                (folder + "/none", first.key, "/none"), (first.certificate, folder + "/none", "/none"),
+                (folder + "/none", first.key, "/none cannot be read: No such file"),
+                (first.certificate, folder + "/none", "/none cannot be read: No such file"),
+                (folder, first.key, "cannot be read: Is a directory"),
+                ("/dev/zero", first.key, "more than 1048576 bytes"),
                 (folder + "/nonsense", first.key, "/nonsense"), (first.certificate, folder + "/nonsense", "/nonsense"),
                 (first.certificate, second.key, "does not belong"), (first.key, first.key, "first.key"),
             ] {

@@ -17,15 +17,18 @@ struct TestCertificate: Sendable {
     /// - Parameters:
     ///   - folder: Where the files go.
     ///   - name: The common name, and the name of the files.
-    init(in folder: String, name: String) async throws {
+    ///   - rsaBits: The size of an RSA key; nil for a key on the curve P-256.
+    init(in folder: String, name: String, rsaBits: Int? = nil) async throws {
         certificate = "\(folder)/\(name).crt"
         key = "\(folder)/\(name).key"
         let result = try await run(
             .name("openssl"),
-            arguments: [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-                "-subj", "/CN=\(name)", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate,
-            ],
+            arguments: Arguments(
+                ["req", "-x509", "-newkey"]
+                    + (rsaBits.map { ["rsa:\($0)"] } ?? ["ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"])
+                    + ["-nodes", "-days", "2", "-subj", "/CN=\(name)", "-addext", "subjectAltName=IP:127.0.0.1"]
+                    + ["-keyout", key, "-out", certificate]
+            ),
             output: .discarded,
             error: .string(limit: 65_536)
         )

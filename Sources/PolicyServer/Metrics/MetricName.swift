@@ -27,5 +27,7 @@ enum MetricName {
     static let countsOtherKind = "versiongate_counts_other_kind"
     static let connections = "versiongate_connections"
     static let acceptedConnections = "versiongate_connections_accepted"
+    static let certificateExpiry = "versiongate_tls_certificate_expiry_timestamp_seconds"
+    static let certificateReloadFailures = "versiongate_tls_certificate_reload_failures"
     static let refusals = "versiongate_refusals"
 }

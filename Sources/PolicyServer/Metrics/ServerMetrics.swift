@@ -8,6 +8,7 @@ struct ServerMetrics: Sendable {
     let policy: LivePolicy
     let listener: PublicListenerStatistics
     let counting: CheckCounting?
+    var tls: TLSContext?
     /// Where log messages go; nil: nowhere that is known of.
     var log: OutputQueue?
     let clock: @Sendable () -> Timestamp
@@ -17,6 +18,7 @@ struct ServerMetrics: Sendable {
         var text = MetricsText(format)
         writeRequests(to: &text)
         writeConnections(to: &text)
+        writeTLS(to: &text)
         writePolicy(to: &text)
         writeCounting(to: &text)
         writeLog(to: &text)
@@ -56,6 +58,23 @@ struct ServerMetrics: Sendable {
         for reason in RefusalReason.allCases {
             text.counter(MetricName.refusals, listener.refusals(reason), [("reason", reason.label)])
         }
+    }
+
+    private func writeTLS(to text: inout MetricsText) {
+        guard let tls else { return }
+        text.family(
+            MetricName.certificateExpiry,
+            .gauge,
+            "Until when the certificate of the public listener is valid, since 1970.",
+            unit: "seconds"
+        )
+        text.gauge(MetricName.certificateExpiry, tls.certificateExpiry)
+        text.family(
+            MetricName.certificateReloadFailures,
+            .counter,
+            "Attempts to read the certificate again that failed."
+        )
+        text.counter(MetricName.certificateReloadFailures, tls.failedReloadCount)
     }
 
     private func writeCounting(to text: inout MetricsText) {

@@ -83,7 +83,7 @@ extension CheckBodyDecoder {
         case UInt8(ascii: "t"): unescaped.append(0x09)
         case UInt8(ascii: "u"):
             let scalar = try decodeUnicodeEscape()
-            unescaped.append(contentsOf: String(Character(scalar)).utf8)
+            unescaped.append(contentsOf: scalar.utf8)
         default:
             position -= 1
             throw fault("a backslash is followed by a character that JSON does not know as an escape")
@@ -117,7 +117,7 @@ extension CheckBodyDecoder {
     private mutating func decodeHexadecimal() throws(RequestFault) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<4 {
-            guard let byte = peek, let digit = Character(Unicode.Scalar(byte)).hexDigitValue, byte < 0x80 else {
+            guard let digit = peek?.hexadecimalDigit else {
                 throw fault("four hexadecimal digits must follow \\u")
             }
             value = value << 4 + UInt32(digit)

@@ -22,10 +22,14 @@ enum CheckQueryDecoder {
                 "The query has \(query.utf8.count) bytes; at most \(maximumQuerySize) are read. Use POST for more."
             )
         }
-        for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
-            let halves = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            let name = try text(halves[0], of: Substring(pair))
-            let value = halves.count > 1 ? try text(halves[1], of: Substring(pair)) : UTF8Text("")
+        var rest = query.utf8
+        while !rest.isEmpty {
+            let pair = rest.prefix { $0 != UInt8(ascii: "&") }
+            rest = rest[pair.endIndex...].dropFirst()
+            if pair.isEmpty { continue }
+            let encodedName = pair.prefix { $0 != UInt8(ascii: "=") }
+            let name = try text(encodedName, of: pair)
+            let value = try text(pair[encodedName.endIndex...].dropFirst(), of: pair)
             do throws(ClientError) {
                 try client.set(name, to: .text(value))
             } catch {
@@ -39,34 +43,33 @@ enum CheckQueryDecoder {
         }
     }
 
-    private static func text(_ encoded: Substring.UTF8View, of pair: Substring) throws(RequestFault) -> UTF8Text {
+    private static func text(
+        _ encoded: Substring.UTF8View,
+        of pair: Substring.UTF8View
+    ) throws(RequestFault) -> UTF8Text {
         guard encoded.contains(UInt8(ascii: "%")) else {
             return UTF8Text(String(Substring(encoded)))
         }
         var decoded: [UInt8] = []
         decoded.reserveCapacity(encoded.count)
-        var rest = encoded[...]
-        while let byte = rest.popFirst() {
+        var bytes = encoded.makeIterator()
+        while let byte = bytes.next() {
             if byte != UInt8(ascii: "%") {
                 decoded.append(byte)
                 continue
             }
-            guard let high = rest.popFirst().flatMap(hexadecimalDigit),
-                let low = rest.popFirst().flatMap(hexadecimalDigit)
-            else {
-                throw .badRequest(
-                    "The query is wrong at \"\(pair)\": two hexadecimal digits must follow a percent sign."
-                )
+            guard let high = bytes.next()?.hexadecimalDigit, let low = bytes.next()?.hexadecimalDigit else {
+                throw fault(pair, "two hexadecimal digits must follow a percent sign")
             }
             decoded.append(high << 4 | low)
         }
         guard let string = String(validating: decoded, as: UTF8.self), !decoded.contains(0) else {
-            throw .badRequest("The query is wrong at \"\(pair)\": it must be UTF-8 without the character U+0000.")
+            throw fault(pair, "it must be UTF-8 without the character U+0000")
         }
         return UTF8Text(string)
     }
 
-    private static func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
-        Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
+    private static func fault(_ pair: Substring.UTF8View, _ what: String) -> RequestFault {
+        .badRequest("The query is wrong at \"\(RequestFault.excerpt(Substring(pair)))\": \(what).")
     }
 }

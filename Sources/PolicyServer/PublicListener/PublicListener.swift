@@ -83,13 +83,11 @@ public struct PublicListener: Service {
         logger.notice("The public listener is closed")
     }
 
+    /// The size of a connection's receive buffer in bytes; Linux makes it twice as large for its own needs.
+    private static let receiveBufferBytes: ChannelOptions.Types.SocketOption.Value = 65_536
+
     private func bind(quiescing: ServerQuiescingHelper) async throws -> any Channel {
         let limits = configuration.limits
-        let admission = ConnectionAdmission(
-            limits: limits,
-            proxies: configuration.trustedProxies,
-            statistics: statistics
-        )
         let limiter = configuration.rateLimit.map { RateLimiter($0, proxies: configuration.trustedProxies) }
         let loops = LoopTable(eventLoopGroup) { [statistics, clock] eventLoop in
             LoopConnections(
@@ -99,9 +97,18 @@ public struct PublicListener: Service {
                 clock: clock
             )
         }
+        let admission = ConnectionAdmission(
+            limits: limits,
+            proxies: configuration.trustedProxies,
+            statistics: statistics,
+            loops: loops,
+            eventLoops: Array(eventLoopGroup.makeIterator())
+        )
         let bootstrap = ServerBootstrap(group: eventLoopGroup)
             .serverChannelOption(.backlog, value: 4096)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            // Connections inherit it. What is in there when a client goes away is read at once.
+            .serverChannelOption(.socketOption(.so_rcvbuf), value: Self.receiveBufferBytes)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
@@ -134,6 +141,10 @@ public struct PublicListener: Service {
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             // One client that sends without a pause does not keep the others of its event loop waiting.
             .childChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelOption(
+                .recvAllocator,
+                value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 2_048, maximum: 16_384)
+            )
             .childChannelOption(
                 .writeBufferWaterMark,
                 value: ChannelOptions.Types.WriteBufferWaterMark(

@@ -22,7 +22,7 @@ public struct PublicListenerConfiguration: Sendable, Hashable {
     /// | key | environment | default | range |
     /// | --- | --- | --- | --- |
     /// | `versiongate.maxConnections` | `VERSIONGATE_MAX_CONNECTIONS` | 16384 | 1 to 1000000 |
-    /// | `versiongate.maxConnectionsPerAddress` | `VERSIONGATE_MAX_CONNECTIONS_PER_ADDRESS` | 0: no limit | 0 to 1000000 |
+    /// | `versiongate.maxConnectionsPerAddress` | `VERSIONGATE_MAX_CONNECTIONS_PER_ADDRESS` | an eighth of them, at least 64 | 0 to 1000000; 0: no limit |
     /// | `versiongate.maxRequestsPerConnection` | `VERSIONGATE_MAX_REQUESTS_PER_CONNECTION` | 100000 | 1 to 1000000000 |
     /// | `versiongate.maxRequestLineBytes` | `VERSIONGATE_MAX_REQUEST_LINE_BYTES` | 12288 | 256 to 65536 |
     /// | `versiongate.maxHeaderBytes` | `VERSIONGATE_MAX_HEADER_BYTES` | 16384 | 1024 to 1048576 |
@@ -61,7 +61,7 @@ public struct PublicListenerConfiguration: Sendable, Hashable {
             break
         case (let certificate?, let key?):
             let files = TLSFiles(certificate: certificate, key: key)
-            _ = try files.makeContext()
+            _ = try files.load()
             tls = files
         case (_?, nil):
             throw ConfigurationError(

@@ -23,7 +23,7 @@ struct PublicRequest {
         if let encoding = framing.contentEncoding {
             throw RequestFault(
                 .unsupportedMediaType,
-                "The body has the content encoding \"\(encoding)\"; send it unencoded.",
+                "The body has the content encoding \"\(RequestFault.excerpt(encoding[...]))\"; send it unencoded.",
                 header: ("Accept-Encoding", "identity")
             )
         }
@@ -32,9 +32,6 @@ struct PublicRequest {
             throw Self.contentTooLarge("has \(length) bytes")
         }
     }
-
-    /// How many bytes of the body have arrived.
-    var bodyBytes: Int { body?.readableBytes ?? 0 }
 
     /// Takes the next piece of the body.
     ///

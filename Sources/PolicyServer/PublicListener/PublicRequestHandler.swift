@@ -5,6 +5,7 @@ import NIOCore
 import NIOExtras
 import NIOHTTP1
 import NIOSSL
+import NIOTLS
 import UpdatePolicy
 
 /// Answers the requests of one connection to the public listener, each before the next is looked at.
@@ -39,6 +40,9 @@ final class PublicRequestHandler: ChannelInboundHandler {
     /// A client that sends its whole request before it reads would otherwise see a reset instead of the answer.
     private static let maximumDiscardedBytes = 8 << 20
 
+    /// How many requests in a row a connection may be refused for asking too often; the last refusal ends it.
+    private static let maximumRateRefusals = 16
+
     /// How long an idle connection is kept when the server shuts down, so that a request already on its way is answered.
     private static let shutdownGrace: TimeAmount = .milliseconds(500)
 
@@ -59,12 +63,21 @@ final class PublicRequestHandler: ChannelInboundHandler {
     private var hasUnflushedWrites = false
     /// The refusal of the request that is arriving, if its client asks too often.
     private var rateFault: RequestFault?
-    /// Requests that were read already and wait until the client reads its responses.
-    private var heldParts: [HTTPServerRequestPart] = []
-    private var isUnread = false
-    private var isAnsweringHeldParts = false
-    private var endsAfterHeldParts = false
+    /// What was parsed already and waits until the client reads its responses.
+    private var heldParts = CircularBuffer<HTTPServerRequestPart>()
+    /// Why nothing after the held parts could be parsed.
+    private var heldError: (any Error)?
+    private var isAnsweringHeldRequests = false
+    private var endsAfterHeldRequests = false
     private var discardedBytes = 0
+    /// How many requests in a row were refused for asking too often.
+    private var rateRefusals = 0
+    /// Whether the TLS handshake, if there is one, has succeeded or was counted as failed.
+    private var isHandshakeDone = false
+    /// The parser of this connection, which has this handler in turn until the connection is gone.
+    var decoder: PublicRequestDecoder?
+    /// Whether the client leaves its responses unread.
+    private(set) var isUnread = false
 
     /// Until when the connection may stay as it is.
     private(set) var deadline: ConnectionDeadline
@@ -73,6 +86,8 @@ final class PublicRequestHandler: ChannelInboundHandler {
     /// How many heads have arrived.
     private(set) var headCount = 0
     private var answeredCount = 0
+    /// How many bytes of content of the last request have arrived.
+    private(set) var contentBytes = 0
     /// Whether the bytes that arrive next begin a request, or go on with a head that has begun.
     private(set) var isBetweenRequests = true
     private var hasHeadBegun = false
@@ -109,6 +124,7 @@ final class PublicRequestHandler: ChannelInboundHandler {
     func handlerRemoved(context: ChannelHandlerContext) {
         connections.remove(self)
         self.context = nil
+        decoder = nil
     }
 
     // MARK: What the decoder asks and tells
@@ -118,10 +134,9 @@ final class PublicRequestHandler: ChannelInboundHandler {
         if case .closing = state { false } else { true }
     }
 
-    /// How much of the content of the chunked body that is arriving has come; nil when none is.
-    var chunkedContentBytes: Int? {
-        guard case .receiving(let request) = state, request.framing.declaredLength == nil else { return nil }
-        return request.bodyBytes
+    /// Whether requests that arrive now wait for the answers of others.
+    var isHoldingRequests: Bool {
+        isUnread || isAnsweringHeldRequests || !heldParts.isEmpty || heldError != nil
     }
 
     /// Some bytes of a head have arrived.
@@ -130,6 +145,12 @@ final class PublicRequestHandler: ChannelInboundHandler {
         if case .idle = deadline.phase {
             enter(.head)
         }
+    }
+
+    /// Ends a connection whose client sends more and more while it leaves its responses unread.
+    func abandon() {
+        connections.statistics.refusals.increment(.unreadTimeout)
+        close()
     }
 
     /// Bytes have arrived after the last response and were thrown away.
@@ -147,14 +168,15 @@ final class PublicRequestHandler: ChannelInboundHandler {
         switch part {
         case .head:
             headCount += 1
+            contentBytes = 0
             isBetweenRequests = false
-        case .body:
-            break
+        case .body(let bytes):
+            contentBytes += bytes.readableBytes
         case .end:
             isBetweenRequests = true
             hasHeadBegun = false
         }
-        if isUnread || isAnsweringHeldParts {
+        if isUnread || !heldParts.isEmpty {
             heldParts.append(part)
         } else {
             receive(part, context: context)
@@ -179,6 +201,7 @@ final class PublicRequestHandler: ChannelInboundHandler {
         }
         if let limitedClient {
             rateFault = limitedClient.refusal(of: head)
+            rateRefusals = rateFault == nil ? 0 : rateRefusals + 1
         }
         do throws(RequestFault) {
             let request = try PublicRequest(head, framing: framing)
@@ -336,7 +359,9 @@ final class PublicRequestHandler: ChannelInboundHandler {
     }
 
     private func connectionHeader(for framing: RequestFraming) -> ResponseWriter.ConnectionHeader {
-        if isShuttingDown || !framing.isKeepAlive || answeredCount >= limits.requestsPerConnection {
+        if isShuttingDown || !framing.isKeepAlive || answeredCount >= limits.requestsPerConnection
+            || rateRefusals >= Self.maximumRateRefusals
+        {
             return .close
         }
         return framing.isHTTP11 ? .implied : .keepAlive
@@ -351,7 +376,7 @@ final class PublicRequestHandler: ChannelInboundHandler {
         if isWritable, isUnread {
             isUnread = false
             enter(currentPhase)
-            answerHeldParts(context: context)
+            answerHeldRequests(context: context)
         } else if !isWritable, !isUnread {
             isUnread = true
             enter(.unread)
@@ -361,22 +386,29 @@ final class PublicRequestHandler: ChannelInboundHandler {
         context.fireChannelWritabilityChanged()
     }
 
-    private func answerHeldParts(context: ChannelHandlerContext) {
-        guard !isAnsweringHeldParts, !heldParts.isEmpty else { return }
-        isAnsweringHeldParts = true
-        var parts = heldParts[...]
-        heldParts = []
-        while !isUnread, let part = parts.popFirst() {
-            receive(part, context: context)
-        }
-        isAnsweringHeldParts = false
-        if acceptsRequests {
-            heldParts = Array(parts)
-            if endsAfterHeldParts, heldParts.isEmpty {
-                end(context: context)
+    /// Answers what was held back, until the client leaves its responses unread again.
+    private func answerHeldRequests(context: ChannelHandlerContext) {
+        guard !isAnsweringHeldRequests, isHoldingRequests || decoder?.hasUnparsedBytes == true else { return }
+        isAnsweringHeldRequests = true
+        repeat {
+            while !isUnread, let part = heldParts.popFirst() {
+                receive(part, context: context)
             }
+            if !isUnread, let error = heldError {
+                heldError = nil
+                receive(error, context: context)
+            }
+            if !isUnread {
+                decoder?.parseHeldBytes()
+            }
+            // This can make the connection writable, so that the next ones are answered.
+            flush(context: context)
+        } while acceptsRequests && !isUnread
+            && (!heldParts.isEmpty || heldError != nil || decoder?.hasUnparsedBytes == true)
+        isAnsweringHeldRequests = false
+        if endsAfterHeldRequests, acceptsRequests, !isUnread {
+            end(context: context)
         }
-        flush(context: context)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -387,8 +419,17 @@ final class PublicRequestHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if isUnread || !heldParts.isEmpty, context.channel.isActive, Self.fault(of: error) != nil {
+            heldError = error
+        } else {
+            receive(error, context: context)
+        }
+    }
+
+    private func receive(_ error: any Error, context: ChannelHandlerContext) {
         guard context.channel.isActive, let (fault, reason) = Self.fault(of: error) else {
-            if error is NIOSSLError || error is BoringSSLError, headCount == 0 {
+            if error is NIOSSLError || error is BoringSSLError, !isHandshakeDone {
+                isHandshakeDone = true
                 connections.statistics.refusals.increment(.handshake)
             }
             context.close(promise: nil)
@@ -433,9 +474,11 @@ final class PublicRequestHandler: ChannelInboundHandler {
                     }
                 }
             }
+        case TLSUserEvent.handshakeCompleted:
+            isHandshakeDone = true
         case ChannelEvent.inputClosed:
-            if !heldParts.isEmpty {
-                endsAfterHeldParts = true
+            if isHoldingRequests || decoder?.hasUnparsedBytes == true {
+                endsAfterHeldRequests = true
             } else if acceptsRequests {
                 end(context: context)
             } else {
@@ -490,9 +533,37 @@ final class PublicRequestHandler: ChannelInboundHandler {
         case .unread: connections.statistics.refusals.increment(.unreadTimeout)
         case .lingering: break
         }
+        close()
+    }
+
+    /// Whether no request is under way, not even the beginning of one.
+    var isIdle: Bool {
+        switch deadline.phase {
+        case .idle: true
+        case .head: !hasHeadBegun
+        case .body, .unread, .lingering: false
+        }
+    }
+
+    /// Ends an idle connection, so that another one has room.
+    func evict() {
+        connections.statistics.refusals.increment(.evicted)
+        flush()
+        close()
+    }
+
+    /// Closes the connection at once; what is written and was not sent yet is lost.
+    private func close() {
         state = .closing
+        dropHeldRequests()
         connections.remove(self)
-        context.close(promise: nil)
+        context?.close(promise: nil)
+    }
+
+    private func dropHeldRequests() {
+        heldParts.removeAll()
+        heldError = nil
+        decoder?.dropHeldBytes()
     }
 
     // MARK: Writing
@@ -520,7 +591,7 @@ final class PublicRequestHandler: ChannelInboundHandler {
     /// Ends the connection after what is written, and waits a while for the client to do the same.
     private func end(context: ChannelHandlerContext) {
         state = .closing
-        heldParts = []
+        dropHeldRequests()
         enter(.lingering)
         flush(context: context)
         context.close(mode: .output, promise: nil)

@@ -49,13 +49,22 @@ enum PublicRoute {
     /// ([RFC 9112, 3.2](https://www.rfc-editor.org/rfc/rfc9112#section-3.2)).
     private static func split(_ target: String) -> (path: Path?, query: Substring) {
         var rest = target[...]
-        if !target.utf8.starts(with: "/".utf8), let scheme = target.firstRange(of: "://") {
-            let afterScheme = target[scheme.upperBound...]
-            rest = afterScheme.firstIndex { $0 == "/" || $0 == "?" }.map { afterScheme[$0...] } ?? ""
+        if !target.utf8.starts(with: "/".utf8), let authority = startOfAuthority(target) {
+            let afterScheme = target[authority...]
+            rest =
+                afterScheme.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
+                .map { afterScheme[$0...] } ?? ""
         }
         guard let mark = rest.utf8.firstIndex(of: UInt8(ascii: "?")) else {
             return (Path(rawValue: String(rest)), "")
         }
         return (Path(rawValue: String(rest[..<mark])), rest[rest.utf8.index(after: mark)...])
+    }
+
+    /// Where the authority of a target in absolute form begins; nil in a target of another form.
+    private static func startOfAuthority(_ target: String) -> String.Index? {
+        guard let colon = target.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let afterColon = target.utf8[target.utf8.index(after: colon)...]
+        return afterColon.starts(with: "//".utf8) ? afterColon.index(afterColon.startIndex, offsetBy: 2) : nil
     }
 }

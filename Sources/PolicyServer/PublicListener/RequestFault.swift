@@ -22,6 +22,17 @@ struct RequestFault: Error, Hashable {
         RequestFault(.badRequest, detail)
     }
 
+    /// What a fault repeats of a request: its first 100 bytes, and "..." for the rest.
+    static func excerpt(_ text: Substring) -> String {
+        let utf8 = text.utf8
+        guard var end = utf8.index(utf8.startIndex, offsetBy: 100, limitedBy: utf8.endIndex), end < utf8.endIndex else {
+            return String(text)
+        }
+        // Cut before a character rather than within it.
+        while end > utf8.startIndex, utf8[end] & 0xC0 == 0x80 { end = utf8.index(before: end) }
+        return text[..<end] + "..."
+    }
+
     static func == (lhs: RequestFault, rhs: RequestFault) -> Bool {
         lhs.status == rhs.status && lhs.detail == rhs.detail
     }

@@ -11,7 +11,9 @@ struct RequestFraming {
     enum Irregularity {
         /// A coding other than `chunked`, twice `chunked`, none, or any in HTTP/1.0.
         case transferCoding
-        /// HTTP/1.1 without a `Host`, or more than one.
+        /// A length of more than 63 bits.
+        case contentLength
+        /// HTTP/1.1 without a `Host`, more than one, or one that names no host.
         case host
     }
 
@@ -50,6 +52,8 @@ struct RequestFraming {
         var transferCodings = 0
         var isChunked = false
         var hosts = 0
+        var isHostReadable = true
+        var isLengthReadable = true
         var asksForUpgrade = head.method == .CONNECT
         var expectation: String?
         var encoding: String?
@@ -57,12 +61,14 @@ struct RequestFraming {
             switch name.utf8.count {
             case 4 where name.isSameField(as: "host"):
                 hosts += 1
+                isHostReadable = HostField.isValid(value)
             case 6 where name.isSameField(as: "expect"):
                 expectation = value
             case 7 where name.isSameField(as: "upgrade"):
                 asksForUpgrade = true
             case 14 where name.isSameField(as: "content-length"):
-                length = Int(value) ?? 0
+                // The parser has made sure that these are digits.
+                if let number = Int(value) { length = number } else { isLengthReadable = false }
             case 16 where name.isSameField(as: "content-encoding") && !value.isSameField(as: "identity"):
                 encoding = value
             case 17 where name.isSameField(as: "transfer-encoding"):
@@ -80,7 +86,9 @@ struct RequestFraming {
         irregularity =
             if transferCodings > 1 || transferCodings == 1 && !(isChunked && isHTTP11) {
                 .transferCoding
-            } else if hosts > 1 || hosts == 0 && isHTTP11 {
+            } else if !isLengthReadable {
+                .contentLength
+            } else if hosts > 1 || hosts == 0 && isHTTP11 || !isHostReadable {
                 .host
             } else {
                 nil
@@ -96,8 +104,10 @@ extension RequestFraming.Irregularity {
             .badRequest(
                 "The request has a Transfer-Encoding that is not read; send Content-Length, or \"chunked\" in HTTP/1.1."
             )
+        case .contentLength:
+            .badRequest("The Content-Length of the request is too large to be one.")
         case .host:
-            .badRequest("The request must have the header field Host once.")
+            .badRequest("The request must have the header field Host once, with a host and perhaps a port in it.")
         }
     }
 }

@@ -123,8 +123,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How many of them may be from one address. "
-                + "(environment: VERSIONGATE_MAX_CONNECTIONS_PER_ADDRESS; default: 0, no limit)",
+            "How many of them may be from one address; 0 is no limit. "
+                + "(environment: VERSIONGATE_MAX_CONNECTIONS_PER_ADDRESS; default: an eighth of them, at least 64)",
             valueName: "count"
         )
     )

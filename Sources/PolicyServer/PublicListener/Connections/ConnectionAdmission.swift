@@ -5,23 +5,49 @@ import NIOCore
 import Synchronization
 
 /// Lets a connection in or turns it away, as it is accepted and before anything is read from it.
+///
+/// When there are as many as there may be, the one that has waited longest for a request makes room, so that nobody shuts
+/// others out with connections that ask for nothing.
 final class ConnectionAdmission: Sendable {
     private let limits: ConnectionLimits
     private let proxies: TrustedProxies
     private let statistics: PublicListenerStatistics
+    private let loops: LoopTable<LoopConnections>
+    private let eventLoops: [any EventLoop]
+    private let pendingEvictions = Atomic(0)
     private let connectionsByAddress = Mutex<[AddressBlock: Int]>([:])
 
-    init(limits: ConnectionLimits, proxies: TrustedProxies, statistics: PublicListenerStatistics) {
+    /// How many connections may wait for room at a time: by so many there can be more than the limit says, for a moment.
+    private static let maximumPendingEvictions = 32
+
+    /// Creates the admission of one listener.
+    ///
+    /// - Parameters:
+    ///   - limits: How many connections there may be.
+    ///   - proxies: Who is not held to the limit per address.
+    ///   - statistics: What counts connections and refusals.
+    ///   - loops: The connections of each event loop.
+    ///   - eventLoops: The event loops.
+    init(
+        limits: ConnectionLimits,
+        proxies: TrustedProxies,
+        statistics: PublicListenerStatistics,
+        loops: LoopTable<LoopConnections>,
+        eventLoops: [any EventLoop]
+    ) {
         self.limits = limits
         self.proxies = proxies
         self.statistics = statistics
+        self.loops = loops
+        self.eventLoops = eventLoops
     }
 
     /// Whether a new connection may stay; if so it is counted until it is closed.
     func admits(_ connection: any Channel) -> Bool {
         statistics.accepted.wrappingAdd(1, ordering: .relaxed)
         let open = statistics.open.wrappingAdd(1, ordering: .relaxed).newValue
-        guard open <= limits.connections else {
+        let needsRoom = open > limits.connections
+        guard !needsRoom || pendingEvictions.load(ordering: .relaxed) < Self.maximumPendingEvictions else {
             return turnAway(.connections)
         }
         let block = limitedBlock(of: connection)
@@ -32,7 +58,31 @@ final class ConnectionAdmission: Sendable {
             statistics.open.wrappingSubtract(1, ordering: .relaxed)
             if let block { leave(block) }
         }
+        if needsRoom {
+            pendingEvictions.wrappingAdd(1, ordering: .relaxed)
+            // Its own event loop first, so that each keeps as many as the others.
+            makeRoom(for: connection, on: [connection.eventLoop] + eventLoops.filter { $0 !== connection.eventLoop })
+        }
         return true
+    }
+
+    /// Ends the longest idle connection of the first event loop that has one; where none has, the new one.
+    private func makeRoom(for connection: any Channel, on candidates: [any EventLoop]) {
+        guard let eventLoop = candidates.first else {
+            pendingEvictions.wrappingSubtract(1, ordering: .relaxed)
+            statistics.admission.refusals.increment(.connections)
+            connection.close(promise: nil)
+            return
+        }
+        let attempt: @Sendable () -> Void = { [self] in
+            if loops[eventLoop].evictLongestIdle() {
+                pendingEvictions.wrappingSubtract(1, ordering: .relaxed)
+            } else {
+                makeRoom(for: connection, on: Array(candidates.dropFirst()))
+            }
+        }
+        // Before the new connection is among those of its event loop.
+        if eventLoop.inEventLoop { attempt() } else { eventLoop.execute(attempt) }
     }
 
     private func turnAway(_ reason: RefusalReason) -> Bool {
@@ -43,7 +93,7 @@ final class ConnectionAdmission: Sendable {
 
     /// The address that a connection counts for; nil when its address is not limited.
     private func limitedBlock(of connection: any Channel) -> AddressBlock? {
-        guard limits.connectionsPerAddress != nil, let peer = IPAddress(connection.remoteAddress),
+        guard limits.maximumPerAddress != nil, let peer = IPAddress(connection.remoteAddress),
             !proxies.contains(peer)
         else { return nil }
         return AddressBlock(peer)
@@ -52,7 +102,7 @@ final class ConnectionAdmission: Sendable {
     private func enter(_ block: AddressBlock) -> Bool {
         connectionsByAddress.withLock { connections in
             let count = connections[block, default: 0]
-            guard count < limits.connectionsPerAddress ?? .max else { return false }
+            guard count < limits.maximumPerAddress ?? .max else { return false }
             connections[block] = count + 1
             return true
         }

@@ -7,4 +7,6 @@ struct ConnectionDeadline {
     let phase: ConnectionPhase
     /// The tick at which that has taken too long.
     let tick: Int
+    /// The place of the phase's beginning among all those of the event loop, later ones being greater.
+    let order: Int
 }

@@ -8,8 +8,7 @@ extension ConnectionLimits {
     init(_ config: ConfigReader) throws(ConfigurationError) {
         let settings = SettingReader(config)
         connections = try settings.number("maxConnections", in: 1...1_000_000) ?? connections
-        let perAddress = try settings.number("maxConnectionsPerAddress", in: 0...1_000_000) ?? 0
-        connectionsPerAddress = perAddress == 0 ? nil : perAddress
+        connectionsPerAddress = try settings.number("maxConnectionsPerAddress", in: 0...1_000_000)
         requestsPerConnection =
             try settings.number("maxRequestsPerConnection", in: 1...1_000_000_000) ?? requestsPerConnection
         requestLineBytes = try settings.number("maxRequestLineBytes", in: 256...65_536) ?? requestLineBytes

@@ -15,11 +15,11 @@ public struct ConnectionLimits: Sendable, Hashable {
     public var bufferedBytes = 65_536
     /// How many requests of one connection are answered; the last response says `Connection: close`.
     public var requestsPerConnection = 100_000
-    /// How many connections there may be; those beyond are closed unanswered.
+    /// How many connections there may be; one more ends the one that has been idle longest, or is closed unanswered.
     public var connections = 16_384
-    /// How many of them may be from one address or, with IPv6, one /64 network; nil for no limit of its own.
+    /// How many of them may be from one address or, with IPv6, one /64 network; 0 for no limit of its own.
     ///
-    /// Trusted proxies are not held to it.
+    /// nil is the default, an eighth of ``connections`` and at least 64. Trusted proxies are not held to it.
     public var connectionsPerAddress: Int?
     /// How long a TLS handshake and the head of a request may take, from the connection or the first byte on.
     public var headerTimeout = Duration.seconds(10)
@@ -37,6 +37,15 @@ public struct ConnectionLimits: Sendable, Hashable {
     ///
     /// Closing at once would reset the connection when more is on its way, and destroy the last response.
     static let lingeringTimeout = Duration.seconds(5)
+
+    /// How many connections one address may have; nil for as many as there may be.
+    var maximumPerAddress: Int? {
+        switch connectionsPerAddress {
+        case nil: max(64, connections / 8)
+        case 0: nil
+        case let limit?: limit
+        }
+    }
 
     /// How long a connection may stay in a phase.
     func timeout(of phase: ConnectionPhase) -> Duration {

@@ -23,8 +23,16 @@ final class LoopConnections {
     private let tickLength: TimeAmount
     private let phaseTicks: [Int]
     private var now = 0
+    private var phaseCount = 0
     private var handlers: [PublicRequestHandler] = []
     private var isTicking = false
+    /// The connections that were idle longest when they were last looked for, the longest at the end.
+    private var evictionCandidates: [(handler: PublicRequestHandler, order: Int)] = []
+    /// The last tick at which no connection was idle.
+    private var lastTickWithoutIdle: Int?
+
+    /// How many connections are looked for at a time that could make room; all have to be gone through for it.
+    private static let evictionBatch = 256
 
     /// The longest time between two ticks: how much later than its limit a connection may be ended.
     private static let longestTick = Duration.milliseconds(250)
@@ -49,7 +57,8 @@ final class LoopConnections {
 
     /// The deadline of a connection that enters a phase now.
     func deadline(for phase: ConnectionPhase) -> ConnectionDeadline {
-        ConnectionDeadline(phase: phase, tick: now + phaseTicks[phase.rawValue])
+        phaseCount += 1
+        return ConnectionDeadline(phase: phase, tick: now + phaseTicks[phase.rawValue], order: phaseCount)
     }
 
     /// Watches the deadline of a connection until ``remove(_:)``.
@@ -71,6 +80,31 @@ final class LoopConnections {
             handlers[slot] = last
             last.slot = slot
         }
+    }
+
+    /// Ends the connection that has waited longest for a request to begin.
+    ///
+    /// - Returns: Whether there was one.
+    func evictLongestIdle() -> Bool {
+        if evictNextCandidate() { return true }
+        guard lastTickWithoutIdle != now else { return false }
+        var idle = handlers.filter(\.isIdle).map { (handler: $0, order: $0.deadline.order) }
+        idle.sort { $0.order > $1.order }
+        evictionCandidates = idle.suffix(Self.evictionBatch)
+        if evictNextCandidate() { return true }
+        lastTickWithoutIdle = now
+        return false
+    }
+
+    private func evictNextCandidate() -> Bool {
+        while let (handler, order) = evictionCandidates.popLast() {
+            // Another order: it has asked since.
+            if handler.slot != nil, handler.isIdle, handler.deadline.order == order {
+                handler.evict()
+                return true
+            }
+        }
+        return false
     }
 
     private func scheduleTick() {

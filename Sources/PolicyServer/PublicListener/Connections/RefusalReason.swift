@@ -3,8 +3,10 @@
 
 /// Why a client of the public listener was not given what it asked for, or its connection was ended.
 public enum RefusalReason: Int, Sendable, CaseIterable {
-    /// There were as many connections as there may be.
+    /// There were as many connections as there may be, and none was idle.
     case connections
+    /// The connection was the one that had been idle longest when a new one needed room.
+    case evicted
     /// There were as many connections from one address as there may be.
     case connectionsPerAddress
     /// The TLS handshake failed.
@@ -23,7 +25,7 @@ public enum RefusalReason: Int, Sendable, CaseIterable {
     case bodyTimeout
     /// The connection was silent for too long between two requests.
     case idleTimeout
-    /// The client left its responses unread for too long.
+    /// The client left its responses unread for too long, or sent too much meanwhile.
     case unreadTimeout
     /// The address asked too often (429).
     case rateLimit
@@ -32,6 +34,7 @@ public enum RefusalReason: Int, Sendable, CaseIterable {
     public var label: String {
         switch self {
         case .connections: "connections"
+        case .evicted: "evicted"
         case .connectionsPerAddress: "connections_per_address"
         case .handshake: "handshake"
         case .malformedRequest: "malformed_request"

@@ -16,7 +16,7 @@ public struct TrustedProxies: Hashable, Sendable {
     public init(parsing text: String) throws(ConfigurationError) {
         var ranges: [AddressRange] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-            let name = String(part.trimming(\.isWhitespace))
+            let name = String(part.trimmingBlanks())
             guard let range = AddressRange(name) else {
                 throw ConfigurationError(
                     "\"\(name)\" is not a range of addresses; write 10.0.0.0/8, 2001:db8::/32 or a single address, "
@@ -43,30 +43,49 @@ public struct TrustedProxies: Hashable, Sendable {
     ///   - forwardedFor: The values of the header fields, in order.
     func client(peer: IPAddress, forwardedFor: [String]) -> IPAddress {
         var client = peer
+        var readAddresses = 0
         for value in forwardedFor.reversed() {
-            for part in value.split(separator: ",").reversed() {
-                guard contains(client), let address = Self.address(part.trimming(\.isWhitespace)) else { return client }
+            var rest = value[...]
+            while !rest.isEmpty {
+                guard readAddresses < Self.maximumProxies, contains(client) else { return client }
+                let start = rest.utf8.lastIndex(of: UInt8(ascii: ",")).map(rest.utf8.index(after:)) ?? rest.startIndex
+                let part = rest[start...]
+                rest = Substring(rest.utf8[..<start].dropLast())
+                if part.isEmpty { continue }
+                guard let address = Self.address(part.trimmingBlanks()) else { return client }
                 client = address
+                readAddresses += 1
             }
         }
         return client
     }
 
+    /// How many proxies a request may have come through; what stands before their addresses is not read.
+    private static let maximumProxies = 32
+
     /// Reads an address that may have a port: `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]:80`.
     private static func address(_ text: Substring) -> IPAddress? {
-        if text.first == "[" {
-            return text.dropFirst().firstIndex(of: "]").flatMap { IPAddress(text.dropFirst()[..<$0]) }
+        let utf8 = text.utf8
+        if utf8.first == UInt8(ascii: "[") {
+            return utf8.firstIndex(of: UInt8(ascii: "]")).flatMap { IPAddress(Substring(utf8[..<$0].dropFirst())) }
         }
-        let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-        return IPAddress(parts.count == 2 ? parts[0] : text)
+        guard let colon = utf8.firstIndex(of: UInt8(ascii: ":")),
+            colon == utf8.lastIndex(of: UInt8(ascii: ":"))
+        else { return IPAddress(text) }
+        return IPAddress(text[..<colon])
     }
 }
 
 extension Substring {
-    /// The text without the characters at both ends that satisfy a condition.
-    fileprivate func trimming(_ isCut: (Character) -> Bool) -> Substring {
-        let start = drop(while: isCut)
-        guard let last = start.lastIndex(where: { !isCut($0) }) else { return "" }
-        return start[...last]
+    /// The text without the spaces and tabs at both ends.
+    fileprivate func trimmingBlanks() -> Substring {
+        var utf8 = utf8
+        while let first = utf8.first, Self.isBlank(first) { utf8.removeFirst() }
+        while let last = utf8.last, Self.isBlank(last) { utf8.removeLast() }
+        return Substring(utf8)
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
     }
 }

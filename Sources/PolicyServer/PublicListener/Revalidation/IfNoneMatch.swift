@@ -5,30 +5,43 @@
 ///
 /// Source: [RFC 9110, 13.1.2](https://www.rfc-editor.org/rfc/rfc9110#section-13.1.2).
 struct IfNoneMatch: Hashable {
-    private let isAny: Bool
-    private let tags: Set<Substring>
+    private let values: [String]
 
-    /// Reads the values of all fields of this name; what is no entity tag is passed over.
+    /// Takes the values of all fields of this name.
     init(_ values: [String]) {
-        isAny = values.contains { $0.filter { $0 != " " && $0 != "\t" } == "*" }
-        tags = values.reduce(into: []) { $0.formUnion(Self.tags(in: $1)) }
+        self.values = values
     }
 
     /// Whether an answer is among them. Weak tags count, as the comparison of this field is the weak one.
+    ///
+    /// What is no entity tag is passed over.
     func contains(_ tag: EntityTag) -> Bool {
-        isAny || tags.contains(tag.text[...])
+        values.contains { value in
+            Self.isAny(value.utf8) || Self.tags(in: value.utf8, contain: tag.text.utf8)
+        }
     }
 
-    /// The opaque parts, with their quotes; a comma may stand inside one.
-    private static func tags(in value: String) -> [Substring] {
-        var tags: [Substring] = []
+    private static func isAny(_ value: String.UTF8View) -> Bool {
         var rest = value[...]
-        while let start = rest.utf8.firstIndex(of: UInt8(ascii: "\"")) {
-            let inside = rest.utf8.index(after: start)
-            guard let end = rest[inside...].utf8.firstIndex(of: UInt8(ascii: "\"")) else { break }
-            tags.append(rest[start...end])
-            rest = rest[rest.utf8.index(after: end)...]
+        while rest.first.map(isBlank) == true { rest.removeFirst() }
+        guard rest.popFirst() == UInt8(ascii: "*") else { return false }
+        return rest.allSatisfy(isBlank)
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
+    }
+
+    /// Whether a tag, with its quotes, is one of those in a list; a comma may stand inside one.
+    private static func tags(in list: String.UTF8View, contain tag: String.UTF8View) -> Bool {
+        let quote = UInt8(ascii: "\"")
+        var rest = list[...]
+        while let start = rest.firstIndex(of: quote) {
+            let inside = rest[start...].dropFirst()
+            guard let end = inside.firstIndex(of: quote) else { return false }
+            if rest[start...end].elementsEqual(tag) { return true }
+            rest = rest[end...].dropFirst()
         }
-        return tags
+        return false
     }
 }

@@ -6,35 +6,67 @@ import NIOSSL
 public import ServiceLifecycle
 import Synchronization
 import UnixSignals
+public import UpdatePolicy
 
 /// The TLS of connections to come, read anew on SIGHUP; those that are open keep what they began with.
 public final class TLSContext: Service {
     private let files: TLSFiles
+    private let clock: @Sendable () -> Timestamp
     private let logger: Logger
-    private let context: Mutex<NIOSSLContext>
+    private let loaded: Mutex<LoadedTLS>
+    private let failedReloads = Atomic(0)
 
     /// Reads the files.
     ///
     /// - Throws: ``ConfigurationError``
-    public init(_ files: TLSFiles, logger: Logger) throws(ConfigurationError) {
+    public init(
+        _ files: TLSFiles,
+        clock: @escaping @Sendable () -> Timestamp = { .now() },
+        logger: Logger
+    ) throws(ConfigurationError) {
         self.files = files
+        self.clock = clock
         self.logger = logger
-        context = Mutex(try files.makeContext())
+        let first = try files.load()
+        let concerns = first.concerns(at: clock())
+        loaded = Mutex(first)
+        warn(concerns)
     }
 
     /// What the next connection uses.
     var current: NIOSSLContext {
-        context.withLock { $0 }
+        loaded.withLock { $0.context }
+    }
+
+    /// Until when the certificate in use is valid, in seconds since 1970.
+    var certificateExpiry: Int64 {
+        loaded.withLock { $0.expiry }
+    }
+
+    /// How often the files could not be read again.
+    var failedReloadCount: Int {
+        failedReloads.load(ordering: .relaxed)
     }
 
     /// Reads the files again; when they cannot be used, those before stay in use and the log says why.
     func reload() {
         do throws(ConfigurationError) {
-            let new = try files.makeContext()
-            context.withLock { $0 = new }
+            let new = try files.load()
+            warn(new.concerns(at: clock()))
+            loaded.withLock { $0 = new }
             logger.notice("The TLS certificate was read again", metadata: ["file": "\(files.certificate)"])
         } catch {
+            failedReloads.wrappingAdd(1, ordering: .relaxed)
             logger.error("The TLS certificate cannot be read again", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func warn(_ concerns: [String]) {
+        for concern in concerns {
+            logger.warning(
+                "Clients may refuse the TLS certificate",
+                metadata: ["file": "\(files.certificate)", "reason": "\(concern)"]
+            )
         }
     }
 

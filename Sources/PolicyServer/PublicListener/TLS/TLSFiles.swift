@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import NIOCore
 import NIOSSL
+import SystemPackage
 
 /// The files that the public listener's TLS needs, both in PEM.
 public struct TLSFiles: Sendable, Hashable {
@@ -17,46 +17,73 @@ public struct TLSFiles: Sendable, Hashable {
         self.key = key
     }
 
+    /// What TLS 1.2 may use: suites with forward secrecy and authenticated encryption. TLS 1.3 has no others.
+    private static let cipherSuites: [NIOTLSCipher] = [
+        .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+        .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+        .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+    ]
+
+    /// The most bytes that are read of a file.
+    private static let maximumFileBytes = 1 << 20
+
     /// Reads both files.
     ///
     /// - Throws: ``ConfigurationError`` that names the file and what is wrong with it.
-    func makeContext() throws(ConfigurationError) -> NIOSSLContext {
-        let chain: [NIOSSLCertificate]
-        do {
-            chain = try NIOSSLCertificate.fromPEMFile(certificate)
-        } catch {
-            throw Self.fault("--tls-certificate (VERSIONGATE_TLS_CERTIFICATE)", certificate, "PEM certificates", error)
+    func load() throws(ConfigurationError) -> LoadedTLS {
+        let certificateOption = "--tls-certificate (VERSIONGATE_TLS_CERTIFICATE)"
+        let keyOption = "--tls-key (VERSIONGATE_TLS_KEY)"
+        let certificateBytes = try Self.read(certificate, certificateOption)
+        guard let chain = try? NIOSSLCertificate.fromPEMBytes(certificateBytes), let first = chain.first else {
+            throw ConfigurationError("\(certificateOption): \(certificate) does not hold PEM certificates")
         }
-        guard !chain.isEmpty else {
-            throw ConfigurationError(
-                "--tls-certificate (VERSIONGATE_TLS_CERTIFICATE): \(certificate) has no certificate in it"
-            )
-        }
-        let privateKey: NIOSSLPrivateKey
-        do {
-            privateKey = try NIOSSLPrivateKey(file: key, format: .pem)
-        } catch {
-            throw Self.fault("--tls-key (VERSIONGATE_TLS_KEY)", key, "a PEM private key without a passphrase", error)
+        let keyBytes = try Self.read(key, keyOption)
+        guard let privateKey = try? NIOSSLPrivateKey(bytes: keyBytes, format: .pem) else {
+            throw ConfigurationError("\(keyOption): \(key) does not hold a PEM private key without a passphrase")
         }
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) },
             privateKey: .privateKey(privateKey)
         )
         configuration.minimumTLSVersion = .tlsv12
+        configuration.cipherSuiteValues = Self.cipherSuites
         configuration.applicationProtocols = ["http/1.1"]
         do {
-            return try NIOSSLContext(configuration: configuration)
+            return LoadedTLS(certificate: first, context: try NIOSSLContext(configuration: configuration))
         } catch {
             throw ConfigurationError("the key in \(key) does not belong to the first certificate in \(certificate)")
         }
     }
 
-    private static func fault(_ option: String, _ file: String, _ content: String, _ error: any Error)
-        -> ConfigurationError
-    {
-        guard let error = error as? IOError else {
-            return ConfigurationError("\(option): \(file) does not hold \(content)")
+    private static func read(_ file: String, _ option: String) throws(ConfigurationError) -> [UInt8] {
+        func fault(_ why: String) -> ConfigurationError {
+            ConfigurationError("\(option): \(file) cannot be read: \(why)")
         }
-        return ConfigurationError("\(option): \(file) cannot be read (\(error.description))")
+        do {
+            // A pipe without a writer would otherwise be waited for.
+            let descriptor = try FileDescriptor.open(FilePath(file), .readOnly, options: [.nonBlocking, .closeOnExec])
+            let result = Result {
+                var bytes = [UInt8](repeating: 0, count: maximumFileBytes + 1)
+                var count = 0
+                while count < bytes.count {
+                    let readCount = try bytes.withUnsafeMutableBytes { buffer in
+                        try descriptor.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+                    }
+                    if readCount == 0 { break }
+                    count += readCount
+                }
+                return Array(bytes[..<count])
+            }
+            try descriptor.close()
+            let bytes = try result.get()
+            guard bytes.count <= maximumFileBytes else { throw fault("it has more than \(maximumFileBytes) bytes") }
+            return bytes
+        } catch let error as Errno {
+            throw fault(error.description)
+        } catch let error as ConfigurationError {
+            throw error
+        } catch {
+            throw fault("\(error)")
+        }
     }
 }

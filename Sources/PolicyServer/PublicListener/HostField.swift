@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// The header field `Host`: a host as in a URI, and perhaps a port.
+///
+/// Sources: [RFC 9110, 7.2](https://www.rfc-editor.org/rfc/rfc9110#section-7.2) and
+/// [RFC 3986, 3.2.2](https://www.rfc-editor.org/rfc/rfc3986#section-3.2.2).
+enum HostField {
+    /// Whether a value of the field is one; it may be empty.
+    ///
+    /// A server that does not refuse the others may understand them differently from a proxy before it.
+    static func isValid(_ value: String) -> Bool {
+        var rest = value.utf8[...]
+        if rest.first == UInt8(ascii: "[") {
+            guard let end = rest.firstIndex(of: UInt8(ascii: "]")) else { return false }
+            let address = rest[..<end].dropFirst()
+            guard !address.isEmpty, address.allSatisfy({ isNamePart($0) || $0 == UInt8(ascii: ":") }) else {
+                return false
+            }
+            rest = rest[end...].dropFirst()
+        } else {
+            while let byte = rest.first, byte != UInt8(ascii: ":") {
+                rest.removeFirst()
+                if byte == UInt8(ascii: "%") {
+                    guard rest.popFirst()?.hexadecimalDigit != nil, rest.popFirst()?.hexadecimalDigit != nil else {
+                        return false
+                    }
+                } else if !isNamePart(byte) {
+                    return false
+                }
+            }
+        }
+        guard let colon = rest.popFirst() else { return true }
+        guard colon == UInt8(ascii: ":"), rest.count <= 5, rest.allSatisfy(isDigit) else { return false }
+        return rest.isEmpty || UInt16(Substring(rest)) != nil
+    }
+
+    /// Whether a byte is unreserved or a delimiter within a part of a URI.
+    private static func isNamePart(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"), UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "'"),
+            UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: ","),
+            UInt8(ascii: ";"), UInt8(ascii: "="):
+            true
+        default: false
+        }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        byte &- UInt8(ascii: "0") < 10
+    }
+}
