@@ -203,6 +203,27 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// The fuzzing of script/fuzz, which no other build pays for: it counts which branches an input takes.
+if Context.environment["VERSIONGATE_FUZZ"] != nil {
+    for target in package.targets where ["PolicyFile", "PolicyServer", "UpdatePolicy"].contains(target.name) {
+        target.swiftSettings = [.unsafeFlags(["-sanitize=fuzzer"])]
+    }
+    package.targets += [
+        .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
+        .executableTarget(
+            name: "Fuzz",
+            dependencies: [
+                "CLibFuzzer", "PolicyFile", "PolicyServer", "PolicyStore", "UpdatePolicy",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
+            path: "Tests/Fuzz/Fuzz"
+        ),
+    ]
+}
+
 for target in package.targets where target.type != .plugin && target.type != .system {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
