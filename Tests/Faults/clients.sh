@@ -36,18 +36,6 @@ one_address() {
     hostile taking-places --connections 1000
 }
 
-scenario many-addresses 6 "20 addresses together open 1,000 connections to a server that allows 300, and leave them idle"
-many_addresses() {
-    export VERSIONGATE_MAX_CONNECTIONS=300
-    hostile taking-places --connections 1000 --addresses 20
-}
-
-scenario resets 6 "300 connections send requests, read nothing, and are reset together, again and again"
-resets() {
-    export VERSIONGATE_MAX_CONNECTIONS_PER_ADDRESS=0
-    hostile resets --connections 300
-}
-
 scenario pipelining 6 "8 clients send a thousand requests at once, again and again"
 pipelining() { hostile pipelining; }
 
