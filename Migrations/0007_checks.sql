@@ -50,6 +50,39 @@ REVOKE ALL ON FUNCTION keep_rule_spans() FROM PUBLIC;
 CREATE TRIGGER keep_rule_spans AFTER INSERT OR UPDATE OF versions, builds, os ON rules
     FOR EACH ROW EXECUTE FUNCTION keep_rule_spans();
 
+-- As in SemVer, what is not all digits compares as text.
+CREATE FUNCTION warn_of_text_order() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    field text;
+    written text;
+BEGIN
+    FOREACH field IN ARRAY TG_ARGV LOOP
+        written := to_jsonb(NEW) ->> field;
+        CONTINUE WHEN TG_OP = 'UPDATE' AND written IS NOT DISTINCT FROM to_jsonb(OLD) ->> field;
+        IF written COLLATE "C" ~ '[0-9]-[0-9A-Za-z.-]*[A-Za-z][0-9]' THEN
+            RAISE WARNING USING
+                MESSAGE = format(
+                    '%s.%s: in "%s" a number stands right behind letters, where it compares as text: beta10 is before'
+                    ' beta9', TG_TABLE_NAME, field, written
+                ),
+                HINT = 'With a dot between them, or without the hyphen, it compares as a number: 2.0-beta.10, 2.0beta10.';
+        END IF;
+    END LOOP;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION warn_of_text_order() IS
+    'Trigger: warns of versions and ranges, in the columns that it is given, whose order is likely to surprise.';
+
+CREATE TRIGGER warn_of_text_order AFTER INSERT OR UPDATE OF version, min_os ON releases
+    FOR EACH ROW EXECUTE FUNCTION warn_of_text_order('version', 'min_os');
+CREATE TRIGGER warn_of_text_order AFTER INSERT OR UPDATE OF versions, builds, os, target ON rules
+    FOR EACH ROW EXECUTE FUNCTION warn_of_text_order('versions', 'builds', 'os', 'target');
+
 CREATE TYPE checking_client AS (
     bundle text,
     app text,

@@ -45,8 +45,10 @@ COMMENT ON COLUMN check_counts.bundle IS
 COMMENT ON COLUMN check_counts.platform IS
     'The platform as rules name it; null: not sent, or something else than 1 to 32 ASCII letters, digits, "_" and "-".';
 COMMENT ON COLUMN check_counts.version IS
-    'The version as the client wrote it, blanks at its ends cut; null: not sent or unreadable.';
-COMMENT ON COLUMN check_counts.build IS 'The build, as the version; null also if it has more than 32 bytes.';
+    'The version as the client wrote it, blanks at its ends cut; null: not sent. One that cannot be read is kept as well,'
+    ' as ? where it is longer than 64 bytes or has other characters than printable ASCII.';
+COMMENT ON COLUMN check_counts.build IS
+    'The build as the client wrote it, blanks at its ends cut; null: not sent, unreadable, or more than 32 bytes.';
 COMMENT ON COLUMN check_counts.region IS 'The country in the client''s region; null: none.';
 COMMENT ON COLUMN check_counts.os IS 'The version of the operating system, as the build.';
 COMMENT ON COLUMN check_counts.checks IS 'How many checks were answered.';

@@ -80,7 +80,7 @@ enum Pools {
         "beta", "Beta", "1", "1.0", "true", "false", "\u{E9}", "e\u{301}", "a, b", "1e0", "-0", "1.5e0",
     ]
     static let attributeValuesOfClients =
-        attributeValues + [String(repeating: "v", count: 1_024), String(repeating: "v", count: 1_025)]
+        attributeValues + [1_024, 1_025, 1_025, 1_025].map { String(repeating: "v", count: $0) }
 
     static let texts = [
         "Please update", "{app} {target} {x}", "{app}", "{{app}} {app", "a\nb", "\"quoted\" \\ </script>",

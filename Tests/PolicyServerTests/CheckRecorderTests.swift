@@ -53,6 +53,23 @@ struct CheckRecorderTests {
         #expect(recorder.totals.beyondBound == 0)
     }
 
+    @Test("keeps versions that cannot be read as they were written, and counts their checks")
+    func countsUnreadableVersions() throws {
+        let recorder = CheckRecorder(allowance: KindAllowance(maximum: 10))
+        let policy = try CountedPolicy.policy()
+        for version in ["2.1.3.alpha.42", "2.1.3.alpha.42", "\u{E9}", "2", ""] {
+            try recorder.answer(policy, CountedPolicy.client(["version": version]))
+        }
+        #expect(
+            Counted(recorder, at: CountedPolicy.noon).kinds == [
+                "12 doto - 2.1.3.alpha.42 - - -": [2, 0, 0], "12 doto - ? - - -": [1, 0, 0],
+                "12 doto - 2 - - -": [1, 0, 0], "12 doto - - - - -": [1, 0, 0],
+            ]
+        )
+        #expect(recorder.totals.unreadableVersion == 3)
+        #expect(recorder.totals.recorded == 5)
+    }
+
     @Test("counts kinds beyond the bound without their kind, and those it knows as before")
     func keepsTheBound() throws {
         let recorder = CheckRecorder(allowance: KindAllowance(maximum: 3))

@@ -124,7 +124,7 @@ struct Counted {
         if client.bundle?.string.lowercased() == "doto" {
             let platform = client.platform.map(\.name).flatMap { $0 == "my phone" ? nil : $0 }
             let members = [
-                "doto", platform, client.version?.text, client.build?.text, client.region?.code, client.os?.text,
+                "doto", platform, client.versionText?.string, client.build?.text, client.region?.code, client.os?.text,
             ]
             name = members.map { $0 ?? "-" }.joined(separator: " ")
         }

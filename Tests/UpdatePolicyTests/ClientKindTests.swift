@@ -35,9 +35,25 @@ struct ClientKindTests {
             ["platform": "pläne", "region": "us"], ["platform": "iphone  os"],
         ] as [KeyValuePairs<String, String>] {
             let kind = try kind(members)
-            #expect(kind.version == nil && kind.build == nil && kind.platform == nil, "\(members)")
+            #expect(kind.build == nil && kind.platform == nil, "\(members)")
+            let version = members.first { $0.key == "version" }?.value ?? ""
+            #expect((kind.version == nil) == version.isEmpty, "\(members)")
             #expect(kind.region == nil && kind.os == nil, "\(members)")
         }
+    }
+
+    @Test(
+        "has a version that cannot be read as it was written, or a sign for one that is long or not in ASCII",
+        arguments: [
+            ("2.1.3.alpha.42", "2.1.3.alpha.42"), (" 5.1.4 [2195]\r\n", "5.1.4 [2195]"), (" ", "?"), ("\u{E9}", "?"),
+            ("1.\n2", "?"), (String(repeating: "x", count: 64), String(repeating: "x", count: 64)),
+            (String(repeating: "x", count: 65), "?"), (String(repeating: "1", count: 129), "?"),
+        ]
+    )
+    func keepsUnreadableVersions(_ version: String, _ kept: String) throws {
+        #expect(try kind(["version": version]).version == kept)
+        #expect(try TestPolicy.client(["version": version]).hasUnreadableVersion)
+        #expect(try TestPolicy.client(["version": kept]).hasUnreadableVersion)
     }
 
     @Test(

@@ -32,4 +32,24 @@ struct VersionRangeWordsTests {
     func words(_ range: String, _ words: String) throws {
         #expect(try VersionRange(range).inWords == words)
     }
+
+    @Test(
+        "What is easily missed about an upper bound is told",
+        arguments: [
+            ("<=11", ["11.0.1 is later than 11.0; all of 11.0 is <=11.0.x"]),
+            ("1.2 - 1.4.1", ["1.4.1.1 is later than 1.4.1; all of 1.4.1 is <=1.4.1.x"]),
+            ("<12", ["pre-releases of 12.0, such as 12.0-beta, are before it"]),
+            (
+                "<1.2 || >=2 <3 || 5",
+                [
+                    "pre-releases of 1.2, such as 1.2-beta, are before it",
+                    "pre-releases of 3.0, such as 3.0-beta, are before it",
+                ]
+            ),
+            ("=1.2", []), ("1.2.x", []), (">=1.2", []), ("*", []), ("<1.2-beta", []), ("<=1.2-beta", []),
+        ] as [(String, [String])]
+    )
+    func remarks(_ range: String, _ remarks: [String]) throws {
+        #expect(try VersionRange(range).remarks == remarks)
+    }
 }

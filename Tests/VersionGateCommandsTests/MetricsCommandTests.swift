@@ -30,13 +30,15 @@ struct MetricsCommandTests {
         try await ServingBinary.run(binary) { server in
             _ = try await server.check(Self.check)
             _ = try await server.check(Self.check)
+            _ = try await server.check(#"{"bundle":"a","version":"2.1.3.alpha.42"}"#)
             let metrics = try await server.management("/metrics")
             #expect(metrics.status == 200)
             let series = [
                 #"http_server_request_duration_seconds_count{http_request_method="POST","#
-                    + #"http_response_status_code="200",http_route="/v1/check"} 2"#,
+                    + #"http_response_status_code="200",http_route="/v1/check"} 3"#,
                 "versiongate_policy_revision 0", #"versiongate_policy_source{source="database"} 1"#,
-                "versiongate_database_up 1", "versiongate_checks_counted_total 2",
+                "versiongate_database_up 1", "versiongate_checks_counted_total 3",
+                "versiongate_checks_unreadable_version_total 1",
                 "versiongate_policy_reload_duration_seconds_count 1", "versiongate_policy_reload_failures_total 0",
             ]
             for line in series { #expect(metrics.body.contains(line + "\n"), "\(line) in \(metrics.body)") }

@@ -55,6 +55,7 @@ public final class CheckCounting: Sendable {
             status.recorded += totals.recorded
             status.unlistedApp += totals.unlistedApp
             status.beyondBound += totals.beyondBound
+            status.unreadableVersion += totals.unreadableVersion
         }
         outcome.withLock { outcome in
             status.written = outcome.written

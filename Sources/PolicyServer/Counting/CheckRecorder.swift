@@ -14,6 +14,7 @@ final class CheckRecorder: Sendable {
         var recorded = 0
         var unlistedApp = 0
         var beyondBound = 0
+        var unreadableVersion = 0
     }
 
     /// A piece of what was counted.
@@ -58,6 +59,7 @@ final class CheckRecorder: Sendable {
             if hour != state.current.hour { turn(&state, to: hour) }
             let lockouts = count(answer, policy, in: &state)
             state.totals.recorded &+= 1
+            if client.hasUnreadableVersion { state.totals.unreadableVersion &+= 1 }
             let counts = (messages: answer?.sent.isEmpty == false ? 1 : 0, lockouts: lockouts > 0 ? 1 : 0)
             if let bundle = answer?.bundle {
                 let length = client.writeKind(ofApp: bundle, into: &state.scratch)

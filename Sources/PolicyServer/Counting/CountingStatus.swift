@@ -11,6 +11,8 @@ public struct CountingStatus: Sendable, Equatable {
     public internal(set) var unlistedApp = 0
     /// Those among them whose kind is beyond the bound on kinds; they are counted without their kind.
     public internal(set) var beyondBound = 0
+    /// Those among them that named a version which cannot be read.
+    public internal(set) var unreadableVersion = 0
     /// Checks whose counts the database has.
     public internal(set) var written = 0
     /// Checks whose counts were dropped, because the database could not be written.

@@ -22,6 +22,7 @@ enum MetricName {
     static let logDropped = "versiongate_log_messages_dropped"
     static let databaseUp = "versiongate_database_up"
     static let checksCounted = "versiongate_checks_counted"
+    static let checksUnreadableVersion = "versiongate_checks_unreadable_version"
     static let countsWritten = "versiongate_counts_written"
     static let countsDropped = "versiongate_counts_dropped"
     static let countsOtherKind = "versiongate_counts_other_kind"

@@ -82,6 +82,10 @@ struct ServerMetrics: Sendable {
         let counters = [
             (MetricName.checksCounted, "Checks that were counted in memory.", status.recorded),
             (MetricName.countsOtherKind, "Checks among them that were counted without their kind.", status.otherKind),
+            (
+                MetricName.checksUnreadableVersion, "Checks among them whose version cannot be read.",
+                status.unreadableVersion
+            ),
             (MetricName.countsWritten, "Checks whose counts the database has.", status.written),
             (MetricName.countsDropped, "Checks whose counts were dropped, as the database took none.", status.dropped),
         ]

@@ -9,7 +9,7 @@ public struct PeriodCount: Sendable {
     public let start: Timestamp
     /// The platform; nil: not sent.
     public let platform: String?
-    /// The version as clients sent it; nil: not sent or unreadable.
+    /// The version as clients sent it; nil: not sent.
     public let version: String?
     /// How many checks.
     public let checks: Int64

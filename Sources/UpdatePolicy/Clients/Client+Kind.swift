@@ -18,6 +18,8 @@ extension Client {
             end = Self.close(bytes, at: end)
             if versionKey != nil {
                 end = Self.writeVersion(versionText, upTo: VersionScanner.maximumLength, to: bytes, at: end)
+            } else if let versionText {
+                end = Self.writeUnreadable(versionText, to: bytes, at: end)
             }
             end = Self.close(bytes, at: end)
             if buildKey != nil {
@@ -85,6 +87,23 @@ extension Client {
         return text.string.withBytes { text in
             let text = VersionScanner.withoutBlanks(text)
             return text.count <= maximumLength ? copy(text, to: bytes, at: start) : start
+        }
+    }
+
+    /// Writes a version that cannot be read, or the sign for one that is not kept.
+    private static func writeUnreadable(
+        _ text: UTF8Text,
+        to bytes: UnsafeMutableRawBufferPointer,
+        at start: Int
+    ) -> Int {
+        text.string.withBytes { written in
+            let version = VersionScanner.withoutBlanks(written)
+            let isKept =
+                !version.isEmpty && version.count <= ClientKind.maximumUnreadableVersionLength
+                && version.allSatisfy { (0x20...0x7E).contains($0) }
+            return isKept
+                ? copy(version, to: bytes, at: start)
+                : ClientKind.unkeptVersion.withBytes { copy($0, to: bytes, at: start) }
         }
     }
 

@@ -66,6 +66,9 @@ public struct Client: Sendable {
     /// The version that could be read.
     public var version: AppVersion? { Self.version(versionText, versionKey) }
 
+    /// Whether the client sent a version that cannot be read, so that no range and no target reaches it.
+    public var hasUnreadableVersion: Bool { versionText != nil && versionKey == nil }
+
     /// The build that could be read.
     public var build: AppVersion? { Self.version(buildText, buildKey) }
 

@@ -14,10 +14,14 @@ public struct ClientKind: Sendable, Hashable {
     /// A name is 1 to 32 lower-case ASCII letters, digits, `_` and `-`.
     public let platform: String?
 
-    /// The version as the client wrote it, without blanks at its ends; `nil` where it was not sent or cannot be read.
+    /// The version as the client wrote it, without blanks at its ends; `nil` where it was not sent.
+    ///
+    /// One that cannot be read is kept as well, so that people can see what their apps send; it is `unkeptVersion` where
+    /// it is longer than 64 bytes or has other characters than printable ASCII.
     public let version: String?
 
-    /// The build, as the version; `nil` also where it has more than 32 bytes.
+    /// The build as the client wrote it, without blanks at its ends; `nil` where it was not sent, cannot be read, or has
+    /// more than 32 bytes.
     public let build: String?
 
     /// The country, two upper-case letters; `nil` where none could be read.
@@ -25,6 +29,12 @@ public struct ClientKind: Sendable, Hashable {
 
     /// The version of the operating system, as the build.
     public let os: String?
+
+    /// What stands for a version that cannot be read and is not kept.
+    public static let unkeptVersion = "?"
+
+    /// The most bytes of a version that is kept although it cannot be read.
+    static let maximumUnreadableVersionLength = 64
 
     /// The most bytes of a platform's name.
     static let maximumPlatformLength = 32

@@ -9,6 +9,19 @@ extension VersionRange {
         intervals.map(Self.words).joined(separator: "; or ")
     }
 
+    /// What is easily missed about the upper bounds: `11.0.1 is later than 11.0; all of 11.0 is <=11.0.x`.
+    public var remarks: [String] {
+        var remarks: [String] = []
+        for interval in intervals where interval.upper != .maximum {
+            let upper = BoundInWords(interval.upper)
+            if let lower = interval.lower == .minimum ? nil : BoundInWords(interval.lower), upper.isJustAbove(lower) {
+                continue
+            }
+            if let remark = upper.remarkAsEnd, !remarks.contains(remark) { remarks.append(remark) }
+        }
+        return remarks
+    }
+
     private static func words(_ interval: VersionInterval) -> String {
         let lower = interval.lower == .minimum ? nil : BoundInWords(interval.lower)
         let upper = interval.upper == .maximum ? nil : BoundInWords(interval.upper)
@@ -52,6 +65,12 @@ private struct BoundInWords {
     var asEnd: String {
         if isFamily { return "before \(numbers) and its pre-releases" }
         return isAboveRelease ? "not later than \(numbers)" : "before \(version)"
+    }
+
+    /// What is easily missed where a range ends at a release.
+    var remarkAsEnd: String? {
+        if isAboveRelease { return "\(numbers).1 is later than \(numbers); all of \(numbers) is <=\(numbers).x" }
+        return identifiers.isEmpty ? "pre-releases of \(numbers), such as \(numbers)-beta, are before it" : nil
     }
 
     func isJustAbove(_ lower: BoundInWords) -> Bool {

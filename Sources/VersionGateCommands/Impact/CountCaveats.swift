@@ -47,6 +47,19 @@ enum CountCaveats {
         }
     }
 
+    /// A warning for each app of which some versions cannot be read.
+    static func warnings(_ unreadable: [UnreadableVersions]) -> [String] {
+        unreadable.map { app in
+            let share = NumberText.percent(Double(app.checks), of: Double(app.allChecks))
+            let examples = app.examples.map { example in
+                example.version == ClientKind.unkeptVersion ? "one too long or not in ASCII" : example.version
+            }
+            return "Warning: \(NumberText.count(app.checks)) checks of \(app.bundle) (\(share)) name a version that"
+                + " cannot be read: \(examples.joined(separator: ", "))\(app.examples.count < 3 ? "" : ", ...")."
+                + " No rule with versions or a target reaches them."
+        }
+    }
+
     /// A warning for each pre-release that looks like a release; the most frequent only.
     static func warnings(_ twins: [PreReleaseTwin]) -> [String] {
         let most = 5

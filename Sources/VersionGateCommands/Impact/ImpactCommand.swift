@@ -26,7 +26,8 @@ struct ImpactCommand: AsyncParsableCommand {
             rollout), stages, rows and pre_releases. A stage has stage (now, enabled, step, everybody), at (null for
             everybody), rollout (percent), and the checks reached, locked_out and without_way_out, each also as a share
             of all checks (reached_share, ...). A row has bundle, platform, version, checks and the same stages, shares
-            being those of the row. A pre-release has version, release and checks.
+            being those of the row. A pre-release has version, release and checks. unreadable_versions has for
+            each app bundle, checks, share and examples (version, checks) of versions that cannot be read.
 
             Examples:
               versiongate impact bad-1.1

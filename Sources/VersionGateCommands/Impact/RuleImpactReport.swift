@@ -12,6 +12,8 @@ struct RuleImpactReport: Sendable {
     let recent: RecentChecks
     let twins: [PreReleaseTwin]
 
+    private var unreadable: [UnreadableVersions] { UnreadableVersions.byApp(among: recent.clients) }
+
     /// The most versions that are shown one by one.
     private static let mostRows = 25
 
@@ -26,7 +28,8 @@ struct RuleImpactReport: Sendable {
         if let end = rule.endsAt, let now = impact.stages.first?.at, end <= now {
             notes.append("The rule ended at \(end), so it reaches nobody.")
         }
-        notes += CountCaveats.lines(uncounted: impact.uncounted, recent: recent) + CountCaveats.warnings(twins)
+        notes += CountCaveats.lines(uncounted: impact.uncounted, recent: recent)
+        notes += CountCaveats.warnings(twins) + CountCaveats.warnings(unreadable)
         parts.append(notes.joined(separator: "\n"))
         return parts.joined(separator: "\n\n")
     }
@@ -170,6 +173,7 @@ extension RuleImpactReport {
                 "[\(impact.uncounted.map(\.rawValue).sorted().map(JSONText.string).joined(separator: ","))]",
             "stages": "[\(stages(impact.total, impact.checks))]", "rows": JSONText.array(rows),
             "pre_releases": JSONText.array(twins),
+            "unreadable_versions": JSONText.array(unreadable.map(UnreadableVersionsJSON.text)),
         ])
     }
 

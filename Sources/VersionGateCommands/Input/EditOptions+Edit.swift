@@ -15,10 +15,17 @@ extension EditOptions {
     /// - Parameters:
     ///   - asksAboutRemovals: Whether what is removed or withdrawn needs consent, whatever its impact.
     ///   - body: Changes the rows; it is called again after it was taken back to be looked at.
-    func edit(asksAboutRemovals: Bool = false, _ body: @Sendable (PolicyEditor) throws -> Void) async throws {
+    ///   - remarks: What to warn of once the edit is made. Where that cannot be found out, nothing is said.
+    func edit(
+        asksAboutRemovals: Bool = false,
+        _ body: @Sendable (PolicyEditor) throws -> Void,
+        remarks: (@Sendable (PostgresSession) throws -> [String])? = nil
+    ) async throws {
         let author = EditAuthor(osUser: NSUserName(), why: why)
         let warnings = EditWarnings()
-        let report = try await database.withConnection(as: .admin, onNotice: warnings.tell) { connection, logger in
+        let (report, found) = try await database.withConnection(as: .admin, onNotice: warnings.tell) {
+            connection,
+            logger in
             let name = try await database.databaseName(connection)
             let edit = ConsentedEdit(
                 connection: connection,
@@ -27,12 +34,16 @@ extension EditOptions {
                 yes: yes,
                 asksAboutRemovals: asksAboutRemovals
             )
+            let report: ChangeReport
             do {
-                return ChangeReport(change: try await edit.make(by: author, body), database: name)
+                report = ChangeReport(change: try await edit.make(by: author, body), database: name)
             } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
                 throw CommandError.openEdits(try await OpenEdit.all(connection), database: name)
             }
+            let found = if let remarks { try? await connection.withSession(remarks) } else { [String]?.none }
+            return (report, found ?? [])
         }
         print(report.text)
+        for line in found { StandardStreams.printError(line.visible() + "\n") }
     }
 }

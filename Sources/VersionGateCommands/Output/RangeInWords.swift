@@ -9,7 +9,9 @@ enum RangeInWords {
     static func printMeaning(versions: String?, builds: String?, os: String?) throws {
         for (name, range) in [("versions", versions), ("builds", builds), ("os", os)] {
             if let range {
-                print("\(name) \(range) means: \(try VersionRange(range).inWords)")
+                let meaning = try VersionRange(range)
+                let remarks = meaning.remarks.isEmpty ? "" : " (\(meaning.remarks.joined(separator: "; ")))"
+                print("\(name) \(range) means: \(meaning.inWords)\(remarks)")
             }
         }
     }

@@ -13,7 +13,8 @@ struct ReleaseAddCommand: AsyncParsableCommand {
         abstract: "Record a release.",
         discussion: """
             Without --live-at and --staged the release is live from now on. A version may have several rows with
-            different regions and times.
+            different regions and times. Warns if apps in use name versions that cannot be read: no rule with
+            versions or a target reaches them.
 
             Examples:
               versiongate release add com.example.doto 1.2 --platform ios --build 42 --min-os 15
@@ -56,6 +57,9 @@ struct ReleaseAddCommand: AsyncParsableCommand {
 
     @OptionGroup var options: EditOptions
 
+    /// How many days of checks are looked at for versions that cannot be read.
+    private static let daysOfChecks = 7
+
     func run() async throws {
         let now = Timestamp.now()
         let liveAt = self.liveAt?.timestamp(now: now) ?? (staged ? nil : now)
@@ -66,6 +70,13 @@ struct ReleaseAddCommand: AsyncParsableCommand {
         ]
         try await options.edit { editor in
             try editor.insert(.releases, row)
+        } remarks: { session in
+            let counts = try CountReader(session).dailyCounts(of: bundle, days: Self.daysOfChecks)
+            let unreadable = UnreadableVersions(
+                ofApp: bundle,
+                among: counts.map { (version: $0.version, checks: $0.checks) }
+            )
+            return CountCaveats.warnings(unreadable.map { [$0] } ?? [])
         }
     }
 }

@@ -50,6 +50,8 @@ struct AppStatistics: Sendable {
     let adoptions: [Adoption]
     /// Checks of more kinds of clients than are kept apart; nil where there are none.
     let merged: MergedChecks?
+    /// nil where all versions can be read.
+    let unreadable: UnreadableVersions?
 
     var checks: Int64 { byDay.reduce(0) { $0 + $1.checks } }
     var messages: Int64 { byDay.reduce(0) { $0 + $1.messages } }
@@ -80,6 +82,10 @@ struct AppStatistics: Sendable {
         self.current = Dictionary(grouping: current, by: \.platform)
             .flatMap { platform, counts in Self.versions(counts, platform: platform) }
             .sorted { ($1.checks, $0.platform ?? "") < ($0.checks, $1.platform ?? "") }
+        unreadable = UnreadableVersions(
+            ofApp: app.bundle,
+            among: counts.map { (version: $0.version, checks: $0.checks) }
+        )
         adoptions = try NewestRelease.perPlatform(policy.releases, at: time).map { release in
             Adoption(
                 release: try reader.adoption(of: release, bundle: app.bundle),

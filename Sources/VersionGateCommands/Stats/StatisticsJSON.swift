@@ -21,6 +21,7 @@ struct StatisticsJSON {
             "by_day": JSONText.array(statistics.byDay.map(day)),
             "platforms": JSONText.array(statistics.platforms.map(platform)), "current": current,
             "newest_releases": JSONText.array(statistics.adoptions.map(adoption)),
+            "unreadable": statistics.unreadable.map(UnreadableVersionsJSON.text) ?? "null",
         ])
     }
 

@@ -25,8 +25,9 @@ struct StatisticsText {
 
     /// All of it, without a line break at its end.
     var text: String {
-        let caveats =
-            [CountCaveats.unverified] + CountCaveats.warnings(statistics.merged.map { [$0] } ?? [])
+        var caveats = [CountCaveats.unverified]
+        if let merged = statistics.merged { caveats += CountCaveats.warnings([merged]) }
+        if let unreadable = statistics.unreadable { caveats += CountCaveats.warnings([unreadable]) }
         return [headline, chart, platforms, current, adoption, caveats.joined(separator: "\n")].filter {
             !$0.isEmpty
         }
