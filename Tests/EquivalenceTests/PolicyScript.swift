@@ -6,6 +6,7 @@ import UpdatePolicy
 /// A policy as SQL that writes it, a statement a row.
 ///
 /// Releases are withdrawn after the rules were written: so a lockout may stand without a way out, as it does in life.
+/// There it takes a second transaction; here triggers are off meanwhile, which needs a superuser.
 struct PolicyScript {
     /// The row that a statement writes, to know which rows the database took.
     enum Row {
@@ -62,7 +63,7 @@ struct PolicyScript {
 
     /// Releases are told apart by their order, as they have no id before they are written.
     private static func withdrawals(_ releases: [Release]) -> [String] {
-        releases.enumerated().compactMap { place, release in
+        let updates: [String] = releases.enumerated().compactMap { place, release in
             release.withdrawnAt.map {
                 """
                 UPDATE releases SET withdrawn_at = \(time($0)) \
@@ -70,6 +71,9 @@ struct PolicyScript {
                 """
             }
         }
+        guard !updates.isEmpty else { return [] }
+        return ["SET LOCAL session_replication_role = replica"] + updates
+            + ["SET LOCAL session_replication_role = origin"]
     }
 
     private static func insert(_ table: String, _ columns: [(name: String, value: String)]) -> String {

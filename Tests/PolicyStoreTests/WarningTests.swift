@@ -20,7 +20,7 @@ struct WarningTests {
             INSERT INTO apps (bundle) VALUES ('a'), ('empty');
             INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '1');
             INSERT INTO store_links VALUES ('a', 'android', 'market://details?id=a');
-            INSERT INTO rules (key, title, text) VALUES ('k', 't {app}', 'x');
+            INSERT INTO rules (key, title, text, link) VALUES ('k', 't {app}', 'x', 'https://example.com');
             """
         )
         #expect(told.withLock(\.self) == [])

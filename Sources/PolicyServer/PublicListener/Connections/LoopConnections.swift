@@ -28,7 +28,7 @@ final class LoopConnections {
     private var isTicking = false
     /// The connections that were idle longest when they were last looked for, the longest at the end.
     private var evictionCandidates: [(handler: PublicRequestHandler, order: Int)] = []
-    /// The last tick at which no connection was idle.
+    /// The tick at which no connection was idle; nil if there is a new one since.
     private var lastTickWithoutIdle: Int?
 
     /// How many connections are looked for at a time that could make room; all have to be gone through for it.
@@ -65,6 +65,7 @@ final class LoopConnections {
     func add(_ handler: PublicRequestHandler) {
         handler.slot = handlers.count
         handlers.append(handler)
+        lastTickWithoutIdle = nil
         if !isTicking {
             isTicking = true
             scheduleTick()
