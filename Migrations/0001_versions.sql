@@ -297,7 +297,7 @@ BEGIN
             ELSE regexp_replace(words, ' and(?= )', '', 'gi')
         END;
         -- Whether "1.2 and 1.4" are two versions or a wrong bound cannot be known, nor what "1.2 &" goes on with.
-        IF separator ~* '&|and' AND meant ~ '^ | $|^=?[^ <>=~^!]+( =?[^ <>=~^!]+)*$' THEN
+        IF separator ~* '&|and' AND meant ~ '^ | $|^=?[^ <>=~^!]+( +=?[^ <>=~^!]+)*$' THEN
             meant := NULL;
         END IF;
     END IF;

@@ -36,6 +36,15 @@ one_address() {
     hostile taking-places --connections 1000
 }
 
+scenario many-addresses 6 "20 addresses open 1,000 connections to a server that allows 500, again and again"
+many_addresses() {
+    export VERSIONGATE_MAX_CONNECTIONS=500
+    hostile taking-places --connections 1000 --addresses 20
+}
+
+scenario resets 6 "48 clients ask and read no answer, then reset their connections all at once, again and again"
+resets() { hostile resets; }
+
 scenario pipelining 6 "8 clients send a thousand requests at once, again and again"
 pipelining() { hostile pipelining; }
 

@@ -9,31 +9,46 @@ import Testing
 
 @Suite("The management listener")
 struct ManagementListenerTests {
-    @Test("gives each new connection a place, and takes that of the one that did nothing for longest")
-    func givesPlaces() {
-        var places = ManagementPlaces<Int>(total: 3, keptForLoopback: 0)
-        for id in 1...3 { #expect(places.open(id, isLoopback: true) == nil) }
+    @Test("closes the connection that did nothing for longest when the last place is taken")
+    func closesLongestIdle() {
+        var places = ManagementPlaces<Int>(total: 4)
+        for id in 1...3 {
+            #expect(places.open(id, isLoopback: true) == [])
+            #expect(places.allowToGiveWay(id) == [])
+        }
         places.note(1, isIdle: false)
         places.note(1, isIdle: true)
-        #expect(places.open(4, isLoopback: true) == 2, "1 has been used since")
+        #expect(places.open(4, isLoopback: true) == [2], "1 has been used since")
         places.note(3, isIdle: false)
-        #expect(places.open(5, isLoopback: true) == 1, "3 is being answered")
+        #expect(places.open(5, isLoopback: true) == [1], "3 is being answered")
         places.close(4)
-        #expect(places.open(6, isLoopback: true) == nil)
-        for id in [5, 6] { places.note(id, isIdle: false) }
-        #expect(places.open(7, isLoopback: true) == 3, "all are being answered")
+        #expect(places.open(6, isLoopback: true) == [])
+        #expect(places.open(7, isLoopback: true) == [3], "nobody else has had time")
     }
 
-    @Test("keeps places for its own machine, which others cannot take")
-    func keepsPlaces() {
-        var places = ManagementPlaces<Int>(total: 4, keptForLoopback: 1)
-        for id in 1...3 { #expect(places.open(id, isLoopback: false) == nil) }
-        #expect(places.open(4, isLoopback: false) == 1)
-        #expect(places.open(10, isLoopback: true) == nil, "the place that is kept")
-        #expect(places.open(11, isLoopback: true) == 2, "others make room first")
-        for id in 12...13 { #expect(places.open(id, isLoopback: true) != nil) }
-        #expect(places.open(14, isLoopback: true) == 10, "there are no others any more")
-        #expect(places.open(5, isLoopback: false) == 11, "a full listener still takes a new one")
+    @Test("closes nobody before there was time to send a request, and then as many as came meanwhile")
+    func letsEachBeRead() {
+        var places = ManagementPlaces<Int>(total: 3)
+        for id in 1...5 { #expect(places.open(id, isLoopback: true) == []) }
+        places.note(5, isIdle: false)
+        #expect(places.allowToGiveWay(2) == [2])
+        #expect(places.allowToGiveWay(2) == [], "it is closed")
+        #expect(places.allowToGiveWay(5) == [5], "too many are left")
+        #expect(places.allowToGiveWay(1) == [1])
+        #expect(places.allowToGiveWay(3) == [], "there is a place")
+        #expect(places.open(6, isLoopback: true) == [3])
+    }
+
+    @Test("closes connections from elsewhere before those of its own machine")
+    func prefersLoopback() {
+        var places = ManagementPlaces<Int>(total: 4)
+        for (id, isLoopback) in [(1, true), (2, false), (3, false)] {
+            _ = places.open(id, isLoopback: isLoopback) + places.allowToGiveWay(id)
+        }
+        #expect(places.open(4, isLoopback: true) == [2])
+        places.note(3, isIdle: false)
+        #expect(places.open(5, isLoopback: false) == [1], "3 is being answered")
+        #expect(places.open(6, isLoopback: false) == [3])
     }
 
     @Test(

@@ -11,40 +11,55 @@ final class ManagementConnections: Sendable {
         var channels: [ObjectIdentifier: any Channel] = [:]
     }
 
-    private let state: Mutex<State>
+    /// How many connections there may be before the listener accepts no more; it may accept some more at once.
+    static let maximum = 64
 
-    /// - Parameters:
-    ///   - total: How many connections there may be; each takes a file from those that the server keeps for itself.
-    ///   - keptForLoopback: How many of them may only be from this machine.
-    init(total: Int = 64, keptForLoopback: Int = 4) {
-        state = Mutex(State(places: ManagementPlaces(total: total, keptForLoopback: keptForLoopback)))
-    }
+    /// How long each connection has to send its first request before another one may take its place.
+    private static let minimumTime = TimeAmount.milliseconds(25)
 
-    /// Adds a connection until it is closed; closes another one if there are too many.
+    private let state = Mutex(State(places: ManagementPlaces(total: maximum)))
+
+    /// Adds a connection until it is closed; called on its event loop.
     func add(_ channel: any Channel) {
         let id = ObjectIdentifier(channel)
         let isLoopback = IPAddress(channel.remoteAddress)?.isLoopback ?? true
-        let lost = state.withLock { state -> (any Channel)? in
+        update { state in
             state.channels[id] = channel
-            return state.places.open(id, isLoopback: isLoopback).flatMap { state.channels.removeValue(forKey: $0) }
+            return state.places.open(id, isLoopback: isLoopback)
         }
-        lost?.close(promise: nil)
+        // On its own event loop, which reads what has arrived on the connection before it runs this.
+        let end = channel.eventLoop.scheduleTask(in: Self.minimumTime) { [self] in
+            update { $0.places.allowToGiveWay(id) }
+        }
         channel.closeFuture.whenComplete { [self] _ in
-            state.withLock { state in
+            end.cancel()
+            update { state in
                 state.places.close(id)
-                _ = state.channels.removeValue(forKey: id)
+                state.channels[id] = nil
+                return []
             }
         }
     }
 
     /// Notes that a request began on a connection, or that its response ended.
     func note(_ channel: any Channel, isIdle: Bool) {
-        state.withLock { $0.places.note(ObjectIdentifier(channel), isIdle: isIdle) }
+        update { state in
+            state.places.note(ObjectIdentifier(channel), isIdle: isIdle)
+            return []
+        }
     }
 
     /// Closes all connections, whatever is under way on them.
     func closeAll() {
         for channel in state.withLock({ Array($0.channels.values) }) { channel.close(promise: nil) }
+    }
+
+    /// Changes the state, and closes the connections that must be closed then.
+    private func update(_ change: (inout State) -> [ObjectIdentifier]) {
+        let closed = state.withLock { state in
+            change(&state).compactMap { state.channels.removeValue(forKey: $0) }
+        }
+        for channel in closed { channel.close(promise: nil) }
     }
 }
 

@@ -18,6 +18,9 @@ enum ManagementListener {
     /// How long a connection may be silent: longer than from one look at the metrics to the next.
     private static let idleTimeout = TimeAmount.seconds(75)
 
+    /// How many connections may wait in the kernel until the listener accepts them.
+    private static let backlog = 1024
+
     /// Builds the listener as an ordinary Hummingbird application.
     ///
     /// - Parameters:
@@ -67,7 +70,9 @@ enum ManagementListener {
                 )
             ),
             configuration: ApplicationConfiguration(
-                address: .hostname(address.host, port: address.port)
+                address: .hostname(address.host, port: address.port),
+                backlog: backlog,
+                availableConnectionsDelegate: .maximum(ManagementConnections.maximum, logger: logger)
             ),
             onServerRunning: { channel in
                 if let bound = channel.localAddress { onBound(bound) }

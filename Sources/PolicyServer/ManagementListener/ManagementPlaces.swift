@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// Which connections the management listener keeps when there are more than it has places for.
+/// Which connections the management listener closes to make room for new ones.
 ///
-/// A new connection always gets a place, and one that has done nothing for longest loses its own: whoever asks for
-/// `/live` must be answered, also while somebody else holds connections and says nothing. Some places are for this
-/// machine alone, so that no other one can take them all.
+/// While all places are taken, the listener accepts nobody, and new connections wait in the kernel in the order in which
+/// they came. A connection that has had its time to send a request gives way to them. So whoever asks for `/live` gets
+/// a place and is read, however many others hold connections and say nothing, or open new ones all the while.
 struct ManagementPlaces<ID: Hashable> {
     private struct Connection {
         let id: ID
         let isLoopback: Bool
+        /// Whether it has had its time to send a request; before, nobody takes its place.
+        var canGiveWay = false
         /// Whether no request is being answered.
         var isIdle = true
         /// When something happened on it last, as the number of that event.
@@ -17,27 +19,30 @@ struct ManagementPlaces<ID: Hashable> {
     }
 
     private let total: Int
-    private let keptForLoopback: Int
     private var connections: [Connection] = []
     private var events = 0
 
-    /// - Parameters:
-    ///   - total: How many connections there may be.
-    ///   - keptForLoopback: How many of them may only be from this machine.
-    init(total: Int, keptForLoopback: Int) {
+    /// - Parameter total: How many connections there may be.
+    init(total: Int) {
         self.total = total
-        self.keptForLoopback = keptForLoopback
     }
 
     /// A connection was opened.
     ///
-    /// - Returns: The connection that must be closed for it; nil when there is a place.
-    mutating func open(_ id: ID, isLoopback: Bool) -> ID? {
-        let lost = connectionToClose(forLoopback: isLoopback)
-        if let lost { close(lost) }
+    /// - Returns: The connections that must be closed.
+    mutating func open(_ id: ID, isLoopback: Bool) -> [ID] {
         events += 1
         connections.append(Connection(id: id, isLoopback: isLoopback, lastEvent: events))
-        return lost
+        return makeRoom()
+    }
+
+    /// A connection has had its time to send a request.
+    ///
+    /// - Returns: The connections that must be closed.
+    mutating func allowToGiveWay(_ id: ID) -> [ID] {
+        guard let index = connections.firstIndex(where: { $0.id == id }) else { return [] }
+        connections[index].canGiveWay = true
+        return makeRoom()
     }
 
     /// A request began on a connection, or its response ended.
@@ -53,15 +58,25 @@ struct ManagementPlaces<ID: Hashable> {
         connections.removeAll { $0.id == id }
     }
 
-    /// The connection that has done nothing for longest, among those that are idle if there are any.
+    /// Gives up connections until there is a place, or all that are left must have their time first.
+    private mutating func makeRoom() -> [ID] {
+        var closed: [ID] = []
+        while connections.count >= total, let id = connectionToClose() {
+            close(id)
+            closed.append(id)
+        }
+        return closed
+    }
+
+    /// The connection that has done nothing for longest.
     ///
-    /// Connections from elsewhere make room for each other, and for this machine before its own do.
-    private func connectionToClose(forLoopback isLoopback: Bool) -> ID? {
-        let foreign = connections.filter { !$0.isLoopback }
-        let isFull = connections.count >= total
-        guard isFull || (!isLoopback && foreign.count >= total - keptForLoopback) else { return nil }
-        let candidates = foreign.isEmpty ? connections : foreign
-        let idle = candidates.filter(\.isIdle)
-        return (idle.isEmpty ? candidates : idle).min { $0.lastEvent < $1.lastEvent }?.id
+    /// Those that are idle go before those that are being answered, and among each those from elsewhere before those from
+    /// this machine, so that no other one takes the place of a local health check.
+    private func connectionToClose() -> ID? {
+        connections.filter(\.canGiveWay).min { left, right in
+            if left.isIdle != right.isIdle { return left.isIdle }
+            if left.isLoopback != right.isLoopback { return !left.isLoopback }
+            return left.lastEvent < right.lastEvent
+        }?.id
     }
 }
