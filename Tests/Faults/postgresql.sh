@@ -284,10 +284,13 @@ scenario rules-locked 60 "LOCK TABLE rules is held, while the revision changes"
 rules_locked() {
     usual
     fault_begins
+    # An edit reads the rules as well, so the lock comes after it, and before the server knows of it.
+    signal STOP server
+    psql_of postgres --command "UPDATE apps SET name = 'Doto, locked' WHERE bundle = 'com.example.doto'"
     launch lock psql --no-psqlrc --host "$place/postgres" --port "${port[postgres]}" --username postgres \
         --dbname versiongate --command 'BEGIN' --command 'LOCK TABLE rules' --command "SELECT pg_sleep($seconds)"
     wait_until 5 "the lock" is_locked
-    psql_of postgres --command "UPDATE apps SET name = 'Doto, locked' WHERE bundle = 'com.example.doto'"
+    signal CONT server
     wait_until 10 "/ready that tells of the lock" ready_says server 'lock timeout'
     wait_until $((seconds + 5)) "the end of the lock" is_gone lock
     fault_ends

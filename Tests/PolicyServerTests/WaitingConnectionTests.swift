@@ -153,9 +153,9 @@ struct WaitingConnectionTests {
         idle = [silent] + idle.reversed()
         for next in idle.indices {
             #expect(idle.map(\.channel.isActive) == idle.indices.map { $0 >= next })
-            #expect(connections.evictLongestIdle())
+            #expect(connections.evictLongestIdle(first: { [] }))
         }
-        #expect(!connections.evictLongestIdle())
+        #expect(!connections.evictLongestIdle(first: { [] }))
         #expect(busy.channel.isActive)
         #expect(statistics.refusals[.evicted] == 4)
     }
@@ -166,10 +166,10 @@ struct WaitingConnectionTests {
             eventLoop.advanceTime(by: .seconds(1))
             return try connect()
         }
-        #expect(connections.evictLongestIdle())
+        #expect(connections.evictLongestIdle(first: { [] }))
         eventLoop.advanceTime(by: .seconds(1))
         try all[1].channel.writeInbound(ByteBuffer(string: Self.request))
-        #expect(connections.evictLongestIdle())
+        #expect(connections.evictLongestIdle(first: { [] }))
         #expect(all.map(\.channel.isActive) == [false, true, false, true])
         _ = try answers("200", on: all[1].channel)
     }

@@ -127,6 +127,7 @@ public struct PublicListener: Service {
                             IPAddress(channel.remoteAddress).map { LimitedClient(peer: $0, limiter: limiter) }
                         }
                     )
+                    handler.block = admission.limitedBlock(of: channel)
                     let pipeline = channel.pipeline.syncOperations
                     if let tls {
                         try pipeline.addHandler(NIOSSLServerHandler(context: tls.current))

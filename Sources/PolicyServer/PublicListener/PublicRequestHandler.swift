@@ -100,6 +100,9 @@ final class PublicRequestHandler: ChannelInboundHandler {
     ///   - limits: What the connection may take.
     ///   - connections: The connections of the same event loop.
     ///   - limitedClient: Who is held to a rate; nil when nobody is.
+    /// The address that the connection counts for; nil when its address is not limited.
+    var block: AddressBlock?
+
     init(
         policy: LivePolicy,
         recorder: CheckRecorder?,

@@ -7,7 +7,7 @@ import Synchronization
 /// Lets a connection in or turns it away, as it is accepted and before anything is read from it.
 ///
 /// When there are as many as there may be, the one that has waited longest for a request makes room, so that nobody shuts
-/// others out with connections that ask for nothing.
+/// others out with connections that ask for nothing. Addresses with more than their share of connections make room first.
 final class ConnectionAdmission: Sendable {
     private let limits: ConnectionLimits
     private let proxies: TrustedProxies
@@ -42,6 +42,19 @@ final class ConnectionAdmission: Sendable {
         self.eventLoops = eventLoops
     }
 
+    /// Whether there are as many connections as there may be.
+    var isFull: Bool { statistics.open.load(ordering: .relaxed) >= limits.connections }
+
+    /// Whether so many connections are about to be ended that the next ones might find none of them gone.
+    ///
+    /// The kernel hands over up to 16 at a time.
+    var isEvicting: Bool { pendingEvictions.load(ordering: .relaxed) > Self.maximumPendingEvictions - 16 }
+
+    /// How many connections may be accepted in the time that each has for its first request.
+    ///
+    /// The longest idle one is ended first, so none is ended before that time is over, on whatever event loop it is.
+    var maximumInPeriod: Int { max(1, limits.connections / 4) }
+
     /// Whether a new connection may stay; if so it is counted until it is closed.
     func admits(_ connection: any Channel) -> Bool {
         statistics.accepted.wrappingAdd(1, ordering: .relaxed)
@@ -75,7 +88,7 @@ final class ConnectionAdmission: Sendable {
             return
         }
         let attempt: @Sendable () -> Void = { [self] in
-            if loops[eventLoop].evictLongestIdle() {
+            if loops[eventLoop].evictLongestIdle(first: blocksAboveShare) {
                 pendingEvictions.wrappingSubtract(1, ordering: .relaxed)
             } else {
                 makeRoom(for: connection, on: Array(candidates.dropFirst()))
@@ -91,8 +104,16 @@ final class ConnectionAdmission: Sendable {
         return false
     }
 
+    /// The addresses that have more connections than each would have if all had as many.
+    private func blocksAboveShare() -> Set<AddressBlock> {
+        connectionsByAddress.withLock { connections in
+            let share = limits.connections / max(1, connections.count)
+            return Set(connections.lazy.filter { $0.value > share }.map(\.key))
+        }
+    }
+
     /// The address that a connection counts for; nil when its address is not limited.
-    private func limitedBlock(of connection: any Channel) -> AddressBlock? {
+    func limitedBlock(of connection: any Channel) -> AddressBlock? {
         guard limits.maximumPerAddress != nil, let peer = IPAddress(connection.remoteAddress),
             !proxies.contains(peer)
         else { return nil }
