@@ -41,6 +41,6 @@ struct ComparisonSettings: Sendable {
         let given = environment["VERSIONGATE_SEED"].flatMap { UInt64($0) }
         isSeedGiven = given != nil
         seed = given ?? .random(in: 0...999_999_999)
-        pairs = environment["VERSIONGATE_PAIRS"].flatMap { Int($0) } ?? 20_000
+        pairs = environment["VERSIONGATE_PAIRS"].flatMap { Int($0) } ?? 2_000
     }
 }

@@ -25,7 +25,8 @@ struct KillTests {
         case undo, apply
     }
 
-    private static let rounds = 50
+    /// How many times each victim is killed.
+    private static let rounds = ProcessInfo.processInfo.environment["VERSIONGATE_KILLS"].flatMap { Int($0) } ?? 5
 
     private static let example = """
         INSERT INTO apps (bundle, name) VALUES ('a', 'A');
@@ -39,7 +40,7 @@ struct KillTests {
         """
 
     @Test(
-        "is wholly done or not at all, at fifty random points",
+        "is wholly done or not at all, at random points",
         arguments: Victim.allCases.map { (Edit.undo, $0) } + [(.apply, .postgres)]
     )
     func isWholeOrNothing(edit: Edit, victim: Victim) async throws {

@@ -79,3 +79,31 @@ extension Region: CustomStringConvertible {
     /// The two upper-case letters.
     public var description: String { code }
 }
+
+extension Region {
+    /// Every region, in the order of the codes.
+    public static var all: [Region] {
+        assignedCodes.split(separator: " ").compactMap { Region(code: String($0)) }
+    }
+
+    /// For each first letter the set of second letters, A being the lowest bit.
+    static let assigned: [UInt32] = {
+        var assigned = [UInt32](repeating: 0, count: 26)
+        for code in assignedCodes.split(separator: " ") {
+            let letters = code.utf8.map { $0 - UInt8(ascii: "A") }
+            assigned[Int(letters[0])] |= 1 << UInt32(letters[1])
+        }
+        return assigned
+    }()
+
+    /// The officially assigned codes of ISO 3166-1 alpha-2, and XK.
+    private static let assignedCodes = """
+        AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ \
+        CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO \
+        FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE \
+        JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO \
+        MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW \
+        PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM \
+        TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW
+        """
+}

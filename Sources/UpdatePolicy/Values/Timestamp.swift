@@ -34,3 +34,89 @@ extension Timestamp: Comparable {
         left.microsecondsSince1970 < right.microsecondsSince1970
     }
 }
+
+extension Timestamp: CustomStringConvertible {
+    /// The moment in ISO 8601, in UTC: `2026-03-01T12:00:00Z`, with six digits of a fraction only where it is not zero.
+    public var description: String {
+        let seconds = microsecondsSince1970.flooredQuotient(by: 1_000_000)
+        let fraction = microsecondsSince1970 - seconds * 1_000_000
+        let days = seconds.flooredQuotient(by: 86400)
+        let second = seconds - days * 86400
+        let date = CivilDate(daysSince1970: days)
+
+        var text = date.year < 0 ? "-" : ""
+        text.append(digits: date.year.magnitude, width: 4)
+        text += "-"
+        text.append(digits: date.month.magnitude, width: 2)
+        text += "-"
+        text.append(digits: date.day.magnitude, width: 2)
+        text += "T"
+        text.append(digits: (second / 3600).magnitude, width: 2)
+        text += ":"
+        text.append(digits: (second / 60 % 60).magnitude, width: 2)
+        text += ":"
+        text.append(digits: (second % 60).magnitude, width: 2)
+        if fraction != 0 {
+            text += "."
+            text.append(digits: fraction.magnitude, width: 6)
+        }
+        return text + "Z"
+    }
+
+    /// Reads a moment in ISO 8601: `2026-03-01T12:00:00.25+01:00`.
+    ///
+    /// The offset is required (`Z`, `+01:00`, `+0100` or `+01`): without it nobody can tell which moment is meant.
+    /// Seconds may be left out, their fraction has one to six digits, and a space may stand for the `T`.
+    /// Anything else, and a date that does not exist, is `nil`.
+    public init?(_ text: String) {
+        var reader = DigitReader(bytes: Array(text.utf8))
+        guard let year = reader.number(digits: 4), reader.skip("-"),
+            let month = reader.number(digits: 2), reader.skip("-"),
+            let day = reader.number(digits: 2), reader.skip("T") || reader.skip("t") || reader.skip(" "),
+            let hour = reader.number(digits: 2), hour < 24, reader.skip(":"),
+            let minute = reader.number(digits: 2), minute < 60,
+            let date = CivilDate(year: year, month: month, day: day)
+        else { return nil }
+
+        var second: Int64 = 0
+        var fraction: Int64 = 0
+        if reader.skip(":") {
+            guard let value = reader.number(digits: 2), value < 60 else { return nil }
+            second = value
+            if reader.skip(".") {
+                guard let value = reader.fraction(digits: 6) else { return nil }
+                fraction = value
+            }
+        }
+        guard let offset = reader.offset(), reader.isAtEnd else { return nil }
+        let seconds = date.daysSince1970 * 86400 + hour * 3600 + minute * 60 + second - offset
+        self.init(microsecondsSince1970: seconds * 1_000_000 + fraction)
+    }
+}
+
+extension Timestamp: Codable {
+    /// Reads a moment from a text in ISO 8601.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let timestamp = Timestamp(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription: "not a time in ISO 8601 with an offset"
+            )
+        }
+        self = timestamp
+    }
+
+    /// Writes the moment as a text in ISO 8601.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
+extension String {
+    fileprivate mutating func append(digits number: UInt64, width: Int) {
+        let digits = String(number)
+        self += String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+}

@@ -23,3 +23,100 @@ struct VersionInterval: Sendable, Equatable {
         if other.upper < upper { upper = other.upper }
     }
 }
+
+/// A version in a range: exact, or with a wildcard the family of versions that begin with its numbers.
+struct VersionBound {
+    /// The significant digits of each number as written, most significant first; none for zero.
+    var numbers: [[UInt8]]
+
+    /// Whether a wildcard follows the numbers; the lone `*` has no numbers.
+    var isFamily: Bool
+
+    /// The numbers and, of an exact version, its pre-release.
+    var builder: VersionKeyBuilder
+
+    /// Reads a version without a suffix, or a family of versions; `nil` where it is neither.
+    init?(_ operand: UnsafeRawBufferPointer) {
+        guard operand.count <= VersionScanner.maximumLength else { return nil }
+        numbers = []
+        isFamily = false
+        builder = VersionKeyBuilder()
+        var position = operand.first.map { $0 | 0x20 } == UInt8(ascii: "v") ? 1 : 0
+        while true {
+            let first = position
+            if position < operand.count, Self.isWildcard(operand[position]) {
+                isFamily = true
+                position += 1
+            } else {
+                while position < operand.count, ASCII.isDigit(operand[position]) { position += 1 }
+                guard position > first, !isFamily else { return nil }
+                numbers.append(Array(operand[first..<position].drop { $0 == ASCII.zero }))
+                builder.appendNumber(operand[first..<position])
+            }
+            guard position < operand.count, operand[position] == ASCII.dot else { break }
+            position += 1
+        }
+        if position == operand.count { return }
+        guard !isFamily, VersionScanner.scanPrerelease(operand, position, operand.count, &builder) == operand.count
+        else { return nil }
+    }
+
+    /// Whether it has no pre-release.
+    var hasOnlyNumbers: Bool { !builder.isPrerelease }
+
+    /// Whether a text is a family of versions.
+    static func isFamily(_ operand: UnsafeRawBufferPointer) -> Bool {
+        VersionBound(operand)?.isFamily ?? false
+    }
+
+    private static func isWildcard(_ byte: UInt8) -> Bool {
+        byte | 0x20 == UInt8(ascii: "x") || byte == UInt8(ascii: "*")
+    }
+
+    /// The versions equal to it, or of its family.
+    var interval: VersionInterval {
+        VersionInterval(lower: lower, upper: upper)
+    }
+
+    /// Where the version or family begins.
+    var lower: VersionKey {
+        if !isFamily { return builder.key }
+        return numbers.isEmpty ? .minimum : builder.familyKey
+    }
+
+    /// Where what comes behind the version or family begins.
+    var upper: VersionKey {
+        if !isFamily { return builder.keyAbove }
+        return numbers.isEmpty ? .maximum : next(at: numbers.count - 1)
+    }
+
+    /// The end of what `~` means: before the next second number, before the next first where there is only one.
+    var tildeEnd: VersionKey {
+        numbers.isEmpty ? .maximum : next(at: min(1, numbers.count - 1))
+    }
+
+    /// The end of what `^` means: before the next value of the first number that is not 0, else of the last.
+    var caretEnd: VersionKey {
+        numbers.isEmpty ? .maximum : next(at: numbers.firstIndex { !$0.isEmpty } ?? numbers.count - 1)
+    }
+
+    /// The start of the family of the numbers up to an index, the last of them raised by one.
+    private func next(at index: Int) -> VersionKey {
+        var builder = VersionKeyBuilder()
+        for number in numbers[..<index] { builder.appendNumber(number) }
+        builder.appendNumber(Self.successor(of: numbers[index]))
+        return builder.familyKey
+    }
+
+    private static func successor(of digits: [UInt8]) -> [UInt8] {
+        var digits = digits
+        for index in digits.indices.reversed() {
+            if digits[index] != ASCII.nine {
+                digits[index] += 1
+                return digits
+            }
+            digits[index] = ASCII.zero
+        }
+        return [ASCII.zero + 1] + digits
+    }
+}

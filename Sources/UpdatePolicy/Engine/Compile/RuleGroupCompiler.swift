@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// The making of a group of rules from plain rows.
+struct RuleGroupCompiler {
+    /// What stands for `{app}`; `nil` in the rules for every app.
+    private let app: String?
+    private let rows: [Rule]
+    private var rules: [CompiledRule] = []
+    private var pools: RulePools
+    private var platformNumbers: PlatformNumbers
+
+    private init(_ rows: [Rule], _ app: String?, _ platformNumbers: PlatformNumbers, _ hashSeed: UInt64) {
+        self.rows = rows
+        self.app = app
+        self.platformNumbers = platformNumbers
+        pools = RulePools(hashSeed: hashSeed)
+    }
+
+    /// The group of some rules; `nil` where there are none.
+    ///
+    /// - Parameters:
+    ///   - rows: The rules, in any order.
+    ///   - app: The name of their app; `nil` for the rules for every app.
+    ///   - platformNumbers: Gets the platforms that the rules name.
+    ///   - hashSeed: The secret of the hashes that the rules are filed under.
+    static func group(
+        _ rows: [Rule],
+        ofApp app: String?,
+        _ platformNumbers: inout PlatformNumbers,
+        _ hashSeed: UInt64
+    ) throws(PolicyError) -> RuleGroup? {
+        if rows.isEmpty { return nil }
+        let isSorted = zip(rows, rows.dropFirst()).allSatisfy { !Rule.precedes($1, $0) }
+        var compiler = Self(isSorted ? rows : rows.sorted(by: Rule.precedes), app, platformNumbers, hashSeed)
+        try compiler.compileRules()
+        let scales = try compiler.rank()
+        platformNumbers = compiler.platformNumbers
+        return RuleGroup(compiler.rows, compiler.rules, compiler.pools, scales)
+    }
+
+    private mutating func compileRules() throws(PolicyError) {
+        rules.reserveCapacity(rows.count)
+        pools.links.reserveCapacity(rows.count)
+        for row in rows { rules.append(try compile(row)) }
+    }
+
+    /// Ranks the conditions of the rules.
+    private mutating func rank() throws(PolicyError) -> RuleScales {
+        var ranges: [RuleRanges] = []
+        ranges.reserveCapacity(rows.count)
+        for row in rows { ranges.append(try RuleRanges(row)) }
+        let scales = RuleScales(
+            versions: RankScale(ranges.flatMap { $0.versionBounds }),
+            builds: RankScale(ranges.flatMap { RuleRanges.bounds($0.builds) }),
+            os: RankScale(ranges.flatMap { RuleRanges.bounds($0.os) }),
+            times: RankScale(
+                rules.flatMap { rule in [rule.startsAt, rule.endsAt].filter { $0 != .min && $0 != .max } }
+            )
+        )
+        for (number, ranges) in ranges.enumerated() {
+            rules[number].versions = pools.intervals.appendRun(ranges.versions.map(scales.versions.ranks))
+            rules[number].builds = pools.intervals.appendRun(ranges.builds.map(scales.builds.ranks))
+            rules[number].os = pools.intervals.appendRun(ranges.os.map(scales.os.ranks))
+            if let target = ranges.target {
+                rules[number].flags.insert(.hasTarget)
+                rules[number].targetRank = scales.versions.rank(of: target)
+                rules[number].target = UInt32(pools.targets.count)
+                pools.targets.append(target)
+            }
+        }
+        return scales
+    }
+}
+
+extension RuleGroupCompiler {
+    private mutating func compile(_ rule: Rule) throws(PolicyError) -> CompiledRule {
+        let row = "rule \(rule.key)"
+        var compiled = CompiledRule()
+        compiled.flags = flags(of: rule)
+        compiled.rollout = UInt16(rule.rollout.hundredths)
+        compiled.soak = rule.soakMicroseconds
+        compiled.startsAt = rule.startsAt?.microsecondsSince1970 ?? .min
+        compiled.endsAt = rule.endsAt?.microsecondsSince1970 ?? .max
+
+        if let platforms = try elements(rule.platforms, "platforms", row) {
+            compiled.platforms = pools.platforms.appendRun(Self.distinct(platforms.map { platformNumbers.insert($0) }))
+        }
+        compiled.regions = try pools.regions.appendRun(ofCodes: rule.regions, row)
+        if let languages = try elements(rule.languages, "languages", row) {
+            compiled.languages = pools.languages.appendRun(languages.map { LanguageTag($0) })
+        }
+        if let attributes = try elements(rule.attributes, "attributes", row) {
+            compiled.attributes = pools.attributes.appendRun(
+                attributes
+                    .map { CompiledAttribute(name: UTF8Text($0.name), values: $0.values.map { UTF8Text($0) }) }
+                    .sorted { $0.name < $1.name }
+            )
+        }
+        compiled.steps = pools.steps.appendRun(
+            rule.steps
+                .sorted { $0.at < $1.at }
+                .map { CompiledStep(at: $0.at.microsecondsSince1970, rollout: UInt16($0.rollout.hundredths)) }
+        )
+        prepareMessages(rule, &compiled)
+        return compiled
+    }
+
+    private func flags(of rule: Rule) -> CompiledRule.Flags {
+        var flags: CompiledRule.Flags = []
+        if rule.enabled { flags.insert(.enabled) }
+        if rule.lockout { flags.insert(.lockout) }
+        if rule.lockout && !rule.lockoutWithoutUpdate { flags.insert(.needsWayOut) }
+        if rule.final { flags.insert(.final) }
+        if rule.link == "store" { flags.insert(.linksToStore) }
+        let namesApp =
+            TextTemplate.names("{app}", in: rule.title) || TextTemplate.names("{app}", in: rule.text)
+            || rule.texts.contains {
+                TextTemplate.names("{app}", in: $0.title) || TextTemplate.names("{app}", in: $0.text)
+            }
+        if rule.bundle == nil && namesApp { flags.insert(.namesApp) }
+        return flags
+    }
+
+    /// Writes the rule's message in every language, and its link, into the shared bytes.
+    private mutating func prepareMessages(_ rule: Rule, _ compiled: inout CompiledRule) {
+        let linkStart = pools.bytes.count
+        if let link = rule.link, link != "store" { MessageBytes.append(link: link, to: &pools.bytes) }
+        pools.links.append(linkStart..<pools.bytes.count)
+
+        let name = app ?? "{app}"
+        let start = pools.fragments.count
+        prepare(rule, rule.title, rule.text, name, language: 0)
+        for text in rule.texts {
+            prepare(rule, text.title, text.text, name, language: UInt32(pools.languages.count))
+            pools.languages.append(LanguageTag(text.language))
+        }
+        compiled.fragments = PoolRange(start: UInt32(start), count: UInt32(pools.fragments.count - start))
+    }
+
+    private mutating func prepare(_ rule: Rule, _ title: String, _ text: String, _ app: String, language: UInt32) {
+        let start = pools.bytes.count
+        let split = MessageBytes.append(
+            id: rule.key,
+            title: TextTemplate.filled(title, app: app, target: rule.target),
+            text: TextTemplate.filled(text, app: app, target: rule.target),
+            to: &pools.bytes
+        )
+        pools.fragments.append(Fragment(language: language, start: start, split: split, end: pools.bytes.count))
+    }
+
+    private static func distinct(_ platforms: [Int32]) -> [Int32] {
+        Array(Set(platforms)).sorted()
+    }
+}
+
+/// The elements of a condition; `nil` for none.
+private func elements<Element>(
+    _ list: [Element]?,
+    _ column: String,
+    _ row: String
+) throws(PolicyError) -> [Element]? {
+    guard let list else { return nil }
+    guard !list.isEmpty else {
+        throw PolicyError(row: row, reason: "has an empty list of \(column); no condition is null")
+    }
+    return list
+}
+
+extension [UInt16] {
+    /// Appends the letters of regions, each once, and tells where they are; an empty run for no condition.
+    mutating func appendRun(ofCodes codes: [String]?, _ row: String) throws(PolicyError) -> PoolRange {
+        guard let codes = try elements(codes, "regions", row) else { return .empty }
+        let start = count
+        for code in codes {
+            guard let region = Region(code: code) else {
+                throw PolicyError(row: row, reason: "has the region \"\(code)\", which is no assigned country code")
+            }
+            if !self[start...].contains(region.letters) { append(region.letters) }
+        }
+        return PoolRange(start: UInt32(start), count: UInt32(count - start))
+    }
+}
+
+/// The ranges and the target of a rule, read from their texts.
+struct RuleRanges {
+    let versions: [VersionInterval]
+    let builds: [VersionInterval]
+    let os: [VersionInterval]
+    let target: VersionKey?
+
+    init(_ rule: Rule) throws(PolicyError) {
+        versions = try Self.intervals(rule.versions, "versions", rule)
+        builds = try Self.intervals(rule.builds, "builds", rule)
+        os = try Self.intervals(rule.os, "os", rule)
+        guard let target = rule.target else {
+            self.target = nil
+            return
+        }
+        guard let version = AppVersion(target) else {
+            throw PolicyError(row: "rule \(rule.key)", reason: "has the target \"\(target)\", which cannot be read")
+        }
+        self.target = version.key
+    }
+
+    /// The bounds that the versions of clients are ranked by.
+    var versionBounds: [VersionKey] {
+        Self.bounds(versions) + (target.map { [$0] } ?? [])
+    }
+
+    static func bounds(_ intervals: [VersionInterval]) -> [VersionKey] {
+        intervals.flatMap { [$0.lower, $0.upper] }.filter { $0 != .minimum && $0 != .maximum }
+    }
+
+    private static func intervals(
+        _ text: String?,
+        _ column: String,
+        _ rule: Rule
+    ) throws(PolicyError) -> [VersionInterval] {
+        guard let text else { return [] }
+        do {
+            return try VersionRange(text).intervals
+        } catch {
+            throw PolicyError(row: "rule \(rule.key)", reason: "\(column): \(error.message)")
+        }
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Synchronization
+
+/// A policy made ready to answer checks: immutable, indexed, its messages prepared as bytes.
+///
+/// A check looks its app up by bundle, then asks the index of the app's rules, and that of the rules for every app, for
+/// those that the client may meet; only these are compared. What belongs to one app is compiled on its own, so a policy
+/// in which few apps differ from the one before shares all others with it.
+public final class CompiledPolicy: Sendable {
+    /// The number of the last change that is in the policy.
+    public let revision: Int64
+
+    /// A text that differs whenever the policy does.
+    public let token: String
+
+    /// Differs from that of any other compiled policy of this process.
+    public let serialNumber: UInt64
+    private static let lastSerialNumber = Atomic<UInt64>(0)
+
+    /// How many apps the policy has.
+    public let appCount: Int
+
+    /// How many rules the policy has, enabled or not.
+    public let ruleCount: Int
+
+    /// How many releases the policy has.
+    public let releaseCount: Int
+
+    let apps: [CompiledApp]
+    let appNumbers: NameTable
+    let platformNumbers: PlatformNumbers
+    let hashSeed: UInt64
+
+    /// `nil` where there are none.
+    let rulesForEveryApp: RuleGroup?
+
+    private init(revision: Int64, token: String, _ compiler: PolicyCompiler) {
+        self.revision = revision
+        self.token = token
+        serialNumber = Self.lastSerialNumber.add(1, ordering: .relaxed).newValue
+        apps = compiler.apps
+        appNumbers = compiler.appNumbers
+        platformNumbers = compiler.platformNumbers
+        hashSeed = compiler.hashSeed
+        rulesForEveryApp = compiler.rulesForEveryApp
+        appCount = apps.count { $0.row != nil }
+        ruleCount = apps.reduce(rulesForEveryApp?.rows.count ?? 0) { $0 + ($1.rules?.rows.count ?? 0) }
+        releaseCount = apps.reduce(0) { $0 + $1.releaseRows.count }
+    }
+
+    /// Compiles a policy.
+    ///
+    /// - Parameters:
+    ///   - policy: The rows.
+    ///   - hashSeed: The secret of the hashes in the indexes; answers do not depend on it.
+    /// - Throws: `PolicyError` that names the row which means nothing: a range, a version, a region that cannot be
+    ///   read, an empty list, or an app or rule that is there twice.
+    public convenience init(_ policy: Policy, hashSeed: UInt64 = .random(in: .min ... .max)) throws(PolicyError) {
+        var compiler = PolicyCompiler(hashSeed: hashSeed)
+        try compiler.compile(policy)
+        self.init(revision: policy.revision, token: policy.token, compiler)
+    }
+
+    /// Compiles what differs from this policy, and shares the rest with it.
+    ///
+    /// - Throws: as ``init(_:hashSeed:)`` does.
+    public func updated(with update: PolicyUpdate) throws(PolicyError) -> CompiledPolicy {
+        var compiler = PolicyCompiler(continuing: self)
+        try compiler.compile(
+            update.policy,
+            bundles: update.bundles,
+            includesRulesForEveryApp: update.includesRulesForEveryApp
+        )
+        return CompiledPolicy(revision: update.policy.revision, token: update.policy.token, compiler)
+    }
+
+    /// The rows that the policy was compiled from, in the order of bundles, of releases and of messages.
+    public var policy: Policy {
+        let apps = apps.sorted { UTF8Text($0.bundle) < UTF8Text($1.bundle) }
+        return Policy(
+            revision: revision,
+            token: token,
+            apps: apps.compactMap(\.row),
+            releases: apps.flatMap(\.releaseRows).sorted { $0.id < $1.id },
+            rules: (apps.flatMap { $0.rules?.rows ?? [] } + (rulesForEveryApp?.rows ?? [])).sorted(by: Rule.precedes)
+        )
+    }
+
+    /// The key of a rule.
+    ///
+    /// - Parameter place: One that an answer of this policy told.
+    public func ruleKey(at place: RulePlace) -> String {
+        group(of: place, apps)?.rows[Int(place.number)].key ?? ""
+    }
+
+    private func group(of place: RulePlace, _ apps: [CompiledApp]) -> RuleGroup? {
+        place.app < 0 ? rulesForEveryApp : apps[Int(place.app)].rules
+    }
+}
+
+/// The part of a compiled policy that is about one app, or about every app.
+///
+/// Policies share the sections in which they do not differ, so whoever keeps what was made of a section can tell whether
+/// it still holds.
+public struct PolicySection: Sendable {
+    /// What the section was compiled to; the same object in policies that share it.
+    private let compiled: any AnyObject & Sendable
+
+    /// The app's row, if it has one.
+    public let app: App?
+    /// The rows of the app's releases.
+    public let releases: [Release]
+    /// The rules, in the order of their messages.
+    public let rules: [Rule]
+
+    init(_ app: CompiledApp) {
+        compiled = app
+        self.app = app.row
+        releases = app.releaseRows
+        rules = app.rules?.rows ?? []
+    }
+
+    init(_ group: RuleGroup) {
+        compiled = group
+        app = nil
+        releases = []
+        rules = group.rows
+    }
+
+    /// What tells the section apart from others for as long as one of the policies that share it lives.
+    public var id: ObjectIdentifier { ObjectIdentifier(compiled) }
+}
+
+extension CompiledPolicy {
+    /// All sections that hold anything, in an order that stays from one policy to the next.
+    public var sections: [PolicySection] {
+        let ofApps = apps.filter { $0.row != nil || !$0.releaseRows.isEmpty || $0.rules != nil }
+        return ofApps.map { PolicySection($0) } + (rulesForEveryApp.map { [PolicySection($0)] } ?? [])
+    }
+}

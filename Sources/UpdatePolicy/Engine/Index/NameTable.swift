@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// The numbers of some names, found by their bytes; ASCII case does not count.
+///
+/// An open-addressed hash table over one array of bytes. Names come from the policy, and the seed of their hashes is
+/// secret, so nobody can choose them to collide.
+struct NameTable: Sendable {
+    private let hashSeed: UInt64
+    private var bytes: [UInt8] = []
+    private var ends: [Int] = []
+    private var hashes: [UInt64] = []
+    private var slots: [Int32] = [Int32](repeating: -1, count: 8)
+
+    init(hashSeed: UInt64) {
+        self.hashSeed = hashSeed
+    }
+
+    /// How many names there are; their numbers are 0 up to it.
+    var count: Int { ends.count }
+
+    /// The number of a name, or `nil` where it is not in the table.
+    @inline(__always)
+    func number(of name: UnsafeRawBufferPointer) -> Int? {
+        if ends.isEmpty { return nil }
+        let hash = hash(name)
+        var slot = Int(truncatingIfNeeded: hash) & (slots.count &- 1)
+        while true {
+            let number = Int(slots[slot])
+            if number < 0 { return nil }
+            if hashes[number] == hash, isName(number, name) { return number }
+            slot = (slot &+ 1) & (slots.count &- 1)
+        }
+    }
+
+    /// The number of a name, or `nil` where it is not in the table.
+    func number(of name: String) -> Int? {
+        name.withBytes { number(of: $0) }
+    }
+
+    /// The number of a name, which is added where it is not in the table.
+    mutating func insert(_ name: String) -> Int {
+        if let number = number(of: name) { return number }
+        if (count + 1) * 2 > slots.count { grow() }
+        let hash = name.withBytes(hash)
+        bytes.append(contentsOf: name.utf8.lazy.map(ASCII.lowercased))
+        ends.append(bytes.count)
+        hashes.append(hash)
+        place(count - 1)
+        return count - 1
+    }
+
+    private mutating func grow() {
+        slots = [Int32](repeating: -1, count: slots.count * 2)
+        for number in 0..<count { place(number) }
+    }
+
+    private mutating func place(_ number: Int) {
+        var slot = Int(truncatingIfNeeded: hashes[number]) & (slots.count - 1)
+        while slots[slot] >= 0 { slot = (slot + 1) & (slots.count - 1) }
+        slots[slot] = Int32(number)
+    }
+
+    private func isName(_ number: Int, _ name: UnsafeRawBufferPointer) -> Bool {
+        let start = number == 0 ? 0 : ends[number &- 1]
+        guard ends[number] &- start == name.count else { return false }
+        return bytes.withUnsafeBytes { bytes in
+            for offset in 0..<name.count where bytes[start &+ offset] != ASCII.lowercased(name[offset]) {
+                return false
+            }
+            return true
+        }
+    }
+
+    private func hash(_ name: UnsafeRawBufferPointer) -> UInt64 {
+        var hash = ByteHash(seed: hashSeed)
+        hash.combineIgnoringCase(name)
+        return hash.value
+    }
+}
+
+/// The numbers of the platforms that a policy names.
+struct PlatformNumbers: Sendable {
+    private var names: NameTable
+    private let otherNamesOfIOS: Int32
+
+    init(hashSeed: UInt64) {
+        names = NameTable(hashSeed: hashSeed)
+        _ = names.insert("ios")
+        for name in Platform.otherNamesOfIOS { _ = names.insert(name) }
+        otherNamesOfIOS = Int32(names.count)
+    }
+
+    /// The number of a platform; -1 where the policy does not name it.
+    @inline(__always)
+    func number(of platform: UTF8Text?) -> Int32 {
+        guard let platform, let number = platform.string.withBytes({ names.number(of: $0) }) else { return -1 }
+        return canonical(number)
+    }
+
+    /// The number of a platform, which is added where it is not known yet.
+    mutating func insert(_ platform: String) -> Int32 {
+        canonical(names.insert(platform))
+    }
+
+    @inline(__always)
+    private func canonical(_ number: Int) -> Int32 {
+        number < otherNamesOfIOS ? 0 : Int32(truncatingIfNeeded: number)
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+extension CompiledPolicy {
+    /// The app that a client names, if the policy has anything about it.
+    @inline(__always)
+    func app(of client: borrowing Client) -> CompiledApp? {
+        guard let bundle = client.bundle, let number = bundle.string.withBytes({ appNumbers.number(of: $0) }) else {
+            return nil
+        }
+        return apps[number]
+    }
+
+    /// The rules whose messages a client gets, in order, and which of them lock it out.
+    func sentRules(_ client: borrowing Client, _ app: CompiledApp?, at time: Int64) -> [SentRule] {
+        if let app, app.isPaused { return [] }
+        let platform = platformNumbers.number(of: client.platformText)
+        var sent: [SentRule] = []
+        if let app, let group = app.rules {
+            group.appendMatches(client, app, platform, time, place: Int32(truncatingIfNeeded: app.number), to: &sent)
+        }
+        if let group = rulesForEveryApp {
+            let count = sent.count
+            group.appendMatches(client, app, platform, time, place: -1, to: &sent)
+            if count > 0, sent.count > count, let app, let own = app.rules {
+                sent = merged(sent[..<count], of: own, sent[count...], of: group)
+            }
+        }
+        for index in sent.indices {
+            guard let group = group(of: sent[index].place, app) else { continue }
+            let number = Int(sent[index].place.number)
+            let flags = group.rules[number].flags
+            if flags.contains(.lockout) {
+                sent[index].lockout = group.isLockedOut(by: number, client, app, platform, time)
+            }
+            if flags.contains(.final) {
+                sent.removeSubrange((index + 1)...)
+                break
+            }
+        }
+        return sent
+    }
+
+    /// The group of a rule that a client of an app was sent.
+    @inline(__always)
+    func group(of place: RulePlace, _ app: CompiledApp?) -> RuleGroup? {
+        place.app < 0 ? rulesForEveryApp : app?.rules
+    }
+
+    /// The rules of an app and those for every app in one order.
+    private func merged(
+        _ left: ArraySlice<SentRule>,
+        of leftGroup: RuleGroup,
+        _ right: ArraySlice<SentRule>,
+        of rightGroup: RuleGroup
+    ) -> [SentRule] {
+        var merged: [SentRule] = []
+        merged.reserveCapacity(left.count + right.count)
+        var left = left
+        var right = right
+        while let own = left.first, let general = right.first {
+            let isGeneralFirst = Rule.precedes(
+                rightGroup.rows[Int(general.place.number)],
+                leftGroup.rows[Int(own.place.number)]
+            )
+            merged.append(isGeneralFirst ? right.removeFirst() : left.removeFirst())
+        }
+        return merged + left + right
+    }
+}
+
+/// A list of the numbers of rules that needs no memory of its own while it is short.
+struct RuleNumbers {
+    private typealias Inline = (
+        UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64
+    )
+
+    private static let inlineCapacity = MemoryLayout<Inline>.size / MemoryLayout<UInt32>.size
+
+    private(set) var count = 0
+    private var inline: Inline = (0, 0, 0, 0, 0, 0, 0, 0)
+    private var overflow: [UInt32] = []
+
+    @inline(__always)
+    subscript(index: Int) -> UInt32 {
+        if index >= Self.inlineCapacity { return overflow[index &- Self.inlineCapacity] }
+        return withUnsafeBytes(of: inline) { $0.load(fromByteOffset: index &* 4, as: UInt32.self) }
+    }
+
+    @inline(__always)
+    mutating func append(_ number: UInt32) {
+        if count < Self.inlineCapacity {
+            let offset = count &* 4
+            withUnsafeMutableBytes(of: &inline) { $0.storeBytes(of: number, toByteOffset: offset, as: UInt32.self) }
+        } else {
+            overflow.append(number)
+        }
+        count &+= 1
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// The conditions of a rule as a check compares them: integers and runs of shared arrays, nothing that is counted.
+///
+/// An empty run is no condition.
+struct CompiledRule: Sendable {
+    /// The bits of `flags`.
+    struct Flags: OptionSet, Sendable {
+        let rawValue: UInt8
+
+        static let enabled = Flags(rawValue: 1 << 0)
+        static let hasTarget = Flags(rawValue: 1 << 1)
+        static let lockout = Flags(rawValue: 1 << 2)
+        static let needsWayOut = Flags(rawValue: 1 << 3)
+        static let final = Flags(rawValue: 1 << 4)
+        static let linksToStore = Flags(rawValue: 1 << 5)
+        static let namesApp = Flags(rawValue: 1 << 6)
+    }
+
+    var flags: Flags = []
+    var rollout: UInt16 = 10_000
+
+    var versions = PoolRange.empty
+    var builds = PoolRange.empty
+    var os = PoolRange.empty
+    var platforms = PoolRange.empty
+    var regions = PoolRange.empty
+    var languages = PoolRange.empty
+    var attributes = PoolRange.empty
+    var steps = PoolRange.empty
+
+    /// The prepared messages: the rule's own, then its translations.
+    var fragments = PoolRange.empty
+
+    /// The ranks of versions below the target; of all versions where there is none.
+    var targetRank = UInt32.max
+
+    /// The place of the target in the pool of targets.
+    var target: UInt32 = 0
+
+    var soak: Int64 = 0
+    var startsAt = Int64.min
+    var endsAt = Int64.max
+}
+
+/// The arrays that the compiled rules of one group share.
+struct RulePools: Sendable {
+    /// The secret of the hashes that rules are filed under.
+    let hashSeed: UInt64
+
+    var intervals: [RankInterval] = []
+    var platforms: [Int32] = []
+    var regions: [UInt16] = []
+    var languages: [LanguageTag] = []
+    var attributes: [CompiledAttribute] = []
+    var steps: [CompiledStep] = []
+    var targets: [VersionKey] = []
+    var fragments: [Fragment] = []
+
+    /// The prepared bytes of all messages.
+    var bytes: [UInt8] = []
+
+    /// For each rule its prepared link, from the comma before the name on; empty where it has none of its own.
+    var links: [Range<Int>] = []
+
+    init(hashSeed: UInt64) {
+        self.hashSeed = hashSeed
+    }
+}
+
+extension Array {
+    /// Appends elements and tells where they are.
+    mutating func appendRun(_ elements: some Sequence<Element>) -> PoolRange {
+        let start = count
+        append(contentsOf: elements)
+        return PoolRange(start: UInt32(start), count: UInt32(count - start))
+    }
+}
+
+/// A run of elements in an array that many rules or releases share.
+struct PoolRange: Sendable {
+    var start: UInt32 = 0
+    var count: UInt32 = 0
+
+    static let empty = PoolRange()
+
+    @inline(__always)
+    var isEmpty: Bool { count == 0 }
+
+    @inline(__always)
+    var indices: Range<Int> { Int(start)..<Int(start &+ count) }
+}
+
+/// A condition on an attribute, as a check compares it.
+struct CompiledAttribute: Sendable {
+    let name: UTF8Text
+    let values: [UTF8Text]
+}
+
+/// A planned change of a rollout, as a check compares it.
+struct CompiledStep: Sendable {
+    let at: Int64
+    let rollout: UInt16
+}
+
+/// Where the prepared bytes of a message lie: all of it up to the link.
+///
+/// The name of the text's member differs between answer shapes; it is put in where the bytes are split.
+struct Fragment: Sendable {
+    /// The language, among those of all translations; unused in a rule's own text.
+    var language: UInt32
+    var start: Int
+    var split: Int
+    var end: Int
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// The releases of one app on one platform that somebody can get at some time, the greatest first.
+///
+/// Greatest is by version, then by build (none is below any); of equal ones the lowest id comes first.
+struct ReleaseList: Sendable {
+    /// What holds against a release when the client's region or operating system is not known.
+    enum Judgement {
+        /// Nothing: a target may ask for it.
+        case lenient
+        /// A condition on it: it is no way out.
+        case strict
+    }
+
+    let platform: Int32
+    let releases: [CompiledRelease]
+    /// The regions of all releases in the list.
+    let regions: [UInt16]
+
+    /// The place of the greatest release that a client can get and that has been live for `soak`.
+    func offer(to client: borrowing Client, at time: Int64, soak: Int64, _ judgement: Judgement) -> Int? {
+        for index in releases.indices
+        where isLive(index, at: time, soak: soak) && isInstallable(index, by: client, judgement) {
+            return index
+        }
+        return nil
+    }
+
+    private func isLive(_ index: Int, at time: Int64, soak: Int64) -> Bool {
+        let (reached, overflow) = releases[index].liveAt.addingReportingOverflow(soak)
+        return !overflow && reached <= time && time < releases[index].withdrawnAt
+    }
+
+    private func isInstallable(_ index: Int, by client: borrowing Client, _ judgement: Judgement) -> Bool {
+        if !releases[index].regions.isEmpty {
+            if let region = client.region {
+                guard regions[releases[index].regions.indices].contains(region.letters) else { return false }
+            } else if judgement == .strict {
+                return false
+            }
+        }
+        if let minOS = releases[index].minOS {
+            if let os = client.osKey { return !(os < minOS) }
+            return judgement == .lenient
+        }
+        return true
+    }
+}
+
+/// A release as offers compare it.
+struct CompiledRelease: Sendable {
+    let version: VersionKey
+    /// Where the versions with its numbers begin.
+    let family: VersionKey
+    let build: VersionKey?
+    let minOS: VersionKey?
+    /// An empty run is everywhere.
+    let regions: PoolRange
+    let liveAt: Int64
+    let withdrawnAt: Int64
+    /// The place among the rows of the app's releases.
+    let row: Int
+
+    /// Whether the release is above a client: by its numbers, or by its build where the versions are equal or the
+    /// client's cannot be read.
+    ///
+    /// Pre-releases do not count: an app that calls itself 1.2.0-play may be the very release 1.2.0.
+    func isAbove(_ client: borrowing Client) -> Bool {
+        if let version = client.versionKey {
+            if version < family { return true }
+            if version != self.version { return false }
+        }
+        guard let build, let clientBuild = client.buildKey else { return false }
+        return clientBuild < build
+    }
+}
+
+extension CompiledPolicy {
+    /// The client's version as the releases of its app on its platform spell it; `nil` where none has that version.
+    ///
+    /// Every release counts, also one that is staged, withdrawn, or not live yet.
+    public func releaseVersion(of client: borrowing Client) -> String? {
+        guard let app = app(of: client), let version = client.versionKey else { return nil }
+        let platform = platformNumbers.number(of: client.platformText)
+        return app.releaseVersions[ReleaseVersion(platform: platform, version: version)]
+    }
+}
+
+/// A version on a platform.
+struct ReleaseVersion: Hashable, Sendable {
+    /// The number of the platform.
+    let platform: Int32
+    /// The version, whatever its spelling.
+    let version: VersionKey
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+extension RuleGroup {
+    /// Appends the rules that a client meets, in order, each once.
+    func appendMatches(
+        _ client: borrowing Client,
+        _ app: CompiledApp?,
+        _ platform: Int32,
+        _ time: Int64,
+        place: Int32,
+        to matched: inout [SentRule]
+    ) {
+        let facts = CheckFacts(client, platform: platform, time: time, on: scales)
+        var candidates = RuleNumbers()
+        appendCandidates(for: client, facts, to: &candidates)
+        let start = matched.count
+        for index in 0..<candidates.count {
+            let number = candidates[index]
+            if firstUnmetCondition(of: Int(number), by: client, facts, app) == nil {
+                matched.append(SentRule(place: RulePlace(app: place, number: number), lockout: false))
+            }
+        }
+        if matched.count > start + 1 { Self.order(&matched, from: start) }
+    }
+
+    /// Sorts the rules from a place on, and drops those that were found twice.
+    private static func order(_ matched: inout [SentRule], from start: Int) {
+        matched[start...].sort { $0.place.number < $1.place.number }
+        var end = start + 1
+        for index in (start + 1)..<matched.count where matched[index].place != matched[end - 1].place {
+            matched[end] = matched[index]
+            end += 1
+        }
+        matched.removeSubrange(end...)
+    }
+
+    /// The first condition of a rule, in the order of judgement, that a check does not meet; `nil` where it meets all.
+    func firstUnmetCondition(
+        of number: Int,
+        by client: borrowing Client,
+        _ facts: CheckFacts,
+        _ app: CompiledApp?
+    ) -> Condition? {
+        let rule = rules[number]
+        if let condition = firstUnmetFact(rule, facts) { return condition }
+        if !rule.languages.isEmpty, !holdsLanguage(rule, client) { return .languages }
+        if !rule.attributes.isEmpty, firstUnmetAttribute(rule, client) != nil { return .attributes }
+        if let condition = firstUnmetOccasion(rule, client, facts, app, at: facts.time) { return condition }
+        if !isInRollout(number, client, at: facts.time) { return .rollout }
+        if !rule.flags.contains(.enabled) { return .enabled }
+        if let app, app.isPaused { return .paused }
+        return nil
+    }
+
+    /// The first condition on what a client is, in the order of judgement, that is not met.
+    @inline(__always)
+    func firstUnmetFact(_ rule: CompiledRule, _ facts: CheckFacts) -> Condition? {
+        if !rule.platforms.isEmpty, !holds(rule.platforms, platform: facts.platform) { return .platforms }
+        if !rule.versions.isEmpty, !holds(rule.versions, facts.versionRank) { return .versions }
+        if !rule.builds.isEmpty, !holds(rule.builds, facts.buildRank) { return .builds }
+        if !rule.os.isEmpty, !holds(rule.os, facts.osRank) { return .os }
+        if !rule.regions.isEmpty, !holds(rule.regions, region: facts.region) { return .regions }
+        return nil
+    }
+
+    /// The first condition that changes with time, in the order of judgement, that is not met.
+    @inline(__always)
+    func firstUnmetOccasion(
+        _ rule: CompiledRule,
+        _ client: borrowing Client,
+        _ facts: CheckFacts,
+        _ app: CompiledApp?,
+        at time: Int64
+    ) -> Condition? {
+        if rule.flags.contains(.hasTarget) {
+            if facts.versionRank >= rule.targetRank { return .targetReached }
+            if !isTargetOffered(rule, client, facts.platform, app, at: time) { return .targetNotOffered }
+        }
+        if time < rule.startsAt { return .startsAt }
+        if time >= rule.endsAt { return .endsAt }
+        return nil
+    }
+
+    @inline(__always)
+    private func holds(_ intervals: PoolRange, _ rank: UInt32) -> Bool {
+        for index in intervals.indices where pools.intervals[index].contains(rank) { return true }
+        return false
+    }
+
+    @inline(__always)
+    private func holds(_ platforms: PoolRange, platform: Int32) -> Bool {
+        for index in platforms.indices where pools.platforms[index] == platform { return true }
+        return false
+    }
+
+    @inline(__always)
+    private func holds(_ regions: PoolRange, region: UInt16) -> Bool {
+        for index in regions.indices where pools.regions[index] == region { return true }
+        return false
+    }
+
+    private func holdsLanguage(_ rule: CompiledRule, _ client: borrowing Client) -> Bool {
+        guard let language = client.language else { return false }
+        for index in rule.languages.indices where language.matches(pools.languages[index]) { return true }
+        return false
+    }
+
+    /// The place of the first attribute, by name, that the client does not have as the rule asks.
+    func firstUnmetAttribute(_ rule: CompiledRule, _ client: borrowing Client) -> Int? {
+        for index in rule.attributes.indices {
+            guard let value = client.attribute(pools.attributes[index].name),
+                pools.attributes[index].values.contains(value)
+            else { return index }
+        }
+        return nil
+    }
+
+    private func isTargetOffered(
+        _ rule: CompiledRule,
+        _ client: borrowing Client,
+        _ platform: Int32,
+        _ app: CompiledApp?,
+        at time: Int64
+    ) -> Bool {
+        guard let app, let list = app.releaseList(onPlatform: platform),
+            let offer = app.releases[list].offer(to: client, at: time, soak: rule.soak, .lenient)
+        else { return false }
+        return !(app.releases[list].releases[offer].version < pools.targets[Int(rule.target)])
+    }
+
+    /// The rollout of a rule that is in force at a time, in hundredths of a percent.
+    func rollout(of rule: CompiledRule, at time: Int64) -> UInt16 {
+        for index in rule.steps.indices.reversed() where pools.steps[index].at <= time {
+            return pools.steps[index].rollout
+        }
+        return rule.rollout
+    }
+
+    private func isInRollout(_ number: Int, _ client: borrowing Client, at time: Int64) -> Bool {
+        let rollout = rollout(of: rules[number], at: time)
+        if rollout >= 10_000 { return true }
+        guard rollout > 0, let install = client.install else { return false }
+        return Bucket(key: rows[number].key, install: install).number < Int(rollout)
+    }
+
+    /// Whether a rule that a client meets locks it out.
+    func isLockedOut(
+        by number: Int,
+        _ client: borrowing Client,
+        _ app: CompiledApp?,
+        _ platform: Int32,
+        _ time: Int64
+    ) -> Bool {
+        guard rules[number].flags.contains(.needsWayOut) else { return true }
+        if case .open = wayOut(of: rules[number], client, app, platform, time) { return true }
+        return false
+    }
+
+    /// Whether a client could leave the lockout of a rule that it meets.
+    func wayOut(
+        of rule: CompiledRule,
+        _ client: borrowing Client,
+        _ app: CompiledApp?,
+        _ platform: Int32,
+        _ time: Int64
+    ) -> WayOut {
+        guard let app, let list = app.releaseList(onPlatform: platform),
+            let offer = app.releases[list].offer(to: client, at: time, soak: rule.soak, .strict)
+        else { return .noOffer }
+        let release = app.releases[list].releases[offer]
+        guard release.isAbove(client) else { return .notAbove(offer) }
+        return matches(rule, release) ? .matches(offer) : .open(offer)
+    }
+
+    /// Whether a rule that a client meets would also be met with a release in place of what the client has.
+    private func matches(_ rule: CompiledRule, _ release: CompiledRelease) -> Bool {
+        let rank = scales.versions.rank(of: release.version)
+        if !rule.versions.isEmpty, !holds(rule.versions, rank) { return false }
+        if !rule.builds.isEmpty, let build = release.build, !holds(rule.builds, scales.builds.rank(of: build)) {
+            return false
+        }
+        return !rule.flags.contains(.hasTarget) || rank < rule.targetRank
+    }
+}
+
+/// What a check compares rules with: the client in the terms of one group of rules, and the time.
+struct CheckFacts {
+    let time: Int64
+    /// The number of the client's platform; -1 where it sent none, or none that the policy knows.
+    let platform: Int32
+    /// The letters of the client's region; 0 for none.
+    let region: UInt16
+    let versionRank: UInt32
+    let buildRank: UInt32
+    let osRank: UInt32
+
+    init(_ client: borrowing Client, platform: Int32, time: Int64, on scales: RuleScales) {
+        self.time = time
+        self.platform = platform
+        region = client.region?.letters ?? 0
+        versionRank = client.versionKey.map { scales.versions.rank(of: $0) } ?? RankInterval.unreadable
+        buildRank = client.buildKey.map { scales.builds.rank(of: $0) } ?? RankInterval.unreadable
+        osRank = client.osKey.map { scales.os.rank(of: $0) } ?? RankInterval.unreadable
+    }
+}
+
+/// A condition of a rule, in the order in which they are judged.
+enum Condition: UInt8 {
+    case platforms
+    case versions
+    case builds
+    case os
+    case regions
+    case languages
+    case attributes
+    /// The target, for the client is not below it.
+    case targetReached
+    /// The target, for no release that reaches it is offered.
+    case targetNotOffered
+    case startsAt
+    case endsAt
+    case rollout
+    case enabled
+    case paused
+}
+
+/// Whether a client that a rule locks out could leave the lockout by an update; with the place of the offer.
+enum WayOut {
+    /// It could, with the offer.
+    case open(Int)
+    /// Nothing is offered to it.
+    case noOffer
+    /// The offer is not above what it has.
+    case notAbove(Int)
+    /// The rule would match the client with the offer as well.
+    case matches(Int)
+}

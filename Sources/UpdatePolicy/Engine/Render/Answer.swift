@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// What an answer held, for those who count answers.
+public struct AnswerSummary: Sendable, Equatable {
+    /// The app's bundle as the policy spells it; `nil` where the app is not in the policy.
+    public let bundle: String?
+
+    /// The rules whose messages were sent, in order.
+    public let sent: [SentRule]
+
+    /// How many messages were sent.
+    public var messages: Int { sent.count }
+
+    /// How many of them lock the client out.
+    public var lockouts: Int { sent.count { $0.lockout } }
+}
+
+/// A rule whose message was sent.
+public struct SentRule: Sendable, Hashable {
+    /// Where the rule is in the compiled policy, for `CompiledPolicy.ruleKey(at:)`.
+    public let place: RulePlace
+
+    /// Whether the message locks the client out.
+    public internal(set) var lockout: Bool
+}
+
+/// Where a rule is in a compiled policy; it means nothing in another.
+public struct RulePlace: Sendable, Hashable {
+    /// The number of the rule's app; -1 for the rules for every app.
+    public let app: Int32
+
+    /// The number of the rule among those of its app, or of every app.
+    public let number: UInt32
+}
+
+/// The names that an answer uses.
+public enum AnswerShape: Sendable {
+    /// The names of the contract.
+    case standard
+
+    /// Those of the 2013 original, whose text is called `message`, and whose client cannot read an empty list: no match
+    /// is an empty object.
+    case legacy
+}
+
+/// A message for the user of a client.
+public struct Message: Sendable, Equatable {
+    /// The key of the rule it comes from.
+    public let id: String
+
+    /// The title, in the client's language where there is a translation.
+    public let title: String
+
+    /// The text, in the same language as the title.
+    public let text: String
+
+    /// The link to follow, if there is one.
+    public let link: String?
+
+    /// Whether the app is to be unusable until it is updated.
+    public let lockout: Bool
+
+    /// A message with these members.
+    public init(id: String, title: String, text: String, link: String? = nil, lockout: Bool = false) {
+        self.id = id
+        self.title = title
+        self.text = text
+        self.link = link
+        self.lockout = lockout
+    }
+}

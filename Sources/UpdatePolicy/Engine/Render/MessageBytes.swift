@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// The pieces of an answer's JSON, which begin and end where prepared bytes are put in.
+enum MessageBytes {
+    static let textName = Array("text".utf8)
+    static let legacyTextName = Array("message".utf8)
+    static let opening = Array(#"{"messages":["#.utf8)
+    static let closing = Array("]}".utf8)
+    static let emptyLegacyAnswer = Array("{}".utf8)
+    static let lockout = Array(#","lockout":true"#.utf8)
+
+    /// Appends a message up to its link, but for the name of the text's member.
+    ///
+    /// - Returns: Where the name must be put in.
+    static func append(id: String, title: String, text: String, to bytes: inout [UInt8]) -> Int {
+        bytes += #"{"id":"#.utf8
+        JSONString.append(id, to: &bytes)
+        bytes += #","title":"#.utf8
+        JSONString.append(title, to: &bytes)
+        bytes += #",""#.utf8
+        let split = bytes.count
+        bytes += #"":"#.utf8
+        JSONString.append(text, to: &bytes)
+        return split
+    }
+
+    /// Appends a link, from the comma before its name on.
+    static func append(link: String, to bytes: inout [UInt8]) {
+        bytes += #","link":"#.utf8
+        JSONString.append(link, to: &bytes)
+    }
+}
+
+extension RuleGroup {
+    /// The place of a rule's text for the client's language: 0 for the rule's own, else one more than that of a
+    /// translation.
+    @inline(__always)
+    func textPlace(of number: Int, _ client: borrowing Client) -> Int {
+        let fragments = rules[number].fragments
+        if fragments.count <= 1 { return 0 }
+        guard let language = client.language else { return 0 }
+        let languages = pools.fragments[fragments.indices].dropFirst().lazy.map { [pools] fragment in
+            pools.languages[Int(fragment.language)]
+        }
+        return language.lookup(in: languages).map { $0 + 1 } ?? 0
+    }
+
+    /// Appends a rule's prepared message, up to its text, with the name of the member that holds the text.
+    @inline(__always)
+    func appendMessage(of number: Int, _ place: Int, textName: [UInt8], to bytes: inout [UInt8]) {
+        let fragment = pools.fragments[rules[number].fragments.indices.lowerBound + place]
+        append(fragment.start..<fragment.split, to: &bytes)
+        bytes += textName
+        append(fragment.split..<fragment.end, to: &bytes)
+    }
+
+    /// Appends a rule's prepared link; nothing where it has none of its own.
+    @inline(__always)
+    func appendLink(of number: Int, to bytes: inout [UInt8]) {
+        append(pools.links[number], to: &bytes)
+    }
+
+    @inline(__always)
+    private func append(_ range: Range<Int>, to bytes: inout [UInt8]) {
+        if range.isEmpty { return }
+        pools.bytes.withUnsafeBufferPointer { prepared in
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: prepared[range]))
+        }
+    }
+}
