@@ -35,24 +35,26 @@ struct FigureTests {
     func width() {
         var table = TextTable("A", "B")
         table.add("12345678", "x")
-        #expect(Bar.width(behind: table, on: Terminal(width: 40, usesColor: false)) == 27)
-        #expect(Bar.width(behind: table, on: Terminal(width: 120, usesColor: false)) == 40)
-        #expect(Bar.width(behind: table, on: Terminal(width: 20, usesColor: false)) == nil)
-        #expect(Bar.width(behind: table, on: .file) == 40)
-        var withBar = TextTable("A", "B")
-        withBar.add(cells: ["1", ""], bar: "##..")
-        #expect(withBar.text(for: .file) == "A  B\n1     ##..")
+        #expect(table.barWidth(on: .file) == nil, "no row has a bar")
+        table.add(cells: ["1", ""], bar: Bar([(0.5, "#", .green)]))
+        #expect(table.barWidth(on: Terminal(width: 40, usesColor: false)) == 27)
+        #expect(table.barWidth(on: Terminal(width: 120, usesColor: false)) == 40)
+        #expect(table.barWidth(on: Terminal(width: 20, usesColor: false)) == nil)
+        #expect(table.barWidth(on: .file) == 40)
+        let lines = ["A         B", "12345678  x", "1            ##########.........."]
+        #expect(table.text(for: Terminal(width: 33, usesColor: false)) == lines.joined(separator: "\n"))
+        #expect(table.text(for: Terminal(width: 20, usesColor: false)) == "A         B\n12345678  x\n1")
     }
 
     @Test("are bars of the width that was asked for, with a mark for everything above nothing")
     func bars() {
         let plain = Terminal.file
-        #expect(Bar.text([(0.5, "!", .red), (0.25, "#", .green)], width: 8, on: plain) == "!!!!##..")
-        #expect(Bar.text([(0.001, "!", .red), (0.999, "#", .green)], width: 4, on: plain) == "!###")
-        #expect(Bar.text([(0, "!", .red)], width: 4, on: plain) == "....")
-        #expect(Bar.text([(1, "!", .red), (0.1, "#", .green)], width: 4, on: plain) == "!!!!")
+        #expect(Bar([(0.5, "!", .red), (0.25, "#", .green)]).text(width: 8, on: plain) == "!!!!##..")
+        #expect(Bar([(0.001, "!", .red), (0.999, "#", .green)]).text(width: 4, on: plain) == "!###")
+        #expect(Bar([(0, "!", .red)]).text(width: 4, on: plain) == "....")
+        #expect(Bar([(1, "!", .red), (0.1, "#", .green)]).text(width: 4, on: plain) == "!!!!")
         #expect(
-            Bar.text([(1, "#", .green)], width: 2, on: Terminal(width: 80, usesColor: true)) == "\u{1B}[32m##\u{1B}[0m"
+            Bar([(1, "#", .green)]).text(width: 2, on: Terminal(width: 80, usesColor: true)) == "\u{1B}[32m##\u{1B}[0m"
         )
     }
 

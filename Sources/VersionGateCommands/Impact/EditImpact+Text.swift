@@ -65,19 +65,15 @@ extension EditImpact {
         var table = TextTable(
             header: (apps ? ["APP"] : []) + ["VERSION", "PLATFORM", "CHECKS", "NEWLY LOCKED OUT"]
         )
-        func cells(_ row: PolicyImpact.Row) -> [String] {
-            (apps ? [row.group.bundle] : []) + [
-                row.group.versionText, row.group.platformText, NumberText.percent(Double(row.checks), of: whole),
-                NumberText.percent(row.ahead.newLockouts, of: Double(row.checks)),
-            ]
-        }
         let shown = rows.prefix(Self.mostRows)
-        var plain = table
-        for row in shown { plain.add(cells: cells(row)) }
-        let width = Bar.width(behind: plain, on: terminal)
         for row in shown {
             let part = row.checks > 0 ? row.ahead.newLockouts / Double(row.checks) : 0
-            table.add(cells: cells(row), bar: width.map { Bar.text([(part, "!", .red)], width: $0, on: terminal) })
+            let cells =
+                (apps ? [row.group.bundle] : []) + [
+                    row.group.versionText, row.group.platformText, NumberText.percent(Double(row.checks), of: whole),
+                    NumberText.percent(row.ahead.newLockouts, of: Double(row.checks)),
+                ]
+            table.add(cells: cells, bar: Bar([(part, "!", .red)]))
         }
         let more = rows.count - shown.count
         return table.text(for: terminal) + (more > 0 ? "\nand \(more) more" : "")

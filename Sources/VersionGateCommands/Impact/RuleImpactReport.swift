@@ -45,16 +45,17 @@ struct RuleImpactReport: Sendable {
         var table = TextTable(
             header: ["WHEN", "ROLLOUT", "REACHED"] + (rule.lockout ? ["LOCKED OUT", "NO WAY OUT"] : [])
         )
-        let cells = zip(impact.stages, impact.total).map { stage, reach in
-            [Self.name(of: stage), "\(stage.rollout) %", NumberText.percent(reach.messages, of: whole)]
+        for (stage, reach) in zip(impact.stages, impact.total) {
+            let cells =
+                [Self.name(of: stage), "\(stage.rollout) %", NumberText.percent(reach.messages, of: whole)]
                 + (rule.lockout
                     ? [
                         NumberText.percent(reach.lockouts, of: whole),
                         NumberText.percent(reach.withoutWayOut, of: whole),
                     ] : [])
+            table.add(cells: cells, bar: Self.bar(reach, of: whole))
         }
-        for row in cells { table.add(cells: row) }
-        return withBars(table, zip(cells, impact.total).map { ($0, $1, whole) }, terminal)
+        return table.text(for: terminal)
     }
 
     private func rowTable(_ terminal: Terminal) -> String {
@@ -67,18 +68,12 @@ struct RuleImpactReport: Sendable {
             header: (apps ? ["APP"] : []) + ["VERSION", "PLATFORM", "CHECKS", "NOW", "AT 100 %"]
                 + (rule.lockout ? ["LOCKED OUT", "NO WAY OUT"] : [])
         )
-        var rows: [(cells: [String], reach: RuleImpact.Reach, whole: Double)] = []
         for index in impact.rows.indices where shown.contains(index) {
             let row = impact.rows[index]
-            rows.append(
-                (
-                    cells(
-                        (apps ? [row.group.bundle] : []) + [row.group.versionText, row.group.platformText],
-                        row.checks,
-                        now: row.reach[0],
-                        everybody: row.reach[last]
-                    ), row.reach[last], Double(row.checks)
-                )
+            let names = (apps ? [row.group.bundle] : []) + [row.group.versionText, row.group.platformText]
+            table.add(
+                cells: cells(names, row.checks, now: row.reach[0], everybody: row.reach[last]),
+                bar: Self.bar(row.reach[last], of: Double(row.checks))
             )
         }
         let others = impact.rows.indices.filter { !shown.contains($0) }.map { impact.rows[$0] }
@@ -86,19 +81,13 @@ struct RuleImpactReport: Sendable {
             let checks = others.reduce(0) { $0 + $1.checks }
             let now = others.reduce(into: RuleImpact.Reach()) { $0 += $1.reach[0] }
             let everybody = others.reduce(into: RuleImpact.Reach()) { $0 += $1.reach[last] }
-            rows.append(
-                (
-                    cells(
-                        (apps ? ["others"] : []) + ["\(others.count) more", ""],
-                        checks,
-                        now: now,
-                        everybody: everybody
-                    ), everybody, Double(checks)
-                )
+            let names = (apps ? ["others"] : []) + ["\(others.count) more", ""]
+            table.add(
+                cells: cells(names, checks, now: now, everybody: everybody),
+                bar: Self.bar(everybody, of: Double(checks))
             )
         }
-        for row in rows { table.add(cells: row.cells) }
-        return withBars(table, rows, terminal)
+        return table.text(for: terminal)
     }
 
     private func cells(
@@ -119,23 +108,11 @@ struct RuleImpactReport: Sendable {
                 ] : [])
     }
 
-    /// The table with a bar behind each row, as wide as the terminal leaves room for; none where that is too little.
-    private func withBars(
-        _ table: TextTable,
-        _ rows: [(cells: [String], reach: RuleImpact.Reach, whole: Double)],
-        _ terminal: Terminal
-    ) -> String {
-        guard let width = Bar.width(behind: table, on: terminal) else { return table.text(for: terminal) }
-        var withBars = TextTable(header: table.header)
-        for (cells, reach, whole) in rows {
-            let lockouts = whole > 0 ? reach.lockouts / whole : 0
-            let messages = whole > 0 ? reach.messages / whole - lockouts : 0
-            let parts: [(part: Double, character: Character, style: TextStyle)] = [
-                (lockouts, "!", .red), (messages > 1e-9 ? messages : 0, "#", .green),
-            ]
-            withBars.add(cells: cells, bar: Bar.text(parts, width: width, on: terminal))
-        }
-        return withBars.text(for: terminal)
+    /// Who is locked out and who else gets the message.
+    private static func bar(_ reach: RuleImpact.Reach, of whole: Double) -> Bar {
+        let lockouts = whole > 0 ? reach.lockouts / whole : 0
+        let messages = whole > 0 ? reach.messages / whole - lockouts : 0
+        return Bar([(lockouts, "!", .red), (messages > 1e-9 ? messages : 0, "#", .green)])
     }
 
     private static func name(of stage: RuleImpact.Stage) -> String {

@@ -1,28 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// Draws parts of a whole as a bar of a fixed width.
-enum Bar {
-    /// The least width that says something.
-    private static let least = 8
+/// Parts of a whole as a bar of characters.
+struct Bar {
+    /// A part, from 0 to 1 of the whole, and how it is drawn.
+    typealias Part = (part: Double, character: Character, style: TextStyle)
 
-    /// The width that a terminal leaves behind a table; nil where that is too little.
-    static func width(behind table: TextTable, on terminal: Terminal, most: Int = 40) -> Int? {
-        let width = min(most, terminal.chartWidth - table.width - 2)
-        return width >= least ? width : nil
+    private let parts: [Part]
+
+    /// A bar of these parts, in all at most 1.
+    init(_ parts: [Part]) {
+        self.parts = parts
     }
 
-    /// A bar whose first characters stand for the first part, and so on, filled up with dots.
+    /// The bar, whose first characters stand for the first part, and so on, filled up with dots.
     ///
     /// - Parameters:
-    ///   - parts: Each from 0 to 1, in all at most 1.
     ///   - width: How many characters.
     ///   - terminal: Says whether there are colours.
-    static func text(
-        _ parts: [(part: Double, character: Character, style: TextStyle)],
-        width: Int,
-        on terminal: Terminal
-    ) -> String {
+    func text(width: Int, on terminal: Terminal) -> String {
         var bar = ""
         var drawn = 0
         var sum = 0.0

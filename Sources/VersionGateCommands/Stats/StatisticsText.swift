@@ -54,22 +54,17 @@ struct StatisticsText {
             Array(statistics.byDay[first..<min(first + size, statistics.byDay.count)])
         }
         let named = namedVersions
-        var table = TextTable("DAY", "CHECKS", "MESSAGES", "LOCKOUTS")
-        let rows = lines.map { days in
+        var table = TextTable(header: ["DAY", "CHECKS", "MESSAGES", "LOCKOUTS"], widestBar: Self.widestBar)
+        for days in lines {
             let checks = Double(days.reduce(0) { $0 + $1.checks })
-            return [
+            let cells = [
                 Self.date(days[0].start), NumberText.count(days.reduce(0) { $0 + $1.checks }),
                 NumberText.percent(Double(days.reduce(0) { $0 + $1.messages }), of: checks),
                 NumberText.percent(Double(days.reduce(0) { $0 + $1.lockouts }), of: checks),
             ]
+            table.add(cells: cells, bar: bar(days, named))
         }
-        for row in rows { table.add(cells: row) }
-        guard let width = Bar.width(behind: table, on: terminal, most: Self.widestBar) else {
-            return table.text(for: terminal)
-        }
-        var withBars = TextTable(header: table.header)
-        for (days, row) in zip(lines, rows) { withBars.add(cells: row, bar: bar(days, named, width: width)) }
-        return withBars.text(for: terminal) + "\n" + legend(named)
+        return table.text(for: terminal) + (table.barWidth(on: terminal) == nil ? "" : "\n" + legend(named))
     }
 
     /// The versions with most checks, the greatest first.
@@ -82,10 +77,10 @@ struct StatisticsText {
             .map(\.key).sorted { $1 < $0 }
     }
 
-    private func bar(_ days: [AppStatistics.Day], _ named: [AppVersion], width: Int) -> String {
+    private func bar(_ days: [AppStatistics.Day], _ named: [AppVersion]) -> Bar {
         let all = Double(days.reduce(0) { $0 + $1.checks })
         let counts = days.flatMap(\.versions)
-        var parts: [(part: Double, character: Character, style: TextStyle)] = []
+        var parts: [Bar.Part] = []
         var rest = all
         for (version, style) in zip(named, Self.letters) {
             let checks = counts.filter { $0.version.flatMap { AppVersion($0) } == version }.reduce(0) { $0 + $1.checks }
@@ -93,7 +88,7 @@ struct StatisticsText {
             parts.append((Double(checks) / all, style.letter, style.style))
         }
         if rest > 0 { parts.append((rest / all, Self.others, .yellow)) }
-        return Bar.text(parts, width: width, on: terminal)
+        return Bar(parts)
     }
 
     private func legend(_ named: [AppVersion]) -> String {
@@ -104,55 +99,33 @@ struct StatisticsText {
 
     private var platforms: String {
         var table = TextTable("PLATFORM", "CHECKS", "SHARE")
-        let rows = statistics.platforms.map { platform in
+        for platform in statistics.platforms {
             let share = Double(platform.checks) / Double(statistics.checks)
-            return (
-                [
+            table.add(
+                cells: [
                     platform.platform ?? "(unknown)", NumberText.count(platform.checks),
                     NumberText.percent(share, of: 1),
-                ], share
+                ],
+                bar: Bar([(share, "#", .green)])
             )
         }
-        for row in rows { table.add(cells: row.0) }
-        return withBars(table, rows)
+        return table.text(for: terminal)
     }
 
     private var current: String {
         let all = Double(statistics.currentChecks)
         var table = TextTable("VERSION", "PLATFORM", "CHECKS", "SHARE")
-        var rows = statistics.current.prefix(Self.mostVersions).map { version in
-            (
-                [
-                    version.version ?? "(unknown)", version.platform ?? "(unknown)", NumberText.count(version.checks),
-                    NumberText.percent(Double(version.checks), of: all),
-                ], Double(version.checks) / all
-            )
+        func add(_ version: String, _ platform: String, _ checks: Int64) {
+            let cells = [version, platform, NumberText.count(checks), NumberText.percent(Double(checks), of: all)]
+            table.add(cells: cells, bar: Bar([(Double(checks) / all, "#", .green)]))
+        }
+        for version in statistics.current.prefix(Self.mostVersions) {
+            add(version.version ?? "(unknown)", version.platform ?? "(unknown)", version.checks)
         }
         let others = statistics.current.dropFirst(Self.mostVersions)
-        if !others.isEmpty {
-            let checks = others.reduce(0) { $0 + $1.checks }
-            rows.append(
-                (
-                    [
-                        "\(others.count) more", "", NumberText.count(checks),
-                        NumberText.percent(Double(checks), of: all),
-                    ],
-                    Double(checks) / all
-                )
-            )
-        }
-        for row in rows { table.add(cells: row.0) }
+        if !others.isEmpty { add("\(others.count) more", "", others.reduce(0) { $0 + $1.checks }) }
         let since = Timestamp(secondsSince1970: statistics.currentSince.microsecondsSince1970 / 1_000_000)
-        return "Checks since \(since):\n" + withBars(table, rows)
-    }
-
-    private func withBars(_ table: TextTable, _ rows: [(cells: [String], share: Double)]) -> String {
-        guard let width = Bar.width(behind: table, on: terminal) else { return table.text(for: terminal) }
-        var withBars = TextTable(header: table.header)
-        for (cells, share) in rows {
-            withBars.add(cells: cells, bar: Bar.text([(share, "#", .green)], width: width, on: terminal))
-        }
-        return withBars.text(for: terminal)
+        return "Checks since \(since):\n" + table.text(for: terminal)
     }
 
     private var adoption: String {
