@@ -66,9 +66,8 @@ let package = Package(
         ),
         .target(name: "ServiceManager"),
         .target(
-            name: "PolicyFile",
+            name: "PolicyDocument",
             dependencies: [
-                "PolicyStore",
                 "UpdatePolicy",
                 .product(name: "Yams", package: "Yams"),
             ]
@@ -101,7 +100,7 @@ let package = Package(
         .target(
             name: "VersionGateCommands",
             dependencies: [
-                "PolicyFile",
+                "PolicyDocument",
                 "PolicyServer",
                 "PolicyStore",
                 "Postgres",
@@ -161,8 +160,8 @@ let package = Package(
         .testTarget(name: "UpdatePolicyTests", dependencies: ["TestRandom", "UpdatePolicy"]),
         .testTarget(name: "PolicyStoreTests", dependencies: ["PolicyStore", "TestDatabase"]),
         .testTarget(
-            name: "PolicyFileTests",
-            dependencies: ["PolicyFile", "PolicyStore", "Postgres", "TestDatabase", "TestRandom", "UpdatePolicy"]
+            name: "PolicyDocumentTests",
+            dependencies: ["PolicyDocument", "PolicyStore", "Postgres", "TestDatabase", "TestRandom", "UpdatePolicy"]
         ),
         .testTarget(
             name: "EquivalenceTests",
@@ -187,7 +186,7 @@ let package = Package(
         .testTarget(
             name: "VersionGateCommandsTests",
             dependencies: [
-                "PolicyFile", "PolicyStore", "Postgres", "PrivatePostgres", "TestDatabase", "TestSystem",
+                "PolicyDocument", "PolicyStore", "Postgres", "PrivatePostgres", "TestDatabase", "TestSystem",
                 "UpdatePolicy",
                 "VersionGateCommands",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -206,7 +205,7 @@ let package = Package(
 
 // The fuzzing of script/fuzz, which no other build pays for: it counts which branches an input takes.
 if Context.environment["VERSIONGATE_FUZZ"] != nil {
-    for target in package.targets where ["PolicyFile", "PolicyServer", "UpdatePolicy"].contains(target.name) {
+    for target in package.targets where ["PolicyDocument", "PolicyServer", "UpdatePolicy"].contains(target.name) {
         target.swiftSettings = [.unsafeFlags(["-sanitize=fuzzer"])]
     }
     package.targets += [
@@ -214,7 +213,7 @@ if Context.environment["VERSIONGATE_FUZZ"] != nil {
         .executableTarget(
             name: "Fuzz",
             dependencies: [
-                "CLibFuzzer", "PolicyFile", "PolicyServer", "PolicyStore", "UpdatePolicy",
+                "CLibFuzzer", "PolicyDocument", "PolicyServer", "PolicyStore", "UpdatePolicy",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

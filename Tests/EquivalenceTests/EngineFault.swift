@@ -40,10 +40,10 @@ struct EngineFault: Sendable, CustomTestStringConvertible {
 extension EngineFault {
     /// Faults of which each is to be found.
     static let all = [
-        EngineFault("soak is ignored", rule: { $0.soakMicroseconds = 0 }),
+        EngineFault("soak is ignored", rule: { $0.soak = nil }),
         EngineFault(
             "soak is rounded to whole days",
-            rule: { $0.soakMicroseconds -= $0.soakMicroseconds % 86_400_000_000 }
+            rule: { $0.soak = SoakTime(microseconds: $0.soakMicroseconds - $0.soakMicroseconds % 86_400_000_000) }
         ),
         EngineFault("final is lost", rule: { $0.final = false }),
         EngineFault(

@@ -102,7 +102,7 @@ struct PolicyGenerator {
         rule.link = random.pick(random.chance(97) ? Pools.links : Pools.wrongLinks, chance: 45)
         rule.lockout = random.chance(45)
         rule.lockoutWithoutUpdate = random.chance(15) && rule.lockout
-        rule.soakMicroseconds = target != nil || rule.lockout ? soak : 0
+        rule.soak = target != nil || rule.lockout ? SoakTime(microseconds: soak) : nil
         rule.final = random.chance(15)
         rule.texts = (random.some(Pools.languages, upTo: 4, chance: 45) ?? []).map { language in
             RuleText(language: language, title: "\(language): {app}", text: text(target))
@@ -130,7 +130,7 @@ struct PolicyGenerator {
             bundle: Pools.bundles[0],
             position: rule.position,
             target: latest,
-            soakMicroseconds: random.pick(Pools.soaks),
+            soak: SoakTime(microseconds: random.pick(Pools.soaks)),
             title: rule.title,
             text: rule.text,
             link: rule.link,

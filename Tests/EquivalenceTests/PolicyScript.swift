@@ -24,32 +24,23 @@ struct PolicyScript {
     init(_ policy: Policy) {
         var rows: [(Row, String)] = []
         for app in policy.apps {
-            rows.append((.app(app), Self.insert("apps", Self.columns(app))))
+            rows.append((.app(app), Self.insert(app)))
             for link in app.storeLinks {
-                let columns = [
-                    ("bundle", Self.text(app.bundle)), ("platform", Self.text(link.platform)),
-                    ("link", Self.text(link.link)),
-                ]
-                rows.append((.link(link, bundle: app.bundle), Self.insert("store_links", columns)))
+                rows.append((.link(link, bundle: app.bundle), Self.insert(link, owner: app.bundle)))
             }
         }
         for release in policy.releases {
-            rows.append((.release(release), Self.insert("releases", Self.columns(release))))
+            var written = release
+            written.withdrawnAt = nil
+            rows.append((.release(release), Self.insert(written)))
         }
         for rule in policy.rules {
-            rows.append((.rule(rule), Self.insert("rules", Self.columns(rule))))
+            rows.append((.rule(rule), Self.insert(rule)))
             for text in rule.texts {
-                let columns = [
-                    ("rule", Self.text(rule.key)), ("language", Self.text(text.language)),
-                    ("title", Self.text(text.title)), ("text", Self.text(text.text)),
-                ]
-                rows.append((.text(text, rule: rule.key), Self.insert("rule_texts", columns)))
+                rows.append((.text(text, rule: rule.key), Self.insert(text, owner: rule.key)))
             }
             for step in rule.steps {
-                let columns = [
-                    ("rule", Self.text(rule.key)), ("at", Self.time(step.at)), ("rollout", step.rollout.description),
-                ]
-                rows.append((.step(step, rule: rule.key), Self.insert("rollout_steps", columns)))
+                rows.append((.step(step, rule: rule.key), Self.insert(step, owner: rule.key)))
             }
         }
         self.rows = rows
@@ -66,7 +57,7 @@ struct PolicyScript {
         let updates: [String] = releases.enumerated().compactMap { place, release in
             release.withdrawnAt.map {
                 """
-                UPDATE releases SET withdrawn_at = \(time($0)) \
+                UPDATE releases SET withdrawn_at = \(text("\($0)")) \
                 WHERE id = (SELECT id FROM releases ORDER BY id OFFSET \(place) LIMIT 1)
                 """
             }
@@ -76,42 +67,35 @@ struct PolicyScript {
             + ["SET LOCAL session_replication_role = origin"]
     }
 
-    private static func insert(_ table: String, _ columns: [(name: String, value: String)]) -> String {
-        let written = columns.filter { $0.value != "NULL" }
+    /// The statement that writes a record; what is as it is by default is left out.
+    private static func insert<Record: PolicyRecord>(_ record: Record, owner: String? = nil) -> String {
+        var written: [(name: String, value: String)] = []
+        if let column = Record.owner, let owner { written.append((column.name, text(owner))) }
+        for column in Record.columns {
+            let value = column.value(of: record)
+            if value != column.defaultValue { written.append((column.name, literal(value))) }
+        }
         let names = written.map(\.name).joined(separator: ", ")
-        return "INSERT INTO \(table) (\(names)) VALUES (\(written.map(\.value).joined(separator: ", ")))"
+        let values = written.map(\.value).joined(separator: ", ")
+        return "INSERT INTO \(Record.table.rawValue) (\(names)) VALUES (\(values))"
     }
 
-    private static func columns(_ app: App) -> [(String, String)] {
-        [("bundle", text(app.bundle)), ("name", text(app.name)), ("paused", flag(app.paused))]
-    }
-
-    private static func columns(_ release: Release) -> [(String, String)] {
-        [
-            ("bundle", text(release.bundle)), ("platform", text(release.platform)), ("version", text(release.version)),
-            ("build", text(release.build)), ("min_os", text(release.minOS)), ("regions", list(release.regions)),
-            ("live_at", time(release.liveAt)), ("staged", flag(release.staged)),
-        ]
-    }
-
-    private static func columns(_ rule: Rule) -> [(String, String)] {
-        [
-            ("key", text(rule.key)), ("bundle", text(rule.bundle)), ("enabled", flag(rule.enabled)),
-            ("position", rule.position == 0 ? "NULL" : String(rule.position)), ("versions", text(rule.versions)),
-            ("builds", text(rule.builds)), ("os", text(rule.os)), ("platforms", list(rule.platforms)),
-            ("regions", list(rule.regions)), ("languages", list(rule.languages)),
-            ("attributes", attributes(rule.attributes)), ("target", text(rule.target)),
-            ("soak", interval(rule.soakMicroseconds)),
-            ("rollout", rule.rollout == .all ? "NULL" : rule.rollout.description),
-            ("starts_at", time(rule.startsAt)), ("ends_at", time(rule.endsAt)), ("title", text(rule.title)),
-            ("text", text(rule.text)), ("link", text(rule.link)), ("lockout", flag(rule.lockout)),
-            ("lockout_without_update", flag(rule.lockoutWithoutUpdate)), ("final", flag(rule.final)),
-        ]
+    private static func literal(_ value: PolicyValue) -> String {
+        switch value {
+        case .null: "NULL"
+        case .text(let value): text(value.string)
+        case .texts(let texts): "ARRAY[\(texts.map { text($0.string) }.joined(separator: ", "))]::text[]"
+        case .boolean(let flag): "\(flag)"
+        case .integer(let number): "\(number)"
+        case .percentage(let percentage): "\(percentage)"
+        case .time(let time): text("\(time)")
+        case .duration(let duration): interval(duration.inMicroseconds)
+        case .attributes(let attributes): text(json(attributes))
+        }
     }
 
     /// A text as a literal.
-    static func text(_ text: String?) -> String {
-        guard let text else { return "NULL" }
+    static func text(_ text: String) -> String {
         var literal = "'"
         for scalar in text.unicodeScalars {
             if scalar == "'" { literal += "'" }
@@ -120,25 +104,14 @@ struct PolicyScript {
         return literal + "'"
     }
 
-    private static func flag(_ flag: Bool) -> String { flag ? "true" : "NULL" }
-
-    private static func time(_ time: Timestamp?) -> String { text(time?.description) }
-
-    private static func list(_ list: [String]?) -> String {
-        guard let list else { return "NULL" }
-        return "ARRAY[\(list.map { text($0) }.joined(separator: ", "))]::text[]"
-    }
-
-    private static func attributes(_ attributes: [AttributeCondition]?) -> String {
-        guard let attributes else { return "NULL" }
-        let members = attributes.map { attribute in
-            "\(JSONText.quoted(attribute.name)): [\(attribute.values.map(JSONText.quoted).joined(separator: ", "))]"
+    private static func json(_ attributes: [UTF8Text: [UTF8Text]]) -> String {
+        let members = attributes.sorted { $0.key < $1.key }.map { name, values in
+            "\(JSONText.quoted(name.string)): [\(values.map { JSONText.quoted($0.string) }.joined(separator: ", "))]"
         }
-        return text("{\(members.joined(separator: ", "))}")
+        return "{\(members.joined(separator: ", "))}"
     }
 
     private static func interval(_ microseconds: Int64) -> String {
-        guard microseconds != 0 else { return "NULL" }
         let (days, rest) = microseconds.quotientAndRemainder(dividingBy: 86_400_000_000)
         let (seconds, fraction) = rest.quotientAndRemainder(dividingBy: 1_000_000)
         let digits = String(fraction)

@@ -12,7 +12,7 @@ extension SemanticCase {
             [
                 rule("a") {
                     $0.target = "1.2"
-                    $0.soakMicroseconds = 172_800_000_000
+                    $0.soak = SoakTime(microseconds: 172_800_000_000)
                 }
             ],
             releases: [release("1.2") { $0.liveAt = Timestamp("2026-03-28T11:00:00Z") }],
@@ -145,7 +145,7 @@ extension SemanticCase {
                 rule("a") {
                     $0.versions = ">=2.3 <2.3.5"
                     $0.lockout = true
-                    $0.soakMicroseconds = soak
+                    $0.soak = SoakTime(microseconds: soak)
                 }
             ],
             releases: releases,

@@ -65,7 +65,7 @@ enum PolicyFileVectors {
                     AttributeCondition(name: "channel", values: ["beta", "É\n"]),
                 ],
                 target: "1.2",
-                soakMicroseconds: 259_200_500_000,
+                soak: SoakTime(microseconds: 259_200_500_000),
                 rollout: Percentage(hundredths: 3_725) ?? .all,
                 startsAt: Timestamp("2026-03-01T00:00:00Z"),
                 endsAt: Timestamp("2099-01-01T00:00:00Z"),

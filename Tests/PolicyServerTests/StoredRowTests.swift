@@ -14,18 +14,23 @@ struct StoredRowTests {
         Set(Mirror(reflecting: row).children.compactMap(\.label))
     }
 
-    private func checkMembers<Row: StoredRow>(_ row: Row) {
+    private func checkMembers<Row: StoredRow>(_ row: Row, but unstored: Set<String> = []) {
         let names = Row.members.map(\.name)
-        #expect(Set(names) == Self.properties(of: row), "every property of \(Row.self) is a member, under its name")
+        // The number of microseconds of a soak is a member since format 1.
+        let members = Set(names.map { $0 == "soakMicroseconds" ? "soak" : $0 })
+        #expect(
+            members == Self.properties(of: row).subtracting(unstored),
+            "every property of \(Row.self) is a member, under its name"
+        )
         #expect(Set(names).count == names.count)
     }
 
-    @Test("have every property of the rows, so that none is lost on disk")
+    @Test("have every property of the rows but notes, so that none is lost on disk")
     func membersAreComplete() {
-        checkMembers(App.blank)
+        checkMembers(App.blank, but: ["note"])
         checkMembers(StoreLink.blank)
-        checkMembers(Release.blank)
-        checkMembers(Rule.blank)
+        checkMembers(Release.blank, but: ["note"])
+        checkMembers(Rule.blank, but: ["note"])
         checkMembers(AttributeCondition.blank)
         checkMembers(RuleText.blank)
         checkMembers(RolloutStep.blank)

@@ -47,10 +47,10 @@ struct PolicyColumnTests {
         }
     }
 
-    private static func type(of kind: PolicyColumn.Kind) -> String {
-        switch kind {
-        case .text, .version: "text"
-        case .texts: "text[]"
+    private static func sqlType(of type: ColumnType) -> String {
+        switch type {
+        case .text, .key, .bundle, .language, .platform, .version: "text"
+        case .texts, .platforms: "text[]"
         case .boolean: "boolean"
         case .integer: "integer"
         case .percentage: "numeric"
@@ -66,12 +66,12 @@ struct PolicyColumnTests {
         #expect(Set(columns.map(\.table)) == Set(PolicyTable.allCases.map(\.rawValue)))
         for table in PolicyTable.allCases {
             let present = columns.filter { $0.table == table.rawValue }
-            #expect(present.filter(\.isGenerated).map(\.name) == table.numberColumns)
+            #expect(present.filter(\.isGenerated).map(\.name) == (table.numberColumn.map { [$0] } ?? []))
             let edited = present.filter { !$0.isGenerated }
             #expect(Set(edited.map(\.name)) == Set(table.columns.map(\.name)))
             for column in edited {
                 let known = try #require(table.columns.first { $0.name == column.name })
-                #expect(Self.type(of: known.kind) == column.type, "\(column)")
+                #expect(Self.sqlType(of: known.type) == column.type, "\(column)")
                 #expect((known.defaultValue == nil) == column.isRequired, "\(column)")
                 let defaultValue = known.defaultValue.flatMap { $0 == .null ? nil : $0.json }
                 #expect(defaultValue == column.defaultValue, "\(column)")
@@ -82,14 +82,14 @@ struct PolicyColumnTests {
     @Test("that this version does not know keep it from reading them for a file, and the column is named")
     func refusesUnknownColumns() async throws {
         let connection = try await TestDatabase.current.connect()
-        _ = try await connection.transaction { try PolicyRows($0) }
+        _ = try await connection.transaction { try PolicyReader.editedPolicy($0) }
         try await connection.execute("ALTER TABLE rules ADD device text; ALTER TABLE apps ADD tier integer")
         await #expect(throws: SchemaError.unknownColumns(["apps.tier", "rules.device"])) {
-            try await connection.transaction { _ = try PolicyRows($0) }
+            try await connection.transaction { _ = try PolicyReader.editedPolicy($0) }
         }
         #expect("\(SchemaError.unknownColumns(["rules.device"]))".contains("the column rules.device"))
         try await connection.execute("ALTER TABLE rules DROP device; ALTER TABLE apps DROP tier")
-        _ = try await connection.transaction { try PolicyRows($0) }
+        _ = try await connection.transaction { try PolicyReader.editedPolicy($0) }
     }
 
     // MARK: Every column one by one
@@ -199,12 +199,14 @@ struct PolicyColumnTests {
             await #expect(throws: CancellationError.self) {
                 try await connection.transaction { session in
                     if let first = edit.first { try session.execute(Self.update(column, to: first)) }
-                    let before = (try PolicyReader.policy(session, bundles: nil), try PolicyRows(session))
+                    let before = (
+                        try PolicyReader.policy(session, bundles: nil), try PolicyReader.editedPolicy(session)
+                    )
                     try session.execute(update)
-                    let after = (try PolicyReader.policy(session, bundles: nil), try PolicyRows(session))
+                    let after = (try PolicyReader.policy(session, bundles: nil), try PolicyReader.editedPolicy(session))
                     #expect((before.0 != after.0) == (column.name != "note"), "\(column)")
                     let table = try #require(PolicyTable(rawValue: column.table))
-                    #expect(Set(before.1[table]) != Set(after.1[table]), "\(column)")
+                    #expect(Set(before.1.rows(of: table)) != Set(after.1.rows(of: table)), "\(column)")
                     throw CancellationError()
                 }
             }

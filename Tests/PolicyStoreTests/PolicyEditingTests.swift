@@ -4,6 +4,7 @@
 import Postgres
 import TestDatabase
 import Testing
+import UpdatePolicy
 
 @testable import PolicyStore
 

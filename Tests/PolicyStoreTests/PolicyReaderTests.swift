@@ -77,7 +77,7 @@ struct PolicyReaderTests {
                         AttributeCondition(name: "channel", values: ["beta", "a\"b"]),
                     ],
                     target: "1.2",
-                    soakMicroseconds: 93_600_500_000,
+                    soak: SoakTime(microseconds: 93_600_500_000),
                     rollout: .all,
                     startsAt: Timestamp("2026-03-01T12:00:00Z"),
                     endsAt: Timestamp("2026-05-01T12:00:00Z"),

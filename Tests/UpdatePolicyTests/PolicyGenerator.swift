@@ -54,7 +54,7 @@ struct PolicyGenerator {
                     .map { AttributeCondition(name: $0, values: generator.some(["a", "b", "c", "1", "true"], 3)) }
             },
             target: maybe(20) { $0.random.pick(Self.versions) },
-            soakMicroseconds: random.pick([0, 0, 3_600_000_000, 7_200_000_000]),
+            soak: SoakTime(microseconds: random.pick([0, 0, 3_600_000_000, 7_200_000_000])),
             rollout: random.chance(60) ? .all : rollout(),
             startsAt: maybe(15) { $0.time() },
             endsAt: maybe(15) { $0.time() },

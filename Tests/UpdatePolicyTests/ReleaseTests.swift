@@ -13,7 +13,7 @@ struct ReleaseTests {
             [
                 TestPolicy.rule("r") {
                     $0.target = "1.2"
-                    $0.soakMicroseconds = 2 * 86_400_000_000
+                    $0.soak = SoakTime(days: 2, microseconds: 0)
                 }
             ],
             releases: [TestPolicy.release("1.2") { $0.liveAt = liveAt }]
@@ -52,7 +52,7 @@ struct ReleaseTests {
     static let blocked = TestPolicy.rule("r") {
         $0.versions = ">=2.3 <2.3.5"
         $0.lockout = true
-        $0.soakMicroseconds = 86_400_000_000
+        $0.soak = SoakTime(days: 1, microseconds: 0)
     }
 
     @Test("An older release, a staged one and one that still soaks are no way out")

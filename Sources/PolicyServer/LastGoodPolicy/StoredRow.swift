@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import UpdatePolicy
+
 /// A value that the file of the last good policy holds as a JSON object.
 ///
-/// What the file looks like is said here and nowhere else: neither the names nor the order of Swift's properties decide
-/// it. ``PolicyFile`` tells the format.
+/// The members of a record of the policy are its columns, under their stored names; neither the names nor the order of
+/// Swift's properties decide what the file looks like. ``PolicyFile`` tells the format.
 protocol StoredRow: Sendable {
     /// A row in which every member has its default.
     static var blank: Self { get }
 
-    /// The members, each with the property that it holds. Every stored property is held by one, which a test looks at.
+    /// The members, each with the property that it holds. Every stored property but notes is held by one, which a test
+    /// looks at.
     static var members: [StoredMember<Self>] { get }
 }
 
@@ -113,6 +116,77 @@ struct StoredMember<Row: StoredRow>: Sendable {
         )
     }
 }
+
+extension StoredMember where Row: PolicyRecord {
+    /// The members for all columns that servers read.
+    static var columns: [StoredMember<Row>] { Row.columns.filter { $0.role != .note }.map(Self.column) }
+
+    private static func column(_ column: PolicyColumn<Row>) -> Self {
+        let name = column.storedName
+        let isRequired = column.defaultValue == nil
+        return switch column.property {
+        case .text(let path): isRequired ? .required(name, path) : .optional(name, path)
+        case .optionalText(let path): .optional(name, path)
+        case .texts(let path): .optional(name, path)
+        case .flag(let path): .optional(name, path)
+        case .integer(let path): .optional(name, path)
+        case .percentage(let path): isRequired ? .required(name, path) : .optional(name, path)
+        case .time(let path): isRequired ? .required(name, path) : .optional(name, path)
+        case .optionalTime(let path): .optional(name, path)
+        case .duration(let path): .microseconds(name, path)
+        case .attributes(let path): .optionalRows(name, path)
+        }
+    }
+
+    /// A length of time in microseconds, left out where it is none.
+    private static func microseconds(_ name: String, _ path: PolicyColumn<Row>.Path<SoakTime?>) -> Self {
+        Self(
+            name,
+            write: { row, container in
+                guard let length = row[keyPath: path]?.inMicroseconds, length != 0 else { return }
+                try container.encode(length, forKey: StoredName(name))
+            },
+            read: { row, container in
+                let length = try container.decodeIfPresent(Int64.self, forKey: StoredName(name)) ?? 0
+                row[keyPath: path] = length == 0 ? nil : SoakTime(microseconds: length)
+            }
+        )
+    }
+}
+
+// MARK: - The rows of a policy
+
+extension App: StoredRow {
+    static let members: [StoredMember<App>] = StoredMember.columns + [.rows("storeLinks", \.storeLinks)]
+}
+
+extension StoreLink: StoredRow {
+    static let members: [StoredMember<StoreLink>] = StoredMember.columns
+}
+
+extension Release: StoredRow {
+    static let members: [StoredMember<Release>] = [.required("id", \.id)] + StoredMember.columns
+}
+
+extension Rule: StoredRow {
+    static let members: [StoredMember<Rule>] =
+        StoredMember.columns + [.rows("texts", \.texts), .rows("steps", \.steps)]
+}
+
+extension RuleText: StoredRow {
+    static let members: [StoredMember<RuleText>] = StoredMember.columns
+}
+
+extension RolloutStep: StoredRow {
+    static let members: [StoredMember<RolloutStep>] = StoredMember.columns
+}
+
+extension AttributeCondition: StoredRow {
+    static let blank = AttributeCondition(name: "", values: [])
+    static let members: [StoredMember<AttributeCondition>] = [.required("name", \.name), .required("values", \.values)]
+}
+
+// MARK: - Coding
 
 /// A row on its way to JSON, or from there.
 struct Stored<Row: StoredRow>: Codable {

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Postgres
+public import UpdatePolicy
 
 /// A column and the value it gets or must have.
 ///
@@ -58,5 +59,21 @@ public struct ColumnValue: Sendable {
     /// A JSON document.
     public static func json(_ column: String, _ value: String?) -> ColumnValue {
         ColumnValue(column, value, cast: "text::jsonb")
+    }
+
+    /// A column with its default, which is null for most.
+    ///
+    /// - Precondition: The column has a default.
+    public static func cleared(_ column: ColumnDefinition) -> ColumnValue {
+        switch (column.type, column.defaultValue) {
+        case (.texts, _), (.platforms, _): .texts(column.name, nil)
+        case (.attributes, _): .json(column.name, nil)
+        case (.duration, _): .duration(column.name, nil)
+        case (.time, _): .time(column.name, nil)
+        case (.percentage, .percentage(let percentage)): .numeric(column.name, percentage.description)
+        case (.integer, .integer(let number)): .integer(column.name, Int(number))
+        case (.boolean, .boolean(let flag)): .boolean(column.name, flag)
+        default: .text(column.name, nil)
+        }
     }
 }

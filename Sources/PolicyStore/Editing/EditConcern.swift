@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 public import Postgres
+import UpdatePolicy
 
 /// What clients get that an edit may change, told by the rows that it touched.
 ///
@@ -27,13 +28,22 @@ public struct EditConcern: Sendable {
         bundles = named.contains(nil) ? nil : Set(named.compactMap(\.self)).sorted()
     }
 
+    /// The columns that concern nobody, as a literal of PostgreSQL.
+    private static func irrelevantColumns<Record: PolicyRecord>(
+        _: Record.Type,
+        and others: Set<ColumnRole> = []
+    ) -> String {
+        let roles = others.union([.message, .note])
+        return "{\(Record.columns.filter { roles.contains($0.role) }.map(\.name).joined(separator: ","))}"
+    }
+
     private static let query = """
         WITH touched AS (
             SELECT table_name, before, after FROM public.change_rows WHERE change = $1
         ), rule_rows AS (
             SELECT before, after FROM touched
             WHERE table_name = 'rules'
-                AND (before - '{title,text,link,note}'::text[]) IS DISTINCT FROM (after - '{title,text,link,note}'::text[])
+                AND (before - '\(irrelevantColumns(Rule.self))'::text[]) IS DISTINCT FROM (after - '\(irrelevantColumns(Rule.self))'::text[])
             UNION ALL
             SELECT to_jsonb(rule), to_jsonb(rule)
             FROM touched JOIN public.rules AS rule ON rule.key = coalesce(after, before) ->> 'rule'
@@ -42,13 +52,14 @@ public struct EditConcern: Sendable {
             SELECT row ->> 'bundle' AS bundle
             FROM touched, LATERAL (VALUES (before), (after)) AS version (row)
             WHERE table_name = 'releases' AND row IS NOT NULL
-                AND (before - 'note') IS DISTINCT FROM (after - 'note')
+                AND (before - '\(irrelevantColumns(Release.self))'::text[])
+                    IS DISTINCT FROM (after - '\(irrelevantColumns(Release.self))'::text[])
             UNION ALL
             SELECT row ->> 'bundle'
             FROM touched, LATERAL (VALUES (before), (after)) AS version (row)
             WHERE table_name = 'apps' AND row IS NOT NULL AND before IS NOT NULL
                 AND CASE WHEN after IS NULL THEN (before ->> 'paused')::boolean
-                    ELSE before - '{name,note,bundle}'::text[] <> after - '{name,note,bundle}'::text[]
+                    ELSE before - '\(irrelevantColumns(App.self, and: [.identity]))'::text[] <> after - '\(irrelevantColumns(App.self, and: [.identity]))'::text[]
                         AND NOT (after ->> 'paused')::boolean
                         OR (before ->> 'paused')::boolean AND before ->> 'bundle' <> after ->> 'bundle' END
         )

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 public import Postgres
+import UpdatePolicy
 
 /// A session that has edited the policy, or locked rows of it, and has neither committed nor rolled back.
 public struct OpenEdit: Sendable {

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Postgres
+import UpdatePolicy
 
 extension PolicyEditor {
     /// Removes the planned steps of a rule and keeps the percentage that is in force now.

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 public import Postgres
+public import UpdatePolicy
 
 /// Changes rows of the policy within one transaction.
 ///

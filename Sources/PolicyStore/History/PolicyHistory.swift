@@ -120,18 +120,11 @@ public struct PolicyHistory {
     }
 
     /// The key of a row as people read it.
-    private static let keyText = """
-        CASE table_name
-            WHEN 'rules' THEN coalesce(after, before) ->> 'key'
-            WHEN 'apps' THEN coalesce(after, before) ->> 'bundle'
-            WHEN 'store_links' THEN concat_ws(' ', coalesce(after, before) ->> 'bundle',
-                coalesce(after, before) ->> 'platform')
-            WHEN 'releases' THEN concat_ws(' ', coalesce(after, before) ->> 'bundle',
-                coalesce(after, before) ->> 'version', coalesce(after, before) ->> 'platform')
-            WHEN 'rule_texts' THEN concat_ws(' ', coalesce(after, before) ->> 'rule',
-                coalesce(after, before) ->> 'language')
-            WHEN 'rollout_steps' THEN concat_ws(' ', coalesce(after, before) ->> 'rule',
-                coalesce(after, before) ->> 'at')
-            ELSE key::text END
-        """
+    private static let keyText: String = {
+        let cases = PolicyTable.allCases.map { table in
+            let names = table.identity.map { "coalesce(after, before) ->> '\($0.name)'" }
+            return "WHEN '\(table.rawValue)' THEN concat_ws(' ', \(names.joined(separator: ", ")))"
+        }
+        return "CASE table_name \(cases.joined(separator: "\n")) ELSE key::text END"
+    }()
 }

@@ -93,10 +93,17 @@ extension PolicyReports {
             WHEN rule_waits_for(rules, now()) IS NOT NULL THEN 'waiting' ELSE 'on' END
         """
 
+    /// The columns in their order, and behind the target what a rule waits for.
+    private static let columns = Rule.columns.map { column in
+        switch column.name {
+        case "target": "target, rule_waits_for(rules, now()) AS waits_for"
+        case _ where column.type == .duration: "\(column.name)::text"
+        default: column.name
+        }
+    }.joined(separator: ", ")
+
     private static let ruleQuery = """
-        SELECT key, bundle, enabled, position, versions, builds, os, platforms, regions, languages, attributes,
-            target, rule_waits_for(rules, now()) AS waits_for, soak::text, rollout, starts_at, ends_at, title, text,
-            link, lockout, lockout_without_update, final, note,
+        SELECT \(columns),
             (SELECT coalesce(json_agg(json_build_object('language', language, 'title', t.title, 'text', t.text)
                 ORDER BY language), '[]') FROM public.rule_texts AS t WHERE t.rule = key) AS texts,
             (SELECT coalesce(json_agg(json_build_object('at', at, 'rollout', s.rollout) ORDER BY at), '[]')

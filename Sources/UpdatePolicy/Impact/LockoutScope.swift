@@ -61,12 +61,12 @@ public struct LockoutScope: Sendable, Equatable {
     /// The apps that differ in what decides who is locked out; those left out that are new, gone, or paused now: nobody
     /// is locked out for that.
     private static func bundlesWithOtherApps(_ before: Policy, _ after: Policy) -> [String] {
-        let now = Dictionary(after.apps.map { (ASCII.lowercased($0.bundle), $0.deciding) }) { first, _ in first }
-        return before.apps.compactMap { app in
-            let old = app.deciding
+        let now = Dictionary(after.apps.map { (ASCII.lowercased($0.bundle), $0) }) { first, _ in first }
+        return before.apps.compactMap { old in
+            let bundle = ASCII.lowercased(old.bundle)
             // An app that is gone may have rules for every app, as one that is not paused.
-            guard let new = now[old.bundle] else { return old.paused ? old.bundle : nil }
-            return new == old || new.paused ? nil : old.bundle
+            guard let new = now[bundle] else { return old.paused ? bundle : nil }
+            return new.isLike(old, in: [.condition]) || new.paused ? nil : bundle
         }
     }
 
@@ -113,48 +113,10 @@ extension Rule {
 
     /// Whether the rule reaches the same clients as another form of it while both are in force.
     private func hasSameConditions(as other: Rule) -> Bool {
-        conditions == other.conditions && UTF8Text.attributes(of: self) == UTF8Text.attributes(of: other)
-    }
-
-    /// The rule with all in it that is no condition made alike, so that a property which is new counts as a condition.
-    private var conditions: Rule {
-        var rule = self
-        rule.bundle = bundle.map(ASCII.lowercased)
-        rule.enabled = false
-        rule.position = 0
-        rule.rollout = .all
-        rule.steps = []
-        rule.startsAt = nil
-        rule.endsAt = nil
-        rule.title = ""
-        rule.text = ""
-        rule.texts = []
-        rule.link = nil
-        rule.lockout = false
-        rule.lockoutWithoutUpdate = false
-        rule.final = false
-        return rule
+        isLike(other, in: [.condition])
     }
 
     private func rollout(at time: Timestamp) -> Percentage {
         steps.filter { $0.at <= time }.max { $0.at < $1.at }?.rollout ?? rollout
-    }
-}
-
-extension UTF8Text {
-    /// The attributes that a rule asks for, byte by byte: Swift takes some texts as equal that a check tells apart.
-    fileprivate static func attributes(of rule: Rule) -> [[UTF8Text]] {
-        (rule.attributes ?? []).map { [UTF8Text($0.name)] + $0.values.map { UTF8Text($0) } }
-    }
-}
-
-extension App {
-    /// The app with all in it made alike that never decides who is locked out, so that a property which is new counts.
-    fileprivate var deciding: App {
-        var app = self
-        app.bundle = ASCII.lowercased(bundle)
-        app.name = nil
-        app.storeLinks = []
-        return app
     }
 }

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import PolicyStore
+import UpdatePolicy
 
 /// What an edit removes or withdraws, as the person who has to agree sees it.
 struct Removal {

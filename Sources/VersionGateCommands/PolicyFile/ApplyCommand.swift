@@ -2,8 +2,9 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyFile
+import PolicyDocument
 import PolicyStore
+import UpdatePolicy
 
 /// `versiongate apply`
 struct ApplyCommand: AsyncParsableCommand {
@@ -34,13 +35,13 @@ struct ApplyCommand: AsyncParsableCommand {
 
     func run() async throws {
         let source = try PolicySource(file)
-        let present = try await options.database.policyRows()
+        let present = try await options.database.editedPolicy()
         if let revision, revision != present.version.revision {
             throw source.commandError(
                 PolicyConflict(expected: revision, found: present.version.revision, change: present.change)
             )
         }
-        let difference = try source.difference(from: present.rows)
+        let difference = try source.difference(from: present.policy)
         try await source.explaining {
             try await options.edit(asksAboutRemovals: true) { editor in
                 try editor.make(difference, from: present.version)

@@ -3,7 +3,7 @@
 
 import ArgumentParser
 import Foundation
-import PolicyFile
+import PolicyDocument
 import PolicyStore
 
 /// `versiongate export`
@@ -30,8 +30,8 @@ struct ExportCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
 
     func run() async throws {
-        let policy = try await database.policyRows()
-        let text = PolicyDocument.text(of: policy.rows, revision: policy.version.revision)
+        let present = try await database.editedPolicy()
+        let text = PolicyDocument.text(of: present.policy, revision: present.version.revision)
         guard let output, output != "-" else {
             print(text, terminator: "")
             return
@@ -43,6 +43,6 @@ struct ExportCommand: AsyncParsableCommand {
                 "\(output) cannot be written: \(FileFault.reason(error)); check the folder and its rights"
             )
         }
-        print("Wrote the policy at revision \(policy.version.revision) to \(output).")
+        print("Wrote the policy at revision \(present.version.revision) to \(output).")
     }
 }

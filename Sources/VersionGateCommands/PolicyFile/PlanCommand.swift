@@ -2,9 +2,10 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyFile
+import PolicyDocument
 import PolicyStore
 import Postgres
+import UpdatePolicy
 
 /// `versiongate plan`
 struct PlanCommand: AsyncParsableCommand {
@@ -40,8 +41,8 @@ struct PlanCommand: AsyncParsableCommand {
 
     func run() async throws {
         let source = try PolicySource(file)
-        let present = try await database.policyRows()
-        let difference = try source.difference(from: present.rows)
+        let present = try await database.editedPolicy()
+        let difference = try source.difference(from: present.policy)
         let (change, impact) = try await database.withConnection(as: .admin, onNotice: EditWarnings().tell) {
             connection,
             logger in

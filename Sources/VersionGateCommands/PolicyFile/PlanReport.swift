@@ -81,7 +81,7 @@ struct PlanReport {
                 case .percentage(let percentage): (column.before ?? column.after) == percentage.description
                 default: false
                 }
-            return !isDefault && !table.columnsInName.contains(column.name)
+            return !isDefault && known.role != .identity
         }
     }
 
@@ -99,20 +99,6 @@ struct PlanReport {
     private func marked(_ sign: String, _ text: String?, _ style: TextStyle) -> [String] {
         (text ?? "(none)").split(separator: "\n", omittingEmptySubsequences: false).map {
             terminal.styled("    \(sign) \(String($0).visible())", style)
-        }
-    }
-}
-
-extension PolicyTable {
-    /// The columns that the name of a row shows already.
-    fileprivate var columnsInName: [String] {
-        switch self {
-        case .apps: ["bundle"]
-        case .storeLinks: ["bundle", "platform"]
-        case .releases: ["bundle", "version", "platform"]
-        case .rules: ["key"]
-        case .ruleTexts: ["rule", "language"]
-        case .rolloutSteps: ["rule", "at"]
         }
     }
 }

@@ -2,9 +2,10 @@
 // Copyright the versiongate authors
 
 import Foundation
-import PolicyFile
+import PolicyDocument
 import PolicyStore
 import Postgres
+import UpdatePolicy
 
 /// A policy file that was read, and the faults that are told with its name and lines.
 struct PolicySource: Sendable {
@@ -50,11 +51,11 @@ struct PolicySource: Sendable {
         return bytes
     }
 
-    /// What has to be done to make rows those of the file.
+    /// What has to be done to make a policy that of the file.
     ///
     /// - Throws: `CommandError` where the file leaves out what has to be said.
-    func difference(from present: PolicyRows) throws -> PolicyDifference {
-        let difference = PolicyDifference(from: present, to: document.rows)
+    func difference(from present: Policy) throws -> PolicyDifference {
+        let difference = PolicyDifference(from: present, to: document.policy)
         let faults = document.faults(of: difference)
         guard faults.isEmpty else {
             throw CommandError(

@@ -19,26 +19,6 @@ struct ReleaseEditCommand: AsyncParsableCommand {
             """
     )
 
-    /// What can be cleared, named as the options are.
-    enum Field: String, CaseIterable, ExpressibleByArgument {
-        case minOS = "min-os"
-        case regions
-        case liveAt = "live-at"
-        case withdrawnAt = "withdrawn-at"
-        case note
-
-        /// The column without its value.
-        var cleared: ColumnValue {
-            switch self {
-            case .minOS: .text("min_os", nil)
-            case .regions: .texts("regions", nil)
-            case .liveAt: .time("live_at", nil)
-            case .withdrawnAt: .time("withdrawn_at", nil)
-            case .note: .text("note", nil)
-            }
-        }
-    }
-
     @OptionGroup var selector: ReleaseSelector
 
     @Option(
@@ -63,7 +43,7 @@ struct ReleaseEditCommand: AsyncParsableCommand {
     var note: String?
 
     @Option(help: ArgumentHelp("Empty a field; can be repeated.", valueName: "field"))
-    var clear: [Field] = []
+    var clear: [ClearedField<Release>] = []
 
     @OptionGroup var options: EditOptions
 
@@ -74,7 +54,7 @@ struct ReleaseEditCommand: AsyncParsableCommand {
         if let liveAt { values.append(.time("live_at", liveAt.timestamp(now: .now()).description)) }
         if let staged { values.append(.boolean("staged", staged)) }
         if let note { values.append(.text("note", note)) }
-        let cleared = Set(clear).map(\.cleared)
+        let cleared = Set(clear).map(\.value)
         if let both = cleared.first(where: { field in values.contains { $0.column == field.column } }) {
             throw ValidationError("\(both.column) is both set and cleared; leave one of the two out.")
         }

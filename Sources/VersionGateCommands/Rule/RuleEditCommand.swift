@@ -20,26 +20,6 @@ struct RuleEditCommand: AsyncParsableCommand {
             """
     )
 
-    /// What can be cleared, named as the options are.
-    enum Field: String, CaseIterable, ExpressibleByArgument {
-        case bundle, versions, builds, os, platform, region, language, attribute, target, soak, link, position, note
-        case startsAt = "starts-at"
-        case endsAt = "ends-at"
-
-        /// The column without its condition.
-        var cleared: ColumnValue {
-            switch self {
-            case .bundle, .versions, .builds, .os, .target, .link, .note: .text(rawValue, nil)
-            case .platform, .region, .language: .texts(rawValue + "s", nil)
-            case .attribute: .json("attributes", nil)
-            case .soak: .duration("soak", nil)
-            case .position: .integer("position", 0)
-            case .startsAt: .time("starts_at", nil)
-            case .endsAt: .time("ends_at", nil)
-            }
-        }
-    }
-
     @Argument(help: "The key of the rule.", completion: .ruleKeys)
     var key: String
 
@@ -61,7 +41,7 @@ struct RuleEditCommand: AsyncParsableCommand {
     var final: Bool?
 
     @Option(help: ArgumentHelp("Take a condition away; can be repeated.", valueName: "field"))
-    var clear: [Field] = []
+    var clear: [ClearedField<Rule>] = []
 
     // What other commands change; caught here because the parser would propose --lockout for --rollout.
     @Option(help: .hidden) var rollout: String?
@@ -85,7 +65,7 @@ struct RuleEditCommand: AsyncParsableCommand {
         if let lockout { values.append(.boolean("lockout", lockout)) }
         if let lockoutWithoutUpdate { values.append(.boolean("lockout_without_update", lockoutWithoutUpdate)) }
         if let final { values.append(.boolean("final", final)) }
-        let cleared = Set(clear).map(\.cleared)
+        let cleared = Set(clear).map(\.value)
         if let both = cleared.first(where: { field in values.contains { $0.column == field.column } }) {
             throw ValidationError("\(both.column) is both set and cleared; leave one of the two out.")
         }

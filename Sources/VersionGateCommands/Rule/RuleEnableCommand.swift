@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import PolicyStore
+import UpdatePolicy
 
 /// `versiongate rule enable`
 struct RuleEnableCommand: AsyncParsableCommand {

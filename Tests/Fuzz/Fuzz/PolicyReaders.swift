@@ -3,8 +3,7 @@
 
 import Crypto
 import Foundation
-import PolicyFile
-import PolicyStore
+import PolicyDocument
 import UpdatePolicy
 
 @testable import PolicyServer
@@ -52,16 +51,16 @@ struct PolicyFileReader: FuzzedReader {
     )
 
     func read(_ input: [UInt8]) throws {
-        let rows: PolicyRows
+        let policy: Policy
         do throws(PolicyFileFaults) {
-            rows = try PolicyDocument(input).rows
+            policy = try PolicyDocument(input).policy
         } catch {
             guard !error.faults.isEmpty, error.faults.allSatisfy({ $0.position.line >= 1 && !$0.message.isEmpty })
             else { throw ReaderFault(message: "refused without a reason") }
             return
         }
-        let text = PolicyDocument.text(of: rows, revision: 1)
-        guard let again = try? PolicyDocument(Array(text.utf8)).rows,
+        let text = PolicyDocument.text(of: policy, revision: 1)
+        guard let again = try? PolicyDocument(Array(text.utf8)).policy,
             PolicyDocument.text(of: again, revision: 1) == text
         else { throw ReaderFault(message: "what was read is written as\n\(text)") }
     }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import UpdatePolicy
+
+/// A policy as a file holds it, and where in the file each of its rows stands.
+public struct PolicyDocument: Sendable {
+    /// The places of a row in the file.
+    struct Places: Sendable {
+        let row: FilePosition
+        var columns: [String: FilePosition] = [:]
+    }
+
+    /// The number of the format that this program reads and writes, the value of the key `versiongate`.
+    public static let format = 1
+    /// The largest file that is read, in bytes.
+    public static let largestFile = 16 << 20
+
+    /// The policy with its notes, in the order of the file; of no revision.
+    public internal(set) var policy = Policy(revision: 0, token: "")
+    /// The places of the rows of each table, in the order of ``policy``.
+    var places: [PolicyTable: [Places]] = [:]
+
+    init() {}
+
+    /// Where a row, or a column of it, stands in the file.
+    ///
+    /// - Parameters:
+    ///   - place: The row's place among those of the table in ``policy``; nil for the beginning of the file.
+    ///   - column: The column; where the file says nothing of it, the row is given.
+    public func position(table: PolicyTable?, place: Int?, column: String?) -> FilePosition? {
+        guard let table, let place, let places = places[table], places.indices.contains(place) else { return nil }
+        return column.flatMap { places[place].columns[$0] } ?? places[place].row
+    }
+}
+
+extension PolicyDocument {
+    /// Reads a policy file.
+    ///
+    /// - Parameter bytes: The contents of the file: YAML in UTF-8.
+    /// - Throws: ``PolicyFileFaults`` with all faults that could be found.
+    public init(_ bytes: [UInt8]) throws(PolicyFileFaults) {
+        guard bytes.count <= Self.largestFile else {
+            throw PolicyFileFaults(faults: [
+                PolicyFileFault(
+                    .start,
+                    "the file has \(bytes.count) bytes, more than the \(Self.largestFile) that are read",
+                    hint: "Shorten the notes, or edit with the command line."
+                )
+            ])
+        }
+        if let offset = bytes.firstInvalidUTF8 {
+            throw PolicyFileFaults(faults: [
+                PolicyFileFault(
+                    FilePosition(offset: offset, in: bytes),
+                    "not UTF-8: the byte 0x\(String(bytes[offset], radix: 16, uppercase: true))",
+                    hint: "Save the file in UTF-8."
+                )
+            ])
+        }
+        let root: YAMLNode?
+        do throws(PolicyFileFault) {
+            root = try YAMLReader.document(bytes)
+        } catch {
+            throw PolicyFileFaults(faults: [error])
+        }
+        var reader = PolicyDocumentReader()
+        reader.read(root)
+        guard reader.faults.isEmpty else {
+            throw PolicyFileFaults(faults: reader.faults.sorted { $0.position < $1.position })
+        }
+        self = reader.document
+    }
+}
+
+extension PolicyDocument {
+    /// What has to be said in the file before a difference can be made.
+    ///
+    /// - Parameter difference: What turns the present policy into this one.
+    /// - Returns: The faults; none if the difference can be tried.
+    public func faults(of difference: PolicyDifference) -> [PolicyFileFault] {
+        difference.edits.compactMap { edit in
+            // Nobody can say which moment it was: a file that did not name it would be different at once.
+            guard edit.table == .releases, let before = edit.before, let after = edit.after,
+                before["staged"] == .boolean(true), after["staged"] == .boolean(false), after["live_at"] == .null
+            else { return nil }
+            return PolicyFileFault(
+                position(table: .releases, place: edit.place, column: nil) ?? .start,
+                "release \(after["version"].text ?? ""): it is staged no more, and has no live_at, so nobody is offered it",
+                hint: "Write since when everybody can get it: live_at: 2026-03-01T12:00:00Z"
+            )
+        }
+    }
+}
+
+extension [UInt8] {
+    /// The offset of the first byte that is not part of UTF-8; nil if all are.
+    fileprivate var firstInvalidUTF8: Int? {
+        guard String(validating: self, as: UTF8.self) == nil else { return nil }
+        var offset = 0
+        var decoder = Unicode.UTF8.ForwardParser()
+        var iterator = makeIterator()
+        while true {
+            switch decoder.parseScalar(from: &iterator) {
+            case .valid(let scalar): offset += scalar.count
+            case .error: return offset
+            case .emptyInput: return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import UpdatePolicy
+
+/// Writes a policy as the text of a policy file.
+struct PolicyDocumentWriter {
+    /// The longest key that YAML allows before its colon on one line, less a margin.
+    private static let longestPlainKey = 500
+    private static let placeOfRollout = Rule.columns.firstIndex { $0.name == "rollout" } ?? 0
+    private(set) var text = ""
+    /// Whether the next line is the first of an entry of a list.
+    private var beginsItem = false
+
+    /// Writes the whole policy.
+    mutating func write(_ policy: Policy) {
+        let releases = Dictionary(grouping: policy.releases) { UTF8Text($0.bundle) }
+        line("versiongate: \(PolicyDocument.format)", depth: 0)
+        if !policy.apps.isEmpty {
+            text += "\n"
+            line("apps:", depth: 0)
+        }
+        for (place, app) in policy.apps.enumerated() {
+            if place > 0 { text += "\n" }
+            write(app, releases: releases[UTF8Text(app.bundle)] ?? [])
+        }
+        if !policy.rules.isEmpty {
+            text += "\n"
+            line("rules:", depth: 0)
+        }
+        for (place, rule) in policy.rules.enumerated() {
+            if place > 0 { text += "\n" }
+            write(rule)
+        }
+    }
+
+    private mutating func write(_ app: App, releases: [Release]) {
+        let members = Self.members(app, except: "bundle")
+        let isEmpty = members.isEmpty && app.storeLinks.isEmpty && releases.isEmpty
+        key(app.bundle, depth: 1, isEmpty ? " {}" : "")
+        write(members, depth: 2)
+        if !app.storeLinks.isEmpty { line("store_links:", depth: 2) }
+        for link in app.storeLinks { key(link.platform, depth: 3, " " + YAMLScalarText.line(link.link)) }
+        if !releases.isEmpty { line("releases:", depth: 2) }
+        for release in releases { writeItem(Self.members(release, except: "bundle"), depth: 3) }
+    }
+
+    private mutating func write(_ rule: Rule) {
+        key(rule.key, depth: 1, "")
+        let members = Self.members(rule, except: "key")
+        // Steps stand below the percentage that they change.
+        let end = members.firstIndex { $0.place > Self.placeOfRollout } ?? members.endIndex
+        write(Array(members[..<end]), depth: 2)
+        if !rule.steps.isEmpty { line("steps:", depth: 2) }
+        for step in rule.steps { writeItem(Self.members(step), depth: 3) }
+        write(Array(members[end...]), depth: 2)
+        if !rule.texts.isEmpty { line("texts:", depth: 2) }
+        for text in rule.texts {
+            key(text.language, depth: 3, "")
+            write(Self.members(text, except: "language"), depth: 4)
+        }
+    }
+
+    /// A column that says something, and its place among the columns of its table.
+    private struct Member {
+        let place: Int
+        let column: ColumnDefinition
+        let value: PolicyValue
+    }
+
+    /// The columns of a record that say something.
+    private static func members<Record: PolicyRecord>(_ record: Record, except name: String? = nil) -> [Member] {
+        Record.columns.enumerated().compactMap { place, column in
+            let value = column.value(of: record)
+            guard column.name != name, value != column.defaultValue else { return nil }
+            return Member(place: place, column: column.definition, value: value)
+        }
+    }
+
+    /// Writes columns as an entry of a list.
+    private mutating func writeItem(_ members: [Member], depth: Int) {
+        beginsItem = true
+        write(members, depth: depth + 1)
+    }
+
+    private mutating func write(_ members: [Member], depth: Int) {
+        for member in members {
+            let name = member.column.name
+            switch member.value {
+            case .attributes(let attributes):
+                line("\(name):", depth: depth)
+                for (name, accepted) in attributes.sorted(by: { $0.key < $1.key }) {
+                    key(name.string, depth: depth + 1, " " + Self.list(accepted))
+                }
+            case .text(let text) where member.column.type != .version:
+                let indentation = String(repeating: "  ", count: depth + 1)
+                let written =
+                    YAMLScalarText.block(text.string, indentation: indentation) ?? YAMLScalarText.line(text.string)
+                line("\(name): \(written)", depth: depth)
+            default: line("\(name): \(Self.scalar(member.value))", depth: depth)
+            }
+        }
+    }
+
+    private static func scalar(_ value: PolicyValue) -> String {
+        switch value {
+        case .null, .attributes: "null"
+        case .text(let text): YAMLScalarText.quoted(text.string)
+        case .texts(let texts): list(texts)
+        case .boolean(let flag): flag ? "true" : "false"
+        case .integer(let number): String(number)
+        case .percentage(let percentage): percentage.description
+        case .time(let time): time.description
+        case .duration(let duration): duration.description
+        }
+    }
+
+    private static func list(_ texts: [UTF8Text]) -> String {
+        "[\(texts.map { YAMLScalarText.line($0.string, isInFlow: true) }.joined(separator: ", "))]"
+    }
+
+    private mutating func key(_ key: String, depth: Int, _ value: String) {
+        let written = YAMLScalarText.line(key)
+        if written.utf8.count > Self.longestPlainKey {
+            line("? \(written)", depth: depth)
+            line(":\(value)", depth: depth)
+        } else {
+            line("\(written):\(value)", depth: depth)
+        }
+    }
+
+    private mutating func line(_ line: String, depth: Int) {
+        text += String(repeating: "  ", count: beginsItem ? depth - 1 : depth) + (beginsItem ? "- " : "") + line + "\n"
+        beginsItem = false
+    }
+}
+
+extension PolicyDocument {
+    /// The text of a policy file that holds a policy; the same policy always makes the same text.
+    ///
+    /// - Parameters:
+    ///   - policy: The policy with its notes.
+    ///   - revision: The revision that it is from; a comment says it.
+    public static func text(of policy: Policy, revision: Int64) -> String {
+        var writer = PolicyDocumentWriter()
+        writer.write(policy)
+        return """
+            # The policy at revision \(revision): every app, release and rule, without the history.
+            # To see what this file would change: versiongate plan FILE
+            # To change it: versiongate apply FILE
+
+            """ + writer.text
+    }
+}

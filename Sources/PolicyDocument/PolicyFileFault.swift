@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// A fault in a policy file: where it is, what it is, and what to do.
+public struct PolicyFileFault: Error, Sendable, Hashable {
+    /// Where the fault begins.
+    public let position: FilePosition
+    /// The fault in a sentence.
+    public let message: String
+    /// What to do about it.
+    public let hint: String?
+
+    /// A fault at a place.
+    public init(_ position: FilePosition, _ message: String, hint: String? = nil) {
+        self.position = position
+        self.message = message
+        self.hint = hint
+    }
+
+    /// The fault as compilers report theirs: `FILE:LINE:COLUMN: message`, and the hint on a line of its own.
+    public func description(file: String) -> String {
+        "\(file):\(position): \(message)" + (hint.map { "\nHint: \($0)" } ?? "")
+    }
+}
+
+/// All faults that were found in a policy file: never none.
+public struct PolicyFileFaults: Error, Sendable, Hashable {
+    /// The faults, in the order of the file.
+    public let faults: [PolicyFileFault]
+}
+
+/// A place in a text file.
+public struct FilePosition: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// The line, counted from 1.
+    public let line: Int
+    /// The column, counted from 1 in Unicode scalars.
+    public let column: Int
+
+    /// A place by its line and column, both counted from 1.
+    public init(line: Int, column: Int) {
+        self.line = line
+        self.column = column
+    }
+
+    /// Where a file begins.
+    static let start = FilePosition(line: 1, column: 1)
+
+    /// The place of the byte at an offset.
+    init(offset: Int, in bytes: [UInt8]) {
+        let head = bytes.prefix(max(0, offset))
+        let lineStart = head.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        line = 1 + head.count { $0 == UInt8(ascii: "\n") }
+        // Every scalar has one byte that is not a continuation of another.
+        column = 1 + head[lineStart...].count { $0 & 0xC0 != 0x80 }
+    }
+
+    /// `LINE:COLUMN`.
+    public var description: String { "\(line):\(column)" }
+
+    /// Whether one place comes before the other.
+    public static func < (left: FilePosition, right: FilePosition) -> Bool {
+        (left.line, left.column) < (right.line, right.column)
+    }
+}
+
+/// Shows what somebody wrote within a message.
+enum Quoted {
+    /// The text in quotation marks on one line, and not all of it if it is long.
+    static func text(_ text: String) -> String {
+        let shown = text.unicodeScalars.prefix(61)
+        var line = "\""
+        for scalar in shown.prefix(60) {
+            line += scalar.properties.generalCategory == .control ? scalar.escaped(asASCII: false) : String(scalar)
+        }
+        return line + (shown.count > 60 ? "…\"" : "\"")
+    }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import UpdatePolicy
+
+/// One statement that does one thing to many rows of a table.
+///
+/// The rows go as one JSON document, so ten thousand of them are one round trip.
+struct PolicyBatch {
+    /// A row, and where among the wanted rows it comes from.
+    struct Item {
+        let row: PolicyRow
+        let place: Int?
+    }
+
+    let table: PolicyTable
+    /// Whether the rows are not there yet.
+    var isInsertion = false
+    /// The statement, whose only parameter is the document.
+    let sql: String
+    let items: [Item]
+
+    /// The document for all the rows.
+    var document: String { Self.document(items) }
+
+    /// The document for some rows.
+    static func document(_ items: [Item]) -> String {
+        "[\(items.map(\.row.json).joined(separator: ",\n"))]"
+    }
+
+    /// Adds rows.
+    static func insert(_ table: PolicyTable, _ items: [Item]) -> PolicyBatch {
+        let columns = table.columns.map(\.name).joined(separator: ", ")
+        return PolicyBatch(
+            table: table,
+            isInsertion: true,
+            sql: "INSERT INTO public.\(table.rawValue) (\(columns)) SELECT \(columns) FROM \(recordset(table))",
+            items: items
+        )
+    }
+
+    /// Gives rows the values of the items.
+    static func update(_ table: PolicyTable, _ items: [Item]) -> PolicyBatch {
+        update(table, columns: table.columns.filter { $0.type != .key }.map(\.name), items)
+    }
+
+    /// Gives some columns of rows the values of the items.
+    static func update(_ table: PolicyTable, columns: [String], _ items: [Item]) -> PolicyBatch {
+        let assignments = columns.map { "\($0) = wanted.\($0)" }.joined(separator: ", ")
+        return PolicyBatch(
+            table: table,
+            sql: """
+                UPDATE public.\(table.rawValue) AS present SET \(assignments)
+                FROM \(recordset(table)) AS wanted WHERE \(isSameRow(table))
+                """,
+            items: items
+        )
+    }
+
+    /// Removes rows.
+    static func delete(_ table: PolicyTable, _ items: [Item]) -> PolicyBatch {
+        PolicyBatch(
+            table: table,
+            sql: """
+                DELETE FROM public.\(table.rawValue) AS present
+                USING \(recordset(table)) AS wanted WHERE \(isSameRow(table))
+                """,
+            items: items
+        )
+    }
+
+    private static func recordset(_ table: PolicyTable) -> String {
+        "jsonb_populate_recordset(NULL::public.\(table.rawValue), $1::text::jsonb)"
+    }
+
+    /// The condition that finds the row that an item is for.
+    private static func isSameRow(_ table: PolicyTable) -> String {
+        if let number = table.numberColumn { return "present.\(number) = wanted.\(number)" }
+        return table.identity.map { column in
+            let ignoresCase = column.type == .bundle || column.type == .language
+            return ignoresCase
+                ? "lower(present.\(column.name)) = lower(wanted.\(column.name))"
+                : "present.\(column.name) = wanted.\(column.name)"
+        }.joined(separator: " AND ")
+    }
+}
+
+extension PolicyDifference {
+    /// The statements that make the edits, in an order in which every row finds what it refers to.
+    var batches: [PolicyBatch] {
+        var batches: [PolicyBatch] = []
+        for table in [PolicyTable.rolloutSteps, .ruleTexts, .rules, .releases, .storeLinks] {
+            batches.append(.delete(table, removed(table)))
+        }
+        batches.append(.delete(.rolloutSteps, replannedSteps.map { .init(row: $0.step, place: $0.place) }))
+        batches += insertAndUpdate(.apps) + insertAndUpdate(.storeLinks) + insertAndUpdate(.releases)
+        // Clearing staged sets live_at, but a file says when a release went live.
+        batches.append(.update(.releases, columns: ["live_at"], released))
+        batches += insertAndUpdate(.rules) + insertAndUpdate(.ruleTexts) + insertAndUpdate(.rolloutSteps)
+        // An app goes last: what belonged to it may belong to another now.
+        batches.append(.delete(.apps, removed(.apps)))
+        return batches.filter { !$0.items.isEmpty }
+    }
+
+    private func insertAndUpdate(_ table: PolicyTable) -> [PolicyBatch] {
+        let isReplanned = Set(replannedRules)
+        var added: [PolicyBatch.Item] = []
+        var changed: [PolicyBatch.Item] = []
+        for edit in edits where edit.table == table {
+            guard let after = edit.after else { continue }
+            if table == .rolloutSteps, isReplanned.contains(after["rule"].text ?? "") { continue }
+            if edit.before == nil {
+                added.append(.init(row: after, place: edit.place))
+            } else {
+                changed.append(.init(row: after, place: edit.place))
+            }
+        }
+        if table == .rolloutSteps { added += replannedSteps.map { .init(row: $0.step, place: $0.place) } }
+        return [.update(table, changed), .insert(table, added)]
+    }
+
+    private func removed(_ table: PolicyTable) -> [PolicyBatch.Item] {
+        edits.filter { $0.table == table && $0.after == nil }
+            .compactMap { edit in edit.before.map { .init(row: $0, place: nil) } }
+    }
+
+    private var released: [PolicyBatch.Item] {
+        edits.compactMap { edit in
+            guard edit.table == .releases, let before = edit.before, let after = edit.after,
+                before["staged"] == .boolean(true), after["staged"] == .boolean(false)
+            else { return nil }
+            return .init(row: after, place: edit.place)
+        }
+    }
+}
+
+extension PolicyRow {
+    /// The row as a JSON object that `jsonb_populate_recordset` reads.
+    fileprivate var json: String {
+        var members = zip(table.columns, values).map { "\"\($0.name)\":\($1.json)" }
+        if let id, let column = table.numberColumn { members.append("\"\(column)\":\(id)") }
+        return "{\(members.joined(separator: ","))}"
+    }
+}
+
+extension PolicyValue {
+    /// The value as JSON that `jsonb_populate_recordset` turns into the column's type.
+    var json: String {
+        switch self {
+        case .null: "null"
+        case .text(let text): Self.literal(text.string)
+        case .texts(let texts): Self.list(texts)
+        case .boolean(let flag): flag ? "true" : "false"
+        case .integer(let number): String(number)
+        case .percentage(let percentage): percentage.description
+        case .time(let time): Self.literal(time.description)
+        case .duration(let duration): Self.literal(duration.description)
+        case .attributes(let attributes):
+            "{"
+                + attributes.sorted { $0.key < $1.key }
+                .map { "\(Self.literal($0.key.string)):\(Self.list($0.value))" }
+                .joined(separator: ",") + "}"
+        }
+    }
+
+    private static func list(_ texts: [UTF8Text]) -> String {
+        "[\(texts.map { literal($0.string) }.joined(separator: ","))]"
+    }
+
+    private static func literal(_ text: String) -> String {
+        var literal = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": literal += "\\\(scalar)"
+            case _ where scalar.value < 0x20:
+                let digits = String(scalar.value, radix: 16)
+                literal += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: literal.unicodeScalars.append(scalar)
+            }
+        }
+        return literal + "\""
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Postgres
+import UpdatePolicy
+
+/// Which rows of the policy are read, and where from.
+enum PolicyPart {
+    /// All of them.
+    case everything
+    /// All of them as they stood at a revision, rebuilt from the history.
+    case revision(Int64)
+    /// Those of some apps, and if wanted the rules for every app.
+    case apps([String], rulesForEveryApp: Bool)
+
+    /// What stands for a table after `FROM`.
+    func rows(of table: PolicyTable) -> String {
+        switch self {
+        case .revision(let revision): "public.\(table.rawValue)_at(\(revision))"
+        case .everything, .apps: "public.\(table.rawValue)"
+        }
+    }
+
+    /// What holds for the wanted rows of a table with the column `bundle`.
+    var condition: String {
+        switch self {
+        case .everything, .revision: "true"
+        case .apps(_, rulesForEveryApp: true): "(bundle = ANY ($1) OR bundle IS NULL)"
+        case .apps(_, rulesForEveryApp: false): "bundle = ANY ($1)"
+        }
+    }
+
+    /// What holds for the wanted rows of a table with the column `rule`.
+    var conditionOnRule: String {
+        switch self {
+        case .everything, .revision: "true"
+        case .apps: "rule IN (SELECT key FROM public.rules WHERE \(condition))"
+        }
+    }
+
+    /// The parameters of the conditions.
+    var parameters: [(any PostgresEncodable)?] {
+        switch self {
+        case .everything, .revision: []
+        case .apps(let bundles, _): [bundles]
+        }
+    }
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import Postgres
+public import UpdatePolicy
+
+/// Reads the policy tables into plain values.
+public enum PolicyReader {
+    /// How long a read waits for a lock, so that somebody's `LOCK TABLE` delays a reload and nothing else.
+    private static let lockTimeout = "2s"
+    /// How long one statement of a read may take.
+    private static let statementTimeout = "30s"
+
+    /// Which state the policy tables are in; one short statement.
+    ///
+    /// - Throws: ``SchemaError/notInstalled``; `PostgresError`.
+    public static func version(_ session: PostgresSession) throws -> PolicyVersion {
+        do {
+            let rows = try session.query("SELECT revision, token::text FROM public.policy_revision")
+            guard let row = rows.first else { throw SchemaError.notInstalled }
+            return PolicyVersion(revision: try row.decode(0, as: Int64.self), token: try row.decode(1, as: String.self))
+        } catch let error as PostgresError where error.sqlState == .undefinedTable {
+            throw SchemaError.notInstalled
+        }
+    }
+
+    /// Whether the history of the database has made this state of the policy.
+    ///
+    /// - Throws: `PostgresError`.
+    public static func isInHistory(_ version: PolicyVersion, _ session: PostgresSession) throws -> Bool {
+        try session.query(
+            "SELECT public.history_has($1, $2)",
+            [version.revision, version.token]
+        ).value(as: Bool.self)
+    }
+
+    /// Whether the database is a standby, which can lag behind its primary.
+    public static func isStandby(_ session: PostgresSession) throws -> Bool {
+        try session.query("SELECT pg_is_in_recovery()").value(as: Bool.self)
+    }
+
+    /// Reads the whole policy as one moment's state.
+    ///
+    /// - Parameter revision: The policy as it stood at this revision, rebuilt from the history; nil for today's.
+    /// - Throws: ``SchemaError`` if this binary cannot read the schema; `PostgresError`, also where there is no such
+    ///   revision.
+    public static func policy(_ connection: PostgresConnection, revision: Int64? = nil) async throws -> Policy {
+        try await reading(connection) { try policy($0, revision: revision) }
+    }
+
+    /// Reads the whole policy as the transaction of `session` sees it.
+    ///
+    /// - Parameter revision: The policy as it stood at this revision, rebuilt from the history; nil for today's.
+    /// - Throws: ``SchemaError/notInstalled``; `PostgresError`, also where there is no such revision.
+    public static func policy(_ session: PostgresSession, revision: Int64? = nil) throws -> Policy {
+        guard let revision else { return try policy(session, of: .everything) }
+        var policy = try policy(session, of: .revision(revision))
+        policy.revision = revision
+        policy.token += "@\(revision)"
+        return policy
+    }
+
+    /// Reads some apps with all that belongs to them, and the rules for every app, as the transaction of `session` sees
+    /// them.
+    ///
+    /// - Parameter bundles: The apps, case does not count; those that are not there are left out; nil for all.
+    public static func policy(_ session: PostgresSession, bundles: [String]?) throws -> Policy {
+        guard let bundles else { return try policy(session, of: .everything) }
+        let spelled = try session.query(
+            """
+            SELECT bundle FROM public.apps
+            WHERE lower(bundle COLLATE "C") IN (SELECT lower(named COLLATE "C") FROM unnest($1::text[]) AS named)
+            """,
+            [bundles]
+        ).map { try $0.decode(0, as: String.self) }
+        return try policy(session, of: .apps(spelled, rulesForEveryApp: true))
+    }
+
+    /// Reads all that people edit as the transaction of `session` sees it: also notes, and lengths of time as they were
+    /// written.
+    ///
+    /// The order depends on nothing but what the rows hold, save for releases that are alike in everything.
+    ///
+    /// - Throws: ``SchemaError/unknownColumns(_:)`` where a table has a column that would be left out; `PostgresError`.
+    public static func editedPolicy(_ session: PostgresSession) throws -> Policy {
+        try requireKnownColumns(session)
+        return try policy(session, of: .everything, .edited)
+    }
+
+    /// Reads what differs from an earlier state, as one moment's state.
+    ///
+    /// - Returns: nil where the history does not tell, or tells of so much that everything is read as quickly.
+    /// - Throws: as ``policy(_:)-(PostgresConnection)`` does.
+    public static func update(_ connection: PostgresConnection, since known: PolicyVersion) async throws
+        -> PolicyUpdate?
+    {
+        try await reading(connection) { session in
+            let changed = try session.query(
+                "SELECT public.apps_changed_since($1, $2::uuid)",
+                [known.revision, known.token]
+            ).value(as: [String?]?.self)
+            guard let changed else { return nil }
+            let part = PolicyPart.apps(changed.compactMap(\.self), rulesForEveryApp: changed.contains(nil))
+            return PolicyUpdate(
+                bundles: changed.compactMap(\.self),
+                includesRulesForEveryApp: changed.contains(nil),
+                policy: try policy(session, of: part)
+            )
+        }
+    }
+
+    private static func reading<Result: Sendable>(
+        _ connection: PostgresConnection,
+        _ read: @Sendable (PostgresSession) throws -> Result
+    ) async throws -> Result {
+        try await connection.transaction(.repeatableReadReadOnly) { session in
+            _ = try session.query(
+                "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)",
+                [lockTimeout, statementTimeout]
+            )
+            try requireReadable(session)
+            return try read(session)
+        }
+    }
+
+    private static func policy(
+        _ session: PostgresSession,
+        of part: PolicyPart,
+        _ detail: PolicyDetail = .served
+    ) throws -> Policy {
+        let version = try version(session)
+        return Policy(
+            revision: version.revision,
+            token: version.token,
+            apps: try apps(session, part, detail),
+            releases: try releases(session, part, detail),
+            rules: try rules(session, part, detail)
+        )
+    }
+
+    /// Refuses a schema that this binary cannot read, which the schema itself says.
+    private static func requireReadable(_ session: PostgresSession) throws {
+        guard try session.query("SELECT to_regclass('public.schema_reader') IS NOT NULL").value(as: Bool.self) else {
+            throw SchemaError.notInstalled
+        }
+        let oldest = try session.query("SELECT oldest FROM public.schema_reader").value(as: String.self)
+        guard Migration.all.contains(where: { $0.name == oldest }) else {
+            throw SchemaError.unreadable(needs: oldest)
+        }
+    }
+
+    /// Refuses tables with columns that nobody here reads: an export would leave them out, and a file that is applied
+    /// would remove what they hold.
+    private static func requireKnownColumns(_ session: PostgresSession) throws {
+        let known = PolicyTable.allCases.flatMap { table in
+            (table.columns.map(\.name) + (table.numberColumn.map { [$0] } ?? [])).map { "\(table.rawValue).\($0)" }
+        }
+        let unknown = try session.query(
+            """
+            SELECT named.name || '.' || a.attname
+            FROM unnest($1::text[]) AS named (name)
+            JOIN pg_catalog.pg_attribute AS a ON a.attrelid = to_regclass('public.' || named.name)
+            WHERE a.attnum > 0 AND NOT a.attisdropped AND named.name || '.' || a.attname <> ALL ($2::text[])
+            ORDER BY 1
+            """,
+            [PolicyTable.allCases.map(\.rawValue), known]
+        ).map { try $0.decode(0, as: String.self) }
+        guard unknown.isEmpty else { throw SchemaError.unknownColumns(unknown) }
+    }
+
+    private static func apps(_ session: PostgresSession, _ part: PolicyPart, _ detail: PolicyDetail) throws -> [App] {
+        let links: [UTF8Text: [StoreLink]] = try children(session, part, detail, where: part.condition)
+        let reader = RecordReader<App>(detail, from: 0)
+        return try session.query(
+            "SELECT \(reader.selectList) FROM \(part.rows(of: .apps)) WHERE \(part.condition) ORDER BY bundle",
+            part.parameters
+        ).map { row in
+            var app = try reader.record(row)
+            app.storeLinks = links[UTF8Text(app.bundle)] ?? []
+            return app
+        }
+    }
+
+    private static func releases(
+        _ session: PostgresSession,
+        _ part: PolicyPart,
+        _ detail: PolicyDetail
+    ) throws -> [Release] {
+        let reader = RecordReader<Release>(detail, from: 1)
+        let order = detail == .served ? "id" : orderOfReleases
+        return try session.query(
+            """
+            SELECT id::bigint, \(reader.selectList)
+            FROM \(part.rows(of: .releases)) WHERE \(part.condition) ORDER BY \(order)
+            """,
+            part.parameters
+        ).map { row in
+            var release = try reader.record(row)
+            release.id = try row.decode(0, as: Int64.self)
+            return release
+        }
+    }
+
+    private static func rules(_ session: PostgresSession, _ part: PolicyPart, _ detail: PolicyDetail) throws -> [Rule] {
+        let texts: [UTF8Text: [RuleText]] = try children(session, part, detail, where: part.conditionOnRule)
+        let steps: [UTF8Text: [RolloutStep]] = try children(session, part, detail, where: part.conditionOnRule)
+        var attributes: [UTF8Text: [AttributeCondition]] = [:]
+        for row in try session.query(
+            """
+            SELECT rule.key, attribute.key, ARRAY(SELECT jsonb_array_elements_text(attribute.value))
+            FROM \(part.rows(of: .rules)) AS rule, jsonb_each(rule.attributes) AS attribute
+            WHERE \(part.condition)
+            """,
+            part.parameters
+        ) {
+            let condition = AttributeCondition(
+                name: try row.decode(1, as: String.self),
+                values: try row.decode(2, as: [String].self)
+            )
+            attributes[UTF8Text(try row.decode(0, as: String.self)), default: []].append(condition)
+        }
+        let reader = RecordReader<Rule>(detail, from: 0)
+        return try session.query(
+            "SELECT \(reader.selectList) FROM \(part.rows(of: .rules)) WHERE \(part.condition) ORDER BY key",
+            part.parameters
+        ).map { row in
+            var rule = try reader.record(row)
+            let key = UTF8Text(rule.key)
+            rule.attributes = attributes[key]
+            rule.texts = texts[key] ?? []
+            rule.steps = steps[key] ?? []
+            return rule
+        }
+    }
+
+    /// The records that belong to an app or a rule, by the bundle or the key of that.
+    private static func children<Record: PolicyRecord>(
+        _ session: PostgresSession,
+        _ part: PolicyPart,
+        _ detail: PolicyDetail,
+        where condition: String
+    ) throws -> [UTF8Text: [Record]] {
+        let reader = RecordReader<Record>(detail, from: 1)
+        let identity = Record.table.identity.map(\.name)
+        var children: [UTF8Text: [Record]] = [:]
+        for row in try session.query(
+            """
+            SELECT \(identity[0]), \(reader.selectList) FROM \(part.rows(of: Record.table))
+            WHERE \(condition) ORDER BY \(identity.joined(separator: ", "))
+            """,
+            part.parameters
+        ) {
+            children[UTF8Text(try row.decode(0, as: String.self)), default: []].append(try reader.record(row))
+        }
+        return children
+    }
+
+    /// An order of releases that depends on nothing but what they hold, save for those that are alike in everything.
+    private static let orderOfReleases = """
+        bundle, platform, version_key(version), version, version_key(build) NULLS FIRST, build, regions NULLS FIRST,
+        live_at NULLS FIRST, withdrawn_at NULLS FIRST, staged, min_os NULLS FIRST, note COLLATE "C" NULLS FIRST, id
+        """
+}
+
+// MARK: - Single facts of rules
+
+extension PolicyReader {
+    /// The apps that a rule is for.
+    public struct RuleScope: Sendable {
+        /// The app; nil: every app.
+        public let bundle: String?
+    }
+
+    /// The apps that a rule is for, nil if there is no such rule.
+    public static func scope(ofRule key: String, _ session: PostgresSession) throws -> RuleScope? {
+        try session.query("SELECT bundle FROM public.rules WHERE key = $1", [key]).first.map { row in
+            RuleScope(bundle: try row.decode(0, as: String?.self))
+        }
+    }
+
+    /// The keys of all rules in order.
+    public static func ruleKeys(_ session: PostgresSession) throws -> [String] {
+        try session.query("SELECT key FROM public.rules ORDER BY key").map { try $0.decode(0, as: String.self) }
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Postgres
+import UpdatePolicy
+
+/// How much of the policy tables is read.
+enum PolicyDetail: Sendable {
+    /// What decides and makes answers: without notes, and a length of time as its microseconds.
+    case served
+    /// All that people edit, as they wrote it.
+    case edited
+}
+
+/// Reads the records of one table out of the rows of a query.
+///
+/// Which column stands where, and how it is decoded, is found once for all rows.
+struct RecordReader<Record: PolicyRecord> {
+    private typealias Decoder = (inout Record, PostgresRow) throws -> Void
+
+    /// The columns as the query selects them; attributes, which have rows of their own, are not among them.
+    let selectList: String
+    private let decoders: [Decoder]
+    private let blank = Record.blank
+
+    /// Prepares to read the columns of a table.
+    ///
+    /// - Parameter first: The place of the first column in the select list of the query.
+    init(_ detail: PolicyDetail, from first: Int) {
+        let columns = Record.columns.filter { column in
+            column.type != .attributes && (detail == .edited || column.role != .note)
+        }
+        selectList = columns.map { Self.expression($0.definition, detail) }.joined(separator: ", ")
+        decoders = zip(columns, first...).map { Self.decoder($0, detail, $1) }
+    }
+
+    /// The record of a row.
+    func record(_ row: PostgresRow) throws -> Record {
+        var record = blank
+        for decode in decoders { try decode(&record, row) }
+        return record
+    }
+
+    private static func expression(_ column: ColumnDefinition, _ detail: PolicyDetail) -> String {
+        let name = column.name
+        switch column.type {
+        case .text, .key, .bundle, .language, .platform, .version, .texts, .platforms, .boolean, .time, .attributes:
+            return name
+        case .integer: return "\(name)::int8"
+        case .percentage: return "(\(name) * 100)::int4"
+        case .duration:
+            guard detail == .edited else { return "(extract(epoch FROM \(name)) * 1000000)::int8" }
+            return """
+                CASE WHEN \(name) IS NOT NULL THEN ARRAY[
+                    extract(day FROM \(name))::int8,
+                    (extract(epoch FROM \(name)) * 1000000)::int8 - extract(day FROM \(name))::int8 * 86400000000
+                ] END
+                """
+        }
+    }
+
+    /// What gives a blank record the value of a column. Nothing is done for what it has already, as that is most.
+    private static func decoder(_ column: PolicyColumn<Record>, _ detail: PolicyDetail, _ index: Int) -> Decoder {
+        let blank = Record.blank
+        switch column.property {
+        case .text(let path): return { $0[keyPath: path] = try $1.decode(index, as: String.self) }
+        case .optionalText(let path):
+            return { record, row in
+                if let text = try row.decode(index, as: String?.self) { record[keyPath: path] = text }
+            }
+        case .texts(let path):
+            return { record, row in
+                if let texts = try row.decode(index, as: [String]?.self) { record[keyPath: path] = texts }
+            }
+        case .flag(let path):
+            let usual = blank[keyPath: path]
+            return { record, row in
+                let flag = try row.decode(index, as: Bool.self)
+                if flag != usual { record[keyPath: path] = flag }
+            }
+        case .integer(let path):
+            let usual = blank[keyPath: path]
+            return { record, row in
+                let number = Int(try row.decode(index, as: Int64.self))
+                if number != usual { record[keyPath: path] = number }
+            }
+        case .percentage(let path):
+            let usual = blank[keyPath: path]
+            return { record, row in
+                let percentage = try Percentage(row: row, column: index)
+                if percentage != usual { record[keyPath: path] = percentage }
+            }
+        case .time(let path): return { $0[keyPath: path] = Timestamp(try $1.decode(index, as: PostgresTimestamp.self)) }
+        case .optionalTime(let path):
+            return { record, row in
+                guard let time = try row.decode(index, as: PostgresTimestamp?.self) else { return }
+                record[keyPath: path] = Timestamp(time)
+            }
+        case .duration(let path):
+            return { record, row in
+                switch detail {
+                case .served:
+                    // No time at all is no condition.
+                    guard let length = try row.decode(index, as: Int64?.self), length != 0 else { return }
+                    record[keyPath: path] = SoakTime(microseconds: length)
+                case .edited:
+                    guard let parts = try row.decode(index, as: [Int64]?.self) else { return }
+                    record[keyPath: path] = SoakTime(
+                        days: Int32(truncatingIfNeeded: parts[0]),
+                        microseconds: parts[1]
+                    )
+                }
+            }
+        case .attributes: preconditionFailure("attributes have rows of their own")
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// An app, known by its bundle.
+public struct App: PolicyRecord {
+    /// The bundle or package identifier; ASCII case does not count.
+    public var bundle: String
+
+    /// What people call the app; it stands for `{app}` in texts. `nil`: the bundle does.
+    public var name: String?
+
+    /// Whether checks of the app are answered without any message.
+    public var paused: Bool
+
+    /// For the people who edit; never sent. `nil` also where notes were not read.
+    public var note: String?
+
+    /// Where the app can be had, at most once for each platform.
+    public var storeLinks: [StoreLink]
+
+    /// An app with these columns.
+    public init(
+        bundle: String,
+        name: String? = nil,
+        paused: Bool = false,
+        note: String? = nil,
+        storeLinks: [StoreLink] = []
+    ) {
+        self.bundle = bundle
+        self.name = name
+        self.paused = paused
+        self.note = note
+        self.storeLinks = storeLinks
+    }
+}
+
+extension App {
+    /// `apps`
+    public static let table = PolicyTable.apps
+
+    /// An app without a bundle.
+    public static let blank = App(bundle: "")
+
+    /// The columns that people edit.
+    public static let columns: [PolicyColumn<App>] = [
+        .text("bundle", \.bundle, .bundle, role: .identity),
+        .optionalText("name", \.name, role: .message),
+        .flag("paused", \.paused, role: .condition),
+        .optionalText("note", \.note, role: .note),
+    ]
+}
+
+/// The link that stands for `store` in the messages of an app on one platform.
+public struct StoreLink: PolicyRecord {
+    /// The platform; ASCII case does not count.
+    public var platform: String
+
+    /// The link.
+    public var link: String
+
+    /// A link for a platform.
+    public init(platform: String, link: String) {
+        self.platform = platform
+        self.link = link
+    }
+}
+
+extension StoreLink {
+    /// `store_links`
+    public static let table = PolicyTable.storeLinks
+
+    /// A link without a platform and an address.
+    public static let blank = StoreLink(platform: "", link: "")
+
+    /// The columns that people edit.
+    public static let columns: [PolicyColumn<StoreLink>] = [
+        .text("platform", \.platform, .platform, role: .identity),
+        .text("link", \.link, role: .message, example: "https://example.com"),
+    ]
+
+    /// The app.
+    public static let owner: ColumnDefinition? = App.columns.first { $0.role == .identity }?.definition
+}

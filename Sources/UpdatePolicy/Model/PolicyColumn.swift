@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// What the values of a column are.
+public enum ColumnType: Sendable, Hashable {
+    /// Text for people, a name, an address.
+    case text
+    /// The key of a rule, which never changes.
+    case key
+    /// The bundle of an app. ASCII case does not count.
+    case bundle
+    /// A language tag. ASCII case does not count.
+    case language
+    /// The name of a platform, which is kept in one form.
+    case platform
+    /// A version, a build or a range of them: text that often looks like a number, and is none.
+    case version
+    /// A list of texts.
+    case texts
+    /// A list of names of platforms.
+    case platforms
+    /// True or false.
+    case boolean
+    /// A whole number of 32 bits.
+    case integer
+    /// A share of all installs.
+    case percentage
+    /// A moment.
+    case time
+    /// A length of time.
+    case duration
+    /// Names, each with the texts that are accepted for it.
+    case attributes
+}
+
+/// What a column is for. Whether an edit can lock somebody out is judged by it.
+public enum ColumnRole: Sendable, Hashable, CaseIterable {
+    /// Says which row it is.
+    case identity
+    /// Decides which clients a rule reaches, which a release can be offered to, or whether an app is answered at all.
+    case condition
+    /// What the client is shown.
+    case message
+    /// The order of the messages.
+    case order
+    /// For the people who edit; never sent, and not read by servers.
+    case note
+    /// Decides when a rule applies, and to which share of the installs.
+    case schedule
+    /// Turns something on or off.
+    case `switch`
+}
+
+/// A column of a policy table that people edit, whatever its record.
+public struct ColumnDefinition: Sendable, Hashable {
+    /// The name in SQL and in policy files.
+    public let name: String
+    /// What the values are.
+    public let type: ColumnType
+    /// What the column is for.
+    public let role: ColumnRole
+    /// The value where nothing is said; nil where something must be said.
+    public let defaultValue: PolicyValue?
+    /// A value as people write it, for hints.
+    public let example: String
+
+    init(_ name: String, _ type: ColumnType, role: ColumnRole, default defaultValue: PolicyValue?, example: String?) {
+        self.name = name
+        self.type = type
+        self.role = role
+        self.defaultValue = defaultValue
+        self.example = example ?? type.example
+    }
+}
+
+extension ColumnType {
+    fileprivate var example: String {
+        switch self {
+        case .text, .key, .bundle, .language: "text"
+        case .platform: "ios"
+        case .version: "\"1.2\""
+        case .texts: "[JP, US]"
+        case .platforms: "[ios]"
+        case .boolean: "true"
+        case .integer: "10"
+        case .percentage: "25"
+        case .time: "2026-03-01T12:00:00Z"
+        case .duration: "2 days"
+        case .attributes: "{channel: [beta]}"
+        }
+    }
+}
+
+/// A column and the property of the record that holds its value.
+///
+/// What is read, written, compared and judged column by column comes from ``PolicyRecord/columns``, so a new column is
+/// said there and nowhere else.
+public struct PolicyColumn<Record: PolicyRecord>: Sendable {
+    /// A property of the record.
+    public typealias Path<Value> = any WritableKeyPath<Record, Value> & Sendable
+
+    /// The property that holds the value, by its Swift type.
+    public enum Property: Sendable {
+        /// A text that must be said.
+        case text(Path<String>)
+        /// A text; nil is null.
+        case optionalText(Path<String?>)
+        /// A list of texts; nil is null.
+        case texts(Path<[String]?>)
+        /// True or false.
+        case flag(Path<Bool>)
+        /// A whole number of 32 bits.
+        case integer(Path<Int>)
+        /// A share of all installs.
+        case percentage(Path<Percentage>)
+        /// A moment that must be said.
+        case time(Path<Timestamp>)
+        /// A moment; nil is null.
+        case optionalTime(Path<Timestamp?>)
+        /// A length of time; nil is null.
+        case duration(Path<SoakTime?>)
+        /// Conditions on attributes; nil is null.
+        case attributes(Path<[AttributeCondition]?>)
+    }
+
+    /// The column, whatever its record.
+    public let definition: ColumnDefinition
+    /// The property that holds the value.
+    public let property: Property
+    /// The name in the file of the last good policy, for ever.
+    public let storedName: String
+
+    /// The name in SQL and in policy files.
+    public var name: String { definition.name }
+    /// What the values are.
+    public var type: ColumnType { definition.type }
+    /// What the column is for.
+    public var role: ColumnRole { definition.role }
+    /// The value where nothing is said; nil where something must be said.
+    public var defaultValue: PolicyValue? { definition.defaultValue }
+
+    private init(
+        _ name: String,
+        _ type: ColumnType,
+        _ property: Property,
+        role: ColumnRole,
+        isRequired: Bool = false,
+        storedName: String? = nil,
+        example: String? = nil
+    ) {
+        self.property = property
+        self.storedName = storedName ?? Self.camelCased(name)
+        definition = ColumnDefinition(
+            name,
+            type,
+            role: role,
+            default: isRequired ? nil : property.value(of: Record.blank),
+            example: example
+        )
+    }
+
+    /// The value that a record has.
+    public func value(of record: Record) -> PolicyValue { property.value(of: record) }
+
+    /// Gives a record a value.
+    ///
+    /// - Precondition: The value is of the column's type; null is only where the property can be nil.
+    public func set(_ value: PolicyValue, in record: inout Record) {
+        switch (property, value) {
+        case (.text(let path), .text(let text)): record[keyPath: path] = text.string
+        case (.optionalText(let path), .text(let text)): record[keyPath: path] = text.string
+        case (.optionalText(let path), .null): record[keyPath: path] = nil
+        case (.texts(let path), .texts(let texts)): record[keyPath: path] = texts.map(\.string)
+        case (.texts(let path), .null): record[keyPath: path] = nil
+        case (.flag(let path), .boolean(let flag)): record[keyPath: path] = flag
+        case (.integer(let path), .integer(let number)): record[keyPath: path] = Int(number)
+        case (.percentage(let path), .percentage(let percentage)): record[keyPath: path] = percentage
+        case (.time(let path), .time(let time)): record[keyPath: path] = time
+        case (.optionalTime(let path), .time(let time)): record[keyPath: path] = time
+        case (.optionalTime(let path), .null): record[keyPath: path] = nil
+        case (.duration(let path), .duration(let duration)): record[keyPath: path] = duration
+        case (.duration(let path), .null): record[keyPath: path] = nil
+        case (.attributes(let path), .attributes(let attributes)):
+            record[keyPath: path] = attributes.sorted { $0.key < $1.key }.map { name, values in
+                AttributeCondition(name: name.string, values: values.map(\.string))
+            }
+        case (.attributes(let path), .null): record[keyPath: path] = nil
+        default: preconditionFailure("the column \(name) of \(Record.table.rawValue) cannot hold \(value)")
+        }
+    }
+
+    private static func camelCased(_ name: String) -> String {
+        let words = name.split(separator: "_")
+        return words.prefix(1).joined() + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    }
+}
+
+extension PolicyColumn.Property {
+    fileprivate func value(of record: Record) -> PolicyValue {
+        switch self {
+        case .text(let path): .text(UTF8Text(record[keyPath: path]))
+        case .optionalText(let path): record[keyPath: path].map { .text(UTF8Text($0)) } ?? .null
+        case .texts(let path): record[keyPath: path].map { .texts($0.map { UTF8Text($0) }) } ?? .null
+        case .flag(let path): .boolean(record[keyPath: path])
+        case .integer(let path): .integer(Int32(clamping: record[keyPath: path]))
+        case .percentage(let path): .percentage(record[keyPath: path])
+        case .time(let path): .time(record[keyPath: path])
+        case .optionalTime(let path): record[keyPath: path].map { .time($0) } ?? .null
+        case .duration(let path): record[keyPath: path].map { .duration($0) } ?? .null
+        case .attributes(let path):
+            record[keyPath: path].map { conditions in
+                .attributes(
+                    Dictionary(conditions.map { (UTF8Text($0.name), $0.values.map { UTF8Text($0) }) }) { first, _ in
+                        first
+                    }
+                )
+            } ?? .null
+        }
+    }
+}
+
+// MARK: - Columns by their type
+
+extension PolicyColumn {
+    static func text(
+        _ name: String,
+        _ path: Path<String>,
+        _ type: ColumnType = .text,
+        role: ColumnRole,
+        example: String? = nil
+    ) -> Self {
+        Self(name, type, .text(path), role: role, isRequired: true, example: example)
+    }
+
+    static func optionalText(
+        _ name: String,
+        _ path: Path<String?>,
+        _ type: ColumnType = .text,
+        role: ColumnRole,
+        storedName: String? = nil,
+        example: String? = nil
+    ) -> Self {
+        Self(name, type, .optionalText(path), role: role, storedName: storedName, example: example)
+    }
+
+    static func texts(
+        _ name: String,
+        _ path: Path<[String]?>,
+        _ type: ColumnType = .texts,
+        role: ColumnRole,
+        example: String? = nil
+    ) -> Self {
+        Self(name, type, .texts(path), role: role, example: example)
+    }
+
+    static func flag(_ name: String, _ path: Path<Bool>, role: ColumnRole) -> Self {
+        Self(name, .boolean, .flag(path), role: role)
+    }
+
+    static func integer(_ name: String, _ path: Path<Int>, role: ColumnRole) -> Self {
+        Self(name, .integer, .integer(path), role: role)
+    }
+
+    static func percentage(
+        _ name: String,
+        _ path: Path<Percentage>,
+        role: ColumnRole,
+        isRequired: Bool = false
+    ) -> Self {
+        Self(name, .percentage, .percentage(path), role: role, isRequired: isRequired)
+    }
+
+    static func time(_ name: String, _ path: Path<Timestamp>, role: ColumnRole) -> Self {
+        Self(name, .time, .time(path), role: role, isRequired: true)
+    }
+
+    static func optionalTime(_ name: String, _ path: Path<Timestamp?>, role: ColumnRole) -> Self {
+        Self(name, .time, .optionalTime(path), role: role)
+    }
+
+    static func duration(_ name: String, _ path: Path<SoakTime?>, role: ColumnRole, storedName: String) -> Self {
+        Self(name, .duration, .duration(path), role: role, storedName: storedName)
+    }
+
+    static func attributes(_ name: String, _ path: Path<[AttributeCondition]?>, role: ColumnRole) -> Self {
+        Self(name, .attributes, .attributes(path), role: role)
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// A record of any table as the values of its columns, to compare and write rows of all tables alike.
+public struct PolicyRow: Sendable, Hashable {
+    /// The table.
+    public let table: PolicyTable
+    /// The number that the database gave a release; nil for other tables and for a release that it does not have yet.
+    public let id: Int64?
+    /// A value for each of the table's columns, in their order.
+    public let values: [PolicyValue]
+
+    /// The row of a record.
+    ///
+    /// - Parameter owner: The bundle of the app, or the key of the rule, that the record belongs to and does not name.
+    init<Record: PolicyRecord>(_ record: Record, id: Int64? = nil, owner: String? = nil) {
+        table = Record.table
+        self.id = id
+        values = (owner.map { [.text(UTF8Text($0))] } ?? []) + Record.columns.map { $0.value(of: record) }
+    }
+
+    /// The values of a row under the number of another one.
+    init(_ row: PolicyRow, id: Int64?) {
+        table = row.table
+        self.id = id
+        values = row.values
+    }
+
+    /// The value of a column.
+    ///
+    /// - Precondition: The table has a column of this name.
+    public subscript(column: String) -> PolicyValue { values[table.place(of: column)] }
+}
+
+extension Policy {
+    /// The rows of a table: in the order of the policy, those that belong to an app or a rule in its place.
+    public func rows(of table: PolicyTable) -> [PolicyRow] {
+        switch table {
+        case .apps: apps.map { PolicyRow($0) }
+        case .storeLinks: apps.flatMap { app in app.storeLinks.map { PolicyRow($0, owner: app.bundle) } }
+        case .releases: releases.map { PolicyRow($0, id: $0.id == Release.blank.id ? nil : $0.id) }
+        case .rules: rules.map { PolicyRow($0) }
+        case .ruleTexts: rules.flatMap { rule in rule.texts.map { PolicyRow($0, owner: rule.key) } }
+        case .rolloutSteps: rules.flatMap { rule in rule.steps.map { PolicyRow($0, owner: rule.key) } }
+        }
+    }
+}

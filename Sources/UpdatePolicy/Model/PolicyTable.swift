@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// A table of the policy that people edit.
+public enum PolicyTable: String, Sendable, CaseIterable {
+    /// The apps, by bundle.
+    case apps
+    /// Where the stores have an app, by platform.
+    case storeLinks = "store_links"
+    /// The versions that users can get.
+    case releases
+    /// The rules, by key.
+    case rules
+    /// The texts of rules in other languages.
+    case ruleTexts = "rule_texts"
+    /// The planned percentages of a rule.
+    case rolloutSteps = "rollout_steps"
+
+    /// The columns that people edit, in the order in which they are read and written.
+    public var columns: [ColumnDefinition] {
+        switch self {
+        case .apps: Self.columnsOfApps
+        case .storeLinks: Self.columnsOfStoreLinks
+        case .releases: Self.columnsOfReleases
+        case .rules: Self.columnsOfRules
+        case .ruleTexts: Self.columnsOfRuleTexts
+        case .rolloutSteps: Self.columnsOfRolloutSteps
+        }
+    }
+
+    /// The columns by which people know a row. No two rows have the same values in them, save for releases, which the
+    /// database numbers.
+    public var identity: [ColumnDefinition] { columns.filter { $0.role == .identity } }
+
+    /// The column that the database fills with a number of the row, and nobody edits; nil for a table without one.
+    public var numberColumn: String? { self == .releases ? "id" : nil }
+
+    /// The place of a column among ``columns``.
+    ///
+    /// - Precondition: The table has a column of this name.
+    func place(of column: String) -> Int {
+        guard let place = columns.firstIndex(where: { $0.name == column }) else {
+            preconditionFailure("table \(rawValue) has no column \(column)")
+        }
+        return place
+    }
+
+    private static let columnsOfApps = columns(of: App.self)
+    private static let columnsOfStoreLinks = columns(of: StoreLink.self)
+    private static let columnsOfReleases = columns(of: Release.self)
+    private static let columnsOfRules = columns(of: Rule.self)
+    private static let columnsOfRuleTexts = columns(of: RuleText.self)
+    private static let columnsOfRolloutSteps = columns(of: RolloutStep.self)
+
+    private static func columns<Record: PolicyRecord>(of _: Record.Type) -> [ColumnDefinition] {
+        (Record.owner.map { [$0] } ?? []) + Record.columns.map(\.definition)
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// A version of an app on a platform that users can get, or will be able to.
+public struct Release: PolicyRecord {
+    /// The row's id; 0 for a release that the database does not have yet.
+    public var id: Int64
+
+    /// The app's bundle; ASCII case does not count.
+    public var bundle: String
+
+    /// The platform; ASCII case does not count.
+    public var platform: String
+
+    /// The version as it was written.
+    public var version: String
+
+    /// The build as it was written, where it is recorded.
+    public var build: String?
+
+    /// The least version of the operating system that it runs on; `nil`: any.
+    public var minOS: String?
+
+    /// The codes of the regions where it can be had; `nil`: everywhere.
+    public var regions: [String]?
+
+    /// From when on it can be had; `nil`: not known yet.
+    public var liveAt: Timestamp?
+
+    /// Whether it is still in a staged rollout of the store, and nobody can count on getting it.
+    public var staged: Bool
+
+    /// From when on it can no longer be had; `nil`: never.
+    public var withdrawnAt: Timestamp?
+
+    /// For the people who edit; never sent. `nil` also where notes were not read.
+    public var note: String?
+
+    /// A release with these columns.
+    public init(
+        id: Int64,
+        bundle: String,
+        platform: String,
+        version: String,
+        build: String? = nil,
+        minOS: String? = nil,
+        regions: [String]? = nil,
+        liveAt: Timestamp? = nil,
+        staged: Bool = false,
+        withdrawnAt: Timestamp? = nil,
+        note: String? = nil
+    ) {
+        self.id = id
+        self.bundle = bundle
+        self.platform = platform
+        self.version = version
+        self.build = build
+        self.minOS = minOS
+        self.regions = regions
+        self.liveAt = liveAt
+        self.staged = staged
+        self.withdrawnAt = withdrawnAt
+        self.note = note
+    }
+
+    /// The version as it was written and, where one is recorded, the build: `1.2 (42)`.
+    public var label: String {
+        build.map { "\(version) (\($0))" } ?? version
+    }
+}
+
+extension Release {
+    /// `releases`
+    public static let table = PolicyTable.releases
+
+    /// A release without an app, a platform and a version.
+    public static let blank = Release(id: 0, bundle: "", platform: "", version: "")
+
+    /// The columns that people edit.
+    public static let columns: [PolicyColumn<Release>] = [
+        .text("bundle", \.bundle, .bundle, role: .identity),
+        .text("version", \.version, .version, role: .identity),
+        .text("platform", \.platform, .platform, role: .identity),
+        .optionalText("build", \.build, .version, role: .condition),
+        .optionalText("min_os", \.minOS, .version, role: .condition, storedName: "minOS"),
+        .texts("regions", \.regions, role: .condition),
+        .optionalTime("live_at", \.liveAt, role: .condition),
+        .flag("staged", \.staged, role: .condition),
+        .optionalTime("withdrawn_at", \.withdrawnAt, role: .condition),
+        .optionalText("note", \.note, role: .note),
+    ]
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// A message and the conditions under which a client gets it.
+///
+/// A condition that is `nil` is none. Flags stand behind optional values, where they take no memory of their own.
+public struct Rule: PolicyRecord {
+    /// The rule's name, the message's id and the salt of its buckets.
+    public var key: String
+
+    /// The app; `nil`: every app, also those that are not known.
+    public var bundle: String?
+
+    /// The order of the messages, before the key.
+    public var position: Int
+
+    /// The range of versions of the app.
+    public var versions: String?
+
+    /// The range of builds.
+    public var builds: String?
+
+    /// The range of versions of the operating system.
+    public var os: String?
+
+    /// The platforms, one of which must be the client's.
+    public var platforms: [String]?
+
+    /// The codes of the regions, one of which must be the client's.
+    public var regions: [String]?
+
+    /// The language ranges, one of which must hold the client's language.
+    public var languages: [String]?
+
+    /// The attributes that a client must have.
+    public var attributes: [AttributeCondition]?
+
+    /// The version that the rule asks clients to reach.
+    public var target: String?
+
+    /// How long a release must have been live before it is offered. Where people do not edit it, it is kept without days,
+    /// and nothing is `nil`.
+    public var soak: SoakTime?
+
+    /// Whether the app is to be unusable until it is updated.
+    public var lockout: Bool
+
+    /// Whether clients without a way out are locked out too.
+    public var lockoutWithoutUpdate: Bool
+
+    /// Whether no message follows this one when it is sent.
+    public var final: Bool
+
+    /// The share of installs that the rule reaches before the first of its steps.
+    public var rollout: Percentage
+
+    /// From when on the rule applies.
+    public var startsAt: Timestamp?
+
+    /// Until just before when the rule applies.
+    public var endsAt: Timestamp?
+
+    /// Whether the rule reaches anybody.
+    public var enabled: Bool
+
+    /// The message's title.
+    public var title: String
+
+    /// The message's text.
+    public var text: String
+
+    /// The message's link; `store` stands for the app's link on the client's platform.
+    public var link: String?
+
+    /// For the people who edit; never sent. `nil` also where notes were not read.
+    public var note: String?
+
+    /// The message in other languages, each once.
+    public var texts: [RuleText]
+
+    /// Planned changes of the rollout.
+    public var steps: [RolloutStep]
+
+    /// A rule with these columns.
+    public init(
+        key: String,
+        bundle: String? = nil,
+        enabled: Bool = true,
+        position: Int = 0,
+        versions: String? = nil,
+        builds: String? = nil,
+        os: String? = nil,
+        platforms: [String]? = nil,
+        regions: [String]? = nil,
+        languages: [String]? = nil,
+        attributes: [AttributeCondition]? = nil,
+        target: String? = nil,
+        soak: SoakTime? = nil,
+        rollout: Percentage = .all,
+        startsAt: Timestamp? = nil,
+        endsAt: Timestamp? = nil,
+        title: String,
+        text: String,
+        link: String? = nil,
+        lockout: Bool = false,
+        lockoutWithoutUpdate: Bool = false,
+        final: Bool = false,
+        note: String? = nil,
+        texts: [RuleText] = [],
+        steps: [RolloutStep] = []
+    ) {
+        self.key = key
+        self.bundle = bundle
+        self.enabled = enabled
+        self.position = position
+        self.versions = versions
+        self.builds = builds
+        self.os = os
+        self.platforms = platforms
+        self.regions = regions
+        self.languages = languages
+        self.attributes = attributes
+        self.target = target
+        self.soak = soak
+        self.rollout = rollout
+        self.startsAt = startsAt
+        self.endsAt = endsAt
+        self.title = title
+        self.text = text
+        self.link = link
+        self.lockout = lockout
+        self.lockoutWithoutUpdate = lockoutWithoutUpdate
+        self.final = final
+        self.note = note
+        self.texts = texts
+        self.steps = steps
+    }
+}
+
+extension Rule {
+    /// `rules`
+    public static let table = PolicyTable.rules
+
+    /// A rule without a key and a message, which reaches nobody.
+    public static let blank = Rule(key: "", enabled: false, title: "", text: "")
+
+    /// The columns that people edit.
+    public static let columns: [PolicyColumn<Rule>] = [
+        .text("key", \.key, .key, role: .identity),
+        .optionalText("bundle", \.bundle, .bundle, role: .condition),
+        .flag("enabled", \.enabled, role: .switch),
+        .integer("position", \.position, role: .order),
+        .optionalText("versions", \.versions, .version, role: .condition),
+        .optionalText("builds", \.builds, .version, role: .condition),
+        .optionalText("os", \.os, .version, role: .condition),
+        .texts("platforms", \.platforms, .platforms, role: .condition),
+        .texts("regions", \.regions, role: .condition),
+        .texts("languages", \.languages, role: .condition, example: "[de, zh-Hant]"),
+        .attributes("attributes", \.attributes, role: .condition),
+        .optionalText("target", \.target, .version, role: .condition),
+        .duration("soak", \.soak, role: .condition, storedName: "soakMicroseconds"),
+        .percentage("rollout", \.rollout, role: .schedule),
+        .optionalTime("starts_at", \.startsAt, role: .schedule),
+        .optionalTime("ends_at", \.endsAt, role: .schedule),
+        .text("title", \.title, role: .message),
+        .text("text", \.text, role: .message),
+        .optionalText("link", \.link, role: .message, example: "https://example.com"),
+        .flag("lockout", \.lockout, role: .switch),
+        .flag("lockout_without_update", \.lockoutWithoutUpdate, role: .switch),
+        .flag("final", \.final, role: .switch),
+        .optionalText("note", \.note, role: .note),
+    ]
+
+    /// ``soak`` in microseconds, 0 for none.
+    public var soakMicroseconds: Int64 { soak?.inMicroseconds ?? 0 }
+
+    /// Whether a rule's message comes before that of another: by position, then by key as bytes.
+    static func precedes(_ left: Rule, _ right: Rule) -> Bool {
+        if left.position != right.position { return left.position < right.position }
+        return UTF8Text(left.key) < UTF8Text(right.key)
+    }
+}
+
+/// The values of one attribute that a rule accepts.
+public struct AttributeCondition: Sendable, Equatable {
+    /// The attribute's name; case counts.
+    public var name: String
+
+    /// The accepted values, case counts, in the order they were written.
+    public var values: [String]
+
+    /// A condition on an attribute.
+    public init(name: String, values: [String]) {
+        self.name = name
+        self.values = values
+    }
+}
+
+/// A rule's message in another language.
+public struct RuleText: PolicyRecord {
+    /// The language, a BCP 47 tag.
+    public var language: String
+
+    /// The message's title.
+    public var title: String
+
+    /// The message's text.
+    public var text: String
+
+    /// A message in a language.
+    public init(language: String, title: String, text: String) {
+        self.language = language
+        self.title = title
+        self.text = text
+    }
+}
+
+/// A planned change of a rule's rollout.
+public struct RolloutStep: PolicyRecord {
+    /// From when on it holds, until the next step.
+    public var at: Timestamp
+
+    /// The share of installs that the rule reaches from then on.
+    public var rollout: Percentage
+
+    /// A change of the rollout at a time.
+    public init(at: Timestamp, rollout: Percentage) {
+        self.at = at
+        self.rollout = rollout
+    }
+}
+
+extension RuleText {
+    /// `rule_texts`
+    public static let table = PolicyTable.ruleTexts
+
+    /// A text without a language and without words.
+    public static let blank = RuleText(language: "", title: "", text: "")
+
+    /// The columns that people edit.
+    public static let columns: [PolicyColumn<RuleText>] = [
+        .text("language", \.language, .language, role: .identity),
+        .text("title", \.title, role: .message),
+        .text("text", \.text, role: .message),
+    ]
+
+    /// The rule.
+    public static let owner: ColumnDefinition? = Rule.keyOfOwner
+}
+
+extension RolloutStep {
+    /// `rollout_steps`
+    public static let table = PolicyTable.rolloutSteps
+
+    /// A step to nobody.
+    public static let blank = RolloutStep(at: Timestamp(microsecondsSince1970: 0), rollout: .zero)
+
+    /// The columns that people edit.
+    public static let columns: [PolicyColumn<RolloutStep>] = [
+        .time("at", \.at, role: .identity),
+        .percentage("rollout", \.rollout, role: .schedule, isRequired: true),
+    ]
+
+    /// The rule.
+    public static let owner: ColumnDefinition? = Rule.keyOfOwner
+}
+
+extension Rule {
+    /// The column of other tables that names the rule.
+    fileprivate static let keyOfOwner = ColumnDefinition("rule", .key, role: .identity, default: nil, example: nil)
+}

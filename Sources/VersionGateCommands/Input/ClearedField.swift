@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import PolicyStore
+import UpdatePolicy
+
+/// A record of the policy that a command edits, some of whose columns can be cleared.
+protocol EditableRecord: PolicyRecord {
+    /// The fields that can be cleared, in the order in which they are listed.
+    static var clearedFields: [ClearedField<Self>] { get }
+}
+
+/// A column that `--clear` gives its default, named as its option is.
+struct ClearedField<Record: EditableRecord>: Hashable, Sendable, CustomStringConvertible {
+    /// The name of the option.
+    let description: String
+    private let column: ColumnDefinition
+
+    fileprivate init(_ column: ColumnDefinition, option: String) {
+        self.column = column
+        description = option.replacing("_", with: "-")
+    }
+
+    /// The column with its default.
+    var value: ColumnValue { .cleared(column) }
+}
+
+extension ClearedField: ExpressibleByArgument, CaseIterable {
+    static var allCases: [Self] { Record.clearedFields }
+
+    init?(argument: String) {
+        guard let field = Self.allCases.first(where: { $0.description == argument }) else { return nil }
+        self = field
+    }
+}
+
+extension Rule: EditableRecord {
+    /// Conditions first. Flags have options that set them back, and the rollout has a command of its own. An option that
+    /// gives one of several values has its name in the singular.
+    static let clearedFields: [ClearedField<Rule>] = {
+        let columns = Self.columns.map(\.definition).filter { column in
+            column.defaultValue != nil && column.type != .boolean && column.type != .percentage
+        }
+        return [ColumnRole.condition, .message, .order, .note, .schedule].flatMap { role in
+            columns.filter { $0.role == role }
+        }.map { column in
+            let isList = [.texts, .platforms, .attributes].contains(column.type)
+            return ClearedField(column, option: isList ? String(column.name.dropLast()) : column.name)
+        }
+    }()
+}
+
+extension Release: EditableRecord {
+    /// Not the build, which tells the rows of a release apart.
+    static let clearedFields: [ClearedField<Release>] = columns.map(\.definition).filter { column in
+        column.defaultValue != nil && column.type != .boolean && column.name != "build"
+    }.map { ClearedField($0, option: $0.name) }
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import PolicyDocument
+import Testing
+import UpdatePolicy
+
+@Suite("Reading a policy file")
+struct PolicyDocumentTests {
+    private func read(_ text: String) throws -> Policy {
+        try PolicyDocument(Array(text.utf8)).policy
+    }
+
+    private func faults(_ bytes: [UInt8]) -> [String] {
+        do {
+            _ = try PolicyDocument(bytes)
+            return []
+        } catch {
+            return error.faults.map { $0.description(file: "policy.yaml") }
+        }
+    }
+
+    @Test("refuses a faulty file with each fault, its line, its column and what to do", arguments: RefusedFile.all)
+    func refuses(_ refused: RefusedFile) {
+        #expect(faults(Array(refused.file.utf8)) == refused.faults)
+    }
+
+    @Test("has vectors of faulty files")
+    func hasVectors() {
+        #expect(RefusedFile.all.count >= 35)
+        #expect(RefusedFile.all.allSatisfy { !$0.faults.isEmpty })
+    }
+
+    @Test("takes scalars as they are written: NO is Norway, 1.10 is 1.10, on is a text")
+    func keepsScalars() throws {
+        let policy = try read(
+            """
+            versiongate: 1
+            apps:
+              no:
+                name: on
+                note: 1_000
+                releases: [{version: 1.10, platform: iPadOS, build: 0x1F, regions: [NO, "US"]}]
+            rules:
+              1.10: {bundle: NO, title: yes, text: 12:30:45, versions: 1.10, rollout: 5.50%, soak: 1d12h, attributes: {n: [1.0, true]}}
+            """
+        )
+        #expect(policy.rows(of: .apps)[0].values == [.text("no"), .text("on"), .boolean(false), .text("1_000")])
+        #expect(policy.rows(of: .releases)[0]["version"] == .text("1.10"))
+        #expect(policy.rows(of: .releases)[0]["platform"] == .text("ios"))
+        #expect(policy.rows(of: .releases)[0]["build"] == .text("0x1F"))
+        #expect(policy.rows(of: .releases)[0]["regions"] == .texts(["NO", "US"]))
+        let rule = policy.rows(of: .rules)[0]
+        #expect(rule["key"] == .text("1.10"))
+        #expect(rule["bundle"] == .text("no"), "the app's own spelling")
+        #expect(rule["title"] == .text("yes"))
+        #expect(rule["text"] == .text("12:30:45"))
+        #expect(rule["rollout"] == .percentage(Percentage(hundredths: 550) ?? .zero))
+        #expect(rule["soak"] == .duration(SoakTime(days: 1, microseconds: 43_200_000_000)))
+        #expect(rule["attributes"] == .attributes(["n": ["1.0", "true"]]))
+    }
+
+    @Test("takes what a list holds twice once, as the database does")
+    func keepsEachItemOnce() throws {
+        let policy = try read(
+            """
+            versiongate: 1
+            apps: {a: {releases: [{version: 1, platform: ios, regions: [US, JP, US]}]}}
+            rules: {k: {title: t, text: x, platforms: [iOS, android, iPadOS], regions: [JP, JP], languages: [de, zh, de]}}
+            """
+        )
+        #expect(policy.rows(of: .releases)[0]["regions"] == .texts(["US", "JP"]))
+        #expect(policy.rows(of: .rules)[0]["platforms"] == .texts(["ios", "android"]))
+        #expect(policy.rows(of: .rules)[0]["regions"] == .texts(["JP"]))
+        #expect(policy.rows(of: .rules)[0]["languages"] == .texts(["de", "zh"]))
+    }
+
+    @Test("takes null as absence alone, and null in quotation marks as a text")
+    func readsAbsence() throws {
+        let policy = try read(
+            """
+            versiongate: 1
+            apps: {a: , b: ~, c: null, d: {name: "null", note: ""}, e: {name: Null, releases: , store_links: ~}}
+            rules:
+            """
+        )
+        #expect(policy.rows(of: .apps).map { $0["name"] } == [.null, .null, .null, .text("null"), .null])
+        #expect(policy.rows(of: .apps)[3]["note"] == .text(""))
+        #expect(policy.rows(of: .rules).isEmpty)
+    }
+
+    @Test("compares keys by their bytes, as the database does")
+    func keepsNamesApart() throws {
+        let policy = try read(
+            "versiongate: 1\nrules: {k: {title: T, text: X, attributes: {\u{E9}: [a], e\u{301}: [b]}}}\n"
+        )
+        #expect(policy.rows(of: .rules)[0]["attributes"] == .attributes(["\u{E9}": ["a"], "e\u{301}": ["b"]]))
+    }
+
+    @Test("refuses bytes that are not UTF-8, and a file that is too large, before it looks at anything else")
+    func refusesBytes() {
+        #expect(
+            faults(Array("versiongate: 1\n# \u{E9}".utf8) + [0xC3, 0x28]) == [
+                "policy.yaml:2:4: not UTF-8: the byte 0xC3\nHint: Save the file in UTF-8."
+            ]
+        )
+        let large = faults(Array(repeating: UInt8(ascii: "#"), count: PolicyDocument.largestFile + 1))
+        #expect(large.count == 1 && large[0].contains("more than the 16777216 that are read"))
+    }
+
+    @Test("reads what nests and repeats without end in no time", .timeLimit(.minutes(1)))
+    func survivesBombs() {
+        let nested = "versiongate: 1\nrules: " + String(repeating: "{a: ", count: 1_000_000)
+        #expect(faults(Array(nested.utf8)).count == 1)
+        let blocks = (0..<2000).map { String(repeating: " ", count: $0) + "a:\n" }.joined()
+        #expect(faults(Array(blocks.utf8)).count == 1)
+        var bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n"
+        for level in 1...40 {
+            let aliases = Array(repeating: "*a\(level - 1)", count: 9).joined(separator: ", ")
+            bomb += "a\(level): &a\(level) [\(aliases)]\n"
+        }
+        #expect(faults(Array((bomb + "? *a40\n: 1\n").utf8)).count == 1)
+    }
+
+    @Test(
+        "reads and writes lengths of time as they were written",
+        arguments: [
+            ("2 days", "2 days"), ("36h", "36 hours"), ("1d12h", "1 day 12 hours"), ("1 week", "7 days"),
+            ("1 day -1 hour", "1 day -1 hour"), ("12:30", "12 hours 30 minutes"), ("0.5s", "0.5 seconds"),
+            ("-00:00:01", "-1 second"), ("0", nil), ("2 months", nil), ("1.5 days", nil), ("days", nil), ("", nil),
+            ("1h 2", nil),
+            ("99999999999999999999 days", nil), ("9999999999 weeks", nil), ("0 seconds", "0 seconds"),
+        ] as [(String, String?)]
+    )
+    func readsDurations(_ text: String, _ written: String?) {
+        #expect(SoakTime(text)?.description == written)
+    }
+
+    @Test("writes a policy for people: blocks for lines, quotation marks where a reader would err, defaults left out")
+    func writes() throws {
+        let text = """
+            # The policy at revision 41: every app, release and rule, without the history.
+            # To see what this file would change: versiongate plan FILE
+            # To change it: versiongate apply FILE
+            versiongate: 1
+
+            apps:
+              com.example.doto:
+                name: Doto
+                store_links:
+                  ios: https://apps.apple.com/app/id123456789
+                releases:
+                  - version: "1.10"
+                    platform: ios
+                    min_os: "15"
+                    regions: [JP, "NO", US]
+                    live_at: 2026-03-01T12:00:00Z
+
+              com.example.todo: {}
+
+            rules:
+              maintenance:
+                ends_at: 2026-03-01T14:00:00.250000Z
+                title: Maintenance
+                text: |-
+                  We are back at 14:00.
+
+                  {app} keeps what you wrote.
+                lockout: true
+                lockout_without_update: true
+                note: "yes"
+
+              update-1.10:
+                bundle: com.example.doto
+                enabled: true
+                versions: ">=1.1 <1.10"
+                attributes:
+                  channel: [beta, "on"]
+                  "yes": ["1.0"]
+                target: "1.10"
+                soak: 2 days
+                rollout: 37.5
+                steps:
+                  - at: 2026-03-01T12:00:00Z
+                    rollout: 5
+                  - at: 2026-03-02T12:00:00Z
+                    rollout: 100
+                title: "{app} {target} is there"
+                text: Please update
+                link: store
+                texts:
+                  de:
+                    title: "{app} {target} ist da"
+                    text: Bitte aktualisieren
+                  "no":
+                    title: Oppdater
+                    text: Takk
+
+            """
+        let policy = try read(text)
+        #expect(PolicyDocument.text(of: policy, revision: 41) == text)
+    }
+}
