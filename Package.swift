@@ -72,9 +72,24 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ]
         ),
+        // The way of a check: swift-nio, TLS and the policy, and nothing that could reach a database.
+        .target(
+            name: "CheckListener",
+            dependencies: [
+                "UpdatePolicy",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOExtras", package: "swift-nio-extras"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+            ]
+        ),
         .target(
             name: "PolicyServer",
             dependencies: [
+                "CheckListener",
                 "PolicyStore",
                 "Postgres",
                 "ServiceManager",
@@ -88,10 +103,9 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOTLS", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -170,19 +184,32 @@ let package = Package(
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ]
         ),
+        .target(name: "TestChecks", dependencies: ["CheckListener", "UpdatePolicy"], path: "Tests/TestChecks"),
         .testTarget(
-            name: "PolicyServerTests",
+            name: "CheckListenerTests",
             dependencies: [
-                "PolicyServer", "ServiceManager", "TestDatabase", "TestRandom", "TestSystem",
-                .product(name: "Configuration", package: "swift-configuration"),
-                .product(name: "Crypto", package: "swift-crypto"),
+                "CheckListener", "TestChecks", "TestRandom", "UpdatePolicy",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOExtras", package: "swift-nio-extras"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]
         ),
+        .testTarget(
+            name: "PolicyServerTests",
+            dependencies: [
+                "CheckListener", "PolicyServer", "ServiceManager", "TestChecks", "TestDatabase", "TestRandom",
+                "TestSystem",
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
+        // Holds the manifest and the imports of each target to the modules that it may see.
+        .testTarget(name: "PackageTests"),
         .testTarget(
             name: "VersionGateCommandsTests",
             dependencies: [
@@ -205,7 +232,8 @@ let package = Package(
 
 // The fuzzing of script/fuzz, which no other build pays for: it counts which branches an input takes.
 if Context.environment["VERSIONGATE_FUZZ"] != nil {
-    for target in package.targets where ["PolicyDocument", "PolicyServer", "UpdatePolicy"].contains(target.name) {
+    for target in package.targets
+    where ["CheckListener", "PolicyDocument", "PolicyServer", "UpdatePolicy"].contains(target.name) {
         target.swiftSettings = [.unsafeFlags(["-sanitize=fuzzer"])]
     }
     package.targets += [
@@ -213,7 +241,7 @@ if Context.environment["VERSIONGATE_FUZZ"] != nil {
         .executableTarget(
             name: "Fuzz",
             dependencies: [
-                "CLibFuzzer", "PolicyDocument", "PolicyServer", "PolicyStore", "UpdatePolicy",
+                "CLibFuzzer", "CheckListener", "PolicyDocument", "PolicyServer", "PolicyStore", "UpdatePolicy",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import CheckListener
 import Hummingbird
 public import Logging
 import NIOCore
@@ -68,7 +69,7 @@ public struct VersionGateServer: Sendable {
     public func run(onReady: @escaping @Sendable (Addresses) -> Void) async throws {
         let shutdownLimit = configuration.drainDuration + Self.maximumShutdownDuration
         TerminationSignals.prepare(endingWithin: shutdownLimit + Self.lastResortDelay)
-        let tls = try configuration.publicListener.tls.map { try TLSContext($0, clock: clock, logger: logger) }
+        let tls = try configuration.publicListener.tls.map { try TLSService($0, clock: clock, logger: logger) }
         if configuration.publicSocket == nil { try configuration.publicAddress.requireAvailable(for: "public") }
         try configuration.managementAddress.requireAvailable(for: "management")
         let policy = LivePolicy()
@@ -79,10 +80,17 @@ public struct VersionGateServer: Sendable {
             supervision.tell(.ready, .status("public \(addresses.publicURL), management \(addresses.managementURL)"))
             onReady(addresses)
         }
-        let statistics = PublicListenerStatistics()
+        let statistics = ListenerStatistics()
         let counting = configuration.counting.interval.map { _ in
             CheckCounting(eventLoopGroup: eventLoopGroup, maximumKinds: configuration.counting.maximumKinds)
         }
+        var bootstrap = CheckServerBootstrap(policy: policy.answering, eventLoopGroup: eventLoopGroup, clock: clock)
+        bootstrap.recorders = counting?.recorders
+        bootstrap.limits = configuration.publicListener.limits
+        bootstrap.rateLimit = configuration.publicListener.rateLimit
+        bootstrap.trustedProxies = configuration.publicListener.trustedProxies
+        bootstrap.statistics = statistics
+        bootstrap.tls = tls?.certificate
         let managementConnections = ManagementConnections()
         let management = ManagementListener.application(
             address: configuration.managementAddress,
@@ -128,15 +136,11 @@ public struct VersionGateServer: Sendable {
                 ),
                 PublicListener(
                     address: configuration.publicAddress,
-                    policy: policy,
-                    eventLoopGroup: eventLoopGroup,
-                    clock: clock,
-                    counting: counting,
-                    logger: logger,
-                    configuration: configuration.publicListener,
-                    statistics: statistics,
-                    tls: tls,
                     socket: configuration.publicSocket,
+                    policy: policy,
+                    bootstrap: bootstrap,
+                    eventLoopGroup: eventLoopGroup,
+                    logger: logger,
                     onBound: { announcement.publicListener($0) }
                 ),
                 DrainService(

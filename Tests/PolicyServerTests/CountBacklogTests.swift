@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import PolicyStore
+import TestChecks
 import Testing
 
 @testable import PolicyServer

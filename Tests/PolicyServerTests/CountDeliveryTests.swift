@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import CheckListener
 import Logging
 import NIOPosix
 import PolicyStore
 import Postgres
+import TestChecks
 import TestDatabase
 import Testing
 import UpdatePolicy
@@ -22,7 +24,7 @@ struct CountDeliveryTests {
         init(_ database: @escaping @Sendable () -> PostgresConfiguration) throws {
             let loop = MultiThreadedEventLoopGroup.singleton.next()
             counting = CheckCounting(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, maximumKinds: 100)
-            recorder = try #require(counting.recorder(of: loop))
+            recorder = try #require(counting.recorders[loop])
             delivery = CountDelivery(
                 database: { database() },
                 counting: counting,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import CheckListener
 import Foundation
 import Logging
 import Postgres
@@ -34,7 +35,7 @@ struct FollowerProgressTests {
         policy.noteFollowerStep(nextDue: start - .seconds(1))
         let metrics = ServerMetrics(
             policy: policy,
-            listener: PublicListenerStatistics(),
+            listener: ListenerStatistics(),
             counting: nil,
             clock: { Timestamp(microsecondsSince1970: Self.now.microsecondsSince1970 + 2_500_000) }
         )

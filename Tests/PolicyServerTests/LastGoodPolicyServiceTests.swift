@@ -4,6 +4,7 @@
 import Foundation
 import Logging
 import ServiceLifecycle
+import TestChecks
 import Testing
 import UpdatePolicy
 
@@ -21,7 +22,7 @@ struct LastGoodPolicyServiceTests {
         try Data().write(to: URL(fileURLWithPath: folder))
         let file = PolicyFile(stateDirectory: folder)
         let policy = LivePolicy()
-        policy.replace(with: try PublicListenerFixture.policy(revision: 7), at: Self.noon)
+        policy.replace(with: try ExamplePolicy.policy(revision: 7), at: Self.noon)
         let log = LogRecord()
         let service = LastGoodPolicyService(
             file: file,

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import CheckListener
 public import NIOCore
 import PolicyStore
 import Synchronization
 import UpdatePolicy
 
-/// Counts the checks of a server: a recorder for each event loop, and what became of what they counted.
+/// Counts the checks of a server: the recorders of its event loops, and what became of what they counted.
 public final class CheckCounting: Sendable {
     private struct Outcome: Sendable {
         var written = 0
@@ -15,7 +16,8 @@ public final class CheckCounting: Sendable {
         var isWritable: Bool?
     }
 
-    private let recorders: [ObjectIdentifier: CheckRecorder]
+    /// What the event loops count with.
+    let recorders: CheckRecorders
     /// How many kinds of the last days are kept apart in any case, on each event loop.
     let maximumKnownKinds: Int
     private let outcome = Mutex(Outcome())
@@ -27,36 +29,23 @@ public final class CheckCounting: Sendable {
     ///   - maximumKinds: How many kinds of clients are kept apart in an hour, beyond those that are known; a kind counts
     ///     for each event loop that meets it.
     public init(eventLoopGroup: any EventLoopGroup, maximumKinds: Int) {
-        let allowance = KindAllowance(maximum: maximumKinds)
-        var recorders: [ObjectIdentifier: CheckRecorder] = [:]
-        for eventLoop in eventLoopGroup.makeIterator() {
-            recorders[ObjectIdentifier(eventLoop)] = CheckRecorder(allowance: allowance)
-        }
-        self.recorders = recorders
+        recorders = CheckRecorders(eventLoopGroup: eventLoopGroup, maximumKinds: maximumKinds)
         maximumKnownKinds = maximumKinds / 4
     }
 
     /// Keeps the kinds of the last days apart from now on, whatever else comes.
     func learn(_ kinds: [ClientKind]) {
-        let known = KnownKinds(kinds)
-        for recorder in recorders.values { recorder.learn(known) }
-    }
-
-    /// The recorder of an event loop; nil for one that is not of the group.
-    func recorder(of eventLoop: any EventLoop) -> CheckRecorder? {
-        recorders[ObjectIdentifier(eventLoop)]
+        recorders.learn(kinds)
     }
 
     /// How the counting goes.
     public var status: CountingStatus {
         var status = CountingStatus()
-        for recorder in recorders.values {
-            let totals = recorder.totals
-            status.recorded += totals.recorded
-            status.unlistedApp += totals.unlistedApp
-            status.beyondBound += totals.beyondBound
-            status.unreadableVersion += totals.unreadableVersion
-        }
+        let totals = recorders.totals
+        status.recorded = totals.recorded
+        status.unlistedApp = totals.unlistedApp
+        status.beyondBound = totals.beyondBound
+        status.unreadableVersion = totals.unreadableVersion
         outcome.withLock { outcome in
             status.written = outcome.written
             status.dropped = outcome.dropped
@@ -69,26 +58,24 @@ public final class CheckCounting: Sendable {
     /// Takes over everything that was counted since the last time.
     func drain(at now: Timestamp) -> CountBatch {
         var batch = CountBatch()
-        for recorder in recorders.values {
-            recorder.drain(at: now) { piece in
-                let hour = HourOfCounts.start(of: piece.hour)
-                batch.checks += piece.kinds.map { key, counts in
-                    Self.count(hour, ClientKind(bytes: key), counts)
-                }
-                if piece.others != .zero {
-                    batch.checks.append(Self.count(hour, nil, piece.others))
-                }
-                batch.merged += piece.merged.map { bundle, checks in
-                    MergedCount(hour: hour, bundle: String(decoding: bundle, as: UTF8.self), checks: checks)
-                }
-                batch.rules += piece.rules.map { key, counts in
-                    RuleCount(
-                        hour: hour,
-                        rule: String(decoding: key, as: UTF8.self),
-                        sent: counts.sent,
-                        lockouts: counts.lockouts
-                    )
-                }
+        recorders.drain(at: now) { piece in
+            let hour = HourlyCounts.start(of: piece.hour)
+            batch.checks += piece.kinds.map { key, counts in
+                Self.count(hour, ClientKind(bytes: key), counts)
+            }
+            if piece.others != .zero {
+                batch.checks.append(Self.count(hour, nil, piece.others))
+            }
+            batch.merged += piece.merged.map { bundle, checks in
+                MergedCount(hour: hour, bundle: String(decoding: bundle, as: UTF8.self), checks: checks)
+            }
+            batch.rules += piece.rules.map { key, counts in
+                RuleCount(
+                    hour: hour,
+                    rule: String(decoding: key, as: UTF8.self),
+                    sent: counts.sent,
+                    lockouts: counts.lockouts
+                )
             }
         }
         return batch

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import CheckListener
 import PolicyStore
 import Synchronization
 public import UpdatePolicy
 
 /// The policy that answers now, and what is known about its loading.
-///
-/// Readers on the event loops take one reference under a lock that is held for a few instructions; a reload builds
-/// everything beforehand and swaps that reference.
 public final class LivePolicy: Sendable {
-    private let answering: Mutex<CompiledPolicy?>
+    /// What the public listener answers from.
+    let answering = CurrentPolicy()
     private let loading: Mutex<PolicyStatus>
     private let databaseAttempt = Gate()
     private let firstAttempt = Gate()
@@ -21,14 +20,13 @@ public final class LivePolicy: Sendable {
 
     /// Creates a live policy that has none yet and answers no messages.
     public init() {
-        answering = Mutex(nil)
         loading = Mutex(PolicyStatus())
         (loadedFromDatabase, loaded) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// The policy that answers, nil before the first one is loaded.
     public var current: CompiledPolicy? {
-        answering.withLock { $0 }
+        answering.value
     }
 
     /// What the management listener tells about the policy.
@@ -47,7 +45,7 @@ public final class LivePolicy: Sendable {
         at now: Timestamp,
         after duration: Duration = .zero
     ) {
-        answering.withLock { $0 = policy }
+        answering.replace(with: policy)
         loading.withLock { status in
             if let replaced {
                 status.replacement = PolicyStatus.Replacement(before: replaced, after: policy.version, at: now)
@@ -66,12 +64,7 @@ public final class LivePolicy: Sendable {
     ///
     /// - Returns: Whether it answers now.
     func replaceNothing(with policy: CompiledPolicy, at now: Timestamp) -> Bool {
-        let isReplaced = answering.withLock { current in
-            guard current == nil else { return false }
-            current = policy
-            return true
-        }
-        guard isReplaced else { return false }
+        guard answering.replaceNothing(with: policy) else { return false }
         loading.withLock { status in
             guard status.source == nil else { return }
             status.source = .file

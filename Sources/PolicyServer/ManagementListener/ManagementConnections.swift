@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import CheckListener
 import NIOCore
 import Synchronization
 
@@ -60,12 +61,5 @@ final class ManagementConnections: Sendable {
             change(&state).compactMap { state.channels.removeValue(forKey: $0) }
         }
         for channel in closed { channel.close(promise: nil) }
-    }
-}
-
-extension IPAddress {
-    /// Whether this is an address of the machine for itself: 127.0.0.0/8 or `::1`.
-    fileprivate var isLoopback: Bool {
-        isIPv4 ? low & 0xFF00_0000 == 0x7F00_0000 : high == 0 && low == 1
     }
 }

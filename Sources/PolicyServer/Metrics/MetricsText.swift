@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import CheckListener
+
 /// A document of metrics as text.
 struct MetricsText {
     /// The text formats, which differ in little.

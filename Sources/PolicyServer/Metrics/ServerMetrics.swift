@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import CheckListener
 import UpdatePolicy
 
 /// Writes down what the server tells about itself, at the moment it is asked.
 struct ServerMetrics: Sendable {
     let policy: LivePolicy
-    let listener: PublicListenerStatistics
+    let listener: ListenerStatistics
     let counting: CheckCounting?
-    var tls: TLSContext?
+    var tls: TLSService?
     /// Where log messages go; nil: nowhere that is known of.
     var log: OutputQueue?
     let clock: @Sendable () -> Timestamp

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+public import CheckListener
 public import Configuration
 
 /// What the public listener lets clients do, and how it speaks with them.
@@ -13,6 +14,12 @@ public struct PublicListenerConfiguration: Sendable, Hashable {
     public var trustedProxies = TrustedProxies()
     /// The certificate and key of the listener; nil for plain HTTP.
     public var tls: TLSFiles?
+
+    /// How many connections there may be, as ``limits`` has it.
+    public var maximumConnections: Int {
+        get { limits.connections }
+        set { limits.connections = newValue }
+    }
 
     /// Creates the default: the default limits, no rate limit, no trusted proxies, no TLS.
     public init() {}
@@ -43,14 +50,14 @@ public struct PublicListenerConfiguration: Sendable, Hashable {
         limits = try ConnectionLimits(config)
         let settings = SettingReader(config)
         if let rate = settings.text("rateLimit") {
-            do throws(ConfigurationError) {
+            do throws(LimitSyntaxError) {
                 rateLimit = try RateLimit(parsing: rate)
             } catch {
                 throw ConfigurationError("--rate-limit (VERSIONGATE_RATE_LIMIT): \(error)")
             }
         }
         if let proxies = settings.text("trustedProxies") {
-            do throws(ConfigurationError) {
+            do throws(LimitSyntaxError) {
                 trustedProxies = try TrustedProxies(parsing: proxies)
             } catch {
                 throw ConfigurationError("--trusted-proxies (VERSIONGATE_TRUSTED_PROXIES): \(error)")

@@ -229,15 +229,15 @@ struct ServeCommand: AsyncParsableCommand {
     /// Allows no more connections than there can be, so that the database and files are never without a descriptor.
     private func fitConnections(of configuration: inout ServerConfiguration, to openFiles: Int, logger: Logger) {
         let possible = max(1, openFiles - OpenFileLimit.reserve)
-        guard configuration.publicListener.limits.connections > possible else { return }
+        guard configuration.publicListener.maximumConnections > possible else { return }
         logger.notice(
             "Fewer connections are possible than configured",
             metadata: [
-                "connections.configured": "\(configuration.publicListener.limits.connections)",
+                "connections.configured": "\(configuration.publicListener.maximumConnections)",
                 "connections.possible": "\(possible)", "files.limit": "\(openFiles)",
             ]
         )
-        configuration.publicListener.limits.connections = possible
+        configuration.publicListener.maximumConnections = possible
     }
 
     /// Arguments first, then the environment.

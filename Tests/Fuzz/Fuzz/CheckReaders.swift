@@ -6,7 +6,7 @@ import NIOEmbedded
 import NIOHTTP1
 import UpdatePolicy
 
-@testable import PolicyServer
+@testable import CheckListener
 
 /// The readers, in the order of script/fuzz.
 @MainActor
@@ -119,12 +119,12 @@ final class RequestReader: FuzzedReader {
     ]
 
     private let eventLoop = EmbeddedEventLoop()
-    private let policy = LivePolicy()
+    private let policy = CurrentPolicy()
     private let limits = ConnectionLimits()
-    private lazy var connections = LoopConnections(
+    private lazy var context = EventLoopContext(
         eventLoop: eventLoop,
         limits: limits,
-        statistics: LoopStatistics(),
+        statistics: EventLoopStatistics(),
         clock: { FuzzedPolicy.time }
     )
     private let limitedClient: LimitedClient?
@@ -141,17 +141,17 @@ final class RequestReader: FuzzedReader {
     }
 
     func read(_ input: [UInt8]) throws {
-        if policy.current == nil {
-            policy.replace(with: try FuzzedPolicy.compiled(), at: FuzzedPolicy.time)
+        if policy.value == nil {
+            policy.replace(with: try FuzzedPolicy.compiled())
         }
-        let handler = PublicRequestHandler(
+        let handler = ConnectionHandler(
             policy: policy,
             recorder: nil,
             limits: limits,
-            connections: connections,
+            loop: context,
             limitedClient: limitedClient
         )
-        let decoder = PublicRequestDecoder(limits: limits, handler: handler)
+        let decoder = RequestDecoder(limits: limits, connection: handler)
         let channel = EmbeddedChannel(handlers: [ByteToMessageHandler(decoder), handler], loop: eventLoop)
         try channel.connect(to: SocketAddress(ipAddress: "10.0.0.1", port: 80)).wait()
         for start in stride(from: 0, to: input.count, by: 16_384) where channel.isActive {

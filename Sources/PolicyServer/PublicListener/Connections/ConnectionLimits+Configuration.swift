@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import CheckListener
 import Configuration
 
 extension ConnectionLimits {
     /// Reads the limits; ``PublicListenerConfiguration/init(_:)`` documents keys, units, ranges and defaults.
     init(_ config: ConfigReader) throws(ConfigurationError) {
+        self.init()
         let settings = SettingReader(config)
         connections = try settings.number("maxConnections", in: 1...1_000_000) ?? connections
         connectionsPerAddress = try settings.number("maxConnectionsPerAddress", in: 0...1_000_000)

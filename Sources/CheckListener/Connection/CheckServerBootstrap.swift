@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+package import NIOCore
+package import NIOExtras
+import NIOPosix
+import NIOSSL
+package import UpdatePolicy
+
+/// Binds a socket that answers checks: HTTP/1.1 on plain swift-nio, one event loop a core.
+///
+/// A request goes through this module and `UpdatePolicy` alone; neither can see a database.
+package struct CheckServerBootstrap {
+    private let policy: CurrentPolicy
+    private let eventLoopGroup: any EventLoopGroup
+    private let clock: @Sendable () -> Timestamp
+    /// Count the checks; nil: checks are not counted.
+    package var recorders: CheckRecorders?
+    /// The limits on connections.
+    package var limits = ConnectionLimits()
+    /// The rate limit of an address; nil: none.
+    package var rateLimit: RateLimit?
+    /// The proxies whose `X-Forwarded-For` names the client; limits per address do not apply to them.
+    package var trustedProxies = TrustedProxies()
+    /// Counts connections, requests and refusals.
+    package var statistics = ListenerStatistics()
+    /// The TLS certificate; nil for plain HTTP.
+    package var tls: CurrentTLSCertificate?
+
+    /// The size of a connection's receive buffer in bytes; Linux makes it twice as large for its own needs.
+    private static let receiveBufferBytes: ChannelOptions.Types.SocketOption.Value = 65_536
+
+    /// Creates a bootstrap with the default limits.
+    ///
+    /// - Parameters:
+    ///   - policy: What answers.
+    ///   - eventLoopGroup: The event loops that connections are spread over.
+    ///   - clock: The time of a check.
+    package init(
+        policy: CurrentPolicy,
+        eventLoopGroup: any EventLoopGroup,
+        clock: @escaping @Sendable () -> Timestamp
+    ) {
+        self.policy = policy
+        self.eventLoopGroup = eventLoopGroup
+        self.clock = clock
+    }
+
+    /// Binds to an address.
+    ///
+    /// - Parameter quiescing: Lets the connections end when the server shuts down.
+    package func bind(host: String, port: Int, quiescing: ServerQuiescingHelper) async throws -> any Channel {
+        try await bootstrap(quiescing).bind(host: host, port: port).get()
+    }
+
+    /// Takes over a socket that listens already.
+    ///
+    /// - Parameter quiescing: Lets the connections end when the server shuts down.
+    package func bind(socket: NIOBSDSocket.Handle, quiescing: ServerQuiescingHelper) async throws -> any Channel {
+        try await bootstrap(quiescing).withBoundSocket(socket).get()
+    }
+
+    private func bootstrap(_ quiescing: ServerQuiescingHelper) -> ServerBootstrap {
+        let loops = EventLoopTable(eventLoopGroup) { [limits, statistics, clock] eventLoop in
+            EventLoopContext(
+                eventLoop: eventLoop,
+                limits: limits,
+                statistics: statistics.makeEventLoopStatistics(),
+                clock: clock
+            )
+        }
+        let admission = ConnectionAdmission(
+            limits: limits,
+            proxies: trustedProxies,
+            statistics: statistics,
+            loops: loops,
+            eventLoops: Array(eventLoopGroup.makeIterator())
+        )
+        return ServerBootstrap(group: eventLoopGroup)
+            .serverChannelOption(.backlog, value: 4096)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            // Connections inherit it. What is in there when a client goes away is read at once.
+            .serverChannelOption(.socketOption(.so_rcvbuf), value: Self.receiveBufferBytes)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandler(AdmissionHandler(admission))
+                    try pipeline.addHandler(quiescing.makeServerChannelHandler(channel: channel))
+                }
+            }
+            .childChannelInitializer(childInitializer(loops, admission))
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            // One client that sends without a pause does not keep the others of its event loop waiting.
+            .childChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelOption(
+                .recvAllocator,
+                value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 2_048, maximum: 16_384)
+            )
+            .childChannelOption(
+                .writeBufferWaterMark,
+                value: ChannelOptions.Types.WriteBufferWaterMark(
+                    low: limits.bufferedBytes / 2,
+                    high: limits.bufferedBytes
+                )
+            )
+    }
+
+    private func childInitializer(
+        _ loops: EventLoopTable<EventLoopContext>,
+        _ admission: ConnectionAdmission
+    ) -> @Sendable (any Channel) -> EventLoopFuture<Void> {
+        let limiter = rateLimit.map { RateLimiter($0, proxies: trustedProxies) }
+        return { [policy, recorders, limits, tls] channel in
+            channel.eventLoop.makeCompletedFuture {
+                let handler = ConnectionHandler(
+                    policy: policy,
+                    recorder: recorders?[channel.eventLoop],
+                    limits: limits,
+                    loop: loops[channel.eventLoop],
+                    limitedClient: limiter.flatMap { limiter in
+                        IPAddress(channel.remoteAddress).map { LimitedClient(peer: $0, limiter: limiter) }
+                    }
+                )
+                handler.block = admission.limitedBlock(of: channel)
+                let pipeline = channel.pipeline.syncOperations
+                if let tls {
+                    try pipeline.addHandler(NIOSSLServerHandler(context: tls.value.context))
+                }
+                try pipeline.addHandler(ByteToMessageHandler(RequestDecoder(limits: limits, connection: handler)))
+                try pipeline.addHandler(handler)
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import NIOHTTP1
+import NIOSSL
+
+/// An error after which nothing more can be read from a connection.
+enum ConnectionFailure {
+    /// The bytes are not a request, or one that is too large: the response, and the reason in metrics where the status
+    /// alone does not name it.
+    case request(RequestFault, RefusalReason?)
+    /// TLS failed.
+    case tls
+    /// Something else failed, mostly the connection itself.
+    case connection
+
+    init(_ error: any Error) {
+        switch error {
+        case HTTPParserError.headerOverflow:
+            let detail = "The header fields of the request are too large or too many; send fewer."
+            self = .request(RequestFault(.requestHeaderFieldsTooLarge, detail), nil)
+        case let error as HTTPParserError:
+            let detail = "The request is not HTTP/1.1 as RFC 9112 defines it: \(error)."
+            self = .request(.badRequest(detail), .malformedRequest)
+        case let fault as RequestFault:
+            self = .request(fault, fault.status == .badRequest ? .malformedRequest : nil)
+        case is NIOSSLError, is BoringSSLError:
+            self = .tls
+        default:
+            self = .connection
+        }
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import NIOCore
+
+/// What a connection waits for; each phase has a limit of its own.
+enum ConnectionPhase: Int, CaseIterable {
+    /// The end of a head that has begun, or the first head of the connection.
+    case head
+    /// The end of a body.
+    case body
+    /// The next request.
+    case idle
+    /// That the client reads its responses.
+    case unread
+    /// That the client closes a connection that the server has ended.
+    case lingering
+}
+
+/// Until when a connection may stay in its phase.
+struct ConnectionDeadline {
+    /// The tick of the event loop at which it has taken too long.
+    let tick: Int
+    /// Increases with each phase that a connection of the event loop enters: the lowest has waited longest.
+    let order: Int
+}
+
+/// Closes the connections of one event loop that exceed a timeout, and idle ones when a new connection needs room.
+///
+/// Time is counted in ticks of one task per event loop, which runs only while there are connections. A request that begins
+/// or ends costs a store and no timer. A process that was stopped for a while does not find all its clients overdue.
+final class ConnectionTimeouts {
+    private let eventLoop: any EventLoop
+    private let tickLength: TimeAmount
+    private let phaseTicks: [Int]
+    private var now = 0
+    private var phaseCount = 0
+    private var handlers: [ConnectionHandler] = []
+    private var isTicking = false
+    /// The longest idle connections of the last search, the longest at the end.
+    private var evictionCandidates: [(handler: ConnectionHandler, order: Int)] = []
+    /// The tick at which a search found no idle connection; nil when a connection has opened since.
+    private var lastTickWithoutIdle: Int?
+
+    /// How many idle connections a search keeps; it goes through all connections.
+    private static let evictionBatch = 256
+
+    /// The longest time between two ticks: a connection ends at most this much after its limit.
+    private static let longestTick = Duration.milliseconds(250)
+    private static let shortestTick = Duration.milliseconds(5)
+
+    /// Creates the timeouts of the connections of an event loop.
+    init(eventLoop: any EventLoop, limits: ConnectionLimits) {
+        self.eventLoop = eventLoop
+        let timeouts = ConnectionPhase.allCases.map { limits.timeout(of: $0) }
+        let shortest = timeouts.min() ?? Self.longestTick
+        let tick = max(Self.shortestTick, min(Self.longestTick, shortest / 8))
+        tickLength = TimeAmount(tick)
+        // One more than fits, because the tick under way has begun already.
+        phaseTicks = timeouts.map { Int(($0 / tick).rounded(.up)) + 1 }
+    }
+
+    /// The deadline of a connection that enters a phase now.
+    func deadline(for phase: ConnectionPhase) -> ConnectionDeadline {
+        phaseCount += 1
+        return ConnectionDeadline(tick: now + phaseTicks[phase.rawValue], order: phaseCount)
+    }
+
+    /// Watches the deadline of a connection until ``remove(_:)``.
+    func add(_ handler: ConnectionHandler) {
+        handler.slot = handlers.count
+        handlers.append(handler)
+        lastTickWithoutIdle = nil
+        if !isTicking {
+            isTicking = true
+            scheduleTick()
+        }
+    }
+
+    /// Forgets a connection.
+    func remove(_ handler: ConnectionHandler) {
+        guard let slot = handler.slot else { return }
+        handler.slot = nil
+        let last = handlers.removeLast()
+        if last !== handler {
+            handlers[slot] = last
+            last.slot = slot
+        }
+    }
+
+    /// Ends the connection that has waited longest for a request to begin.
+    ///
+    /// - Parameter crowd: The addresses whose connections are ended before those of any other.
+    /// - Returns: Whether there was one.
+    func evictLongestIdle(first crowd: () -> Set<AddressBlock>) -> Bool {
+        if evictNextCandidate() { return true }
+        guard lastTickWithoutIdle != now else { return false }
+        let blocks = crowd()
+        let all = handlers.filter(\.state.isIdle)
+        let crowded = all.filter { $0.block.map(blocks.contains) ?? false }
+        var idle = (crowded.isEmpty ? all : crowded).map { (handler: $0, order: $0.deadline.order) }
+        idle.sort { $0.order > $1.order }
+        evictionCandidates = idle.suffix(Self.evictionBatch)
+        if evictNextCandidate() { return true }
+        lastTickWithoutIdle = now
+        return false
+    }
+
+    private func evictNextCandidate() -> Bool {
+        while let (handler, order) = evictionCandidates.popLast() {
+            // Another order: it has asked since.
+            if handler.slot != nil, handler.state.isIdle, handler.deadline.order == order {
+                handler.evict()
+                return true
+            }
+        }
+        return false
+    }
+
+    private func scheduleTick() {
+        eventLoop.assumeIsolated().scheduleTask(in: tickLength) { [self] in tick() }
+    }
+
+    private func tick() {
+        now += 1
+        for handler in handlers.filter({ $0.deadline.tick <= now }) {
+            handler.deadlineExpired()
+        }
+        if handlers.isEmpty {
+            isTicking = false
+        } else {
+            scheduleTick()
+        }
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// Holds the clients of the public listener to a rate.
+///
+/// The buckets are spread over shards with a lock each, so that event loops seldom wait for each other. All of them
+/// together remember the last 65,536 addresses in two megabytes.
+final class RateLimiter: Sendable {
+    private final class Shard: Sendable {
+        let buckets: Mutex<TokenBuckets>
+
+        init(_ buckets: TokenBuckets) {
+            self.buckets = Mutex(buckets)
+        }
+    }
+
+    private static let shardCount = 64
+    private static let rowsPerShard = 128
+
+    /// The proxies whose `X-Forwarded-For` is believed.
+    let proxies: TrustedProxies
+    private let shards: [Shard]
+
+    init(_ limit: RateLimit, proxies: TrustedProxies) {
+        self.proxies = proxies
+        shards = (0..<Self.shardCount).map { _ in Shard(TokenBuckets(limit: limit, rows: Self.rowsPerShard)) }
+    }
+
+    /// Takes a token from an address' bucket.
+    ///
+    /// - Returns: nil when there was a token, else in how many whole seconds, rounded up, there will be one.
+    func take(_ block: AddressBlock, now: NIODeadline = .now()) -> Int64? {
+        // Swift seeds its hashes for each process, so nobody can aim at somebody else's row.
+        let hash = UInt64(bitPattern: Int64(block.hashValue))
+        let shard = shards[Int(truncatingIfNeeded: hash >> 32) & (Self.shardCount - 1)]
+        let wait = shard.buckets.withLock { $0.take(block, hash: hash, now: Int64(now.uptimeNanoseconds)) }
+        return wait.map { ($0 + 999_999_999) / 1_000_000_000 }
+    }
+}
+
+/// The client at the other end of one connection, as the rate limit sees it.
+struct LimitedClient {
+    private let limiter: RateLimiter
+    private let peer: IPAddress
+    private let isProxy: Bool
+
+    init(peer: IPAddress, limiter: RateLimiter) {
+        self.limiter = limiter
+        self.peer = peer
+        isProxy = limiter.proxies.contains(peer)
+    }
+
+    /// Counts a request; 429 when its client has asked too often.
+    func refusal(of head: HTTPRequestHead) -> RequestFault? {
+        let client =
+            isProxy ? limiter.proxies.client(peer: peer, forwardedFor: head.headers["x-forwarded-for"]) : peer
+        guard let seconds = limiter.take(AddressBlock(client)) else { return nil }
+        return RequestFault(
+            .tooManyRequests,
+            "This address asks too often; the next request is answered in \(seconds) s.",
+            header: ("Retry-After", "\(seconds)")
+        )
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// The proxies whose `X-Forwarded-For` is believed.
+public struct TrustedProxies: Hashable, Sendable {
+    private let ranges: [AddressRange]
+
+    /// Trusts nobody.
+    public init() {
+        self.init([])
+    }
+
+    /// Trusts the addresses in some ranges.
+    init(_ ranges: [AddressRange]) {
+        self.ranges = ranges
+    }
+
+    /// Reads ranges in CIDR notation, separated by commas.
+    ///
+    /// - Throws: ``LimitSyntaxError`` with the first one that cannot be read.
+    public init(parsing text: String) throws(LimitSyntaxError) {
+        var ranges: [AddressRange] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let name = String(part.trimmingBlanks())
+            guard let range = AddressRange(name) else {
+                throw LimitSyntaxError(
+                    "\"\(name)\" is not a range of addresses; write 10.0.0.0/8, 2001:db8::/32 or a single address, "
+                        + "with no bits set after the length"
+                )
+            }
+            ranges.append(range)
+        }
+        self.ranges = ranges
+    }
+
+    /// Whether an address is a trusted proxy's.
+    func contains(_ address: IPAddress) -> Bool {
+        ranges.contains { $0.contains(address) }
+    }
+
+    /// Who sent a request: the last address in `X-Forwarded-For` that is not a trusted proxy's.
+    ///
+    /// Each proxy appends the address of its peer, so everything before an untrusted address may be invented. What cannot
+    /// be read as an address ends the search at the proxy that passed it on.
+    ///
+    /// - Parameters:
+    ///   - peer: The other end of the connection.
+    ///   - forwardedFor: The values of the header fields, in order.
+    func client(peer: IPAddress, forwardedFor: [String]) -> IPAddress {
+        var client = peer
+        var readAddresses = 0
+        for value in forwardedFor.reversed() {
+            var rest = value[...]
+            while !rest.isEmpty {
+                guard readAddresses < Self.maximumProxies, contains(client) else { return client }
+                let start = rest.utf8.lastIndex(of: UInt8(ascii: ",")).map(rest.utf8.index(after:)) ?? rest.startIndex
+                let part = rest[start...]
+                rest = Substring(rest.utf8[..<start].dropLast())
+                if part.isEmpty { continue }
+                guard let address = Self.address(part.trimmingBlanks()) else { return client }
+                client = address
+                readAddresses += 1
+            }
+        }
+        return client
+    }
+
+    /// How many proxies a request may have come through; what stands before their addresses is not read.
+    private static let maximumProxies = 32
+
+    /// Reads an address that may have a port: `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]:80`.
+    private static func address(_ text: Substring) -> IPAddress? {
+        let utf8 = text.utf8
+        if utf8.first == UInt8(ascii: "[") {
+            return utf8.firstIndex(of: UInt8(ascii: "]")).flatMap { IPAddress(Substring(utf8[..<$0].dropFirst())) }
+        }
+        guard let colon = utf8.firstIndex(of: UInt8(ascii: ":")),
+            colon == utf8.lastIndex(of: UInt8(ascii: ":"))
+        else { return IPAddress(text) }
+        return IPAddress(text[..<colon])
+    }
+}
+
+extension Substring {
+    /// The text without the spaces and tabs at both ends.
+    fileprivate func trimmingBlanks() -> Substring {
+        var utf8 = utf8
+        while let first = utf8.first, Self.isBlank(first) { utf8.removeFirst() }
+        while let last = utf8.last, Self.isBlank(last) { utf8.removeLast() }
+        return Substring(utf8)
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
+    }
+}

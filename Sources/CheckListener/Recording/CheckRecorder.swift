@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Synchronization
+package import UpdatePolicy
+
+/// Counts the checks that one event loop answers, in memory.
+///
+/// The event loop takes the lock for each check and finds it free, but for the moments in which the writer takes over a
+/// few hundred counts. Nothing is kept of a client but its kind.
+package final class CheckRecorder: Sendable {
+    /// Totals since the start, of checks.
+    package struct Totals: Sendable {
+        /// All checks.
+        package fileprivate(set) var recorded = 0
+        /// Those of apps that the policy does not list.
+        package fileprivate(set) var unlistedApp = 0
+        /// Those of kinds beyond the limit.
+        package fileprivate(set) var beyondBound = 0
+        /// Those that named a version which cannot be read.
+        package fileprivate(set) var unreadableVersion = 0
+
+        /// Adds the totals of another recorder.
+        mutating func add(_ other: Totals) {
+            recorded += other.recorded
+            unlistedApp += other.unlistedApp
+            beyondBound += other.beyondBound
+            unreadableVersion += other.unreadableVersion
+        }
+    }
+
+    /// A part of what was counted in an hour.
+    package struct Piece: Sendable {
+        /// The hour, counted from 1970 in UTC.
+        package let hour: Int64
+        /// Checks by the bytes of a kind.
+        package fileprivate(set) var kinds = DrainedCounts<KindCounts>()
+        /// Messages by the key of a rule.
+        package fileprivate(set) var rules = DrainedCounts<SentCounts>()
+        /// Checks that are counted without a kind.
+        package fileprivate(set) var others = KindCounts.zero
+        /// Checks of kinds beyond the limit, by the bundle of their app.
+        package fileprivate(set) var merged = DrainedCounts<Int>()
+    }
+
+    private struct State: Sendable {
+        var current: HourlyCounts
+        var finished: [HourlyCounts] = []
+        var totals = Totals()
+        var known = KnownKinds.none
+        var scratch = [UInt8](repeating: 0, count: 1_024)
+    }
+
+    private let state: Mutex<State>
+    private let limit: CardinalityLimit
+
+    /// The most keys that are taken over while the event loop may have to wait.
+    private static let keysPerPiece = 256
+
+    /// Creates a recorder of at most as many new kinds as `limit` lets in.
+    init(limit: CardinalityLimit) {
+        self.limit = limit
+        state = Mutex(State(current: HourlyCounts(hour: .min)))
+    }
+
+    /// Counts a check that was answered.
+    ///
+    /// - Parameters:
+    ///   - client: Who asked.
+    ///   - answer: What it was sent; nil when there was no policy yet.
+    ///   - policy: What answered.
+    ///   - now: The time of the check.
+    package func record(
+        _ client: borrowing Client,
+        _ answer: AnswerSummary?,
+        _ policy: CompiledPolicy?,
+        at now: Timestamp
+    ) {
+        let hour = HourlyCounts.hour(of: now)
+        state.withLock { state in
+            if hour != state.current.hour { roll(&state, to: hour) }
+            let lockouts = count(answer, policy, in: &state)
+            state.totals.recorded &+= 1
+            if client.hasUnreadableVersion { state.totals.unreadableVersion &+= 1 }
+            let counts = (messages: answer?.sent.isEmpty == false ? 1 : 0, lockouts: lockouts > 0 ? 1 : 0)
+            if let bundle = answer?.bundle {
+                let length = client.writeKind(ofApp: bundle, into: &state.scratch)
+                let known = state.known
+                let isCounted = state.scratch.withUnsafeBytes { scratch in
+                    let kind = UnsafeRawBufferPointer(rebasing: scratch[..<length])
+                    return state.current.kinds.count(
+                        kind,
+                        mayInsert: {
+                            if known.contains(kind) { return true }
+                            let isReleased = policy?.releaseVersion(of: client) != nil
+                            return limit.acquire(isReleased ? .released : .none, app: bundle, hour: hour)
+                        },
+                        { Self.add(counts.messages, counts.lockouts, to: &$0) }
+                    )
+                }
+                if isCounted { return }
+                state.totals.beyondBound &+= 1
+                Self.countMerged(bundle, in: &state)
+                if let version = policy?.releaseVersion(of: client), !limit.isZero {
+                    let length = Client.writeCoarseKind(ofVersion: version, in: &state.scratch)
+                    state.scratch.withUnsafeBytes { scratch in
+                        _ = state.current.kinds.count(
+                            UnsafeRawBufferPointer(rebasing: scratch[..<length]),
+                            mayInsert: { true },
+                            { Self.add(counts.messages, counts.lockouts, to: &$0) }
+                        )
+                    }
+                    return
+                }
+            } else {
+                state.totals.unlistedApp &+= 1
+            }
+            Self.add(counts.messages, counts.lockouts, to: &state.current.others)
+        }
+    }
+
+    /// Counts a check whose kind is beyond the limit.
+    @inline(never)
+    private static func countMerged(_ bundle: String, in state: inout State) {
+        var bundle = bundle
+        bundle.withUTF8 { bundle in
+            _ = state.current.merged.count(
+                UnsafeRawBufferPointer(bundle),
+                mayInsert: { true },
+                { $0 &+= 1 }
+            )
+        }
+    }
+
+    /// Counts the messages of an answer by rule.
+    ///
+    /// - Returns: How many of them lock the client out.
+    @inline(__always)
+    private func count(_ answer: AnswerSummary?, _ policy: CompiledPolicy?, in state: inout State) -> Int {
+        guard let answer, let policy else { return 0 }
+        var lockouts = 0
+        for sent in answer.sent {
+            let lockout = sent.lockout ? 1 : 0
+            lockouts &+= lockout
+            guard let index = state.current.indexOfRule(at: sent.place, in: policy) else { continue }
+            state.current.rules.count(at: index) { counts in
+                counts.sent &+= 1
+                counts.lockouts &+= lockout
+            }
+        }
+        return lockouts
+    }
+
+    @inline(__always)
+    private static func add(_ messages: Int, _ lockouts: Int, to counts: inout KindCounts) {
+        counts.checks &+= 1
+        counts.messages &+= messages
+        counts.lockouts &+= lockouts
+    }
+
+    /// Begins another hour; the counts of the one before stay until they are taken over.
+    @inline(never)
+    private func roll(_ state: inout State, to hour: Int64) {
+        if !state.current.isDrained { state.finished.append(state.current) }
+        state.current = HourlyCounts(hour: hour)
+    }
+
+    /// Keeps these kinds apart from now on, whatever else comes.
+    func learn(_ known: KnownKinds) {
+        let before = state.withLock { state in
+            let before = state.known
+            state.known = known
+            return before
+        }
+        // Freed here, and not while the event loop waits.
+        withExtendedLifetime(before) {}
+    }
+
+    // MARK: Taking over
+
+    /// The totals since the start.
+    package var totals: Totals { state.withLock { $0.totals } }
+
+    /// Takes over everything that was counted, in pieces, so that the event loop never waits for long.
+    package func drain(at now: Timestamp, _ body: (Piece) -> Void) {
+        let hour = HourlyCounts.hour(of: now)
+        state.withLock { state in
+            if state.current.hour < hour { roll(&state, to: hour) }
+        }
+        while true {
+            let piece = state.withLock { Self.nextPiece(&$0) }
+            guard let piece else { return }
+            body(piece)
+        }
+    }
+
+    private static func nextPiece(_ state: inout State) -> Piece? {
+        if !state.finished.isEmpty {
+            let piece = take(from: &state.finished[0])
+            if state.finished[0].isDrained { state.finished.removeFirst() }
+            return piece
+        }
+        return state.current.isDrained ? nil : take(from: &state.current)
+    }
+
+    private static func take(from hour: inout HourlyCounts) -> Piece {
+        var piece = Piece(hour: hour.hour)
+        hour.kinds.drain(limit: keysPerPiece, into: &piece.kinds)
+        hour.rules.drain(limit: keysPerPiece, into: &piece.rules)
+        hour.merged.drain(limit: keysPerPiece, into: &piece.merged)
+        piece.others = hour.others
+        hour.others = .zero
+        return piece
+    }
+}

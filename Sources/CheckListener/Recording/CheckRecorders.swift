@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+package import NIOCore
+package import UpdatePolicy
+
+/// The recorders of a server's checks, one for each event loop.
+package struct CheckRecorders: Sendable {
+    private let recorders: [ObjectIdentifier: CheckRecorder]
+
+    /// Creates the recorders.
+    ///
+    /// - Parameters:
+    ///   - eventLoopGroup: The event loops that answer checks.
+    ///   - maximumKinds: How many kinds of clients are kept apart in an hour, beyond those that are known; a kind counts
+    ///     for each event loop that meets it.
+    package init(eventLoopGroup: any EventLoopGroup, maximumKinds: Int) {
+        let limit = CardinalityLimit(maximum: maximumKinds)
+        var recorders: [ObjectIdentifier: CheckRecorder] = [:]
+        for eventLoop in eventLoopGroup.makeIterator() {
+            recorders[ObjectIdentifier(eventLoop)] = CheckRecorder(limit: limit)
+        }
+        self.recorders = recorders
+    }
+
+    /// The recorder of an event loop; nil for one that is not of the group.
+    package subscript(_ eventLoop: any EventLoop) -> CheckRecorder? {
+        recorders[ObjectIdentifier(eventLoop)]
+    }
+
+    /// Keeps these kinds apart from now on, whatever else comes.
+    package func learn(_ kinds: [ClientKind]) {
+        let known = KnownKinds(kinds)
+        for recorder in recorders.values { recorder.learn(known) }
+    }
+
+    /// The totals of all recorders since the start.
+    package var totals: CheckRecorder.Totals {
+        recorders.values.reduce(into: CheckRecorder.Totals()) { $0.add($1.totals) }
+    }
+
+    /// Takes over everything that was counted since the last time, in pieces, so that no event loop waits for long.
+    package func drain(at now: Timestamp, _ body: (CheckRecorder.Piece) -> Void) {
+        for recorder in recorders.values { recorder.drain(at: now, body) }
+    }
+}

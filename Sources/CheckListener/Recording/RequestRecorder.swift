@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import NIOHTTP1
+import Synchronization
+
+/// Counts the requests that one event loop answers.
+///
+/// The lock is the event loop's alone but for the moments in which metrics are read.
+final class RequestRecorder: Sendable {
+    private struct State {
+        var answeredChecks = DurationHistogram()
+        var others: [RequestKind: DurationHistogram] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// Counts requests that were answered together.
+    ///
+    /// - Parameter duration: From when they had arrived until all were answered, in nanoseconds.
+    func record(_ kinds: [RequestKind], duration: UInt64) {
+        state.withLock { state in
+            for kind in kinds {
+                if kind == .answeredCheck {
+                    state.answeredChecks.record(duration)
+                } else {
+                    state.others[kind, default: DurationHistogram()].record(duration)
+                }
+            }
+        }
+    }
+
+    /// What was counted so far.
+    var histograms: [RequestKind: DurationHistogram] {
+        state.withLock { state in
+            var histograms = state.others
+            if state.answeredChecks.count > 0 { histograms[.answeredCheck] = state.answeredChecks }
+            return histograms
+        }
+    }
+}
+
+/// The labels of a request in metrics.
+package struct RequestKind: Hashable, Sendable {
+    /// The route that was asked for; paths that are not served are one.
+    package enum Route: String, Sendable, CaseIterable {
+        case check = "/v1/check"
+        case legacyCheck = "/tables/vLoadMessages"
+        case other = "other"
+
+        /// The route of a request target; in doubt another one.
+        init(target: String) {
+            let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
+            self = Self.allCases.first { path.elementsEqual($0.rawValue.utf8) } ?? .other
+        }
+    }
+
+    /// The method; those that no route knows are one.
+    package enum Method: String, Sendable, CaseIterable {
+        case get = "GET"
+        case head = "HEAD"
+        case post = "POST"
+        case other = "_OTHER"
+
+        init(_ method: HTTPMethod) {
+            switch method {
+            case .GET: self = .get
+            case .HEAD: self = .head
+            case .POST: self = .post
+            default: self = .other
+            }
+        }
+    }
+
+    /// The route of the request.
+    package let route: Route
+    /// The method of the request.
+    package let method: Method
+    /// The status of the response.
+    package let status: UInt16
+
+    /// The most frequent kind, which is not looked for.
+    static let answeredCheck = RequestKind(route: .check, method: .post, status: 200)
+}

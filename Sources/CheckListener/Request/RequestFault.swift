@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import NIOHTTP1
+
+/// Why a request is refused: the status of the response, and a sentence that names the fault and where it is.
+struct RequestFault: Error, Hashable {
+    /// The status of the answer.
+    let status: HTTPResponseStatus
+    /// What is wrong, where, and what to do; becomes the `detail` of the problem document.
+    let detail: String
+    /// A header that goes with the status (`Allow`, `Accept-Encoding`).
+    let header: (name: String, value: String)?
+
+    init(_ status: HTTPResponseStatus, _ detail: String, header: (name: String, value: String)? = nil) {
+        self.status = status
+        self.detail = detail
+        self.header = header
+    }
+
+    static func badRequest(_ detail: String) -> RequestFault {
+        RequestFault(.badRequest, detail)
+    }
+
+    /// What a fault repeats of a request: its first 100 bytes, and "..." for the rest.
+    static func excerpt(_ text: Substring) -> String {
+        let utf8 = text.utf8
+        guard var end = utf8.index(utf8.startIndex, offsetBy: 100, limitedBy: utf8.endIndex), end < utf8.endIndex else {
+            return String(text)
+        }
+        // Cut before a character rather than within it.
+        while end > utf8.startIndex, utf8[end] & 0xC0 == 0x80 { end = utf8.index(before: end) }
+        return text[..<end] + "..."
+    }
+
+    static func == (lhs: RequestFault, rhs: RequestFault) -> Bool {
+        lhs.status == rhs.status && lhs.detail == rhs.detail
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(detail)
+    }
+}
+
+extension RequestFault {
+    /// The problem document of this fault.
+    ///
+    /// Format: [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457).
+    var problemDocument: String {
+        var document = #"{"type":"about:blank","title":""#
+        document.appendJSONEscaped(status.reasonPhrase)
+        document += #"","status":\#(status.code),"detail":""#
+        document.appendJSONEscaped(detail)
+        document += "\"}"
+        return document
+    }
+}
+
+extension String {
+    /// Appends `text` as the inside of a JSON string.
+    fileprivate mutating func appendJSONEscaped(_ text: String) {
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": self += "\\\(scalar)"
+            case _ where scalar.value < 0x20:
+                let digits = String(scalar.value, radix: 16)
+                self += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: unicodeScalars.append(scalar)
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import CheckListener
+import Logging
+import ServiceLifecycle
+import Synchronization
+import UnixSignals
+import UpdatePolicy
+
+/// Reads the TLS certificate at the start and again on SIGHUP.
+final class TLSService: Service {
+    private let files: TLSFiles
+    private let clock: @Sendable () -> Timestamp
+    private let logger: Logger
+    /// The certificate of the next connection.
+    let certificate: CurrentTLSCertificate
+    private let failedReloads = Atomic(0)
+
+    /// Reads the files.
+    ///
+    /// - Throws: ``ConfigurationError``
+    init(
+        _ files: TLSFiles,
+        clock: @escaping @Sendable () -> Timestamp = { .now() },
+        logger: Logger
+    ) throws(ConfigurationError) {
+        self.files = files
+        self.clock = clock
+        self.logger = logger
+        let first = try files.load()
+        let concerns = first.concerns(at: clock())
+        certificate = CurrentTLSCertificate(first)
+        warn(concerns)
+    }
+
+    /// Until when the certificate in use is valid, in seconds since 1970.
+    var certificateExpiry: Int64 {
+        certificate.value.expiry
+    }
+
+    /// How often the files could not be read again.
+    var failedReloadCount: Int {
+        failedReloads.load(ordering: .relaxed)
+    }
+
+    /// Reads the files again; when they cannot be used, those before stay in use and the log says why.
+    func reload() {
+        do throws(ConfigurationError) {
+            let new = try files.load()
+            warn(new.concerns(at: clock()))
+            certificate.replace(with: new)
+            logger.notice("The TLS certificate was read again", metadata: ["file": "\(files.certificate)"])
+        } catch {
+            failedReloads.wrappingAdd(1, ordering: .relaxed)
+            logger.error("The TLS certificate cannot be read again", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func warn(_ concerns: [String]) {
+        for concern in concerns {
+            logger.warning(
+                "Clients may refuse the TLS certificate",
+                metadata: ["file": "\(files.certificate)", "reason": "\(concern)"]
+            )
+        }
+    }
+
+    /// Reads the files again at each SIGHUP, until graceful shutdown.
+    func run() async throws {
+        let signals = await UnixSignalsSequence(trapping: .sighup)
+        for await _ in signals.cancelOnGracefulShutdown() {
+            reload()
+        }
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import TestRandom
+import Testing
+
+@testable import CheckListener
+
+@Suite("The places for kinds of clients")
+struct KindAllowanceTests {
+    @Test(
+        "are never more than there are, leave room for releases and for other apps, whatever order they are taken in"
+    )
+    func holdsItsBounds() {
+        var random = SeededGenerator()
+        let seed = random.seed
+        for _ in 0..<50 {
+            let maximum = Int.random(in: 0...2_000, using: &random)
+            let limit = CardinalityLimit(maximum: maximum)
+            let floods = Int.random(in: 1...5, using: &random)
+            let released = random.pick([0, 20, 100])
+            var taken: [String: Int] = [:]
+            var madeUp = 0
+            for _ in 0..<(8 * maximum) {
+                let app = "flood-\(Int.random(in: 0..<floods, using: &random))"
+                let isReleased = random.chance(released)
+                if limit.acquire(isReleased ? .released : .none, app: app, hour: 5) {
+                    taken[app, default: 0] += 1
+                    if !isReleased { madeUp += 1 }
+                }
+            }
+            #expect(taken.values.reduce(0, +) <= maximum, "seed \(seed)")
+            #expect(madeUp <= maximum - maximum / 4, "seed \(seed)")
+            // One part of 1 + 4 n is left to the others of the places that the flood could take.
+            let left = (maximum - maximum / 4) / (1 + 4 * floods) - floods - 1
+            var honest = 0
+            while honest < left / 2, limit.acquire(.none, app: "honest", hour: 5) { honest += 1 }
+            #expect(honest >= left / 2, "seed \(seed): \(honest) of \(left)")
+        }
+    }
+
+    @Test(
+        "are all free in a new hour, also where the clock is set back, and not for a recorder that is late"
+    )
+    func beginsAnew() {
+        let limit = CardinalityLimit(maximum: 1)
+        #expect(limit.acquire(.none, app: "a", hour: 5))
+        #expect(!limit.acquire(.none, app: "a", hour: 5))
+        #expect(limit.acquire(.none, app: "a", hour: 6))
+        #expect(!limit.acquire(.none, app: "a", hour: 5))
+        #expect(!limit.acquire(.none, app: "a", hour: 6))
+        #expect(limit.acquire(.none, app: "a", hour: 2))
+    }
+}

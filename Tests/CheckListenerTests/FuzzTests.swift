@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import TestRandom
+import Testing
+import UpdatePolicy
+
+@testable import CheckListener
+
+@Suite("Random and mutated input", .serialized)
+struct FuzzTests {
+    private typealias Fixture = ListenerFixture
+
+    private static let bodies = [
+        Fixture.payload2013,
+        #"{"bundle":"com.example.doto","version":1.10,"build":42,"os":"17.1","language":"zh-Hant-TW","install":"a-b"}"#,
+        #"{"bundle":"a","x":[1,{"y":null}],"t":true,"n":-1.5e+3,"s":"\u00e9\ud83d\ude00\n"}"#,
+    ]
+
+    private static let requests = [
+        "GET /v1/check?bundle=com.example.doto&version=1.0%2B45 HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET http://x/v1/check?bundle=a HTTP/1.1\r\nHost: x\r\nAccept: */*\r\n\r\n",
+        Fixture.post(Fixture.payload2013, to: "/tables/vLoadMessages"),
+        "POST /v1/check HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\ne;a=b\r\n{\"bundle\":\"a\"}\r\n0\r\nX: y\r\n\r\n",
+        "POST /v1/check HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: 14\r\n\r\n{\"bundle\":\"a\"}",
+    ]
+
+    private static let mutator = Mutator(words: [
+        "\\u0000", "\\ud800", "\r\n\r\n", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "0\r\n\r\n",
+        "ffffffffffffffff", "18446744073709551616", "-1", "1e999", "%00", "%", "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+        "{\"bundle\":", " HTTP/2.0", "Connection: close\r\n", "Expect: 100-continue\r\n", "Upgrade: h2c\r\n",
+    ])
+
+    @Test("as the body of a check is read or refused with a reason")
+    func decodesBodies() throws {
+        try FuzzRun.run("bodies") { random in
+            var body = random.chance(5) ? Mutator.noise(&random) : Array(random.pick(Self.bodies).utf8)
+            Self.mutator.mutate(&body, &random)
+            var client = Client()
+            do throws(RequestFault) {
+                try CheckBodyDecoder.read(ByteBuffer(bytes: body), into: &client)
+                return true
+            } catch {
+                try #require(error.status == .badRequest && !error.detail.isEmpty)
+                return false
+            }
+        }
+    }
+
+    @Test("as the query of a check is read or refused with a reason")
+    func decodesQueries() throws {
+        try FuzzRun.run("queries") { random in
+            var query = Array("bundle=com.example.doto&version=1.0%2B45&os=17&region=ja_JP&install=%F0%9F%98%80".utf8)
+            Self.mutator.mutate(&query, &random)
+            var client = Client()
+            do throws(RequestFault) {
+                try CheckQueryDecoder.read(String(decoding: query, as: UTF8.self)[...], into: &client)
+                return true
+            } catch {
+                try #require([.badRequest, .uriTooLong].contains(error.status) && !error.detail.isEmpty)
+                return false
+            }
+        }
+    }
+
+    @Test("as versions and ranges is read or refused, in the same way twice, and a range judges every version")
+    func parsesVersionsAndRanges() throws {
+        let versions = ["1.2.3", "v1.0-beta.10+45", "1.2b3 (45)", "2013.11.05", "0-0"]
+        let ranges = [">=1.1 <1.1.5", "1.2.x || ^2.0", "~1.2.3 || 1.2 - 1.4", "*", ">1.0-beta <=99999999999999999999"]
+        try FuzzRun.run("versions and ranges") { random in
+            var version = random.chance(10) ? Mutator.noise(&random) : Array(random.pick(versions).utf8)
+            var range = random.chance(10) ? Mutator.noise(&random) : Array(random.pick(ranges).utf8)
+            Self.mutator.mutate(&version, &random)
+            if random.chance(80) { Self.mutator.mutate(&range, &random) }
+            let text = String(decoding: version, as: UTF8.self)
+            let rangeText = String(decoding: range, as: UTF8.self)
+            let read = AppVersion(text)
+            guard let first = try? VersionRange(rangeText), let second = try? VersionRange(rangeText) else {
+                return false
+            }
+            if let read { try #require(first.contains(read) == second.contains(read), "\(rangeText), \(text)") }
+            return true
+        }
+    }
+
+    @Test("over sockets, split and pipelined, is answered or ends the connection, and other clients notice nothing")
+    func survivesRawBytes() async throws {
+        let seeds = FuzzRun.generator()
+        let memory = FuzzRun.residentBytes()
+        let counts = FuzzCounts()
+        // A head that never ends is the client's to end here, so a connection that the server forgets would hang the test.
+        try await Fixture.run(limits: Fixture.limits) { address in
+            let end = ContinuousClock.now + FuzzRun.duration
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                for worker in 0..<4 {
+                    tasks.addTask {
+                        var random = SeededGenerator(seed: seeds.seed &+ UInt64(worker))
+                        while ContinuousClock.now < end {
+                            let responses = try await Self.attack(address, &random)
+                            counts.noteConnection(responses: responses)
+                        }
+                    }
+                }
+                tasks.addTask {
+                    try await RawConnection.with(address) { bystander in
+                        while ContinuousClock.now < end {
+                            try await bystander.send(Fixture.post(Fixture.payload2013))
+                            let response = try await bystander.response()
+                            try #require(response?.body == Fixture.answer, "seed \(seeds.seed)")
+                            counts.noteCheck()
+                        }
+                    }
+                }
+                try await tasks.waitForAll()
+            }
+        }
+        let (connections, responses, checks) = counts.current
+        print(
+            "fuzz: \(connections) connections, \(responses) responses, \(checks) checks of others; seed \(seeds.seed)"
+        )
+        #expect(responses > connections / 4)
+        #expect(checks > 0)
+        FuzzRun.judgeMemory(since: memory)
+    }
+
+    /// Sends a few requests, most of them changed, in random pieces; says that this is all; and reads to the end.
+    ///
+    /// - Returns: How many responses came.
+    private static func attack(_ address: SocketAddress, _ random: inout SeededGenerator) async throws -> Int {
+        var bytes: [UInt8] = []
+        let count = Int.random(in: 1...6, using: &random)
+        let isChanged = random.chance(80)
+        for _ in 0..<count {
+            var request = Array((random.chance(50) ? Fixture.post(random.pick(bodies)) : random.pick(requests)).utf8)
+            if isChanged, random.chance(60) { mutator.mutate(&request, &random) }
+            if isChanged, random.chance(3) { request = Mutator.noise(&random) }
+            bytes += request
+        }
+        let pieces = Mutator.split(bytes, &random)
+        let seed = random.seed
+        return try await RawConnection.with(address) { connection in
+            var responses = 0
+            do {
+                for piece in pieces { try await connection.send(piece) }
+                connection.finish()
+            } catch {
+                // The server may have ended the connection in the middle.
+            }
+            if isChanged {
+                do {
+                    while let response = try await connection.response() {
+                        try #require((100..<500).contains(response.status), "seed \(seed)")
+                        responses += 1
+                    }
+                } catch is IOError {
+                    // So it did, with more on its way.
+                }
+                return responses
+            }
+            while let response = try await connection.response() {
+                responses += 1
+                try #require(response.status == 200, "seed \(seed)")
+            }
+            try #require(responses == count, "seed \(seed)")
+            return responses
+        }
+    }
+}

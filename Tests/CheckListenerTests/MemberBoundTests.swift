@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import NIOCore
+import NIOHTTP1
+import Testing
+import UpdatePolicy
+
+@testable import CheckListener
+
+@Suite("The bounds of a check's members, as requests are read")
+struct MemberBoundTests {
+    private static func fromBody(_ body: String) throws -> Client {
+        var client = Client()
+        try CheckBodyDecoder.read(ByteBuffer(string: body), into: &client)
+        return client
+    }
+
+    private static func fromQuery(_ query: String) throws -> Client {
+        var client = Client()
+        try CheckQueryDecoder.read(query[...], into: &client)
+        return client
+    }
+
+    @Test(
+        "Members that fill a request reach the engine no longer than their bounds",
+        arguments: ["-", "a-", "A", "1."]
+    )
+    func longMembers(_ text: String) throws {
+        for member in KnownMember.allCases where member != .bundle {
+            let longest = 16_384 - #"{"bundle":"a","":""}"#.utf8.count - member.name.utf8.count
+            let inBody = String(repeating: text, count: longest / text.utf8.count)
+            let inQuery = String(inBody.prefix(8_000))
+            for client in [
+                try Self.fromBody(#"{"bundle":"a","\#(member.name)":"\#(inBody)"}"#),
+                try Self.fromQuery("bundle=a&\(member.name)=\(inQuery)"),
+            ] {
+                #expect(client.language == nil && client.regionText == nil && client.platformText == nil)
+                #expect(client.install == nil)
+                #expect(client.version == nil && client.build == nil && client.os == nil)
+            }
+        }
+        let value = String(repeating: text, count: 8_000 / text.utf8.count)
+        #expect(try Self.fromBody(#"{"bundle":"a","x":"\#(value)","\#(value)":1}"#).attributes.isEmpty)
+    }
+
+    @Test("More attributes than a check may have, and a bundle that is too long, are answered with 400 by name")
+    func refused() throws {
+        let attributes = (1...65).map { "\"a\($0)\":\($0)" }.joined(separator: ",")
+        let query = (1...65).map { "a\($0)=\($0)" }.joined(separator: "&")
+        let bundle = String(repeating: "b", count: 256)
+        for (named, read) in [
+            ("`a65`", { try Self.fromBody("{\"bundle\":\"a\",\(attributes)}") }),
+            ("`a65`", { try Self.fromQuery("bundle=a&\(query)") }),
+            ("`bundle`", { try Self.fromBody("{\"bundle\":\"\(bundle)\"}") }),
+            ("`bundle`", { try Self.fromQuery("bundle=\(bundle)") }),
+        ] as [(String, () throws -> Client)] {
+            let fault = #expect(throws: RequestFault.self) { try read() }
+            #expect(fault?.status == .badRequest)
+            #expect(fault?.detail.contains(named) == true, "\(fault?.detail ?? "")")
+        }
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import Synchronization
+import Testing
+import UpdatePolicy
+
+@testable import CheckListener
+
+/// What the connections of one event loop do together, on an event loop whose turns the test takes.
+@Suite("A turn of an event loop")
+struct EventLoopTurnTests {
+    /// A clock that says how often it was read, which moves on by a microsecond each time.
+    private final class CountingClock: Sendable {
+        private let readings = Atomic(0)
+
+        var count: Int { readings.load(ordering: .relaxed) }
+
+        func read() -> Timestamp {
+            let (reading, _) = readings.wrappingAdd(1, ordering: .relaxed)
+            return Timestamp(microsecondsSince1970: 1_772_366_400_000_000 + Int64(reading))
+        }
+    }
+
+    private let eventLoop = EmbeddedEventLoop()
+    private let clock = CountingClock()
+    private let statistics = EventLoopStatistics()
+    private let policy: CurrentPolicy
+    private let context: EventLoopContext
+
+    init() throws {
+        policy = CurrentPolicy(try ListenerFixture.policy())
+        context = EventLoopContext(
+            eventLoop: eventLoop,
+            limits: ConnectionLimits(),
+            statistics: statistics,
+            clock: { [clock] in clock.read() }
+        )
+    }
+
+    private func connect() throws -> EmbeddedChannel {
+        let handler = ConnectionHandler(
+            policy: policy,
+            recorder: nil,
+            limits: ConnectionLimits(),
+            loop: context,
+            limitedClient: nil
+        )
+        let decoder = RequestDecoder(limits: ConnectionLimits(), connection: handler)
+        let channel = EmbeddedChannel(handlers: [ByteToMessageHandler(decoder), handler], loop: eventLoop)
+        try channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 80)).wait()
+        return channel
+    }
+
+    private func ask(_ channel: EmbeddedChannel, _ body: String = ListenerFixture.payload2013) throws {
+        let request = "POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        try channel.writeInbound(ByteBuffer(string: request))
+    }
+
+    /// What the channel has sent since it was asked last.
+    private func sent(by channel: EmbeddedChannel) throws -> String {
+        var text = ""
+        while let bytes = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: bytes) }
+        return text
+    }
+
+    private var answeredCount: UInt64 {
+        statistics.requests.histograms.values.reduce(0) { $0 + $1.count }
+    }
+
+    @Test("sends the responses of all connections at its end, from one reading of the clock and one for their duration")
+    func responsesLeaveTogether() throws {
+        let channels = try (0..<5).map { _ in try connect() }
+        for tick in 1...3 {
+            for channel in channels { try ask(channel) }
+            for channel in channels { #expect(try sent(by: channel).isEmpty) }
+            eventLoop.run()
+            for channel in channels {
+                let response = try sent(by: channel)
+                #expect(response.hasPrefix("HTTP/1.1 200 OK\r\n"))
+                #expect(response.hasSuffix(ListenerFixture.answer))
+            }
+            #expect(clock.count == 2 * tick)
+            #expect(answeredCount == UInt64(5 * tick))
+        }
+        let answeredChecks = try #require(statistics.requests.histograms[.answeredCheck])
+        #expect(answeredChecks.sum == 15 * 1_000)
+    }
+
+    @Test("sends what it has when many responses wait for it")
+    func manyConnections() throws {
+        let channels = try (0..<100).map { _ in try connect() }
+        for channel in channels { try ask(channel) }
+        let early = try channels.filter { try !sent(by: $0).isEmpty }.count
+        #expect(early == 64)
+        #expect(answeredCount == 64)
+        eventLoop.run()
+        let late = try channels.filter { try !sent(by: $0).isEmpty }.count
+        #expect(late == 36)
+        #expect(answeredCount == 100)
+    }
+
+    @Test("does not let others wait for what a long pipeline was answered")
+    func longPipeline() throws {
+        let (channel, other) = (try connect(), try connect())
+        try ask(other)
+        let request = "GET /v1/check?bundle=com.example.doto&version=1.1 HTTP/1.1\r\nHost: a\r\n\r\n"
+        try channel.writeInbound(ByteBuffer(string: String(repeating: request, count: 70)))
+        #expect(try sent(by: channel).components(separatedBy: ListenerFixture.answer).count == 71)
+        #expect(try sent(by: other).hasSuffix(ListenerFixture.answer))
+        #expect(answeredCount == 71)
+        eventLoop.run()
+    }
+
+    @Test("sends the last response before the connection ends")
+    func lastResponse() throws {
+        let channel = try connect()
+        try ask(channel)
+        channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        #expect(try sent(by: channel).hasSuffix(ListenerFixture.answer))
+        #expect(answeredCount == 1)
+        eventLoop.run()
+    }
+
+    @Test("does without a connection that is gone")
+    func goneConnection() throws {
+        let (gone, other) = (try connect(), try connect())
+        try ask(gone)
+        try ask(other)
+        gone.close(promise: nil)
+        eventLoop.run()
+        #expect(try sent(by: other).hasSuffix(ListenerFixture.answer))
+        #expect(answeredCount == 2)
+    }
+
+    @Test("keeps pipelined answers in order, each with memory of its own until it is sent")
+    func pipelinedAnswers() throws {
+        let channel = try connect()
+        try ask(channel)
+        try ask(channel, #"{"bundle":"com.example.doto","version":"1.2"}"#)
+        try ask(channel, "{")
+        eventLoop.run()
+        let bodies = try sent(by: channel).components(separatedBy: "HTTP/1.1 ").dropFirst()
+            .map { $0.components(separatedBy: "\r\n\r\n").last ?? "" }
+        #expect(bodies.count == 3)
+        #expect(bodies.first == ListenerFixture.answer)
+        #expect(bodies.dropFirst().first == #"{"messages":[]}"#)
+        #expect(bodies.last?.hasPrefix(#"{"type":"about:blank","title":"Bad Request""#) == true)
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import NIOSSL
+import Testing
+import UpdatePolicy
+
+@testable import CheckListener
+
+@Suite("A TLS certificate that was read")
+struct LoadedTLSTests {
+    /// A certificate with an RSA key of 1,024 bits, valid for a day.
+    private static let pem = """
+        -----BEGIN CERTIFICATE-----
+        MIIB+jCCAWOgAwIBAgIUWXzFZju1mAKDRZlqpTsYMQOvKpAwDQYJKoZIhvcNAQEL
+        BQAwDzENMAsGA1UEAwwEd2VhazAeFw0yNjExMjIwMDM0MDRaFw0yNjExMjMwMDM0
+        MDRaMA8xDTALBgNVBAMMBHdlYWswgZ8wDQYJKoZIhvcNAQEBBQADgY0AMIGJAoGB
+        AKblJZed1uyg+rXDrr1veiBN/Fc52qfDneUvzmfYnT5jOJx31lgGRJqSaloCquUZ
+        r+yTjKkGLgYKaojUI0GwlcP2B7DZMybiXyHPzHJVu9P/fAIZqnATxZoIt5nZMBAj
+        j3BMVJtmOfn862U7BvzzspudwKZV6QwFbgi19FYSreYvAgMBAAGjUzBRMB0GA1Ud
+        DgQWBBRIvg3SP777yHP+/evosDB/6CnDEzAfBgNVHSMEGDAWgBRIvg3SP777yHP+
+        /evosDB/6CnDEzAPBgNVHRMBAf8EBTADAQH/MA0GCSqGSIb3DQEBCwUAA4GBAEA+
+        LYdAX/GOHGYet7Y3+IndI8gre5kl0crXvwJM3jeUeH0jAdH377LQn8u06OCSl6UY
+        cHE/D322+M966Rsa8tlqc2CBpu6sFEA2qYDRLFswr0ZaOeQyPuIya52leQ7PiE4M
+        OEtSeUJBlPgU+eBzp42FszKd2+JcSnfga/dMrylz
+        -----END CERTIFICATE-----
+        """
+
+    private func loaded() throws -> TLSCertificate {
+        TLSCertificate(
+            certificate: try #require(NIOSSLCertificate.fromPEMBytes(Array(Self.pem.utf8)).first),
+            context: try NIOSSLContext(configuration: .makeClientConfiguration())
+        )
+    }
+
+    @Test("is warned about when it has expired, when it is not valid yet, and when its key is short")
+    func concerns() throws {
+        let loaded = try loaded()
+        let lastSecond = loaded.expiry * 1_000_000
+        let short = "Its RSA key has 1024 bits; clients ask for 2048 at least."
+        for (time, concerns) in [
+            (lastSecond, [short]), (lastSecond + 1_000_000, ["It has expired.", short]),
+            (lastSecond - 86_400_000_000, [short]), (lastSecond - 86_401_000_000, ["It is not valid yet.", short]),
+        ] {
+            #expect(loaded.concerns(at: Timestamp(microsecondsSince1970: time)) == concerns)
+        }
+    }
+
+    @Test("tells the size of an RSA key from its bytes, and of nothing else")
+    func sizes() throws {
+        let rsaEncryption: [UInt8] = [
+            0x30, 0x0D, 0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00,
+        ]
+        let key: [UInt8] = [0x30, 0x07, 0x02, 0x02, 0x03, 0xFF, 0x02, 0x01, 0x03]
+        let info = rsaEncryption + [0x03, UInt8(key.count + 1), 0] + key
+        #expect(TLSCertificate.rsaBits(ofPublicKeyInfo: [0x30, UInt8(info.count)] + info) == 10)
+        for length in 0..<info.count + 1 {
+            #expect(
+                TLSCertificate.rsaBits(ofPublicKeyInfo: Array(([0x30, UInt8(info.count)] + info).prefix(length))) == nil
+            )
+        }
+        #expect(TLSCertificate.rsaBits(ofPublicKeyInfo: [0x30, 0x84, 0xFF, 0xFF, 0xFF, 0xFF]) == nil)
+    }
+}
