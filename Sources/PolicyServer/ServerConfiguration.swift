@@ -74,7 +74,8 @@ public struct ServerConfiguration: Sendable {
 
     /// Whether an earlier run left a policy that a start without a database can answer from.
     public var hasLastGoodPolicy: Bool {
-        stateDirectory.map { FileManager.default.fileExists(atPath: PolicyFile(stateDirectory: $0).path) } ?? false
+        stateDirectory.map { FileManager.default.fileExists(atPath: LastGoodPolicyFile(stateDirectory: $0).path) }
+            ?? false
     }
 
     private static func managementNames(_ config: ConfigReader) throws(ConfigurationError) -> [String] {

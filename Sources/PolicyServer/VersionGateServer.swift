@@ -112,7 +112,7 @@ public struct VersionGateServer: Sendable {
             logger: logger,
             onBound: { announcement.management($0) }
         )
-        let file = configuration.stateDirectory.map { PolicyFile(stateDirectory: $0) }
+        let file = configuration.stateDirectory.map { LastGoodPolicyFile(stateDirectory: $0) }
         var follower = PolicyFollower(database: database, policy: policy, clock: clock, logger: logger)
         follower.file = file
         // Services end in the reverse order: the counts are written once the public listener has answered its last check.

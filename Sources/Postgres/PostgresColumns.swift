@@ -3,6 +3,14 @@
 
 import CLibpq
 
+/// A column of a result.
+public struct PostgresColumn: Sendable, Hashable {
+    /// Its name, as the statement gives it.
+    public let name: String
+    /// Its type.
+    public let type: PostgresType
+}
+
 /// The columns of a result, found by name once for all its rows.
 @usableFromInline
 final class PostgresColumns: Sendable {

@@ -31,3 +31,13 @@ extension PostgresConnection {
         try await perform { libpq in try libpq.notifications(until: .now + limit) }
     }
 }
+
+/// What NOTIFY sent to a channel that this connection listens to.
+public struct PostgresNotification: Sendable, Hashable {
+    /// The channel.
+    public var channel: String
+    /// The payload; empty if there was none.
+    public var payload: String
+    /// The process of the server that sent it.
+    public var processID: Int32
+}

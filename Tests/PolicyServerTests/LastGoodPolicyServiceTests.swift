@@ -20,7 +20,7 @@ struct LastGoodPolicyServiceTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         // A file in the place of the folder keeps the policy from being written.
         try Data().write(to: URL(fileURLWithPath: folder))
-        let file = PolicyFile(stateDirectory: folder)
+        let file = LastGoodPolicyFile(stateDirectory: folder)
         let policy = LivePolicy()
         policy.replace(with: try ExamplePolicy.policy(revision: 7), at: Self.noon)
         let log = LogRecord()

@@ -34,10 +34,12 @@ struct StoredRowTests {
         checkMembers(AttributeCondition.blank)
         checkMembers(RuleText.blank)
         checkMembers(RolloutStep.blank)
-        checkMembers(PolicyFile.Header.blank)
-        checkMembers(PolicyFile.Section.blank)
+        checkMembers(LastGoodPolicyFile.Header.blank)
+        checkMembers(LastGoodPolicyFile.Section.blank)
         // A policy is the header and the sections.
-        #expect(Self.properties(of: PolicyFileVectors.policy) == ["revision", "token", "apps", "releases", "rules"])
+        #expect(
+            Self.properties(of: LastGoodPolicyVectors.policy) == ["revision", "token", "apps", "releases", "rules"]
+        )
     }
 
     private static func read<Row: StoredRow>(_ json: String) throws -> Row {
@@ -80,7 +82,7 @@ struct StoredRowTests {
         let seed = random.seed
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
-        for rule in PolicyFileVectors.policy.rules {
+        for rule in LastGoodPolicyVectors.policy.rules {
             let whole = try #require(
                 try JSONSerialization.jsonObject(with: encoder.encode(Stored(row: rule))) as? [String: Any]
             )

@@ -12,7 +12,7 @@ struct LastGoodPolicyService: Service {
     private static let patience: Duration = .seconds(2)
 
     /// Where the policy is kept; nil: nowhere.
-    let file: PolicyFile?
+    let file: LastGoodPolicyFile?
     let policy: LivePolicy
     let clock: @Sendable () -> Timestamp
     let logger: Logger
@@ -22,7 +22,7 @@ struct LastGoodPolicyService: Service {
     func run() async throws {
         await bringBack()
         guard let file else { return try await gracefulShutdown() }
-        var writer = PolicyFileWriter(file)
+        var writer = LastGoodPolicyFileWriter(file)
         var last: CompiledPolicy?
         let occasions = merge(
             policy.loadedFromDatabase,
@@ -63,7 +63,7 @@ struct LastGoodPolicyService: Service {
                     metadata: ["policy.revision": "\(loaded.revision)", "policy.file": "\(file.path)"]
                 )
             }
-        } catch let error as PolicyFileError where error.isOfLaterVersion {
+        } catch let error as LastGoodPolicyFileError where error.isOfLaterVersion {
             policy.noteFile(fault: "\(error)")
             logger.error(
                 "The policy on disk cannot be used by this version and stays where it is",
@@ -81,9 +81,9 @@ struct LastGoodPolicyService: Service {
 
     /// Writes the policy that answers if it is from the database and not the last that was written.
     private func write(
-        _ writer: PolicyFileWriter,
+        _ writer: LastGoodPolicyFileWriter,
         _ last: CompiledPolicy?
-    ) async -> (PolicyFileWriter, CompiledPolicy?) {
+    ) async -> (LastGoodPolicyFileWriter, CompiledPolicy?) {
         guard policy.status.source == .database, let current = policy.current, current !== last else {
             return (writer, last)
         }

@@ -6,7 +6,7 @@ import UpdatePolicy
 /// A value that the file of the last good policy holds as a JSON object.
 ///
 /// The members of a record of the policy are its columns, under their stored names; neither the names nor the order of
-/// Swift's properties decide what the file looks like. ``PolicyFile`` tells the format.
+/// Swift's properties decide what the file looks like. ``LastGoodPolicyFile`` tells the format.
 protocol StoredRow: Sendable {
     /// A row in which every member has its default.
     static var blank: Self { get }

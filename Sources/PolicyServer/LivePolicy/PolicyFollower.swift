@@ -17,7 +17,7 @@ public struct PolicyFollower: Service {
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
     /// Where an earlier run kept its policy, and this one keeps its own; nil: nowhere.
-    var file: PolicyFile?
+    var file: LastGoodPolicyFile?
 
     /// The channel on which the database tells its new revisions.
     private static let channel = "versiongate"

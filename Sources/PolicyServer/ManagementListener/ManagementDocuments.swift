@@ -46,7 +46,7 @@ struct ReadyDocument: Encodable, Sendable {
 }
 
 /// What `/policy` answers: the revision and the counts of the policy that answers, and how the counting of checks goes.
-struct PolicyDocument: Encodable, Sendable {
+struct LoadedPolicyDocument: Encodable, Sendable {
     let revision: Int64?
     let token: String?
     let apps: Int
@@ -64,7 +64,7 @@ struct PolicyDocument: Encodable, Sendable {
     }
 }
 
-/// How the counting of checks goes, as a part of ``PolicyDocument``.
+/// How the counting of checks goes, as a part of ``LoadedPolicyDocument``.
 struct CountingDocument: Encodable, Sendable {
     let recorded: Int
     let unlistedApp: Int

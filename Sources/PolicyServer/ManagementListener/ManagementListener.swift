@@ -49,7 +49,7 @@ enum ManagementListener {
             return ManagementResponse(status: document.ready ? .ok : .serviceUnavailable, body: document)
         }
         router.get("policy") { _, _ in
-            ManagementResponse(status: .ok, body: PolicyDocument(policy.current, counting?.status))
+            ManagementResponse(status: .ok, body: LoadedPolicyDocument(policy.current, counting?.status))
         }
         router.get("metrics") { request, _ in
             let format = MetricsText.Format(accept: request.headers[.accept])

@@ -6,8 +6,8 @@ import UpdatePolicy
 
 /// What clients get that an edit may change, told by the rows that it touched.
 ///
-/// Titles, texts, links and notes concern nobody's lockout; neither does a rule that is not enabled. Any other column
-/// does, so a new one does until it is named here.
+/// Messages and notes concern nobody's lockout; neither does a rule that is not enabled. The role of a column says which
+/// it is.
 public struct EditConcern: Sendable {
     /// Whether lockouts are concerned, and not just messages.
     public let lockouts: Bool
@@ -28,13 +28,15 @@ public struct EditConcern: Sendable {
         bundles = named.contains(nil) ? nil : Set(named.compactMap(\.self)).sorted()
     }
 
-    /// The columns that concern nobody, as a literal of PostgreSQL.
-    private static func irrelevantColumns<Record: PolicyRecord>(
+    /// A row of the history without the columns that concern nobody.
+    private static func concern<Record: PolicyRecord>(
+        of row: String,
         _: Record.Type,
-        and others: Set<ColumnRole> = []
+        besides others: Set<ColumnRole> = []
     ) -> String {
         let roles = others.union([.message, .note])
-        return "{\(Record.columns.filter { roles.contains($0.role) }.map(\.name).joined(separator: ","))}"
+        let names = Record.columns.filter { roles.contains($0.role) }.map(\.name)
+        return "(\(row) - '{\(names.joined(separator: ","))}'::text[])"
     }
 
     private static let query = """
@@ -43,7 +45,7 @@ public struct EditConcern: Sendable {
         ), rule_rows AS (
             SELECT before, after FROM touched
             WHERE table_name = 'rules'
-                AND (before - '\(irrelevantColumns(Rule.self))'::text[]) IS DISTINCT FROM (after - '\(irrelevantColumns(Rule.self))'::text[])
+                AND \(concern(of: "before", Rule.self)) IS DISTINCT FROM \(concern(of: "after", Rule.self))
             UNION ALL
             SELECT to_jsonb(rule), to_jsonb(rule)
             FROM touched JOIN public.rules AS rule ON rule.key = coalesce(after, before) ->> 'rule'
@@ -52,14 +54,14 @@ public struct EditConcern: Sendable {
             SELECT row ->> 'bundle' AS bundle
             FROM touched, LATERAL (VALUES (before), (after)) AS version (row)
             WHERE table_name = 'releases' AND row IS NOT NULL
-                AND (before - '\(irrelevantColumns(Release.self))'::text[])
-                    IS DISTINCT FROM (after - '\(irrelevantColumns(Release.self))'::text[])
+                AND \(concern(of: "before", Release.self)) IS DISTINCT FROM \(concern(of: "after", Release.self))
             UNION ALL
             SELECT row ->> 'bundle'
             FROM touched, LATERAL (VALUES (before), (after)) AS version (row)
             WHERE table_name = 'apps' AND row IS NOT NULL AND before IS NOT NULL
                 AND CASE WHEN after IS NULL THEN (before ->> 'paused')::boolean
-                    ELSE before - '\(irrelevantColumns(App.self, and: [.identity]))'::text[] <> after - '\(irrelevantColumns(App.self, and: [.identity]))'::text[]
+                    ELSE \(concern(of: "before", App.self, besides: [.identity]))
+                        <> \(concern(of: "after", App.self, besides: [.identity]))
                         AND NOT (after ->> 'paused')::boolean
                         OR (before ->> 'paused')::boolean AND before ->> 'bundle' <> after ->> 'bundle' END
         )

@@ -61,57 +61,47 @@ struct RecordReader<Record: PolicyRecord> {
 
     /// What gives a blank record the value of a column. Nothing is done for what it has already, as that is most.
     private static func decoder(_ column: PolicyColumn<Record>, _ detail: PolicyDetail, _ index: Int) -> Decoder {
-        let blank = Record.blank
         switch column.property {
         case .text(let path): return { $0[keyPath: path] = try $1.decode(index, as: String.self) }
         case .optionalText(let path):
-            return { record, row in
-                if let text = try row.decode(index, as: String?.self) { record[keyPath: path] = text }
-            }
-        case .texts(let path):
-            return { record, row in
-                if let texts = try row.decode(index, as: [String]?.self) { record[keyPath: path] = texts }
-            }
-        case .flag(let path):
-            let usual = blank[keyPath: path]
-            return { record, row in
-                let flag = try row.decode(index, as: Bool.self)
-                if flag != usual { record[keyPath: path] = flag }
-            }
-        case .integer(let path):
-            let usual = blank[keyPath: path]
-            return { record, row in
-                let number = Int(try row.decode(index, as: Int64.self))
-                if number != usual { record[keyPath: path] = number }
-            }
-        case .percentage(let path):
-            let usual = blank[keyPath: path]
-            return { record, row in
-                let percentage = try Percentage(row: row, column: index)
-                if percentage != usual { record[keyPath: path] = percentage }
-            }
-        case .time(let path): return { $0[keyPath: path] = Timestamp(try $1.decode(index, as: PostgresTimestamp.self)) }
+            return unlessNull(index) { $0[keyPath: path] = try $1.decode(index, as: String.self) }
+        case .texts(let path): return unlessNull(index) { $0[keyPath: path] = try $1.decode(index, as: [String].self) }
+        case .flag(let path): return unlessUsual(path) { try $0.decode(index, as: Bool.self) }
+        case .integer(let path): return unlessUsual(path) { Int(try $0.decode(index, as: Int64.self)) }
+        case .percentage(let path): return unlessUsual(path) { try Percentage(row: $0, column: index) }
+        case .time(let path):
+            return { $0[keyPath: path] = Timestamp(try $1.decode(index, as: PostgresTimestamp.self)) }
         case .optionalTime(let path):
-            return { record, row in
-                guard let time = try row.decode(index, as: PostgresTimestamp?.self) else { return }
-                record[keyPath: path] = Timestamp(time)
+            return unlessNull(index) { $0[keyPath: path] = Timestamp(try $1.decode(index, as: PostgresTimestamp.self)) }
+        case .duration(let path) where detail == .served:
+            return unlessNull(index) { record, row in
+                // No time at all is no condition.
+                let length = try row.decode(index, as: Int64.self)
+                if length != 0 { record[keyPath: path] = SoakTime(microseconds: length) }
             }
         case .duration(let path):
-            return { record, row in
-                switch detail {
-                case .served:
-                    // No time at all is no condition.
-                    guard let length = try row.decode(index, as: Int64?.self), length != 0 else { return }
-                    record[keyPath: path] = SoakTime(microseconds: length)
-                case .edited:
-                    guard let parts = try row.decode(index, as: [Int64]?.self) else { return }
-                    record[keyPath: path] = SoakTime(
-                        days: Int32(truncatingIfNeeded: parts[0]),
-                        microseconds: parts[1]
-                    )
-                }
+            return unlessNull(index) { record, row in
+                let parts = try row.decode(index, as: [Int64].self)
+                record[keyPath: path] = SoakTime(days: Int32(truncatingIfNeeded: parts[0]), microseconds: parts[1])
             }
         case .attributes: preconditionFailure("attributes have rows of their own")
+        }
+    }
+
+    private static func unlessNull(_ index: Int, _ decode: @escaping Decoder) -> Decoder {
+        { record, row in
+            if !row.isNull(index) { try decode(&record, row) }
+        }
+    }
+
+    private static func unlessUsual<Value: Equatable>(
+        _ path: PolicyColumn<Record>.Path<Value>,
+        _ decode: @escaping (PostgresRow) throws -> Value
+    ) -> Decoder {
+        let usual = Record.blank[keyPath: path]
+        return { record, row in
+            let value = try decode(row)
+            if value != usual { record[keyPath: path] = value }
         }
     }
 }

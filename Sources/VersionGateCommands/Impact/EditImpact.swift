@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import PolicyServer
 import PolicyStore
+import Postgres
 import UpdatePolicy
 
 /// What an edit that is not made yet would do to recent checks, and whether it needs consent.
@@ -92,5 +94,15 @@ struct EditImpact: Sendable {
     /// Apps in which somebody may be locked out and of which no checks were counted.
     private var appsWithoutCounts: [String] {
         lockouts.bundles.subtracting(impact.rows.map(\.group.bundle)).sorted()
+    }
+}
+
+extension EditImpact {
+    /// Judges an edit that was tried and taken back by the checks of the last days.
+    init(of edit: EditOutcome.HeldBack, before: Policy, _ connection: PostgresConnection) async throws {
+        let recent = try await connection.transaction(.repeatableReadReadOnly) { session in
+            try CountReader(session).recentChecks(days: RecentDays.usual, bundles: edit.concern.bundles)
+        }
+        try self.init(from: before, to: edit.after, recent: recent, at: .now())
     }
 }

@@ -70,13 +70,13 @@ struct PolicyFileReader: FuzzedReader {
 struct StoredPolicyReader: FuzzedReader {
     let name = "stored-policy"
     let usualInput: [UInt8]
-    private let file: PolicyFile
+    private let file: LastGoodPolicyFile
 
     init() {
         let folder = FileManager.default.temporaryDirectory.path + "/versiongate-fuzz-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        file = PolicyFile(stateDirectory: folder)
-        var writer = PolicyFileWriter(file)
+        file = LastGoodPolicyFile(stateDirectory: folder)
+        var writer = LastGoodPolicyFileWriter(file)
         _ = try? writer.write(FuzzedPolicy.compiled())
         let written = (try? Data(contentsOf: URL(fileURLWithPath: file.path))) ?? Data()
         let checksum = written.dropLast().lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
@@ -84,7 +84,7 @@ struct StoredPolicyReader: FuzzedReader {
     }
 
     func read(_ input: [UInt8]) throws {
-        let checksum = PolicyFile.checksumName + SHA256.hash(data: input).hexadecimal
+        let checksum = LastGoodPolicyFile.checksumName + SHA256.hash(data: input).hexadecimal
         guard let stored = try? file.policy(in: Data(input + Array("\(checksum)\n".utf8))),
             let policy = try? CompiledPolicy(stored)
         else { return }

@@ -8,7 +8,7 @@ import UpdatePolicy
 ///
 /// `format-1` was written by the server before it had a coding of its own. A file in this folder is never changed: it
 /// stands for what is on somebody's disk.
-enum PolicyFileVectors {
+enum LastGoodPolicyVectors {
     /// The formats of which there is a file.
     static let formats = [1, 2]
 

@@ -23,7 +23,7 @@ import UpdatePolicy
 /// otherwise or a member changes its meaning. In format 1 members with their defaults were written, too.
 ///
 /// The file is written as a whole beside its place and renamed, so there is always a complete one.
-struct PolicyFile: Sendable {
+struct LastGoodPolicyFile: Sendable {
     /// Where it is.
     let path: String
 
@@ -65,8 +65,8 @@ struct PolicyFile: Sendable {
     /// Reads the file.
     ///
     /// - Returns: nil if there is none.
-    /// - Throws: ``PolicyFileError`` that says what is wrong with it.
-    func read() throws(PolicyFileError) -> Policy? {
+    /// - Throws: ``LastGoodPolicyFileError`` that says what is wrong with it.
+    func read() throws(LastGoodPolicyFileError) -> Policy? {
         let contents: Data
         do {
             contents = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -80,8 +80,8 @@ struct PolicyFile: Sendable {
 
     /// Reads what the file holds.
     ///
-    /// - Throws: ``PolicyFileError``.
-    func policy(in contents: Data) throws(PolicyFileError) -> Policy {
+    /// - Throws: ``LastGoodPolicyFileError``.
+    func policy(in contents: Data) throws(LastGoodPolicyFileError) -> Policy {
         guard let number = Self.format(of: contents) else {
             throw fault("it does not begin with \"\(Self.formatName)\" and a number, so it is another program's")
         }
@@ -184,8 +184,9 @@ struct PolicyFile: Sendable {
     ///   - next: The policy that gets its place.
     ///   - replaced: The policy that was replaced by one that does not continue it.
     /// - Returns: Where it is kept; nil if it need not be.
-    /// - Throws: ``PolicyFileError``; the file is as it was.
-    func keep(before next: PolicyVersion, replacing replaced: PolicyVersion?) throws(PolicyFileError) -> String? {
+    /// - Throws: ``LastGoodPolicyFileError``; the file is as it was.
+    func keep(before next: PolicyVersion, replacing replaced: PolicyVersion?) throws(LastGoodPolicyFileError) -> String?
+    {
         switch occupant {
         case .nothing: return nil
         case .unknown: return try keep()
@@ -203,8 +204,8 @@ struct PolicyFile: Sendable {
     /// nothing is done.
     ///
     /// - Returns: Where it is kept.
-    /// - Throws: ``PolicyFileError``; the file is as it was.
-    func keep() throws(PolicyFileError) -> String {
+    /// - Throws: ``LastGoodPolicyFileError``; the file is as it was.
+    func keep() throws(LastGoodPolicyFileError) -> String {
         let names = (1...Self.keptFiles).map { "\(path).\($0)" }
         if case .policy = occupant, Self.occupant(at: names[0]) == occupant { return names[0] }
         Self.makeRoom(names)
@@ -227,12 +228,25 @@ struct PolicyFile: Sendable {
         }
     }
 
-    func fault(_ reason: String) -> PolicyFileError { PolicyFileError(path, reason) }
+    func fault(_ reason: String) -> LastGoodPolicyFileError { LastGoodPolicyFileError(path, reason) }
 
-    private func ofLaterVersion(_ reason: String) -> PolicyFileError {
+    private func ofLaterVersion(_ reason: String) -> LastGoodPolicyFileError {
         var error = fault("\(reason); a later version of versiongate wrote it")
         error.isOfLaterVersion = true
         return error
+    }
+}
+
+/// A reason why the file of the last good policy cannot be used or written.
+struct LastGoodPolicyFileError: Error, Equatable, CustomStringConvertible {
+    /// What went wrong and with which file.
+    let description: String
+
+    /// Whether nothing is wrong with the file but that a later version wrote it, which can read it.
+    var isOfLaterVersion = false
+
+    init(_ path: String, _ reason: String) {
+        description = "\(path): \(reason)"
     }
 }
 

@@ -10,14 +10,14 @@ import UpdatePolicy
 @testable import PolicyServer
 
 @Suite("Random and mutated input", .serialized)
-struct PolicyFileFuzzTests {
+struct LastGoodPolicyFuzzTests {
     @Test("as a policy on disk, its checksum right, answers checks or is refused with a reason")
     func readsPoliciesOnDisk() throws {
         let folder = FileManager.default.temporaryDirectory.path + "/versiongate-fuzz-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let file = PolicyFile(stateDirectory: folder)
-        var writer = PolicyFileWriter(file)
-        try writer.write(try CompiledPolicy(PolicyFileTests.policy(7, ["a", "{app}", "c"])))
+        let file = LastGoodPolicyFile(stateDirectory: folder)
+        var writer = LastGoodPolicyFileWriter(file)
+        try writer.write(try CompiledPolicy(LastGoodPolicyFileTests.policy(7, ["a", "{app}", "c"])))
         let written = try Data(contentsOf: URL(fileURLWithPath: file.path))
         let content = Array(written[..<(written.dropLast().lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0)])
         let mutator = Mutator(words: [
@@ -27,7 +27,7 @@ struct PolicyFileFuzzTests {
         try FuzzRun.run("policies on disk") { random in
             var changed = content
             mutator.mutate(&changed, &random)
-            let checksum = PolicyFile.checksumName + SHA256.hash(data: changed).hexadecimal
+            let checksum = LastGoodPolicyFile.checksumName + SHA256.hash(data: changed).hexadecimal
             let policy: CompiledPolicy
             do {
                 policy = try CompiledPolicy(file.policy(in: Data(changed + Array("\(checksum)\n".utf8))))

@@ -10,7 +10,7 @@ import UpdatePolicy
 @testable import PolicyServer
 
 @Suite("The file of the last good policy")
-struct PolicyFileTests {
+struct LastGoodPolicyFileTests {
     static func policy(_ revision: Int64, _ titles: [String]) -> Policy {
         let awkward = "\"Quotes\" \\ 'n' \n\u{2028} / é 😀 \u{a0}"
         return Policy(
@@ -57,20 +57,22 @@ struct PolicyFileTests {
         )
     }
 
-    private func withFile<Result>(_ body: (PolicyFile) throws -> Result) throws -> Result {
+    private func withFile<Result>(_ body: (LastGoodPolicyFile) throws -> Result) throws -> Result {
         let folder = FileManager.default.temporaryDirectory.path + "/versiongate-file-\(UUID().uuidString.prefix(8))"
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        return try body(PolicyFile(stateDirectory: folder + "/state"))
+        return try body(LastGoodPolicyFile(stateDirectory: folder + "/state"))
     }
 
-    private func bytes(_ file: PolicyFile) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: file.path)) }
+    private func bytes(_ file: LastGoodPolicyFile) throws -> Data {
+        try Data(contentsOf: URL(fileURLWithPath: file.path))
+    }
 
     @Test("gives back what was written, and is none before that")
     func roundTrip() throws {
         try withFile { file in
             #expect(try file.read() == nil)
             let compiled = try CompiledPolicy(Self.policy(7, ["a", "b", "c"]))
-            var writer = PolicyFileWriter(file)
+            var writer = LastGoodPolicyFileWriter(file)
             try writer.write(compiled)
             let read = try #require(try file.read())
             #expect(try CompiledPolicy(read).policy == compiled.policy)
@@ -80,7 +82,7 @@ struct PolicyFileTests {
     @Test("written over an earlier one holds the same bytes as one written anew")
     func copiesWhatStays() throws {
         try withFile { file in
-            var writer = PolicyFileWriter(file)
+            var writer = LastGoodPolicyFileWriter(file)
             var compiled = try CompiledPolicy(Self.policy(1, ["a", "b", "c", "d"]))
             try writer.write(compiled)
             for (revision, change) in [(2, 1), (3, 3), (4, 0)] as [(Int64, Int)] {
@@ -94,7 +96,7 @@ struct PolicyFileTests {
                 )
                 try writer.write(compiled)
                 let updated = try bytes(file)
-                var other = PolicyFileWriter(file)
+                var other = LastGoodPolicyFileWriter(file)
                 try other.write(compiled)
                 #expect(try bytes(file) == updated)
                 #expect(try file.read().map { try CompiledPolicy($0).policy } == compiled.policy)
@@ -105,7 +107,7 @@ struct PolicyFileTests {
     @Test("is whole and of one revision where two servers write it in turn")
     func twoWriters() throws {
         try withFile { file in
-            var writers = [PolicyFileWriter(file), PolicyFileWriter(file)]
+            var writers = [LastGoodPolicyFileWriter(file), LastGoodPolicyFileWriter(file)]
             // The two begin with titles of different lengths, so that their lines are at different places.
             var policies = [
                 try CompiledPolicy(Self.policy(1, ["a", "b", "c"])),
@@ -130,21 +132,21 @@ struct PolicyFileTests {
         }
     }
 
-    @Test("of every format that there was is read as what it means", arguments: PolicyFileVectors.formats)
+    @Test("of every format that there was is read as what it means", arguments: LastGoodPolicyVectors.formats)
     func readsEveryFormat(_ format: Int) throws {
         try withFile { file in
-            let policy = try file.policy(in: PolicyFileVectors.contents(ofFormat: format))
-            #expect(policy == PolicyFileVectors.policy)
+            let policy = try file.policy(in: LastGoodPolicyVectors.contents(ofFormat: format))
+            #expect(policy == LastGoodPolicyVectors.policy)
         }
     }
 
     @Test("is written in the newest format, byte for byte")
     func writesTheNewestFormat() throws {
-        #expect(PolicyFile.format == PolicyFileVectors.formats.last)
+        #expect(LastGoodPolicyFile.format == LastGoodPolicyVectors.formats.last)
         try withFile { file in
-            var writer = PolicyFileWriter(file)
-            try writer.write(try CompiledPolicy(PolicyFileVectors.policy))
-            let expected = try PolicyFileVectors.contents(ofFormat: PolicyFile.format)
+            var writer = LastGoodPolicyFileWriter(file)
+            try writer.write(try CompiledPolicy(LastGoodPolicyVectors.policy))
+            let expected = try LastGoodPolicyVectors.contents(ofFormat: LastGoodPolicyFile.format)
             let written = try bytes(file)
             #expect(String(decoding: written, as: UTF8.self) == String(decoding: expected, as: UTF8.self))
         }
@@ -154,7 +156,7 @@ struct PolicyFileTests {
     private static func file(_ lines: String) -> Data {
         let contents = Data(lines.utf8)
         let checksum = SHA256.hash(data: contents).hexadecimal
-        return contents + Data("\(PolicyFile.checksumName)\(checksum)\n".utf8)
+        return contents + Data("\(LastGoodPolicyFile.checksumName)\(checksum)\n".utf8)
     }
 
     private static let header = #"{"revision":7,"token":"t"}"#
@@ -169,7 +171,7 @@ struct PolicyFileTests {
     )
     func refusesLaterVersions(_ lines: String, _ reason: String) throws {
         try withFile { file in
-            let error = #expect(throws: PolicyFileError.self) { try file.policy(in: Self.file(lines)) }
+            let error = #expect(throws: LastGoodPolicyFileError.self) { try file.policy(in: Self.file(lines)) }
             #expect(error?.isOfLaterVersion == true)
             #expect(error?.description.contains(reason) == true)
         }
@@ -194,7 +196,7 @@ struct PolicyFileTests {
     func refusesContents(_ section: String, _ reason: String) throws {
         try withFile { file in
             let contents = Self.file("versiongate policy 2\n\(Self.header)\n\(section)\n")
-            let error = #expect(throws: PolicyFileError.self) { try file.policy(in: contents) }
+            let error = #expect(throws: LastGoodPolicyFileError.self) { try file.policy(in: contents) }
             #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
             #expect(error?.isOfLaterVersion == false)
         }
@@ -215,8 +217,8 @@ struct PolicyFileTests {
         PolicyVersion(revision: revision, token: "token-\(revision)")
     }
 
-    private func write(_ revision: Int64, _ file: PolicyFile) throws {
-        var writer = PolicyFileWriter(file)
+    private func write(_ revision: Int64, _ file: LastGoodPolicyFile) throws {
+        var writer = LastGoodPolicyFileWriter(file)
         try writer.write(try CompiledPolicy(Self.policy(revision, ["a"])))
     }
 
@@ -296,19 +298,19 @@ struct PolicyFileTests {
     @Test("tells of any damage: every length that is too short, every byte that is another")
     func tellsOfDamage() throws {
         try withFile { file in
-            var writer = PolicyFileWriter(file)
+            var writer = LastGoodPolicyFileWriter(file)
             try writer.write(try CompiledPolicy(Self.policy(7, ["a"])))
             let whole = try bytes(file)
             let url = URL(fileURLWithPath: file.path)
             for length in 0..<whole.count {
                 try whole.prefix(length).write(to: url)
-                #expect(throws: PolicyFileError.self) { try file.read() }
+                #expect(throws: LastGoodPolicyFileError.self) { try file.read() }
             }
             for place in whole.indices {
                 var damaged = whole
                 damaged[place] ^= 0x20
                 try damaged.write(to: url)
-                #expect(throws: PolicyFileError.self) { try file.read() }
+                #expect(throws: LastGoodPolicyFileError.self) { try file.read() }
             }
         }
     }
@@ -316,7 +318,7 @@ struct PolicyFileTests {
     @Test("keeps the earlier policy where the next cannot be written")
     func keepsTheEarlier() throws {
         try withFile { file in
-            var writer = PolicyFileWriter(file)
+            var writer = LastGoodPolicyFileWriter(file)
             try writer.write(try CompiledPolicy(Self.policy(7, ["a"])))
             let before = try bytes(file)
             // A file in the place of the folder keeps the new one from being made.
@@ -324,7 +326,7 @@ struct PolicyFileTests {
             try FileManager.default.moveItem(atPath: folder, toPath: folder + ".aside")
             try Data().write(to: URL(fileURLWithPath: folder))
             let next = try CompiledPolicy(Self.policy(8, ["b"]))
-            #expect(throws: PolicyFileError.self) { try writer.write(next) }
+            #expect(throws: LastGoodPolicyFileError.self) { try writer.write(next) }
             try FileManager.default.removeItem(atPath: folder)
             try FileManager.default.moveItem(atPath: folder + ".aside", toPath: folder)
             #expect(try bytes(file) == before)
@@ -338,12 +340,12 @@ struct PolicyFileTests {
     func writersAtOnce() async throws {
         let folder = FileManager.default.temporaryDirectory.path + "/versiongate-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let file = PolicyFile(stateDirectory: folder)
+        let file = LastGoodPolicyFile(stateDirectory: folder)
         let policies = try (1...4).map { try CompiledPolicy(Self.policy($0, ["a", "b \($0)", "c"])) }
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             for policy in policies {
                 tasks.addTask {
-                    var writer = PolicyFileWriter(file)
+                    var writer = LastGoodPolicyFileWriter(file)
                     for _ in 1...30 {
                         try writer.write(policy)
                         let read = try #require(try file.read())
@@ -359,7 +361,7 @@ struct PolicyFileTests {
     @Test("is kept open for nothing but reading, so that its volume can be made read-only")
     func descriptorOnlyReads() throws {
         try withFile { file in
-            var writer = PolicyFileWriter(file)
+            var writer = LastGoodPolicyFileWriter(file)
             try writer.write(try CompiledPolicy(Self.policy(7, ["a"])))
             let path = URL(fileURLWithPath: file.path).resolvingSymlinksInPath().path
             let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
@@ -384,7 +386,7 @@ struct PolicyFileTests {
                 let date = Date(timeIntervalSinceNow: -age)
                 try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
             }
-            var writer = PolicyFileWriter(file)
+            var writer = LastGoodPolicyFileWriter(file)
             try writer.write(try CompiledPolicy(Self.policy(7, ["a"])))
             #expect(
                 try Set(FileManager.default.contentsOfDirectory(atPath: folder)) == [

@@ -11,8 +11,8 @@ import UpdatePolicy
 /// Sections that a policy shares with the one written before are copied from what was written and not encoded again: an
 /// edit of a large policy costs what it changed, and the copying. They are copied from the file that this writer made,
 /// which it keeps open, whatever has its name by then: several servers may share a state folder.
-struct PolicyFileWriter {
-    let file: PolicyFile
+struct LastGoodPolicyFileWriter {
+    let file: LastGoodPolicyFile
     private let folder: FilePath
     private var written: Written?
 
@@ -37,14 +37,14 @@ struct PolicyFileWriter {
         deinit { try? contents.close() }
     }
 
-    init(_ file: PolicyFile) {
+    init(_ file: LastGoodPolicyFile) {
         self.file = file
         folder = FilePath(file.path).removingLastComponent()
     }
 
     /// Puts a policy in place of the one in the file; readable for the owner alone.
     ///
-    /// - Throws: ``PolicyFileError``; the file is then as it was.
+    /// - Throws: ``LastGoodPolicyFileError``; the file is then as it was.
     mutating func write(_ policy: CompiledPolicy) throws {
         let unfinished = FilePath("\(file.path).\(UUID().uuidString)\(Self.unfinishedSuffix)")
         do {
@@ -107,11 +107,11 @@ struct PolicyFileWriter {
         _ policy: CompiledPolicy,
         to target: FileDescriptor
     ) throws -> [ObjectIdentifier: Range<Int64>] {
-        var output = PolicyFileOutput(target)
+        var output = LastGoodPolicyFileOutput(target)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        try output.append(line: Data(PolicyFile.firstLine.utf8))
-        let header = PolicyFile.Header(revision: policy.revision, token: policy.token)
+        try output.append(line: Data(LastGoodPolicyFile.firstLine.utf8))
+        let header = LastGoodPolicyFile.Header(revision: policy.revision, token: policy.token)
         try output.append(line: encoder.encode(Stored(row: header)))
         var lines: [ObjectIdentifier: Range<Int64>] = [:]
         for section in policy.sections {
@@ -119,7 +119,11 @@ struct PolicyFileWriter {
             if let written, let range = written.lines[section.id] {
                 try output.copy(range, of: written.contents)
             } else {
-                let rows = PolicyFile.Section(app: section.app, releases: section.releases, rules: section.rules)
+                let rows = LastGoodPolicyFile.Section(
+                    app: section.app,
+                    releases: section.releases,
+                    rules: section.rules
+                )
                 try output.append(line: encoder.encode(Stored(row: rows)))
             }
             lines[section.id] = start..<output.position
@@ -134,5 +138,56 @@ struct PolicyFileWriter {
         try descriptor.closeAfter {
             guard fsync(descriptor.rawValue) == 0 else { throw Errno(rawValue: errno) }
         }
+    }
+}
+
+/// The bytes of a policy file on their way to the disk, and their checksum.
+private struct LastGoodPolicyFileOutput {
+    private static let chunk = 1 << 20
+
+    private let target: FileDescriptor
+    private var pending = Data()
+    private var checksum = SHA256()
+    /// How many bytes there are so far.
+    private(set) var position: Int64 = 0
+
+    init(_ target: FileDescriptor) {
+        self.target = target
+    }
+
+    /// Appends a line and its end.
+    mutating func append(line: Data) throws {
+        pending.append(line)
+        pending.append(UInt8(ascii: "\n"))
+        position += Int64(line.count) + 1
+        if pending.count >= Self.chunk { try flush() }
+    }
+
+    /// Appends some bytes of another file.
+    mutating func copy(_ range: Range<Int64>, of source: FileDescriptor) throws {
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let count = Int(min(range.upperBound - offset, Int64(Self.chunk)))
+            var part = Data(count: count)
+            let read = try part.withUnsafeMutableBytes { try source.read(fromAbsoluteOffset: offset, into: $0) }
+            guard read > 0 else { throw Errno.ioError }
+            pending.append(part.prefix(read))
+            offset += Int64(read)
+            if pending.count >= Self.chunk { try flush() }
+        }
+        position += Int64(range.count)
+    }
+
+    /// Appends the checksum and writes what is left.
+    mutating func finish() throws {
+        try flush()
+        pending = Data((LastGoodPolicyFile.checksumName + checksum.finalize().hexadecimal + "\n").utf8)
+        _ = try target.writeAll(pending)
+    }
+
+    private mutating func flush() throws {
+        checksum.update(data: pending)
+        _ = try target.writeAll(pending)
+        pending.removeAll(keepingCapacity: true)
     }
 }
