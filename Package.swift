@@ -4,7 +4,6 @@ import PackageDescription
 
 let package = Package(
     name: "versiongate",
-    platforms: [.macOS(.v15)],
     products: [
         .executable(name: "versiongate", targets: ["versiongate"])
     ],
@@ -30,7 +29,7 @@ let package = Package(
         .systemLibrary(
             name: "CLibpq",
             pkgConfig: "libpq",
-            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
+            providers: [.apt(["libpq-dev"])]
         ),
         .target(
             name: "Postgres",
@@ -64,7 +63,7 @@ let package = Package(
             ],
             plugins: ["EmbedMigrationsPlugin"]
         ),
-        .target(name: "ServiceManager"),
+        .target(name: "Systemd"),
         .target(
             name: "PolicyDocument",
             dependencies: [
@@ -92,7 +91,7 @@ let package = Package(
                 "CheckListener",
                 "PolicyStore",
                 "Postgres",
-                "ServiceManager",
+                "Systemd",
                 "UpdatePolicy",
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -119,7 +118,7 @@ let package = Package(
                 "PolicyStore",
                 "Postgres",
                 "PrivatePostgres",
-                "ServiceManager",
+                "Systemd",
                 "UpdatePolicy",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -170,7 +169,7 @@ let package = Package(
         ),
         .target(name: "TestRandom", path: "Tests/TestRandom"),
         .target(name: "TestSystem", path: "Tests/TestSystem"),
-        .testTarget(name: "ServiceManagerTests", dependencies: ["ServiceManager", "TestSystem"]),
+        .testTarget(name: "SystemdTests", dependencies: ["Systemd", "TestSystem"]),
         .testTarget(name: "UpdatePolicyTests", dependencies: ["TestRandom", "UpdatePolicy"]),
         .testTarget(name: "PolicyStoreTests", dependencies: ["PolicyStore", "TestDatabase"]),
         .testTarget(
@@ -200,7 +199,7 @@ let package = Package(
         .testTarget(
             name: "PolicyServerTests",
             dependencies: [
-                "CheckListener", "PolicyServer", "ServiceManager", "TestChecks", "TestDatabase", "TestRandom",
+                "CheckListener", "PolicyServer", "Systemd", "TestChecks", "TestDatabase", "TestRandom",
                 "TestSystem",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -213,9 +212,8 @@ let package = Package(
         .testTarget(
             name: "VersionGateCommandsTests",
             dependencies: [
-                "PolicyDocument", "PolicyStore", "Postgres", "PrivatePostgres", "TestDatabase", "TestSystem",
-                "UpdatePolicy",
-                "VersionGateCommands",
+                "PolicyDocument", "PolicyServer", "PolicyStore", "Postgres", "PrivatePostgres", "TestDatabase",
+                "TestSystem", "UpdatePolicy", "VersionGateCommands",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -13,7 +13,12 @@ SET LOCAL search_path = public, pg_temp;
 -- Volatile, as an error is an effect: the planner evaluates calls of other functions beforehand if their arguments are
 -- constant.
 CREATE FUNCTION refuse(
-    place text, message text, hint text, detail text DEFAULT NULL, constraint_name text DEFAULT NULL
+    place text,
+    message text,
+    hint text,
+    detail text DEFAULT NULL,
+    constraint_name text DEFAULT NULL,
+    row_key jsonb DEFAULT NULL
 ) RETURNS boolean
     LANGUAGE plpgsql VOLATILE
     SET search_path = public, pg_temp
@@ -24,20 +29,26 @@ DECLARE
     broken_constraint CONSTANT text := coalesce(constraint_name, format('%s_%s_check', table_name, column_name));
     placed_message CONSTANT text := format('%s: %s', place, message);
 BEGIN
-    -- RAISE takes no NULL for a detail that there is not.
-    IF detail IS NULL THEN
+    -- RAISE takes no NULL for what there is not. Whoever gives a row gives a detail.
+    IF row_key IS NOT NULL THEN
         RAISE check_violation USING
-            MESSAGE = placed_message, HINT = hint,
+            MESSAGE = placed_message, HINT = hint, DETAIL = detail,
+            SCHEMA = 'public', TABLE = table_name, COLUMN = column_name, CONSTRAINT = broken_constraint,
+            DATATYPE = row_key::text;
+    ELSIF detail IS NOT NULL THEN
+        RAISE check_violation USING
+            MESSAGE = placed_message, HINT = hint, DETAIL = detail,
             SCHEMA = 'public', TABLE = table_name, COLUMN = column_name, CONSTRAINT = broken_constraint;
     END IF;
     RAISE check_violation USING
-        MESSAGE = placed_message, HINT = hint, DETAIL = detail,
+        MESSAGE = placed_message, HINT = hint,
         SCHEMA = 'public', TABLE = table_name, COLUMN = column_name, CONSTRAINT = broken_constraint;
 END
 $$;
 
-COMMENT ON FUNCTION refuse(text, text, text, text, text) IS
-    'Raises check_violation for TABLE.COLUMN, with the constraint TABLE_COLUMN_check if no other is named.';
+COMMENT ON FUNCTION refuse(text, text, text, text, text, jsonb) IS
+    'Raises check_violation for TABLE.COLUMN, with the constraint TABLE_COLUMN_check if no other is named. The columns that'
+    ' tell the row of a guard go into the field of the data type, which psql shows on \errverbose alone.';
 
 -- A value as a message shows it: quoted, and short.
 CREATE FUNCTION quoted(value text) RETURNS text

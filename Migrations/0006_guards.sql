@@ -161,7 +161,8 @@ BEGIN
                 END
             ELSE format('The rule matches every release%s that is not withdrawn: %s.', place, first_names(store))
         END,
-        'rules_lockout_guard'
+        'rules_lockout_guard',
+        jsonb_build_object('key', rule.key)
     );
 END
 $$;
@@ -456,7 +457,8 @@ BEGIN
             format('%s follows its rollout steps', public.quoted(OLD.key)),
             format('Delete the steps in the same transaction: DELETE FROM rollout_steps WHERE rule = %L;', OLD.key),
             format('It has %s steps; they come before the column rollout, so the edit would have no effect.', steps),
-            TG_NAME::text
+            TG_NAME::text,
+            jsonb_build_object('key', OLD.key)
         );
     END IF;
     RETURN NEW;
@@ -492,7 +494,8 @@ BEGIN
             format('the steps of %s fall', quoted(fall.rule)),
             'A ramp only goes up. To take a rule back, delete its steps and set rollout.',
             format('At %s it would go from %s %% to %s %%.', fall.at, fall.rollout_before, fall.rollout),
-            'rollout_steps_rollout_guard'
+            'rollout_steps_rollout_guard',
+            jsonb_build_object('rule', fall.rule)
         );
     END IF;
 END
@@ -527,7 +530,8 @@ BEGIN
                 '%s has a release %s on %s%s already.',
                 release.bundle, release.spelled, release.platform, ', build ' || release.build
             ),
-            'releases_version_guard'
+            'releases_version_guard',
+            row_columns(to_jsonb(release), '{bundle,platform,version,build}')
         );
     END IF;
 END
@@ -566,7 +570,8 @@ BEGIN
                 '%s has that release %s on %s%s.',
                 release.bundle, release.version, release.platform, ', build ' || release.build
             ),
-            'releases_duplicate_guard'
+            'releases_duplicate_guard',
+            row_columns(to_jsonb(release), '{bundle,platform,version,build}')
         );
     END IF;
 END
@@ -596,7 +601,8 @@ BEGIN
             '{target} in a rule without a target',
             'Set the target of the rule, or take {target} out of the translation.',
             format('It is the translation of %s into %s.', quoted(translation.rule), translation.language),
-            'rule_texts_target_guard'
+            'rule_texts_target_guard',
+            jsonb_build_object('rule', translation.rule, 'language', translation.language)
         );
     END IF;
 END

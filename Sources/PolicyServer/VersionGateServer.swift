@@ -8,8 +8,8 @@ import NIOCore
 import NIOPosix
 public import Postgres
 import ServiceLifecycle
-public import ServiceManager
 import Synchronization
+public import Systemd
 public import UpdatePolicy
 
 /// The whole server: both listeners, the live policy and what keeps it up to date.
@@ -34,7 +34,7 @@ public struct VersionGateServer: Sendable {
     private let configuration: ServerConfiguration
     private let database: @Sendable () async throws -> PostgresConfiguration
     private let clock: @Sendable () -> Timestamp
-    private let serviceManager: ServiceManager?
+    private let serviceManager: SystemdNotifier?
     private let log: OutputQueue?
     private let logger: Logger
 
@@ -51,7 +51,7 @@ public struct VersionGateServer: Sendable {
         configuration: ServerConfiguration,
         database: @escaping @Sendable () async throws -> PostgresConfiguration,
         clock: @escaping @Sendable () -> Timestamp = { .now() },
-        serviceManager: ServiceManager? = nil,
+        serviceManager: SystemdNotifier? = nil,
         log: OutputQueue? = nil,
         logger: Logger
     ) {

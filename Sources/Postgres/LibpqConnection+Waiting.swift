@@ -2,14 +2,7 @@
 // Copyright the versiongate authors
 
 import CLibpq
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
+import Glibc
 
 extension LibpqConnection {
     /// What a wait looks out for on the connection's socket.

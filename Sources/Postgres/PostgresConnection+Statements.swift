@@ -53,14 +53,30 @@ extension PostgresConnection {
         _ mode: PostgresTransactionMode = .readWrite,
         _ body: @Sendable (PostgresSession) throws -> R
     ) async throws -> R {
+        try await transaction(mode, deciding: { .commit(try body($0)) })
+    }
+
+    /// Runs `body` in a transaction that it has committed or rolled back: see ``PostgresTransactionEnd``.
+    ///
+    /// Otherwise like ``transaction(_:_:)``; what `body` throws rolls back as well.
+    @discardableResult
+    public func transaction<R: Sendable>(
+        _ mode: PostgresTransactionMode = .readWrite,
+        deciding body: @Sendable (PostgresSession) throws -> PostgresTransactionEnd<R>
+    ) async throws -> R {
         try await perform { libpq in
             try libpq.execute(mode.beginStatement, isCancellable: true)
             let session = PostgresSession(libpq)
             do {
                 defer { session.invalidate() }
-                let value = try body(session)
-                try libpq.commit(firstServerError: session.firstServerError)
-                return value
+                switch try body(session) {
+                case .commit(let value):
+                    try libpq.commit(firstServerError: session.firstServerError)
+                    return value
+                case .rollback(let value):
+                    libpq.rollBack()
+                    return value
+                }
             } catch {
                 libpq.rollBack()
                 throw error
@@ -83,3 +99,13 @@ public enum PostgresTransactionMode: Sendable {
         }
     }
 }
+
+/// How a transaction ends, and what it gives.
+public enum PostgresTransactionEnd<Value> {
+    /// What was written stays.
+    case commit(Value)
+    /// Nothing that was written stays.
+    case rollback(Value)
+}
+
+extension PostgresTransactionEnd: Sendable where Value: Sendable {}

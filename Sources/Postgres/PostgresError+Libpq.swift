@@ -19,6 +19,7 @@ extension PostgresError {
         schema = fields[VG_DIAG_SCHEMA]
         table = fields[VG_DIAG_TABLE]
         column = fields[VG_DIAG_COLUMN]
+        dataType = fields[VG_DIAG_DATATYPE]
         constraint = fields[VG_DIAG_CONSTRAINT]
         position = fields[VG_DIAG_POSITION].flatMap { Int($0) }
         context = fields[VG_DIAG_CONTEXT]

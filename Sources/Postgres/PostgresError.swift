@@ -50,6 +50,8 @@ public struct PostgresError: Error, Sendable, Hashable {
     public var table: String?
     /// The column concerned.
     public var column: String?
+    /// The data type concerned, or whatever a RAISE gives as one.
+    public var dataType: String?
     /// The constraint that was violated.
     public var constraint: String?
     /// Where in the statement the fault is, counted in characters from 1.

@@ -16,7 +16,7 @@ struct DependencyTests {
         "PrivatePostgres": ["Logging", "Postgres", "Subprocess", "SystemPackage"],
         "UpdatePolicy": ["Crypto"],
         "PolicyStore": ["Crypto", "Logging", "Postgres", "UpdatePolicy"],
-        "ServiceManager": [],
+        "Systemd": [],
         "PolicyDocument": ["CYaml", "UpdatePolicy", "Yams"],
         "CheckListener": [
             "Crypto", "NIOCore", "NIOExtras", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS", "UpdatePolicy",
@@ -24,11 +24,11 @@ struct DependencyTests {
         "PolicyServer": [
             "AsyncAlgorithms", "CheckListener", "Configuration", "Crypto", "HTTPTypes", "Hummingbird",
             "HummingbirdCore", "Logging", "NIOCore", "NIOExtras", "NIOHTTPTypes", "NIOPosix", "NIOSSL", "PolicyStore",
-            "Postgres", "ServiceLifecycle", "ServiceManager", "SystemPackage", "UnixSignals", "UpdatePolicy",
+            "Postgres", "ServiceLifecycle", "Systemd", "SystemPackage", "UnixSignals", "UpdatePolicy",
         ],
         "VersionGateCommands": [
             "ArgumentParser", "AsyncHTTPClient", "Configuration", "Logging", "NIOCore", "NIOHTTP1", "PolicyDocument",
-            "PolicyServer", "PolicyStore", "Postgres", "PrivatePostgres", "ServiceManager", "UpdatePolicy",
+            "PolicyServer", "PolicyStore", "Postgres", "PrivatePostgres", "Systemd", "UpdatePolicy",
         ],
         "versiongate": ["ArgumentParser", "VersionGateCommands"],
         "EmbedMigrations": [],

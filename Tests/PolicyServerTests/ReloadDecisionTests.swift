@@ -18,103 +18,103 @@ struct ReloadDecisionTests {
     }
 
     @Test("loads what it has not seen, and not what it has")
-    func loadsWhatIsNew() async {
+    func loadsWhatIsNew() {
         var decision = ReloadDecision()
-        #expect(await decision.shouldLoad(Self.version(1, "a"), at: Self.time(0), isPrimary: { false }) == true)
+        #expect(decision.verdict(on: Self.version(1, "a"), at: Self.time(0), isPrimary: false) == .load)
         decision.loaded(Self.version(1, "a"))
-        #expect(await decision.shouldLoad(Self.version(1, "a"), at: Self.time(1), isPrimary: { false }) == false)
-        #expect(await decision.shouldLoad(Self.version(2, "b"), at: Self.time(2), isPrimary: { false }) == true)
+        #expect(decision.verdict(on: Self.version(1, "a"), at: Self.time(1), isPrimary: false) != .load)
+        #expect(decision.verdict(on: Self.version(2, "b"), at: Self.time(2), isPrimary: false) == .load)
     }
 
     @Test("loads another history that stands at the same revision")
-    func loadsAnotherHistory() async {
+    func loadsAnotherHistory() {
         var decision = ReloadDecision()
         decision.loaded(Self.version(100, "a"))
-        #expect(await decision.shouldLoad(Self.version(100, "b"), at: Self.time(0), isPrimary: { false }) == true)
+        #expect(decision.verdict(on: Self.version(100, "b"), at: Self.time(0), isPrimary: false) == .load)
     }
 
     @Test("takes a lower revision of a standby only after it stood for 30 seconds")
-    func waitsForLowerRevisions() async {
+    func waitsForLowerRevisions() {
         var decision = ReloadDecision()
         decision.loaded(Self.version(100, "a"))
-        #expect(await decision.shouldLoad(Self.version(90, "b"), at: Self.time(0), isPrimary: { false }) == false)
-        #expect(await decision.shouldLoad(Self.version(90, "b"), at: Self.time(29), isPrimary: { false }) == false)
-        #expect(await decision.shouldLoad(Self.version(90, "b"), at: Self.time(30), isPrimary: { false }) == true)
+        #expect(decision.verdict(on: Self.version(90, "b"), at: Self.time(0), isPrimary: false) != .load)
+        #expect(decision.verdict(on: Self.version(90, "b"), at: Self.time(29), isPrimary: false) != .load)
+        #expect(decision.verdict(on: Self.version(90, "b"), at: Self.time(30), isPrimary: false) == .load)
     }
 
     @Test("begins to wait anew when a lagging standby moves on or catches up")
-    func waitsAnew() async {
+    func waitsAnew() {
         var decision = ReloadDecision()
         decision.loaded(Self.version(100, "a"))
-        #expect(await decision.shouldLoad(Self.version(90, "b"), at: Self.time(0), isPrimary: { false }) == false)
-        #expect(await decision.shouldLoad(Self.version(95, "c"), at: Self.time(29), isPrimary: { false }) == false)
-        #expect(await decision.shouldLoad(Self.version(95, "c"), at: Self.time(31), isPrimary: { false }) == false)
-        #expect(await decision.shouldLoad(Self.version(100, "a"), at: Self.time(40), isPrimary: { false }) == false)
-        #expect(await decision.shouldLoad(Self.version(95, "c"), at: Self.time(60), isPrimary: { false }) == false)
+        #expect(decision.verdict(on: Self.version(90, "b"), at: Self.time(0), isPrimary: false) != .load)
+        #expect(decision.verdict(on: Self.version(95, "c"), at: Self.time(29), isPrimary: false) != .load)
+        #expect(decision.verdict(on: Self.version(95, "c"), at: Self.time(31), isPrimary: false) != .load)
+        #expect(decision.verdict(on: Self.version(100, "a"), at: Self.time(40), isPrimary: false) != .load)
+        #expect(decision.verdict(on: Self.version(95, "c"), at: Self.time(60), isPrimary: false) != .load)
     }
 
     @Test("takes lower revisions of a primary after 2 seconds, and those of edits made meanwhile")
-    func believesPrimary() async {
+    func believesPrimary() {
         var decision = ReloadDecision()
         decision.loaded(Self.version(100, "a"))
-        #expect(await decision.shouldLoad(Self.version(90, "b"), at: Self.time(0), isPrimary: { true }) == false)
-        #expect(await decision.shouldLoad(Self.version(91, "c"), at: Self.time(1), isPrimary: { true }) == false)
-        #expect(await decision.shouldLoad(Self.version(92, "d"), at: Self.time(2), isPrimary: { true }) == true)
+        #expect(decision.verdict(on: Self.version(90, "b"), at: Self.time(0), isPrimary: true) != .load)
+        #expect(decision.verdict(on: Self.version(91, "c"), at: Self.time(1), isPrimary: true) != .load)
+        #expect(decision.verdict(on: Self.version(92, "d"), at: Self.time(2), isPrimary: true) == .load)
         decision.loaded(Self.version(92, "d"))
-        #expect(await decision.shouldLoad(Self.version(93, "e"), at: Self.time(2), isPrimary: { true }) == true)
+        #expect(decision.verdict(on: Self.version(93, "e"), at: Self.time(2), isPrimary: true) == .load)
     }
 
     @Test("begins to wait anew when a standby that is behind is promoted")
-    func waitsAnewAfterPromotion() async {
+    func waitsAnewAfterPromotion() {
         var decision = ReloadDecision()
         decision.loaded(Self.version(100, "a"))
-        #expect(await decision.shouldLoad(Self.version(90, "b"), at: Self.time(0), isPrimary: { false }) == false)
-        #expect(await decision.shouldLoad(Self.version(90, "b"), at: Self.time(20), isPrimary: { true }) == false)
-        #expect(await decision.shouldLoad(Self.version(90, "b"), at: Self.time(22), isPrimary: { true }) == true)
+        #expect(decision.verdict(on: Self.version(90, "b"), at: Self.time(0), isPrimary: false) != .load)
+        #expect(decision.verdict(on: Self.version(90, "b"), at: Self.time(20), isPrimary: true) != .load)
+        #expect(decision.verdict(on: Self.version(90, "b"), at: Self.time(22), isPrimary: true) == .load)
     }
 
     @Test("takes a database in which nothing was ever edited after 5 minutes, and the first edit in it as any other")
-    func waitsForUnedited() async {
+    func waitsForUnedited() {
         var decision = ReloadDecision()
         decision.loaded(Self.version(100, "a"))
         let empty = Self.version(0, "b")
-        #expect(await decision.shouldLoad(empty, at: Self.time(0), isPrimary: { true }) == false)
+        #expect(decision.verdict(on: empty, at: Self.time(0), isPrimary: true) != .load)
         #expect(decision.takesUnedited(empty) == Self.time(300))
-        #expect(await decision.shouldLoad(empty, at: Self.time(299), isPrimary: { true }) == false)
+        #expect(decision.verdict(on: empty, at: Self.time(299), isPrimary: true) != .load)
         var other = decision
-        #expect(await other.shouldLoad(empty, at: Self.time(300), isPrimary: { true }) == true)
-        #expect(await decision.shouldLoad(Self.version(1, "c"), at: Self.time(299), isPrimary: { true }) == true)
+        #expect(other.verdict(on: empty, at: Self.time(300), isPrimary: true) == .load)
+        #expect(decision.verdict(on: Self.version(1, "c"), at: Self.time(299), isPrimary: true) == .load)
     }
 
     @Test("waits for nothing where nothing answers, and for a lower revision where a policy of the disk does")
-    func comparesWithTheDisk() async {
+    func comparesWithTheDisk() {
         var decision = ReloadDecision()
-        #expect(await decision.shouldLoad(Self.version(0, "b"), at: Self.time(0), isPrimary: { true }) == true)
+        #expect(decision.verdict(on: Self.version(0, "b"), at: Self.time(0), isPrimary: true) == .load)
         #expect(decision.takesUnedited(Self.version(0, "b")) == nil)
         let kept = Self.version(7, "a")
         for (version, seconds) in [(Self.version(0, "b"), 300), (Self.version(6, "c"), 2)] as [(PolicyVersion, Int64)] {
             var decision = ReloadDecision()
             for time in [0, seconds - 1, seconds] {
-                let isLoaded = await decision.shouldLoad(
-                    version,
+                let verdict = decision.verdict(
+                    on: version,
                     inPlaceOf: kept,
                     at: Self.time(time),
-                    isPrimary: { true }
+                    isPrimary: true
                 )
-                #expect(isLoaded == (time == seconds))
+                #expect((verdict == .load) == (time == seconds))
             }
         }
         // The policy of the disk is from the database, or older.
-        #expect(await decision.shouldLoad(kept, inPlaceOf: kept, at: Self.time(0), isPrimary: { true }) == true)
+        #expect(decision.verdict(on: kept, inPlaceOf: kept, at: Self.time(0), isPrimary: true) == .load)
     }
 
     @Test("does not try a policy again that cannot be compiled, until it is edited")
-    func doesNotRetryWhatCannotCompile() async {
+    func doesNotRetryWhatCannotCompile() {
         var decision = ReloadDecision()
         decision.loaded(Self.version(1, "a"))
-        #expect(await decision.shouldLoad(Self.version(2, "b"), at: Self.time(0), isPrimary: { false }) == true)
+        #expect(decision.verdict(on: Self.version(2, "b"), at: Self.time(0), isPrimary: false) == .load)
         decision.rejected(Self.version(2, "b"))
-        #expect(await decision.shouldLoad(Self.version(2, "b"), at: Self.time(1), isPrimary: { false }) == false)
-        #expect(await decision.shouldLoad(Self.version(3, "c"), at: Self.time(2), isPrimary: { false }) == true)
+        #expect(decision.verdict(on: Self.version(2, "b"), at: Self.time(1), isPrimary: false) != .load)
+        #expect(decision.verdict(on: Self.version(3, "c"), at: Self.time(2), isPrimary: false) == .load)
     }
 }

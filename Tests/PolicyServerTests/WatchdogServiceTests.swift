@@ -6,7 +6,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
-import ServiceManager
+import Systemd
 import TestSystem
 import Testing
 
@@ -25,7 +25,7 @@ struct WatchdogServiceTests {
         init() throws {
             socket = try DatagramSocket(.abstract("versiongate-test-\(UUID().uuidString)"))
             let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-            let manager = try ServiceManager(environment: ["NOTIFY_SOCKET": socket.name], processID: 1)
+            let manager = try SystemdNotifier(environment: ["NOTIFY_SOCKET": socket.name], processID: 1)
             service = WatchdogService(
                 interval: .milliseconds(20),
                 eventLoopGroup: group,
@@ -49,7 +49,7 @@ struct WatchdogServiceTests {
             var signs = healthy.socket.messages.makeAsyncIterator()
             for _ in 1...5 { #expect(await signs.next() == "WATCHDOG=1") }
             // A message of the test's own would come after a sign of the one that hangs.
-            let manager = try ServiceManager(environment: ["NOTIFY_SOCKET": hanging.socket.name], processID: 1)
+            let manager = try SystemdNotifier(environment: ["NOTIFY_SOCKET": hanging.socket.name], processID: 1)
             try manager?.notify([.status("still hanging")])
             var messages = hanging.socket.messages.makeAsyncIterator()
             #expect(await messages.next() == "STATUS=still hanging")
@@ -79,7 +79,7 @@ struct WatchdogServiceTests {
             var logged = watched.record.messages.makeAsyncIterator()
             #expect(await logged.next() == "The follower of the database stands still; edits do not arrive")
             // A message of the test's own comes after the signs that were given before.
-            let manager = try ServiceManager(environment: ["NOTIFY_SOCKET": watched.socket.name], processID: 1)
+            let manager = try SystemdNotifier(environment: ["NOTIFY_SOCKET": watched.socket.name], processID: 1)
             try manager?.notify([.status("still standing")])
             while let message = await messages.next(), message == "WATCHDOG=1" {}
             watched.policy.noteFollowerStep(nextDue: .now + .seconds(3_600))

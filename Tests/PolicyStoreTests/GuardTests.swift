@@ -67,6 +67,39 @@ struct GuardTests {
         ("DELETE FROM releases", "UPDATE rules SET enabled = true WHERE key = 'k'", "rules_lockout_guard"),
     ]
 
+    @Test(
+        "so a refusal has the columns that tell its row, as JSON in the field of the data type",
+        arguments: [
+            (
+                "INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '3.0'), ('a', 'ios', '3.0.0')",
+                "releases", #"{"build": null, "bundle": "a", "version": "3.0", "platform": "ios"}"#
+            ),
+            (
+                "INSERT INTO releases (bundle, platform, version, build) SELECT 'a', 'ios', '3', '7' FROM generate_series(1, 2)",
+                "releases", #"{"build": "7", "bundle": "a", "version": "3", "platform": "ios"}"#
+            ),
+            (
+                "INSERT INTO rollout_steps VALUES ('t', '2030-01-01Z', 90), ('t', '2030-01-02Z', 10)",
+                "rollout_steps", #"{"rule": "t"}"#
+            ),
+            (
+                "UPDATE rules SET target = NULL WHERE key = 't'; INSERT INTO rule_texts VALUES ('t', 'de', '{target}', 'x')",
+                "rule_texts", #"{"rule": "t", "language": "de"}"#
+            ),
+            (
+                "DELETE FROM releases; UPDATE rules SET enabled = true WHERE key = 'k'", "rules", #"{"key": "k"}"#
+            ),
+        ]
+    )
+    func namesTheRow(script: String, table: String, row: String) async throws {
+        let connection = try await admin()
+        let error = await #expect(throws: PostgresError.self) {
+            try await connection.execute("BEGIN; \(script); COMMIT")
+        }
+        #expect(error?.table == table)
+        #expect(error?.dataType == row)
+    }
+
     @Test("so of two transactions that are wrong together the later is refused", arguments: pairs, [false, true])
     func judgesUnderTheLock(
         _ pair: (first: String, second: String, constraint: String),

@@ -232,15 +232,15 @@ struct PolicyColumnTests {
                     "UPDATE rules SET lockout = true, lockout_without_update = true WHERE key = 'ramp'"
                 )
             }
-            let outcome = try await editing.editUnlessOfConcern(by: EditAuthor(osUser: nil, why: nil)) { editor in
+            let outcome = try await editing.editUnlessReviewIsNeeded(by: EditAuthor(osUser: nil, why: nil)) { editor in
                 try editor.session.execute(Self.update(column, to: edit.value))
             }
             if edit.harmless != nil {
-                if case .heldBack(let held, let before) = outcome, column.name != "bundle" {
+                if case .needsReview(let held, let before) = outcome, column.name != "bundle" {
                     #expect(LockoutScope(from: before, to: held.after, at: now).isEmpty, "\(column)")
                 }
-            } else if case .heldBack(let held, let before) = outcome {
-                #expect(held.concern.lockouts, "\(column)")
+            } else if case .needsReview(let held, let before) = outcome {
+                #expect(held.scope.lockouts, "\(column)")
                 let scope = LockoutScope(from: before, to: held.after, at: now)
                 #expect(!scope.isEmpty, "\(column)")
             } else {

@@ -49,7 +49,8 @@ struct ServerErrorTests {
                 """
                 DO $$ BEGIN
                     RAISE EXCEPTION 'the rule ü cannot stand' USING DETAIL = 'because', HINT = 'write it anew',
-                        ERRCODE = '23514', CONSTRAINT = 'rules_check', TABLE = 'rules', COLUMN = 'versions';
+                        ERRCODE = '23514', CONSTRAINT = 'rules_check', TABLE = 'rules', COLUMN = 'versions',
+                        DATATYPE = '{"key": "ü"}';
                 END $$
                 """
             )
@@ -58,6 +59,7 @@ struct ServerErrorTests {
         #expect(error?.detail == "because")
         #expect(error?.hint == "write it anew")
         #expect(error?.sqlState == .checkViolation)
+        #expect(error?.dataType == #"{"key": "ü"}"#)
         #expect(error?.constraint == "rules_check")
         #expect(error?.table == "rules")
         #expect(error?.column == "versions")

@@ -62,6 +62,26 @@ struct TransactionTests {
         #expect(try await connection.query("SELECT to_regclass('t') IS NULL").value())
     }
 
+    @Test func `A body can decide to commit or to roll back, and gives its value either way`() async throws {
+        let connection = try await TestDatabase.current.connect()
+        try await connection.execute("CREATE TABLE t (id int)")
+        for commits in [false, true] {
+            let count: Int = try await connection.transaction(deciding: { session in
+                try session.execute("INSERT INTO t VALUES (1)")
+                let count: Int = try session.query("SELECT count(*) FROM t").value()
+                return commits ? .commit(count) : .rollback(count)
+            })
+            #expect(count == 1)
+            #expect(try await connection.query("SELECT count(*) FROM t").value() == (commits ? 1 : 0))
+        }
+        let value = try await connection.transaction(deciding: { session -> PostgresTransactionEnd<String> in
+            _ = try? session.execute("nonsense")
+            return .rollback("rolled back after an error")
+        })
+        #expect(value == "rolled back after an error")
+        #expect(try await connection.query("SELECT 1").value() == 1)
+    }
+
     @Test(arguments: ["COMMIT", "ROLLBACK"])
     func `A body that ends the transaction by itself is an error`(statement: String) async throws {
         let connection = try await TestDatabase.current.connect()

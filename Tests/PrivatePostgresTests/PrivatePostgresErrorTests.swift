@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Glibc
 import Logging
 import Testing
 
 @testable import PrivatePostgres
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
 
 struct PrivatePostgresErrorTests {
     private func failure(_ postgres: PrivatePostgres) async -> PrivatePostgresError? {

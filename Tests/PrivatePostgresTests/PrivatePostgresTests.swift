@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
+import Glibc
 import Logging
 import Postgres
 import Subprocess
@@ -9,14 +10,6 @@ import Synchronization
 import Testing
 
 @testable import PrivatePostgres
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
 
 struct PrivatePostgresTests {
     private let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Glibc
 import Logging
 import Subprocess
 import SystemPackage
 import Testing
 
 @testable import PrivatePostgres
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
 
 /// A fresh folder of the system's temporary folder, removed after a test.
 struct TemporaryFolder {

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Glibc
 public import Postgres
 public import PrivatePostgres
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
 
 /// A PostgreSQL that a test has to itself, to be killed, suspended and started again.
 public struct OwnServer: Sendable {

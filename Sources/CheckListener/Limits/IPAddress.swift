@@ -35,8 +35,9 @@ package struct IPAddress: Hashable, Sendable {
         let read = address?.withSockAddr { pointer, _ -> IPAddress? in
             let bytes = UnsafeRawPointer(pointer)
             return switch Int32(pointer.pointee.sa_family) {
-            case AF_INET: IPAddress(bytes.loadUnaligned(as: sockaddr_in.self).sin_addr)
-            case AF_INET6: IPAddress(bytes.loadUnaligned(as: sockaddr_in6.self).sin6_addr)
+            // Behind the family and the port; in IPv6 behind the flow label as well.
+            case AF_INET: IPAddress(ipv4: bytes + 4)
+            case AF_INET6: IPAddress(ipv6: bytes + 8)
             default: nil
             }
         }
@@ -50,27 +51,26 @@ package struct IPAddress: Hashable, Sendable {
         // The longest is an IPv6 address that ends with an IPv4 one.
         guard text.utf8.count <= 45, !text.utf8.contains(0) else { return nil }
         let text = String(text)
-        var ipv4 = in_addr()
-        if inet_pton(AF_INET, text, &ipv4) == 1 {
-            self.init(ipv4)
-            return
+        let read = withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { bytes -> IPAddress? in
+            guard let start = bytes.baseAddress else { return nil }
+            if inet_pton(AF_INET, text, start) == 1 { return IPAddress(ipv4: UnsafeRawPointer(start)) }
+            return inet_pton(AF_INET6, text, start) == 1 ? IPAddress(ipv6: UnsafeRawPointer(start)) : nil
         }
-        var ipv6 = in6_addr()
-        guard inet_pton(AF_INET6, text, &ipv6) == 1 else { return nil }
-        self.init(ipv6)
+        guard let read else { return nil }
+        self = read
     }
 
-    private init(_ address: in_addr) {
-        self.init(ipv4: UInt32(bigEndian: address.s_addr))
+    /// Reads four bytes in network order.
+    private init(ipv4 bytes: UnsafeRawPointer) {
+        self.init(ipv4: UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self)))
     }
 
-    private init(_ address: in6_addr) {
-        (high, low) = withUnsafeBytes(of: address) { bytes in
-            (
-                UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-                UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-            )
-        }
+    /// Reads 16 bytes in network order.
+    private init(ipv6 bytes: UnsafeRawPointer) {
+        self.init(
+            high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+            low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        )
     }
 
     /// The address with all bits after the first `length`, 0 to 128, set to 0.

@@ -3,7 +3,7 @@
 
 import Logging
 import ServiceLifecycle
-import ServiceManager
+import Systemd
 
 /// The first step of a shutdown: `/ready` says 503, and everything else goes on for as long as load balancers need to
 /// notice.

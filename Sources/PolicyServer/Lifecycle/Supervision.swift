@@ -2,17 +2,17 @@
 // Copyright the versiongate authors
 
 import Logging
-import ServiceManager
+import Systemd
 
 /// What the service manager is told, if there is one; that it cannot be told is logged and stops nothing.
 struct Supervision: Sendable {
-    let manager: ServiceManager?
+    let manager: SystemdNotifier?
     let logger: Logger
 
     /// Tells the service manager.
-    func tell(_ states: ServiceManager.State...) {
+    func tell(_ states: SystemdNotifier.State...) {
         guard let manager else { return }
-        do throws(ServiceManagerError) {
+        do throws(SystemdError) {
             try manager.notify(states)
         } catch {
             logger.warning("The service manager cannot be told", metadata: ["error": "\(error)"])

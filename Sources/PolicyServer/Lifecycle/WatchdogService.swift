@@ -4,7 +4,7 @@
 import Logging
 import NIOCore
 import ServiceLifecycle
-import ServiceManager
+import Systemd
 
 /// Gives the service manager a sign of life twice in its interval, while every event loop takes its turn and the
 /// follower of the database takes its steps.

@@ -11,8 +11,8 @@ public final class LivePolicy: Sendable {
     /// What the public listener answers from.
     let answering = CurrentPolicy()
     private let loading: Mutex<PolicyStatus>
-    private let databaseAttempt = Gate()
-    private let firstAttempt = Gate()
+    private let databaseAttempt = Latch()
+    private let firstAttempt = Latch()
 
     /// Tells that a policy was loaded from the database; waits for whoever is slow.
     let loadedFromDatabase: AsyncStream<Void>

@@ -2,14 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
+import Glibc
 
 /// Work that takes long and is not urgent, away from the event loops and from the threads of Swift's concurrency.
 enum LowPriorityThread {
@@ -28,11 +21,8 @@ enum LowPriorityThread {
         }
     }
 
-    /// On Linux a thread is what setpriority calls a process, and 0 is the calling one. Elsewhere nothing happens.
+    /// On Linux a thread is what setpriority calls a process, and 0 is the calling one.
     private static func lowerPriority() {
-        #if os(Linux)
-            let process = 0  // PRIO_PROCESS, which the C libraries declare with different types
-            _ = setpriority(.init(process), 0, 5)
-        #endif
+        _ = setpriority(Int32(PRIO_PROCESS.rawValue), 0, 5)
     }
 }

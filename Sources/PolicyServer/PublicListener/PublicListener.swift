@@ -6,7 +6,7 @@ import Logging
 import NIOCore
 import NIOExtras
 import ServiceLifecycle
-import ServiceManager
+import Systemd
 
 /// The listener that apps call, from the first attempt to load a policy until the server shuts down.
 struct PublicListener: Service {

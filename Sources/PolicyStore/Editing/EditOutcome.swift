@@ -3,17 +3,17 @@
 
 public import UpdatePolicy
 
-/// What became of an edit that is made only if it needs no look first.
+/// What became of an edit that is made only if it needs no review.
 public enum EditOutcome: Sendable {
     /// The policy was like that already.
     case unchanged
     /// The edit was made.
     case made(PolicyChange)
-    /// The edit was only tried; it concerns nobody's messages. `base` is the state before it, nil where another edit came
-    /// between.
+    /// The edit was rehearsed and rolled back; it does not affect what clients get. `base` is the state before it, nil
+    /// where another edit came between.
     case rehearsed(PolicyChange, base: PolicyVersion?)
-    /// The edit was taken back, for it concerns what clients get; with the policy before it.
-    case heldBack(HeldBack, before: Policy)
+    /// The edit was rolled back, because it affects what clients get; with the policy before it.
+    case needsReview(RolledBack, before: Policy)
 
     /// What the edit changes, or would change; nil if nothing.
     public var change: PolicyChange? {
@@ -21,19 +21,19 @@ public enum EditOutcome: Sendable {
         case .unchanged: nil
         case .made(let change): change
         case .rehearsed(let change, _): change
-        case .heldBack(let edit, _): edit.change
+        case .needsReview(let edit, _): edit.change
         }
     }
 
-    /// An edit that was tried and taken back.
-    public struct HeldBack: Sendable {
+    /// An edit that was made and rolled back.
+    public struct RolledBack: Sendable {
         /// What it would change; its number and time are not final.
         public let change: PolicyChange
         /// The state of the policy before it.
         public let base: PolicyVersion
-        /// What it concerns.
-        public let concern: EditConcern
-        /// The policy after it, as far as it is concerned.
+        /// What it affects.
+        public let scope: EditScope
+        /// The policy after it, of the apps that it affects.
         public let after: Policy
     }
 }

@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// The policy is not at the revision that an edit was made for.
-public struct PolicyConflict: Error, Sendable, CustomStringConvertible {
-    /// The revision that the edit was made for.
-    public let expected: Int64
-    /// The revision that the policy is at.
-    public let found: Int64
-    /// The change that made the revision that was found, if it can be read.
-    public let change: PolicyChange?
+/// Somebody else changed the policy, so that it is not in the state that an edit was made for.
+public enum PolicyConflict: Error, Sendable, CustomStringConvertible {
+    /// The policy is at another revision than the expected one; with the change that made it, if it can be read.
+    case otherRevision(Int64, expected: Int64, change: PolicyChange?)
+    /// The policy was changed between the review of an edit, at the expected revision, and the edit.
+    case changedSinceReview(Int64, expected: Int64)
+    /// Others edit faster than the edit can be reviewed.
+    case tooManyEdits
 
-    /// An edit that was made for a revision that is no more.
-    public init(expected: Int64, found: Int64, change: PolicyChange?) {
-        self.expected = expected
-        self.found = found
-        self.change = change
+    /// What happened.
+    public var description: String {
+        switch self {
+        case .otherRevision(let revision, let expected, let change):
+            "the policy is at revision \(revision), not at \(expected)" + (change.map(Self.origin) ?? "")
+        case .changedSinceReview(let revision, let expected):
+            "the policy was changed by somebody else meanwhile: it was looked at in revision \(expected), and "
+                + "this edit would be \(revision); nothing was changed; look again and repeat"
+        case .tooManyEdits:
+            "the policy is changed by others faster than this edit can be judged; nothing was changed; repeat it later"
+        }
     }
 
-    /// What the policy is at, and who brought it there.
-    public var description: String {
-        var text = "the policy is at revision \(found), not at \(expected)"
-        guard let change else { return text }
-        text += "\nChange \(change.id) by \(change.osUser ?? change.role)"
+    /// Who made a change, and what it did, as a second line.
+    private static func origin(of change: PolicyChange) -> String {
+        var text = "\nChange \(change.id) by \(change.osUser ?? change.role)"
         if let tool = change.tool { text += " with \(tool)" }
         text += ", \(change.at)"
         if let why = change.why { text += " (\(why))" }

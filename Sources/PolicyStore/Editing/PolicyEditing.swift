@@ -26,7 +26,7 @@ public struct PolicyEditing: Sendable {
     ///   - base: The state that the edit was looked at on; nil: any.
     ///   - body: Changes the rows.
     /// - Returns: What changed, nil if nothing did.
-    /// - Throws: ``SchemaError`` unless the schema is this binary's; ``PolicyChangedError`` if the policy is no longer
+    /// - Throws: ``SchemaError`` unless the schema is this binary's; ``PolicyConflict`` if the policy is no longer
     ///   in the state `base`; what `body` throws; `PostgresError` if the database refuses the edit. Nothing is changed
     ///   then.
     public func edit(
@@ -37,64 +37,98 @@ public struct PolicyEditing: Sendable {
         try await connection.transaction(.readWrite) { [migrator] session in
             guard let made = try Self.make(session, migrator, author, body) else { return nil }
             if let base, made.base != base {
-                throw PolicyChangedError(expected: base, found: try PolicyReader.version(session))
+                throw PolicyConflict.changedSinceReview(
+                    try PolicyReader.version(session).revision,
+                    expected: base.revision
+                )
             }
             return made.change
         }
     }
 
-    /// Makes one edit, unless it concerns what clients get: then it is taken back, to be looked at first.
+    /// Makes one edit, unless it affects what clients get: then it is rolled back, to be reviewed first.
     ///
     /// - Parameters:
     ///   - author: Who edits, as far as the database cannot know it.
     ///   - body: Changes the rows; may be called several times.
     /// - Throws: As ``edit(by:onto:_:)``. Nothing is changed then.
-    public func editUnlessOfConcern(
+    public func editUnlessReviewIsNeeded(
         by author: EditAuthor,
         _ body: @Sendable (PolicyEditor) throws -> Void
     ) async throws -> EditOutcome {
         try await outcome(by: author, commits: true, body)
     }
 
-    /// Makes an edit, looks at what it does, and takes it back, or commits it where it concerns nobody.
-    func outcome(
+    /// Makes an edit as ``edit(by:onto:_:)`` does, tells what it changes, and rolls it back.
+    ///
+    /// So what is shown is what the database would do, and what it would refuse is refused. Others who commit edits wait
+    /// for the end of the rehearsal.
+    ///
+    /// - Parameter body: Changes the rows; may be called several times.
+    /// - Returns: What would become of the edit; `.rehearsed` where it does not affect what clients get.
+    /// - Throws: What ``edit(by:onto:_:)`` throws.
+    public func rehearse(_ body: @Sendable (PolicyEditor) throws -> Void) async throws -> EditOutcome {
+        try await outcome(by: EditAuthor(osUser: nil, why: nil), commits: false, body)
+    }
+
+    private func outcome(
         by author: EditAuthor,
         commits: Bool,
         _ body: @Sendable (PolicyEditor) throws -> Void
     ) async throws -> EditOutcome {
         for _ in 0..<Self.mostAttempts {
-            do {
-                return try await connection.transaction(.readWrite) { [migrator] session in
-                    guard let made = try Self.make(session, migrator, author, body) else { return .unchanged }
-                    guard let concern = try EditConcern(of: made.change.id, session) else {
-                        guard commits else { throw Rehearsed(change: made.change, base: made.base) }
-                        return .made(made.change)
-                    }
-                    guard let base = made.base else { throw HeldBack(edit: nil) }
-                    throw HeldBack(
-                        edit: EditOutcome.HeldBack(
-                            change: made.change,
-                            base: base,
-                            concern: concern,
-                            after: try PolicyReader.policy(session, bundles: concern.bundles)
-                        )
-                    )
+            switch try await attempt(by: author, commits: commits, body) {
+            case .ended(let outcome):
+                return outcome
+            case .needsReview(let edit):
+                if let before = try await policy(at: edit.base, in: edit.scope) {
+                    return .needsReview(edit, before: before)
                 }
-            } catch let rehearsed as Rehearsed {
-                return .rehearsed(rehearsed.change, base: rehearsed.base)
-            } catch let heldBack as HeldBack {
-                if let edit = heldBack.edit, let before = try await policy(at: edit.base, of: edit.concern) {
-                    return .heldBack(edit, before: before)
-                }
+            case .overtaken:
+                break
             }
         }
-        throw PolicyChangedError.tooOften
+        throw PolicyConflict.tooManyEdits
     }
 
-    /// Takes the transaction of an edit back that concerns nobody and was only tried.
-    private struct Rehearsed: Error {
-        let change: PolicyChange
-        let base: PolicyVersion?
+    /// What became of an attempt to make an edit.
+    private enum Attempt: Sendable {
+        case ended(EditOutcome)
+        case needsReview(EditOutcome.RolledBack)
+        /// Another edit was committed after this one had begun.
+        case overtaken
+    }
+
+    /// Makes an edit, looks at what it does, and rolls it back, or commits it where it does not affect what clients get.
+    private func attempt(
+        by author: EditAuthor,
+        commits: Bool,
+        _ body: @Sendable (PolicyEditor) throws -> Void
+    ) async throws -> Attempt {
+        try await connection.transaction(
+            .readWrite,
+            deciding: { [migrator] session in
+                guard let made = try Self.make(session, migrator, author, body) else {
+                    return .commit(.ended(.unchanged))
+                }
+                guard let scope = try EditScope(of: made.change.id, session) else {
+                    return commits
+                        ? .commit(.ended(.made(made.change)))
+                        : .rollback(.ended(.rehearsed(made.change, base: made.base)))
+                }
+                guard let base = made.base else { return .rollback(.overtaken) }
+                return .rollback(
+                    .needsReview(
+                        EditOutcome.RolledBack(
+                            change: made.change,
+                            base: base,
+                            scope: scope,
+                            after: try PolicyReader.policy(session, bundles: scope.bundles)
+                        )
+                    )
+                )
+            }
+        )
     }
 
     /// How long an edit waits for rows that another session has edited and not committed.
@@ -102,11 +136,6 @@ public struct PolicyEditing: Sendable {
 
     /// How often an edit is looked at anew because others edit at the same time.
     private static let mostAttempts = 20
-
-    /// Takes the transaction of an edit back; without the edit if another one came between.
-    private struct HeldBack: Error {
-        let edit: EditOutcome.HeldBack?
-    }
 
     /// An edit within its transaction.
     private struct MadeEdit {
@@ -137,11 +166,25 @@ public struct PolicyEditing: Sendable {
         return MadeEdit(change: change, base: after.revision == before.revision + 1 ? before : nil)
     }
 
-    /// The policy as far as an edit concerns it, nil if it is no longer in that state.
-    private func policy(at base: PolicyVersion, of concern: EditConcern) async throws -> Policy? {
+    /// The policy of the apps that an edit affects, nil if it is no longer in that state.
+    private func policy(at base: PolicyVersion, in scope: EditScope) async throws -> Policy? {
         let policy = try await connection.transaction(.repeatableReadReadOnly) { session in
-            try PolicyReader.policy(session, bundles: concern.bundles)
+            try PolicyReader.policy(session, bundles: scope.bundles)
         }
         return policy.revision == base.revision && policy.token == base.token ? policy : nil
+    }
+}
+
+/// Who makes an edit and why, as far as only the program knows it.
+public struct EditAuthor: Sendable {
+    /// The name of the operating system's user.
+    public var osUser: String?
+    /// The reason given.
+    public var why: String?
+
+    /// Creates an author.
+    public init(osUser: String?, why: String?) {
+        self.osUser = osUser
+        self.why = why
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Foundation
 import Postgres
 public import UpdatePolicy
 
@@ -60,7 +61,7 @@ extension PolicyEditor {
     }
 
     private func conflict(_ expected: Int64, found: Int64) throws -> PolicyConflict {
-        PolicyConflict(expected: expected, found: found, change: try PolicyHistory(session).change(found))
+        .otherRevision(found, expected: expected, change: try PolicyHistory(session).change(found))
     }
 
     /// Which rows are refused, found by writing them one by one; if none is by itself, what `deferred` is about.
@@ -100,32 +101,26 @@ extension PolicyRow {
 }
 
 extension PolicyRefusal {
-    /// What a guard refused that judges the outcome of all edits: its message or detail names the row in quotation marks.
+    /// What a guard refused that judges the outcome of all edits, and says by which columns it knows the row.
     fileprivate init(_ error: PostgresError, in batches: [PolicyBatch]) {
         self.error = error
         table = error.table.flatMap(PolicyTable.init)
-        let text = "\(error.message)\n\(error.detail ?? "")"
+        let key =
+            error.dataType.flatMap { try? JSONDecoder().decode([String: String?].self, from: Data($0.utf8)) } ?? [:]
         let items = batches.filter { [table] in $0.table == table }.flatMap(\.items).filter { $0.place != nil }
-        place =
-            items.first { item in
-                item.row.namesInMessages.allSatisfy { text.contains($0) }
-            }?.place
+        place = key.isEmpty ? nil : items.first { $0.row.has(key) }?.place
     }
 }
 
 extension PolicyRow {
-    /// The texts by which the messages of the guards tell this row from others of its table.
-    fileprivate var namesInMessages: [String] {
-        switch table {
-        case .rules: ["\"\(self["key"].text ?? "")\""]
-        case .ruleTexts: ["\"\(self["rule"].text ?? "")\"", "into \(self["language"].text ?? "")."]
-        case .rolloutSteps: ["\"\(self["rule"].text ?? "")\""]
-        case .releases:
-            [
-                "\"\(self["version"].text ?? "")\"", "\(self["bundle"].text ?? "") has",
-                "on \(self["platform"].text ?? "")",
-            ]
-        case .apps, .storeLinks: []
+    /// Whether these columns have these texts; nil is NULL.
+    fileprivate func has(_ key: [String: String?]) -> Bool {
+        key.allSatisfy { column, text in
+            guard table.columns.contains(where: { $0.name == column }) else { return false }
+            let value = self[column]
+            guard let text else { return value == .null }
+            // The database knows an app by its bundle in any case.
+            return column == "bundle" ? value.text?.lowercased() == text.lowercased() : value.text == text
         }
     }
 }

@@ -3,8 +3,8 @@
 
 /// What an edit does to the clients of one kind, in parts of one.
 struct ImpactJudgement {
-    private(set) var now = PolicyOutlook()
-    private(set) var ahead = PolicyOutlook()
+    private(set) var now = AudienceEffect()
+    private(set) var ahead = AudienceEffect()
     private(set) var uncounted: Set<UncountedCondition> = []
 
     /// How many times ahead are judged; clients for whom more is planned count as locked out.
@@ -37,22 +37,22 @@ struct ImpactJudgement {
         _ reachBefore: ClientReach,
         _ reachAfter: ClientReach,
         at time: Timestamp
-    ) -> PolicyOutlook {
+    ) -> AudienceEffect {
         let rulesBefore = reachBefore.rules(at: time)
         let rulesAfter = reachAfter.rules(at: time)
         note(rulesBefore)
         note(rulesAfter)
-        var outlook = PolicyOutlook()
-        outlook.messagesBefore = Self.partWithMessage(rulesBefore)
-        outlook.messagesAfter = Self.partWithMessage(rulesAfter)
-        outlook.lockoutsBefore = Self.part(of: .lockout, rulesBefore)
-        outlook.lockoutsAfter = Self.part(of: .lockout, rulesAfter)
-        outlook.withoutWayOut = Self.part(of: .withoutWayOut, rulesAfter)
-        outlook.newLockouts = LockoutComparison.newlyLockedOut(
+        var effect = AudienceEffect()
+        effect.messagesBefore = Self.partWithMessage(rulesBefore)
+        effect.messagesAfter = Self.partWithMessage(rulesAfter)
+        effect.lockoutsBefore = Self.part(of: .lockout, rulesBefore)
+        effect.lockoutsAfter = Self.part(of: .lockout, rulesAfter)
+        effect.withoutWayOut = Self.part(of: .withoutWayOut, rulesAfter)
+        effect.newLockouts = LockoutComparison.newlyLockedOut(
             before: LockoutComparison.deciders(rulesBefore),
             after: LockoutComparison.deciders(rulesAfter)
         )
-        return outlook
+        return effect
     }
 
     private mutating func note(_ rules: [RuleReach]) {

@@ -14,9 +14,9 @@ public struct PolicyImpact: Sendable {
         /// How many checks they made.
         public internal(set) var checks: Int64 = 0
         /// At once.
-        public internal(set) var now = PolicyOutlook()
+        public internal(set) var now = AudienceEffect()
         /// At any time from now on: of each kind of client the largest count.
-        public internal(set) var ahead = PolicyOutlook()
+        public internal(set) var ahead = AudienceEffect()
     }
 
     /// By app, platform and version.
@@ -56,10 +56,10 @@ public struct PolicyImpact: Sendable {
     public var checks: Int64 { rows.reduce(0) { $0 + $1.checks } }
 
     /// What all of them get at once.
-    public var now: PolicyOutlook { rows.reduce(into: PolicyOutlook()) { $0 += $1.now } }
+    public var now: AudienceEffect { rows.reduce(into: AudienceEffect()) { $0 += $1.now } }
 
     /// What all of them get at any time from now on.
-    public var ahead: PolicyOutlook { rows.reduce(into: PolicyOutlook()) { $0 += $1.ahead } }
+    public var ahead: AudienceEffect { rows.reduce(into: AudienceEffect()) { $0 += $1.ahead } }
 
     /// The app of whose checks the largest part, 0 to 1, would be newly locked out; nil without checks.
     public var largestNewLockout: (bundle: String, share: Double)? {

@@ -99,9 +99,9 @@ struct EditImpact: Sendable {
 
 extension EditImpact {
     /// Judges an edit that was tried and taken back by the checks of the last days.
-    init(of edit: EditOutcome.HeldBack, before: Policy, _ connection: PostgresConnection) async throws {
+    init(of edit: EditOutcome.RolledBack, before: Policy, _ connection: PostgresConnection) async throws {
         let recent = try await connection.transaction(.repeatableReadReadOnly) { session in
-            try CountReader(session).recentChecks(days: RecentDays.usual, bundles: edit.concern.bundles)
+            try CountReader(session).recentChecks(days: RecentDays.usual, bundles: edit.scope.bundles)
         }
         try self.init(from: before, to: edit.after, recent: recent, at: .now())
     }

@@ -27,7 +27,7 @@ extension EditOptions {
             connection,
             logger in
             let name = try await database.databaseName(connection)
-            let edit = ConsentedEdit(
+            let edit = EditApproval(
                 connection: connection,
                 logger: logger,
                 database: name,

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+@preconcurrency import Glibc
 import PolicyServer
-
-#if canImport(Darwin)
-    @preconcurrency import Darwin
-#elseif canImport(Musl)
-    @preconcurrency import Musl
-#else
-    @preconcurrency import Glibc
-#endif
 
 /// The standard streams of this process, which may be closed, full or without a reader.
 public enum StandardStreams {

@@ -38,7 +38,7 @@ struct ApplyCommand: AsyncParsableCommand {
         let present = try await options.database.editedPolicy()
         if let revision, revision != present.version.revision {
             throw source.commandError(
-                PolicyConflict(expected: revision, found: present.version.revision, change: present.change)
+                .otherRevision(present.version.revision, expected: revision, change: present.change)
             )
         }
         let difference = try source.difference(from: present.policy)

@@ -52,7 +52,9 @@ struct PlanCommand: AsyncParsableCommand {
                         try editor.make(difference, from: present.version)
                     }
                 }
-                guard case .heldBack(let edit, let before) = outcome else { return (outcome.change, EditImpact?.none) }
+                guard case .needsReview(let edit, let before) = outcome else {
+                    return (outcome.change, EditImpact?.none)
+                }
                 return (edit.change, try await EditImpact(of: edit, before: before, connection))
             }
         }

@@ -72,6 +72,7 @@ struct PolicySource: Sendable {
         } catch let refusals as PolicyRefusals {
             throw CommandError(refusals.refusals.map(description).joined(separator: "\n"))
         } catch let conflict as PolicyConflict {
+            guard case .otherRevision = conflict else { throw conflict }
             throw commandError(conflict)
         } catch let error as PostgresError
             where error.sqlState == .lockNotAvailable || error.sqlState == .deadlockDetected

@@ -27,9 +27,5 @@ enum OpenFileLimit {
         return Int(clamping: limit.rlim_cur)
     }
 
-    #if os(Linux)
-        private static let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-    #else
-        private static let openFiles = RLIMIT_NOFILE
-    #endif
+    private static let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
 }

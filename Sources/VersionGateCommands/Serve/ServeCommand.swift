@@ -2,12 +2,11 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import Configuration
 import Foundation
 import Logging
 import PolicyServer
 import PolicyStore
-import ServiceManager
+import Systemd
 
 /// `versiongate serve`
 struct ServeCommand: AsyncParsableCommand {
@@ -31,127 +30,7 @@ struct ServeCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(
-        help: ArgumentHelp("Where apps call. (environment: VERSIONGATE_HOST; default: 0.0.0.0)", valueName: "address")
-    )
-    var host: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The port apps call; 0 picks one. (environment: VERSIONGATE_PORT; default: 8080)",
-            valueName: "port"
-        )
-    )
-    var port: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Where the management listener is; it has no authentication. "
-                + "(environment: VERSIONGATE_MANAGEMENT_HOST; default: 127.0.0.1)",
-            valueName: "address"
-        )
-    )
-    var managementHost: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Its port; 0 picks one. (environment: VERSIONGATE_MANAGEMENT_PORT; default: 9090)",
-            valueName: "port"
-        )
-    )
-    var managementPort: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Host names that it may be asked by, besides IP addresses and localhost, separated by commas. "
-                + "(environment: VERSIONGATE_MANAGEMENT_NAMES; default: none)",
-            valueName: "names"
-        )
-    )
-    var managementNames: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Seconds between two writes of the counts of checks; 0 counts none. "
-                + "(environment: VERSIONGATE_COUNT_INTERVAL; default: 10)",
-            valueName: "seconds"
-        )
-    )
-    var countInterval: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "How many kinds of clients are kept apart in an hour; the rest is counted together. "
-                + "(environment: VERSIONGATE_COUNT_KEYS; default: 50000)",
-            valueName: "number"
-        )
-    )
-    var countKeys: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "How many days counts are kept. (environment: VERSIONGATE_COUNT_DAYS; default: 400)",
-            valueName: "days"
-        )
-    )
-    var countDays: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "How often an address may ask, and how many at once. (environment: VERSIONGATE_RATE_LIMIT; default: no limit)",
-            valueName: "per-second[:burst]"
-        )
-    )
-    var rateLimit: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Proxies whose X-Forwarded-For says who asks, such as 10.0.0.0/8,::1. "
-                + "(environment: VERSIONGATE_TRUSTED_PROXIES; default: none)",
-            valueName: "ranges"
-        )
-    )
-    var trustedProxies: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "How many connections apps may have. (environment: VERSIONGATE_MAX_CONNECTIONS; default: 16384)",
-            valueName: "count"
-        )
-    )
-    var maxConnections: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "How many of them may be from one address; 0 is no limit. "
-                + "(environment: VERSIONGATE_MAX_CONNECTIONS_PER_ADDRESS; default: an eighth of them, at least 64)",
-            valueName: "count"
-        )
-    )
-    var maxConnectionsPerAddress: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Serve apps over TLS with this certificate and its chain, in PEM; read again on SIGHUP. "
-                + "(environment: VERSIONGATE_TLS_CERTIFICATE)",
-            valueName: "file"
-        )
-    )
-    var tlsCertificate: String?
-
-    @Option(
-        help: ArgumentHelp("Its private key, in PEM. (environment: VERSIONGATE_TLS_KEY)", valueName: "file")
-    )
-    var tlsKey: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "How long /ready says 503 before a shutdown begins, for load balancers to notice. "
-                + "(environment: VERSIONGATE_DRAIN_SECONDS; default: 0)",
-            valueName: "seconds"
-        )
-    )
-    var drainSeconds: String?
+    @OptionGroup var settings: SettingOptions
 
     @Flag(help: "Bring the schema of the database up to date first.")
     var migrate = false
@@ -163,14 +42,14 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         var configuration: ServerConfiguration
         do throws(ConfigurationError) {
-            configuration = try ServerConfiguration(config)
+            configuration = try ServerConfiguration(settings.config)
         } catch {
             throw ValidationError("\(error)")
         }
-        let serviceManager: ServiceManager?
-        do throws(ServiceManagerError) {
+        let serviceManager: SystemdNotifier?
+        do throws(SystemdError) {
             let process = ProcessInfo.processInfo
-            serviceManager = try ServiceManager(
+            serviceManager = try SystemdNotifier(
                 environment: process.environment,
                 processID: process.processIdentifier
             )
@@ -198,7 +77,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func serve(
         _ configuration: ServerConfiguration,
-        _ serviceManager: ServiceManager?,
+        _ serviceManager: SystemdNotifier?,
         _ source: DatabaseSource,
         _ output: ServerOutput
     ) async throws {
@@ -238,24 +117,5 @@ struct ServeCommand: AsyncParsableCommand {
             ]
         )
         configuration.publicListener.maximumConnections = possible
-    }
-
-    /// Arguments first, then the environment.
-    private var config: ConfigReader {
-        var arguments: [AbsoluteConfigKey: ConfigValue] = [:]
-        for (key, value) in [
-            ("versiongate.host", host), ("versiongate.port", port), ("versiongate.managementHost", managementHost),
-            ("versiongate.managementPort", managementPort), ("versiongate.managementNames", managementNames),
-            ("versiongate.countInterval", countInterval),
-            ("versiongate.countKeys", countKeys), ("versiongate.countDays", countDays),
-            ("versiongate.rateLimit", rateLimit),
-            ("versiongate.trustedProxies", trustedProxies), ("versiongate.maxConnections", maxConnections),
-            ("versiongate.maxConnectionsPerAddress", maxConnectionsPerAddress),
-            ("versiongate.tlsCertificate", tlsCertificate), ("versiongate.tlsKey", tlsKey),
-            ("versiongate.drainSeconds", drainSeconds),
-        ] {
-            if let value { arguments[AbsoluteConfigKey(ConfigKey(key))] = ConfigValue(.string(value), isSecret: false) }
-        }
-        return ConfigReader(providers: [InMemoryProvider(values: arguments), EnvironmentVariablesProvider()])
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// A door that is closed at first, opens once, and lets everybody through from then on.
-struct Gate: Sendable {
+/// A latch: tasks wait until it opens, which it does once.
+struct Latch: Sendable {
     private let stream: AsyncStream<Never>
     private let continuation: AsyncStream<Never>.Continuation
 
@@ -10,12 +10,12 @@ struct Gate: Sendable {
         (stream, continuation) = AsyncStream.makeStream()
     }
 
-    /// Opens the gate; opening it again changes nothing.
+    /// Opens the latch; opening it again changes nothing.
     func open() {
         continuation.finish()
     }
 
-    /// Waits until the gate is open.
+    /// Waits until the latch is open.
     ///
     /// - Throws: `CancellationError` if the task is cancelled first.
     func wait() async throws {

@@ -31,35 +31,47 @@ struct ReloadDecision {
         let since: Timestamp
     }
 
-    /// Whether to load now that the database was seen at `version`.
+    /// What to do about a version of the database.
+    enum Verdict: Equatable {
+        /// Nothing: its policy is the one that answers.
+        case upToDate
+        /// Load its policy.
+        case load
+        /// Nothing yet.
+        case wait
+        /// Ask whether the database is a primary, and judge again.
+        case mustKnowPrimary
+    }
+
+    /// Judges the version that the database was seen at.
     ///
     /// - Parameters:
     ///   - earlier: What answers, or is about to, while nothing was loaded from the database.
-    ///   - isPrimary: Whether the database is a primary; asked only when the revision is lower.
-    mutating func shouldLoad(
-        _ version: PolicyVersion,
+    ///   - isPrimary: Whether the database is a primary; nil: not known. It counts only where the revision is lower.
+    mutating func verdict(
+        on version: PolicyVersion,
         inPlaceOf earlier: PolicyVersion? = nil,
         at now: Timestamp,
-        isPrimary: () async throws -> Bool
-    ) async rethrows -> Bool {
+        isPrimary: Bool?
+    ) -> Verdict {
         if version.token == answering?.token || version.token == rejected?.token {
             lower = nil
-            return false
+            return version.token == answering?.token ? .upToDate : .wait
         }
         guard let before = answering ?? earlier, version.revision < before.revision else {
             lower = nil
-            return true
+            return .load
         }
-        let isOnPrimary = try await isPrimary()
+        guard let isOnPrimary = isPrimary else { return .mustKnowPrimary }
         guard let lower, lower.isOnPrimary == isOnPrimary, isOnPrimary || lower.version.token == version.token else {
             lower = Lower(version: version, isOnPrimary: isOnPrimary, since: now)
-            return false
+            return .wait
         }
         let wait =
             version.revision == 0
             ? Self.uneditedMustStandMicroseconds
             : isOnPrimary ? Self.primaryMustBeLowerMicroseconds : Self.lowerRevisionMustStandMicroseconds
-        return now.microsecondsSince1970 - lower.since.microsecondsSince1970 >= wait
+        return now.microsecondsSince1970 - lower.since.microsecondsSince1970 >= wait ? .load : .wait
     }
 
     /// When a database in which nothing was ever edited is taken if it stays so; nil where none is waited for.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// Attempts of which each begins while those before it may still succeed, for what waits long when a packet is lost.
+/// Hedged attempts: each begins while those before it may still succeed, because a lost packet delays an attempt for long.
 ///
 /// The system repeats a lost packet after one, three and seven seconds. A connection that is attempted anew each second
 /// is there a second after the network is, however long that was gone.
-struct OverlappingAttempts: Sendable {
+struct HedgedAttempts: Sendable {
     /// How long after an attempt the next one begins.
     let interval: Duration
     /// How many attempts are under way at most.

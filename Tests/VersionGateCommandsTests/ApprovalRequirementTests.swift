@@ -6,19 +6,22 @@ import Testing
 @testable import VersionGateCommands
 
 @Suite("The decision on consent")
-struct EditConsentTests {
+struct ApprovalRequirementTests {
     @Test("is a question on a terminal, an error elsewhere, and nothing with --yes or without a reason")
     func decision() {
         for canAsk in [true, false] {
-            #expect(EditConsent(reasons: [], database: "db", yes: false, canAsk: canAsk) == .given)
-            #expect(EditConsent(reasons: ["this locks out"], database: "db", yes: true, canAsk: canAsk) == .given)
+            #expect(ApprovalRequirement(reasons: [], database: "db", yes: false, canAsk: canAsk) == .given)
+            #expect(
+                ApprovalRequirement(reasons: ["this locks out"], database: "db", yes: true, canAsk: canAsk) == .given
+            )
         }
         let reasons = ["this removes 1 app", "this locks out"]
         #expect(
-            EditConsent(reasons: reasons, database: "db", yes: false, canAsk: true)
+            ApprovalRequirement(reasons: reasons, database: "db", yes: false, canAsk: true)
                 == .question("This removes 1 app, and this locks out.\nDo it on db?")
         )
-        guard case .missing(let error) = EditConsent(reasons: reasons, database: "db", yes: false, canAsk: false)
+        guard
+            case .missing(let error) = ApprovalRequirement(reasons: reasons, database: "db", yes: false, canAsk: false)
         else {
             Issue.record("consent is not missing")
             return

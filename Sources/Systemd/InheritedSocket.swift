@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
+import Glibc
 
 /// A listening socket that the service manager opened and handed to this process.
 ///
@@ -27,13 +21,13 @@ public struct InheritedSocket: Sendable, Hashable {
     ///   - environment: `LISTEN_FDS` and `LISTEN_PID`.
     ///   - processID: This process, for whom `LISTEN_PID` says whether the socket is meant.
     /// - Returns: nil if none was handed over.
-    /// - Throws: ``ServiceManagerError`` if there are several, of which it would not be known which is for what.
-    public init?(environment: [String: String], processID: Int32) throws(ServiceManagerError) {
+    /// - Throws: ``SystemdError`` if there are several, of which it would not be known which is for what.
+    public init?(environment: [String: String], processID: Int32) throws(SystemdError) {
         guard let count = environment["LISTEN_FDS"], environment["LISTEN_PID"].flatMap({ Int32($0) }) == processID,
             count != "0"
         else { return nil }
         guard count == "1" else {
-            throw ServiceManagerError("LISTEN_FDS is \"\(count)\"; one socket is known, that of the public listener")
+            throw SystemdError("LISTEN_FDS is \"\(count)\"; one socket is known, that of the public listener")
         }
         descriptor = Self.firstDescriptor
         // Programs that this process starts must not keep it open.

@@ -6,13 +6,13 @@ import Testing
 
 @testable import PolicyServer
 
-@Suite("Attempts that overlap")
-final class OverlappingAttemptsTests: Sendable {
+@Suite("Hedged attempts")
+final class HedgedAttemptsTests: Sendable {
     private struct Refusal: Error, Equatable {
         let number: Int
     }
 
-    private let attempts = OverlappingAttempts(interval: .milliseconds(1), limit: 3)
+    private let attempts = HedgedAttempts(interval: .milliseconds(1), limit: 3)
     private let begun = Mutex(0)
 
     private func begin() -> Int {
@@ -44,7 +44,7 @@ final class OverlappingAttemptsTests: Sendable {
     @Test("end with the error of the only one that was under way")
     func fails() async {
         let error = await #expect(throws: Refusal.self) {
-            let never = OverlappingAttempts(interval: .seconds(3600), limit: 3)
+            let never = HedgedAttempts(interval: .seconds(3600), limit: 3)
             try await never.firstSuccess(of: { throw Refusal(number: self.begin()) }, onFailure: { Issue.record($0) })
         }
         #expect(error == Refusal(number: 1))

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// How many checks get what, under the policy before an edit and under the one after it.
+/// The effect of an edit on its audience: how many checks get what under the policy before it, and under the one after it.
 ///
 /// Counts are of checks, and not whole where a rollout reaches a part of them. Each is the most it can be.
-public struct PolicyOutlook: Sendable, Equatable {
+public struct AudienceEffect: Sendable, Equatable {
     /// Checks with a message, before.
     public var messagesBefore = 0.0
 
@@ -27,23 +27,23 @@ public struct PolicyOutlook: Sendable, Equatable {
     public init() {}
 
     /// Adds what other checks get.
-    static func += (left: inout PolicyOutlook, right: PolicyOutlook) {
+    static func += (left: inout AudienceEffect, right: AudienceEffect) {
         for member in members { left[keyPath: member] += right[keyPath: member] }
     }
 
     /// Takes over every count that is larger.
-    mutating func raise(to other: PolicyOutlook) {
+    mutating func raise(to other: AudienceEffect) {
         for member in Self.members { self[keyPath: member] = max(self[keyPath: member], other[keyPath: member]) }
     }
 
-    /// The counts that so many checks have when each count is a part of one.
-    func times(_ checks: Int64) -> PolicyOutlook {
-        var outlook = self
-        for member in Self.members { outlook[keyPath: member] *= Double(checks) }
-        return outlook
+    /// The counts of this many checks, where each count is a part of one.
+    func times(_ checks: Int64) -> AudienceEffect {
+        var product = self
+        for member in Self.members { product[keyPath: member] *= Double(checks) }
+        return product
     }
 
-    private static var members: [WritableKeyPath<PolicyOutlook, Double>] {
+    private static var members: [WritableKeyPath<AudienceEffect, Double>] {
         [
             \.messagesBefore, \.messagesAfter, \.lockoutsBefore, \.lockoutsAfter, \.newLockouts, \.withoutWayOut,
         ]

@@ -2,23 +2,23 @@
 // Copyright the versiongate authors
 
 import Foundation
-import ServiceManager
+import Systemd
 import TestSystem
 import Testing
 
 @Suite("The service manager")
-struct ServiceManagerTests {
+struct SystemdTests {
     @Test("is nobody where no socket is named")
     func isNobody() throws {
-        #expect(try ServiceManager(environment: [:], processID: 1) == nil)
-        #expect(try ServiceManager(environment: ["NOTIFY_SOCKET": "", "WATCHDOG_USEC": "5"], processID: 1) == nil)
+        #expect(try SystemdNotifier(environment: [:], processID: 1) == nil)
+        #expect(try SystemdNotifier(environment: ["NOTIFY_SOCKET": "", "WATCHDOG_USEC": "5"], processID: 1) == nil)
     }
 
     @Test("is told through a socket at a path, and through one with an abstract name", arguments: [true, false])
     func isTold(isAbstract: Bool) async throws {
         let name = "versiongate-test-\(UInt64.random(in: 0 ... .max))"
         let receiver = try DatagramSocket(isAbstract ? .abstract(name) : .path(NSTemporaryDirectory() + "/" + name))
-        let manager = try #require(try ServiceManager(environment: ["NOTIFY_SOCKET": receiver.name], processID: 1))
+        let manager = try #require(try SystemdNotifier(environment: ["NOTIFY_SOCKET": receiver.name], processID: 1))
         try manager.notify([.ready, .status("public http://127.0.0.1:8080\nREADY=0")])
         try manager.notify([.watchdog])
         try manager.notify([.stopping])
@@ -35,15 +35,15 @@ struct ServiceManagerTests {
         arguments: ["relative", "vsock:2:1", "/" + String(repeating: "x", count: 200)]
     )
     func refusesAddresses(address: String) {
-        #expect(throws: ServiceManagerError.self) {
-            try ServiceManager(environment: ["NOTIFY_SOCKET": address], processID: 1)
+        #expect(throws: SystemdError.self) {
+            try SystemdNotifier(environment: ["NOTIFY_SOCKET": address], processID: 1)
         }
     }
 
     @Test("that is gone is an error that names it")
     func isGone() throws {
-        let manager = try #require(try ServiceManager(environment: ["NOTIFY_SOCKET": "/nowhere/notify"], processID: 1))
-        let error = #expect(throws: ServiceManagerError.self) { try manager.notify([.ready]) }
+        let manager = try #require(try SystemdNotifier(environment: ["NOTIFY_SOCKET": "/nowhere/notify"], processID: 1))
+        let error = #expect(throws: SystemdError.self) { try manager.notify([.ready]) }
         #expect(error?.description.contains("/nowhere/notify") == true)
     }
 
@@ -62,7 +62,7 @@ struct ServiceManagerTests {
     @Test("asks for signs of life only of the process that it means", arguments: watchdogs)
     func watchesTheProcess(environment: [String: String], interval: Duration?) throws {
         let environment = environment.merging(["NOTIFY_SOCKET": "/run/notify"]) { $1 }
-        #expect(try ServiceManager(environment: environment, processID: 7)?.watchdogInterval == interval)
+        #expect(try SystemdNotifier(environment: environment, processID: 7)?.watchdogInterval == interval)
     }
 
     @Test("hands over one socket or none, and only to the process that it means")
@@ -71,7 +71,7 @@ struct ServiceManagerTests {
         #expect(try InheritedSocket(environment: ["LISTEN_FDS": "1"], processID: 7) == nil)
         #expect(try InheritedSocket(environment: ["LISTEN_FDS": "1", "LISTEN_PID": "8"], processID: 7) == nil)
         #expect(try InheritedSocket(environment: ["LISTEN_FDS": "0", "LISTEN_PID": "7"], processID: 7) == nil)
-        let error = #expect(throws: ServiceManagerError.self) {
+        let error = #expect(throws: SystemdError.self) {
             try InheritedSocket(environment: ["LISTEN_FDS": "2", "LISTEN_PID": "7"], processID: 7)
         }
         #expect(error?.description.contains("LISTEN_FDS is \"2\"") == true)

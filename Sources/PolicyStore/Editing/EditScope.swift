@@ -4,18 +4,17 @@
 public import Postgres
 import UpdatePolicy
 
-/// What clients get that an edit may change, told by the rows that it touched.
+/// Which apps an edit may affect what clients get of, and whether lockouts; found in the rows that it touched.
 ///
-/// Messages and notes concern nobody's lockout; neither does a rule that is not enabled. The role of a column says which
-/// it is.
-public struct EditConcern: Sendable {
-    /// Whether lockouts are concerned, and not just messages.
+/// Messages and notes affect no lockout; neither does a rule that is not enabled. The role of a column says which it is.
+public struct EditScope: Sendable {
+    /// Whether lockouts are affected, and not just messages.
     public let lockouts: Bool
 
-    /// The apps concerned, in lower case; nil: every app.
+    /// The apps affected, in lower case; nil: every app.
     public let bundles: [String]?
 
-    /// Looks at a change; nil where it concerns nothing.
+    /// Finds the scope of a change; nil where it affects nothing that clients get.
     ///
     /// - Parameters:
     ///   - change: The number of an entry of the history.
@@ -81,6 +80,6 @@ public struct EditConcern: Sendable {
             WHERE EXISTS (
                 SELECT FROM public.rules AS rule
                 WHERE (rule.bundle IS NULL OR rule.bundle = app_rows.bundle) AND rule.enabled AND rule.lockout)
-        ) AS concern (bundle, lockouts)
+        ) AS affected (bundle, lockouts)
         """
 }

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import Logging
+import PolicyStore
+public import Postgres
+public import ServiceLifecycle
+public import UpdatePolicy
+
+/// Keeps the live policy at what the database holds: performs the operations of ``FollowerState``.
+///
+/// A notification is only a hint that makes a reload quick; the revision row, read again and again, is the truth. So an
+/// edit that is made while the connection is broken, or on a server that cannot notify, is not missed.
+public struct PolicyFollower: Service {
+    private let database: @Sendable () async throws -> PostgresConfiguration
+    private let policy: LivePolicy
+    private let clock: @Sendable () -> Timestamp
+    private let logger: Logger
+    /// Where an earlier run kept its policy, and this one keeps its own; nil: nowhere.
+    var file: LastGoodPolicyFile?
+
+    /// The channel on which the database tells its new revisions.
+    private static let channel = "versiongate"
+    /// How connections are attempted, so that one is there soon after the network is.
+    private static let attempts = HedgedAttempts(interval: .seconds(1), limit: 10)
+
+    /// Creates a follower.
+    ///
+    /// - Parameters:
+    ///   - database: Where the database is, asked before each connection; may bring the database up.
+    ///   - policy: What is kept up to date.
+    ///   - clock: The time that reloads are dated with.
+    ///   - logger: Where changes of state are logged.
+    public init(
+        database: @escaping @Sendable () async throws -> PostgresConfiguration,
+        policy: LivePolicy,
+        clock: @escaping @Sendable () -> Timestamp,
+        logger: Logger
+    ) {
+        self.database = database
+        self.policy = policy
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// Follows the database until graceful shutdown.
+    public func run() async throws {
+        defer { policy.noteFollowerStep(nextDue: nil) }
+        await cancelWhenGracefulShutdown {
+            var generator = SystemRandomNumberGenerator()
+            var state = FollowerState()
+            var connection: PostgresConnection?
+            // A policy that is replaced is kept until the next wait is over, so that its last reference is not dropped, and
+            // its many objects are not freed, by a check on an event loop.
+            var kept = policy.current
+            while !Task.isCancelled {
+                let event: FollowerState.Event
+                do {
+                    event = try await perform(state.operation, on: &connection)
+                } catch {
+                    guard !Task.isCancelled else { break }
+                    event = .failed(
+                        reason: "\(error)",
+                        isConnectionUsable: await connection?.isHealthy ?? false,
+                        isTimeout: (error as? PostgresError)?.code == .timeout
+                    )
+                }
+                switch event {
+                case .connected, .waited:
+                    withExtendedLifetime(kept) {}
+                    kept = policy.current
+                default:
+                    break
+                }
+                for note in state.handle(event, at: clock(), using: &generator) { await take(note, connection) }
+            }
+            withExtendedLifetime(kept) {}
+            await connection?.close()
+        }
+    }
+
+    /// Performs an operation of the state machine.
+    private func perform(
+        _ operation: FollowerState.Operation,
+        on current: inout PostgresConnection?
+    ) async throws -> FollowerState.Event {
+        policy.noteFollowerStep(nextDue: .now + operation.timeLimit)
+        if case .connect(let delay) = operation {
+            await current?.close()
+            current = nil
+            try await Task.sleep(for: delay)
+            let connection = try await connect()
+            current = connection
+            return .connected(isStandby: await connection.isHotStandby ?? false)
+        }
+        guard let connection = current else { throw PostgresError(.closed, "there is no connection") }
+        switch operation {
+        case .connect:
+            preconditionFailure("it is performed above")
+        case .detectPooler:
+            return .pooler(isPresent: try await connection.isPooled())
+        case .listen:
+            do {
+                try await connection.listen(Self.channel)
+                return .listening
+            } catch let error as PostgresError where error.code == .server {
+                return .listenRefused("\(error)")
+            }
+        case .readVersion(let limit):
+            let begin = ContinuousClock.now
+            let version = try await connection.withSession(waitingUpTo: limit) { try PolicyReader.version($0) }
+            let duration = ContinuousClock.now - begin
+            policy.notePoll(at: clock())
+            return .version(version, answering: earlierPolicy, after: duration)
+        case .detectPrimary:
+            return .primary(try await !connection.withSession { try PolicyReader.isStandby($0) })
+        case .load:
+            return try await load(connection)
+        case .wait(let limit):
+            _ = try await connection.notifications(waitingUpTo: limit)
+            return .waited(isStandby: await connection.isHotStandby ?? false)
+        }
+    }
+
+    private func connect() async throws -> PostgresConnection {
+        let configuration = try await database()
+        return try await Self.attempts.firstSuccess(
+            of: { try await PostgresConnection.connect(configuration, logger: logger) },
+            onFailure: { error in
+                guard !Task.isCancelled else { return }
+                policy.noteFollowerStep(nextDue: .now + FollowerState.Operation.connect(after: .zero).timeLimit)
+                report(.connecting, "\(error)")
+            }
+        )
+    }
+
+    /// Reads the policy, compiles it, and puts it in the place of the one that answers.
+    private func load(_ connection: PostgresConnection) async throws -> FollowerState.Event {
+        let start = ContinuousClock.now
+        let reading = try await read(connection)
+        let replaced = try await replacedPolicy(by: reading, connection)
+        let compiled: CompiledPolicy
+        do {
+            compiled = try await reading.compile()
+        } catch {
+            return .rejected(reading.version, reason: "\(error)")
+        }
+        policy.replace(with: compiled, insteadOf: replaced, at: clock(), after: ContinuousClock.now - start)
+        if let replaced {
+            logger.warning(
+                "The policy of the database does not continue the one before, and is in its place now",
+                metadata: [
+                    "policy.replaced": "\(replaced.revision)", "policy.revision": "\(compiled.revision)",
+                ]
+            )
+        }
+        logger.notice(
+            "Loaded the policy",
+            metadata: [
+                "policy.revision": "\(compiled.revision)", "policy.apps": "\(compiled.appCount)",
+                "policy.rules": "\(compiled.ruleCount)", "policy.read": "\(reading.extent)",
+            ]
+        )
+        return .loaded(reading.version)
+    }
+
+    /// Notes, logs and shows what the state machine says.
+    private func take(_ note: FollowerState.Note, _ connection: PostgresConnection?) async {
+        switch note {
+        case .connected:
+            policy.noteDatabase(isReachable: true)
+            logger.notice("Connected to the database")
+            if let connection { await warnOfDangers(connection) }
+        case .disconnected:
+            policy.noteDatabase(isReachable: false)
+        case .following(let mode):
+            logger.notice("Following the policy of the database", metadata: ["database.changes": "\(mode.description)"])
+        case .notificationsRefused(let reason):
+            logger.notice("The database refuses to notify", metadata: ["error": "\(reason)"])
+        case .upToDate:
+            policy.noteUpToDate()
+        case .unedited(let time):
+            let reason =
+                "nothing was ever edited in this database, which is at revision 0: a dump is being restored, or it is not"
+                + " the database that is meant; with the next edit in it, or at \(time), its policy is taken"
+            // It stays so for a while, and fails once.
+            if policy.status.failure?.reason != reason { report("The database holds no policy yet", reason) }
+        case .failure(let failure, let reason):
+            report(failure, reason)
+        }
+    }
+
+    /// Warns where somebody can act as the owner of the schema, which is no reason to answer nothing.
+    private func warnOfDangers(_ connection: PostgresConnection) async {
+        let faults = try? await connection.transaction(.repeatableReadReadOnly) { try SchemaFault.all($0) }
+        for fault in faults ?? [] where fault.isDangerous {
+            logger.warning(
+                "The rights in the database are not safe",
+                metadata: ["fault": "\(fault.fault)", "remedy": "\(fault.remedy)"]
+            )
+        }
+    }
+
+    /// What answers until the database gives a policy: that of the file, also before it is read at the start.
+    private var earlierPolicy: PolicyVersion? {
+        if let current = policy.current { return current.version }
+        guard !policy.isFirstLoadTried, case .policy(let version) = file?.occupant else { return nil }
+        return version
+    }
+
+    /// The last good policy, if the one that was read comes from a history that does not have it, or stands before it.
+    private func replacedPolicy(
+        by reading: PolicyReading,
+        _ connection: PostgresConnection
+    ) async throws -> PolicyVersion? {
+        guard case .whole = reading else { return nil }
+        var before = policy.current?.version
+        if case .policy(let version) = file?.occupant { before = version }
+        guard let before, before.revision > 0, before.token != reading.version.token else { return nil }
+        guard before.revision < reading.version.revision else { return before }
+        do {
+            let isContinued = try await connection.withSession { try PolicyReader.isInHistory(before, $0) }
+            return isContinued ? nil : before
+        } catch let error as PostgresError where error.code == .server {
+            // An older schema, or a role that may not ask, keeps no policy from being loaded.
+            logger.debug("The database does not say whether its policy continues", metadata: ["error": "\(error)"])
+            return nil
+        }
+    }
+
+    private func report(_ failure: FollowerState.Failure, _ reason: String) {
+        switch failure {
+        case .connecting: report("The database cannot be reached", reason)
+        case .connection: report("The connection to the database broke", reason)
+        case .loading: report("The policy cannot be loaded", reason)
+        case .compiling: report("The newest policy cannot be used", reason)
+        }
+    }
+
+    /// Notes what went wrong, and logs it once for as long as it stays the same.
+    private func report(_ message: Logger.Message, _ reason: String) {
+        let level: Logger.Level = policy.status.failure?.reason == reason ? .debug : .warning
+        let answer =
+            policy.current.map { "the policy of revision \($0.revision)" } ?? "no messages, as there is no policy"
+        logger.log(level: level, message, metadata: ["error": "\(reason)", "checks.answer": "\(answer)"])
+        policy.noteFailure(reason, at: clock())
+    }
+
+    /// Reads what changed since the policy in memory, or everything where the history does not tell.
+    private func read(_ connection: PostgresConnection) async throws -> PolicyReading {
+        if let current = policy.current {
+            let known = PolicyVersion(revision: current.revision, token: current.token)
+            if let update = try await PolicyReader.update(connection, since: known) {
+                return .update(update, of: current)
+            }
+        }
+        return .whole(try await PolicyReader.policy(connection))
+    }
+}
+
+/// What was read from the database to make the next policy.
+private enum PolicyReading: Sendable {
+    /// All rows.
+    case whole(Policy)
+    /// The rows of what differs from the policy in memory.
+    case update(PolicyUpdate, of: CompiledPolicy)
+
+    /// The state that was read.
+    var version: PolicyVersion {
+        switch self {
+        case .whole(let policy): PolicyVersion(revision: policy.revision, token: policy.token)
+        case .update(let update, _): PolicyVersion(revision: update.policy.revision, token: update.policy.token)
+        }
+    }
+
+    /// How much was read, in words for the log.
+    var extent: String {
+        switch self {
+        case .whole: "everything"
+        case .update(let update, _): "\(update.bundles.count) apps"
+        }
+    }
+
+    /// Compiles the policy, less urgently than checks are answered.
+    func compile() async throws -> CompiledPolicy {
+        try await LowPriorityThread.run(named: "compile-policy") { try compiled() }
+    }
+
+    private func compiled() throws -> CompiledPolicy {
+        switch self {
+        case .whole(let policy): try CompiledPolicy(policy)
+        case .update(let update, let policy): try policy.updated(with: update)
+        }
+    }
+}

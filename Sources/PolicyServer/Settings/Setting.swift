@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import Configuration
+
+/// A setting of the server: its names, what it may be, its default and its help.
+///
+/// ``all`` has each setting once. The reader, the help of `serve` and the tables of the documentation come from it.
+public struct Setting: Sendable {
+    /// The name in camel case, such as `maxConnections`.
+    public let name: String
+    /// What the help calls the value of the option; nil where only the environment has the setting.
+    public let valueName: String?
+    /// What the setting does, in a sentence or two.
+    public let help: String
+    /// What the documentation says beyond ``help``; may be empty.
+    public let note: String
+    /// The default as it would be written, or in words; nil where none is told.
+    public let defaultText: String?
+    /// What the value may be, in words; nil where ``help`` says it.
+    public let range: String?
+    /// Reads the value into a configuration; throws what is wrong with it, without the names of the setting.
+    private let parse: @Sendable (String, inout ServerConfiguration) throws(ConfigurationError) -> Void
+
+    /// The key of swift-configuration.
+    public var key: ConfigKey { ConfigKey("versiongate.\(name)") }
+
+    /// The environment variable: `VERSIONGATE_MAX_CONNECTIONS` of `maxConnections`.
+    public var variable: String { "VERSIONGATE_" + words.joined(separator: "_").uppercased() }
+
+    /// The option of `serve`: `--max-connections` of `maxConnections`; nil where only the environment has the setting.
+    public var option: String? { valueName.map { _ in "--" + words.joined(separator: "-").lowercased() } }
+
+    /// Both names as errors tell them.
+    var names: String { option.map { "\($0) (\(variable))" } ?? variable }
+
+    /// The value as it was written; nil if it is not set or empty.
+    func text(in config: ConfigReader) -> String? {
+        config.string(forKey: key).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Reads the setting into a configuration, which keeps its default where the setting is not set or empty.
+    ///
+    /// - Throws: ``ConfigurationError`` that names the setting, its value and what it may be.
+    func read(_ config: ConfigReader, into configuration: inout ServerConfiguration) throws(ConfigurationError) {
+        guard let text = text(in: config) else { return }
+        do throws(ConfigurationError) {
+            try parse(text, &configuration)
+        } catch {
+            throw ConfigurationError("\(names)\(error)")
+        }
+    }
+
+    private var words: [String] {
+        name.reduce(into: [""]) { words, character in
+            if character.isUppercase { words.append("") }
+            words[words.count - 1].append(character)
+        }
+    }
+}
+
+extension Setting {
+    /// Where a value is in the configuration.
+    typealias Path<Value> = any WritableKeyPath<ServerConfiguration, Value> & Sendable
+
+    /// A setting with a form of its own.
+    ///
+    /// - Parameter parse: Throws what is wrong with a value, to stand behind the names of the setting.
+    init(
+        _ name: String,
+        option valueName: String? = nil,
+        _ help: String,
+        note: String = "",
+        default defaultText: String?,
+        range: String? = nil,
+        parse: @escaping @Sendable (String, inout ServerConfiguration) throws(ConfigurationError) -> Void
+    ) {
+        self.name = name
+        self.valueName = valueName
+        self.help = help
+        self.note = note
+        self.defaultText = defaultText
+        self.range = range
+        self.parse = parse
+    }
+
+    /// A text, taken as it is.
+    static func text(_ name: String, _ path: Path<String>, option valueName: String? = nil, _ help: String) -> Setting {
+        Setting(name, option: valueName, help, default: ServerConfiguration()[keyPath: path]) {
+            text,
+            configuration throws(ConfigurationError) in
+            configuration[keyPath: path] = text
+        }
+    }
+
+    /// A whole number.
+    static func number(
+        _ name: String,
+        _ path: Path<Int>,
+        in range: ClosedRange<Int>,
+        option valueName: String? = nil,
+        _ help: String,
+        note: String = ""
+    ) -> Setting {
+        number(
+            name,
+            in: range,
+            option: valueName,
+            help,
+            note: note,
+            default: String(ServerConfiguration()[keyPath: path])
+        ) { $1[keyPath: path] = $0 }
+    }
+
+    /// A whole number that is kept in another form.
+    static func number(
+        _ name: String,
+        in range: ClosedRange<Int>,
+        option valueName: String? = nil,
+        _ help: String,
+        note: String = "",
+        default defaultText: String,
+        store: @escaping @Sendable (Int, inout ServerConfiguration) -> Void
+    ) -> Setting {
+        let words = "\(range.lowerBound) to \(range.upperBound)"
+        return Setting(name, option: valueName, help, note: note, default: defaultText, range: words) {
+            text,
+            configuration throws(ConfigurationError) in
+            guard let number = Int(text), range.contains(number) else {
+                throw ConfigurationError(" is \"\(text)\"; it must be a whole number from \(words)")
+            }
+            store(number, &configuration)
+        }
+    }
+
+    /// A time in seconds, which may have decimals.
+    static func seconds(
+        _ name: String,
+        _ path: Path<Duration>,
+        in range: ClosedRange<Double>,
+        option valueName: String? = nil,
+        _ help: String,
+        note: String = ""
+    ) -> Setting {
+        let words = "\(written(range.lowerBound)) to \(written(range.upperBound))"
+        let defaultText = written(ServerConfiguration()[keyPath: path] / .seconds(1))
+        return Setting(name, option: valueName, help, note: note, default: defaultText, range: words) {
+            text,
+            configuration throws(ConfigurationError) in
+            guard let seconds = Double(text), range.contains(seconds) else {
+                throw ConfigurationError(" is \"\(text)\"; it must be a number of seconds from \(words)")
+            }
+            configuration[keyPath: path] = .seconds(seconds)
+        }
+    }
+
+    /// A number without a decimal point where it is whole.
+    private static func written(_ number: Double) -> String {
+        Int(exactly: number).map(String.init) ?? String(number)
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Glibc
+
+/// Notifies the systemd that started this process of its state.
+///
+/// Source: [sd_notify(3)](https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html).
+public struct SystemdNotifier: Sendable {
+    /// How long the service manager waits for a sign of life before it restarts this process; nil: it asks for none.
+    public let watchdogInterval: Duration?
+
+    private let address: NotificationAddress
+
+    /// Reads where to send notifications.
+    ///
+    /// - Parameters:
+    ///   - environment: `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`.
+    ///   - processID: This process, for whom `WATCHDOG_PID` says whether the watchdog is meant.
+    /// - Returns: nil where nothing waits for notifications.
+    /// - Throws: ``SystemdError`` if `NOTIFY_SOCKET` is no address of a Unix socket.
+    public init?(environment: [String: String], processID: Int32) throws(SystemdError) {
+        guard let path = environment["NOTIFY_SOCKET"], !path.isEmpty else { return nil }
+        address = try NotificationAddress(path)
+        let isMeant = environment["WATCHDOG_PID"].map { Int32($0) == processID } ?? true
+        watchdogInterval =
+            isMeant
+            ? environment["WATCHDOG_USEC"].flatMap { Int64($0) }.flatMap { $0 > 0 ? .microseconds($0) : nil } : nil
+    }
+
+    /// Sends states in one datagram.
+    ///
+    /// - Throws: ``SystemdError`` if it cannot be told.
+    public func notify(_ states: [State]) throws(SystemdError) {
+        try address.send(states.map(\.line).joined(separator: "\n"))
+    }
+
+    /// A state of the service.
+    public enum State: Sendable, Hashable {
+        /// The service works from now on.
+        case ready
+        /// The service is ending.
+        case stopping
+        /// A sign of life.
+        case watchdog
+        /// A line for people.
+        case status(String)
+
+        var line: String {
+            switch self {
+            case .ready: "READY=1"
+            case .stopping: "STOPPING=1"
+            case .watchdog: "WATCHDOG=1"
+            case .status(let text): "STATUS=" + text.replacing("\n", with: " ")
+            }
+        }
+    }
+}
+
+/// The address of the Unix datagram socket that notifications go to: a path, or `@` and an abstract name.
+private struct NotificationAddress: Sendable {
+    private let name: String
+    private let bytes: [UInt8]
+
+    /// Reads an address.
+    ///
+    /// - Throws: ``SystemdError`` if it is neither a path nor an abstract name, or too long for a socket.
+    init(_ name: String) throws(SystemdError) {
+        self.name = name
+        let isAbstract = name.hasPrefix("@")
+        guard isAbstract || name.hasPrefix("/") else {
+            throw SystemdError("NOTIFY_SOCKET is \"\(name)\"; only a path or @NAME is known")
+        }
+        // The name of an abstract socket begins with a zero byte, and a path ends with one.
+        bytes = isAbstract ? [0] + name.utf8.dropFirst() : Array(name.utf8) + [0]
+        guard bytes.count <= MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
+            throw SystemdError("NOTIFY_SOCKET is \"\(name)\", which is too long for a Unix socket")
+        }
+    }
+
+    /// Sends one datagram.
+    func send(_ message: String) throws(SystemdError) {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw fault(errno) }
+        defer { close(descriptor) }
+        // A service manager that stands still must not hold up the server.
+        var limit = timeval(tv_sec: 1, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let pathOffset = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
+        let length = socklen_t(pathOffset + bytes.count)
+        let text = Array(message.utf8)
+        let sent = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                sendto(descriptor, text, text.count, 0, generic, length)
+            }
+        }
+        guard sent == text.count else { throw fault(errno) }
+    }
+
+    private func fault(_ number: Int32) -> SystemdError {
+        SystemdError("the service manager at \(name) cannot be told: \(String(cString: strerror(number)))")
+    }
+}
+
+/// A reason why the service manager cannot be told anything, or cannot hand over a socket.
+public struct SystemdError: Error, Equatable, CustomStringConvertible {
+    /// What is wrong and with which variable.
+    public let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Logging
+import PolicyStore
+import Postgres
+
+/// Makes an edit once its impact was shown and, where it must be, approved.
+///
+/// What the edit does is found out in a transaction that is rolled back, so none is open while somebody thinks. The edit
+/// is then made only if the policy is still in the state that was reviewed.
+struct EditApproval {
+    let connection: PostgresConnection
+    let logger: Logger
+    /// What people know the database by.
+    let database: String
+    /// Whether `--yes` was given.
+    let yes: Bool
+    /// Whether somebody has to agree to what is removed or withdrawn, whatever its impact.
+    var asksAboutRemovals = false
+
+    /// How often the impact is found out anew when others edit meanwhile and nobody was asked.
+    private static let mostAttempts = 5
+
+    /// Makes an edit.
+    ///
+    /// - Parameters:
+    ///   - author: Who edits.
+    ///   - body: Changes the rows; called several times.
+    /// - Returns: What changed, nil if nothing did.
+    /// - Throws: an error if consent is missing or the policy changed meanwhile. Nothing is changed then.
+    func make(
+        by author: EditAuthor,
+        _ body: @Sendable (PolicyEditor) throws -> Void
+    ) async throws -> PolicyChange? {
+        let editing = PolicyEditing(connection, logger: logger)
+        var attempt = 1
+        while true {
+            let outcome =
+                asksAboutRemovals && !yes
+                ? try await editing.rehearse(body) : try await editing.editUnlessReviewIsNeeded(by: author, body)
+            let base: PolicyVersion?
+            var reasons: [String] = []
+            if asksAboutRemovals, !yes, let removal = outcome.change.flatMap(Removal.init) {
+                print(removal.text(database: database))
+                reasons.append(removal.reason)
+            }
+            switch outcome {
+            case .unchanged:
+                return nil
+            case .made(let change):
+                return change
+            case .rehearsed(_, let state):
+                base = state
+            case .needsReview(let edit, let before):
+                let impact = try await EditImpact(of: edit, before: before, connection)
+                print(impact.text(on: .standardOutput))
+                if let reason = impact.reasonForConsent { reasons.append(reason) }
+                base = edit.base
+            }
+            let wasAsked = try ApprovalRequirement(
+                reasons: reasons,
+                database: database,
+                yes: yes,
+                canAsk: Terminal.canAsk
+            )
+            .require()
+            do {
+                return try await editing.edit(by: author, onto: base, body)
+            } catch PolicyConflict.changedSinceReview where !wasAsked && attempt < Self.mostAttempts {
+                attempt += 1
+            }
+        }
+    }
+}
+
+/// Whether an edit may be made: at once, after a question, or not without `--yes`.
+enum ApprovalRequirement: Equatable {
+    /// Nobody has to agree, or somebody has.
+    case given
+    /// Somebody must be asked.
+    case question(String)
+    /// Nobody can be asked.
+    case missing(String)
+
+    /// Decides.
+    ///
+    /// - Parameters:
+    ///   - reasons: Why somebody has to agree; empty where nobody has to.
+    ///   - database: What people know the database by.
+    ///   - yes: Whether `--yes` was given.
+    ///   - canAsk: Whether there is a terminal.
+    init(reasons: [String], database: String, yes: Bool, canAsk: Bool) {
+        guard !reasons.isEmpty, !yes else {
+            self = .given
+            return
+        }
+        let reason = reasons.joined(separator: ", and ")
+        if canAsk {
+            self = .question("\(reason.prefix(1).uppercased())\(reason.dropFirst()).\nDo it on \(database.visible())?")
+        } else {
+            self = .missing(
+                "\(reason); nothing was changed on \(database.visible()); repeat it with --yes if it is meant"
+            )
+        }
+    }
+
+    /// Asks if somebody must be asked.
+    ///
+    /// - Returns: Whether somebody was asked.
+    /// - Throws: an error that says that nothing was changed, and why.
+    @discardableResult
+    func require() throws -> Bool {
+        switch self {
+        case .given:
+            return false
+        case .question(let question):
+            guard Terminal.confirms(question) else { throw CommandError("nothing was changed, as you said") }
+            return true
+        case .missing(let error):
+            throw CommandError(error)
+        }
+    }
+}
