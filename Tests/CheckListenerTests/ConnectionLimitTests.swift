@@ -257,28 +257,6 @@ struct ConnectionLimitTests {
         #expect(statistics.openConnections == 0)
     }
 
-    @Test("reads and answers each of many more clients than there are places for, although they all come at once")
-    func answersBursts() async throws {
-        let statistics = ListenerStatistics()
-        let limits = limits {
-            $0.connections = 100
-            $0.connectionsPerAddress = 0
-        }
-        try await Fixture.run(limits: limits, statistics: statistics) { address in
-            let answered = try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<8 {
-                    group.addTask {
-                        try await Self.answered(100, address)
-                    }
-                }
-                return try await group.reduce(0, +)
-            }
-            #expect(answered == 800)
-        }
-        #expect(statistics.refusals(.evicted) > 0)
-        #expect(statistics.refusals(.connections) == 0)
-    }
-
     @Test("ends connections of the address that has most of them first, also if others have been idle for longer")
     func makesRoomByAddress() async throws {
         let statistics = ListenerStatistics()
@@ -287,7 +265,7 @@ struct ConnectionLimitTests {
                 try await other.send(Self.get)
                 #expect(try await other.response()?.status == 200)
                 // More than there is room for, each idle for a shorter time than the one before.
-                #expect(try await Self.answered(12, address, oneByOne: true) == 12)
+                #expect(try await Self.answered(12, address) == 12)
                 try await other.send(Self.get)
                 #expect(try await other.response()?.status == 200)
             }
@@ -295,18 +273,13 @@ struct ConnectionLimitTests {
         #expect(statistics.refusals(.evicted) >= 9)
     }
 
-    /// How many of so many clients are answered that stay; each comes when the one before has asked, or is answered.
-    private static func answered(_ count: Int, _ address: SocketAddress, oneByOne: Bool = false) async throws -> Int {
+    /// How many of so many clients are answered that stay; each comes when the one before is answered.
+    private static func answered(_ count: Int, _ address: SocketAddress) async throws -> Int {
         guard count > 0 else { return 0 }
         return try await RawConnection.with(address) { connection in
             try await connection.send(get)
-            if oneByOne {
-                let response = try await connection.response()
-                return try await answered(count - 1, address, oneByOne: true) + (response?.status == 200 ? 1 : 0)
-            }
-            async let others = answered(count - 1, address)
             let response = try await connection.response()
-            return try await others + (response?.status == 200 ? 1 : 0)
+            return try await answered(count - 1, address) + (response?.status == 200 ? 1 : 0)
         }
     }
 

@@ -108,13 +108,21 @@ struct SlowEvaluator {
         return os >= minOS
     }
 
+    /// A version without its pre-release: an app that calls itself 1.2.0-play may be the release 1.2.0.
+    private func numbers(of version: AppVersion) -> AppVersion {
+        let numbers = version.text.drop { "vV".contains($0) }.prefix { "0123456789.".contains($0) }
+        return AppVersion(String(numbers)) ?? version
+    }
+
     private func hasWayOut(_ rule: Rule, _ client: Client, _ time: Timestamp) -> Bool {
         guard let offer = offer(rule, client, time, isStrict: true), let version = AppVersion(offer.version) else {
             return false
         }
         let build = offer.build.flatMap { AppVersion($0) }
         let isNewerBuild = build.flatMap { build in client.build.map { $0 < build } } ?? false
-        let isAbove = client.version.map { $0 < version || $0 == version && isNewerBuild } ?? isNewerBuild
+        let isAbove =
+            client.version.map { numbers(of: $0) < numbers(of: version) || $0 == version && isNewerBuild }
+            ?? isNewerBuild
         guard isAbove else { return false }
         let target = rule.target.flatMap { AppVersion($0) }
         let wouldMatch =

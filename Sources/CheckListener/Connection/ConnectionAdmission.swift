@@ -170,7 +170,7 @@ final class AdmissionHandler: ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        if let delay = delay(now: .now()) {
+        if let delay = delay(now: context.eventLoop.now) {
             let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
             context.eventLoop.scheduleTask(in: delay) {
                 let (handler, context) = bound.value
