@@ -218,7 +218,7 @@ struct SchemaTests {
         .map { try $0.decode(0, as: String.self) }
         let guide = try String(
             contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-                .appending(path: "../../Sources/VersionGateCommands/VersionGate.docc/AdministrationInSQL.md"),
+                .appending(path: "../../Documentation/AdministrationInSQL.md"),
             encoding: .utf8
         )
         let called = ours.filter { guide.contains("\($0)(") }

@@ -9,7 +9,7 @@ struct AdministrationInSQLTests {
     @Test("has SQL that does what it says, one after the other, and shows what psql answers")
     func runs() async throws {
         let blocks = try MarkdownBlock.all(
-            in: "Sources/VersionGateCommands/VersionGate.docc/AdministrationInSQL.md"
+            in: "Documentation/AdministrationInSQL.md"
         )
         #expect(blocks.count >= 30)
         for (number, block) in blocks.enumerated() where block.language.hasPrefix("sql") {

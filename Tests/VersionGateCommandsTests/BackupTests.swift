@@ -187,7 +187,7 @@ struct BackupTests {
 
     @Test("the commands of the guide to operations back up, restore and swap")
     func followsTheGuide() async throws {
-        let blocks = try MarkdownBlock.all(in: "Sources/VersionGateCommands/VersionGate.docc/Operations.md")
+        let blocks = try MarkdownBlock.all(in: "Documentation/Operations.md")
             .filter { $0.language == "sh" }
         try #require(blocks.count == 2)
         try await withServer { postgres, _ in

@@ -47,7 +47,7 @@ struct CommandLineTests {
     func hasAReference() async throws {
         let page = try await BuiltBinary(environment: [:]).run("command-reference").output
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
-            path: "../../Sources/VersionGateCommands/VersionGate.docc/CommandReference.md"
+            path: "../../Documentation/CommandReference.md"
         )
         let written = try String(contentsOf: file, encoding: .utf8)
         #expect(

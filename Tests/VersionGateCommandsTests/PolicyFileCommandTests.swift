@@ -257,7 +257,7 @@ struct PolicyFileCommandTests {
     func doesWhatIsDocumented() async throws {
         try await PolicyFileFixture.with { fixture in
             let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-                .appending(path: "../../Sources/VersionGateCommands/VersionGate.docc/PolicyFile.md")
+                .appending(path: "../../Documentation/PolicyFile.md")
             let parts = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "```yaml\n")
             let example = try #require(parts.dropFirst().first?.components(separatedBy: "```").first)
             let file = try fixture.write(example)

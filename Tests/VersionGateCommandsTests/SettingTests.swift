@@ -22,7 +22,7 @@ struct SettingTests {
 
     @Test(
         "are in the tables of the documentation as the server has them",
-        arguments: ["README.md", "Sources/VersionGateCommands/VersionGate.docc/Deployment.md"]
+        arguments: ["README.md", "Documentation/Deployment.md"]
     )
     func areDocumented(page: String) throws {
         let settings = page == "README.md" ? Setting.ofServer : Setting.ofClients

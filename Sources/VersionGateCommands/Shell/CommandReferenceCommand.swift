@@ -10,7 +10,7 @@ struct CommandReferenceCommand: AsyncParsableCommand {
         abstract: "Print the help of all commands as a page of the documentation.",
         discussion: """
             Example:
-              versiongate command-reference > Sources/VersionGateCommands/VersionGate.docc/CommandReference.md
+              versiongate command-reference > Documentation/CommandReference.md
             """,
         shouldDisplay: false
     )
