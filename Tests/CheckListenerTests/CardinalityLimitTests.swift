@@ -7,7 +7,7 @@ import Testing
 @testable import CheckListener
 
 @Suite("The places for kinds of clients")
-struct KindAllowanceTests {
+struct CardinalityLimitTests {
     @Test(
         "are never more than there are, leave room for releases and for other apps, whatever order they are taken in"
     )

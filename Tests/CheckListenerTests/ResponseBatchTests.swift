@@ -11,9 +11,9 @@ import UpdatePolicy
 
 @testable import CheckListener
 
-/// What the connections of one event loop do together, on an event loop whose turns the test takes.
-@Suite("A turn of an event loop")
-struct EventLoopTurnTests {
+/// What the connections of one event loop do together, on an event loop that the test runs.
+@Suite("A batch of responses")
+struct ResponseBatchTests {
     /// A clock that says how often it was read, which moves on by a microsecond each time.
     private final class CountingClock: Sendable {
         private let readings = Atomic(0)

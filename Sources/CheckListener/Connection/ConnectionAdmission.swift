@@ -52,7 +52,8 @@ final class ConnectionAdmission: Sendable {
 
     /// How many connections may be accepted in the time that each has for its first request.
     ///
-    /// The longest idle one is ended first, so none is ended before that time is over, on whatever event loop it is.
+    /// The longest idle one is ended first, on an event loop that has its share of them. So a new one has that time,
+    /// unless its address is crowded.
     var maximumInPeriod: Int { max(1, limits.connections / 4) }
 
     /// Whether a new connection may stay; if so it is counted until it is closed.

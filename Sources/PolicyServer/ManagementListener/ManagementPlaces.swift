@@ -4,8 +4,8 @@
 /// Which connections the management listener closes to make room for new ones.
 ///
 /// While all places are taken, the listener accepts nobody, and new connections wait in the kernel in the order in which
-/// they came. A connection that has had its time to send a request gives way to them. So whoever asks for `/live` gets
-/// a place and is read, however many others hold connections and say nothing, or open new ones all the while.
+/// they came. A connection that has had its time to send a request gives way to them. So whoever asks for `/live`, and
+/// finds room among those that wait, is read, however many others hold connections and say nothing.
 struct ManagementPlaces<ID: Hashable> {
     private struct Connection {
         let id: ID
