@@ -142,6 +142,16 @@ let package = Package(
         ),
 
         .executableTarget(name: "EngineBenchmark", dependencies: ["UpdatePolicy"], path: "Benchmarks/Engine"),
+        .executableTarget(
+            name: "ListenerBenchmark",
+            dependencies: [
+                "CheckListener", "UpdatePolicy",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOExtras", package: "swift-nio-extras"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Benchmarks/Listener"
+        ),
 
         .target(
             name: "TestDatabase",

@@ -28,10 +28,9 @@ enum EngineBenchmark {
             let memory = residentMegabytes() - memoryBefore
             let client = try client()
             let time = Timestamp(secondsSince1970: 1_772_366_400)
-            var answer: [UInt8] = []
+            var answer = Answer()
             let cost = nanoseconds {
-                answer.removeAll(keepingCapacity: true)
-                compiled.writeAnswer(for: client, at: time, shape: .standard, into: &answer)
+                compiled.writeAnswer(for: client, at: time, shape: .standard, to: &answer)
             }
             if first == nil { first = cost }
             print(

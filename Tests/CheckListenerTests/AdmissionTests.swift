@@ -31,6 +31,8 @@ struct AdmissionTests {
         let loops = EventLoopTable(eventLoop) { [limits] eventLoop in
             EventLoopContext(
                 eventLoop: eventLoop,
+                policy: CurrentPolicy(),
+                recorder: nil,
                 limits: limits,
                 statistics: ListenerStatistics().makeEventLoopStatistics(),
                 clock: { Timestamp(secondsSince1970: 0) }

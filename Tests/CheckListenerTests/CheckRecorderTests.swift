@@ -46,7 +46,7 @@ struct CheckRecorderTests {
         try recorder.answer(policy, CountedPolicy.client(["bundle": "unknown", "version": "1"]))
         // Rules may name a bundle that no app has.
         try recorder.answer(policy, CountedPolicy.client(["bundle": "unlisted", "version": "1"]))
-        recorder.record(try CountedPolicy.client(["version": "1"]), nil, nil, at: CountedPolicy.noon)
+        recorder.record(try CountedPolicy.client(["version": "1"]), Answer(), nil, at: CountedPolicy.noon)
         let counted = Counted(recorder, at: CountedPolicy.noon)
         #expect(counted.kinds == ["12 other": [3, 1, 0]])
         #expect(counted.rules == ["12 unlisted": [1, 0]])

@@ -18,7 +18,7 @@ struct MemberBoundTests {
 
     private static func fromQuery(_ query: String) throws -> Client {
         var client = Client()
-        try CheckQueryDecoder.read(query[...], into: &client)
+        try CheckQueryDecoder.read(query, into: &client)
         return client
     }
 
@@ -27,7 +27,7 @@ struct MemberBoundTests {
         arguments: ["-", "a-", "A", "1."]
     )
     func longMembers(_ text: String) throws {
-        for member in KnownMember.allCases where member != .bundle {
+        for member in ClientField.allCases where member != .bundle {
             let longest = 16_384 - #"{"bundle":"a","":""}"#.utf8.count - member.name.utf8.count
             let inBody = String(repeating: text, count: longest / text.utf8.count)
             let inQuery = String(inBody.prefix(8_000))

@@ -4,7 +4,6 @@
 import Foundation
 import NIOCore
 import NIOEmbedded
-import NIOHTTP1
 import Synchronization
 import Testing
 import UpdatePolicy
@@ -26,34 +25,17 @@ struct ResponseBatchTests {
         }
     }
 
-    private let eventLoop = EmbeddedEventLoop()
-    private let clock = CountingClock()
-    private let statistics = EventLoopStatistics()
-    private let policy: CurrentPolicy
-    private let context: EventLoopContext
+    private let clock: CountingClock
+    private let listener: EmbeddedListener
 
     init() throws {
-        policy = CurrentPolicy(try ListenerFixture.policy())
-        context = EventLoopContext(
-            eventLoop: eventLoop,
-            limits: ConnectionLimits(),
-            statistics: statistics,
-            clock: { [clock] in clock.read() }
-        )
+        let clock = CountingClock()
+        self.clock = clock
+        listener = try EmbeddedListener(clock: { clock.read() })
     }
 
     private func connect() throws -> EmbeddedChannel {
-        let handler = ConnectionHandler(
-            policy: policy,
-            recorder: nil,
-            limits: ConnectionLimits(),
-            loop: context,
-            limitedClient: nil
-        )
-        let decoder = RequestDecoder(limits: ConnectionLimits(), connection: handler)
-        let channel = EmbeddedChannel(handlers: [ByteToMessageHandler(decoder), handler], loop: eventLoop)
-        try channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 80)).wait()
-        return channel
+        try listener.connect().channel
     }
 
     private func ask(_ channel: EmbeddedChannel, _ body: String = ListenerFixture.payload2013) throws {
@@ -69,7 +51,7 @@ struct ResponseBatchTests {
     }
 
     private var answeredCount: UInt64 {
-        statistics.requests.histograms.values.reduce(0) { $0 + $1.count }
+        listener.statistics.requests.histograms.values.reduce(0) { $0 + $1.count }
     }
 
     @Test("sends the responses of all connections at its end, from one reading of the clock and one for their duration")
@@ -78,7 +60,7 @@ struct ResponseBatchTests {
         for tick in 1...3 {
             for channel in channels { try ask(channel) }
             for channel in channels { #expect(try sent(by: channel).isEmpty) }
-            eventLoop.run()
+            listener.eventLoop.run()
             for channel in channels {
                 let response = try sent(by: channel)
                 #expect(response.hasPrefix("HTTP/1.1 200 OK\r\n"))
@@ -87,7 +69,7 @@ struct ResponseBatchTests {
             #expect(clock.count == 2 * tick)
             #expect(answeredCount == UInt64(5 * tick))
         }
-        let answeredChecks = try #require(statistics.requests.histograms[.answeredCheck])
+        let answeredChecks = try #require(listener.statistics.requests.histograms[.answeredCheck])
         #expect(answeredChecks.sum == 15 * 1_000)
     }
 
@@ -98,7 +80,7 @@ struct ResponseBatchTests {
         let early = try channels.filter { try !sent(by: $0).isEmpty }.count
         #expect(early == 64)
         #expect(answeredCount == 64)
-        eventLoop.run()
+        listener.eventLoop.run()
         let late = try channels.filter { try !sent(by: $0).isEmpty }.count
         #expect(late == 36)
         #expect(answeredCount == 100)
@@ -113,7 +95,7 @@ struct ResponseBatchTests {
         #expect(try sent(by: channel).components(separatedBy: ListenerFixture.answer).count == 71)
         #expect(try sent(by: other).hasSuffix(ListenerFixture.answer))
         #expect(answeredCount == 71)
-        eventLoop.run()
+        listener.eventLoop.run()
     }
 
     @Test("sends the last response before the connection ends")
@@ -123,7 +105,7 @@ struct ResponseBatchTests {
         channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
         #expect(try sent(by: channel).hasSuffix(ListenerFixture.answer))
         #expect(answeredCount == 1)
-        eventLoop.run()
+        listener.eventLoop.run()
     }
 
     @Test("does without a connection that is gone")
@@ -132,7 +114,7 @@ struct ResponseBatchTests {
         try ask(gone)
         try ask(other)
         gone.close(promise: nil)
-        eventLoop.run()
+        listener.eventLoop.run()
         #expect(try sent(by: other).hasSuffix(ListenerFixture.answer))
         #expect(answeredCount == 2)
     }
@@ -143,7 +125,7 @@ struct ResponseBatchTests {
         try ask(channel)
         try ask(channel, #"{"bundle":"com.example.doto","version":"1.2"}"#)
         try ask(channel, "{")
-        eventLoop.run()
+        listener.eventLoop.run()
         let bodies = try sent(by: channel).components(separatedBy: "HTTP/1.1 ").dropFirst()
             .map { $0.components(separatedBy: "\r\n\r\n").last ?? "" }
         #expect(bodies.count == 3)

@@ -4,7 +4,6 @@
 import Foundation
 import NIOCore
 import NIOEmbedded
-import NIOHTTP1
 import Testing
 import UpdatePolicy
 
@@ -15,33 +14,17 @@ import UpdatePolicy
 struct WaitingConnectionTests {
     private static let request = "GET /v1/check?bundle=com.example.doto&version=1.1 HTTP/1.1\r\nHost: a\r\n\r\n"
 
-    private let eventLoop = EmbeddedEventLoop()
-    private let statistics = EventLoopStatistics()
-    private let policy: CurrentPolicy
-    private let context: EventLoopContext
+    private let listener: EmbeddedListener
+    private var eventLoop: EmbeddedEventLoop { listener.eventLoop }
+    private var statistics: EventLoopStatistics { listener.statistics }
 
     init() throws {
-        policy = CurrentPolicy(try ListenerFixture.policy())
-        context = EventLoopContext(
-            eventLoop: eventLoop,
-            limits: ConnectionLimits(),
-            statistics: statistics,
-            clock: { Timestamp(microsecondsSince1970: 1_772_366_400_000_000) }
-        )
+        listener = try EmbeddedListener()
     }
 
     private func connect() throws -> (channel: EmbeddedChannel, handler: ConnectionHandler) {
-        let handler = ConnectionHandler(
-            policy: policy,
-            recorder: nil,
-            limits: ConnectionLimits(),
-            loop: context,
-            limitedClient: nil
-        )
-        let decoder = RequestDecoder(limits: ConnectionLimits(), connection: handler)
-        let channel = EmbeddedChannel(handlers: [ByteToMessageHandler(decoder), handler], loop: eventLoop)
-        try channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 80)).wait()
-        return (channel, handler)
+        let connection = try listener.connect()
+        return (connection.channel, connection.handler)
     }
 
     private func setWritable(_ isWritable: Bool, _ channel: EmbeddedChannel) {
@@ -133,7 +116,7 @@ struct WaitingConnectionTests {
         try channel.writeInbound(ByteBuffer(string: String(repeating: Self.request, count: 100)))
         _ = try channel.finish(acceptAlreadyClosed: true)
         #expect(handler.state.meter.headCount == 0)
-        #expect(handler.decoder == nil)
+        #expect(!handler.hasParser)
     }
 
     // MARK: Idle connections
@@ -153,9 +136,9 @@ struct WaitingConnectionTests {
         idle = [silent] + idle.reversed()
         for next in idle.indices {
             #expect(idle.map(\.channel.isActive) == idle.indices.map { $0 >= next })
-            #expect(context.timeouts.evictLongestIdle(first: { [] }))
+            #expect(listener.context.timeouts.evictLongestIdle(first: { [] }))
         }
-        #expect(!context.timeouts.evictLongestIdle(first: { [] }))
+        #expect(!listener.context.timeouts.evictLongestIdle(first: { [] }))
         #expect(busy.channel.isActive)
         #expect(statistics.refusals[.evicted] == 4)
     }
@@ -183,10 +166,10 @@ struct WaitingConnectionTests {
             eventLoop.advanceTime(by: .seconds(1))
             return try connect()
         }
-        #expect(context.timeouts.evictLongestIdle(first: { [] }))
+        #expect(listener.context.timeouts.evictLongestIdle(first: { [] }))
         eventLoop.advanceTime(by: .seconds(1))
         try all[1].channel.writeInbound(ByteBuffer(string: Self.request))
-        #expect(context.timeouts.evictLongestIdle(first: { [] }))
+        #expect(listener.context.timeouts.evictLongestIdle(first: { [] }))
         #expect(all.map(\.channel.isActive) == [false, true, false, true])
         _ = try answers("200", on: all[1].channel)
     }

@@ -25,12 +25,13 @@ extension Answer {
             ]
         }
         for shape in [AnswerShape.standard, .legacy] {
-            var bytes: [UInt8] = []
-            let summary = policy.writeAnswer(for: client, at: time, shape: shape, into: &bytes)
-            let document = String(decoding: bytes, as: UTF8.self)
-            guard try Self.messages(in: bytes, shape) == messages else { throw AnswerBytesError(document: document) }
-            guard summary.sent.map({ UTF8Text(policy.ruleKey(at: $0.place)) }) == messages.map(\.first),
-                summary.sent.map({ $0.lockout ? "true" : "false" }) == messages.map(\.last)
+            let answer = policy.answer(to: client, at: time, shape: shape)
+            let document = String(decoding: answer.body, as: UTF8.self)
+            guard try Self.messages(in: answer.body, shape) == messages else {
+                throw AnswerBytesError(document: document)
+            }
+            guard answer.sent.map({ UTF8Text(policy.key(of: $0.id)) }) == messages.map(\.first),
+                answer.sent.map({ $0.lockout ? "true" : "false" }) == messages.map(\.last)
             else { throw AnswerBytesError(document: document) }
         }
     }

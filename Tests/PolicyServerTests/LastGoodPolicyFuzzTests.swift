@@ -42,14 +42,8 @@ struct LastGoodPolicyFuzzTests {
                 try client.set("platform", to: .text("ios"))
                 try client.set("os", to: .text("17"))
                 try client.set("install", to: .text("an install"))
-                var answer: [UInt8] = []
-                policy.writeAnswer(
-                    for: client,
-                    at: Timestamp(microsecondsSince1970: 1_772_366_400_000_000),
-                    shape: .standard,
-                    into: &answer
-                )
-                _ = try JSONSerialization.jsonObject(with: Data(answer))
+                let answer = policy.answer(to: client, at: Timestamp(microsecondsSince1970: 1_772_366_400_000_000))
+                _ = try JSONSerialization.jsonObject(with: Data(answer.body))
             }
             return true
         }

@@ -71,8 +71,6 @@ extension Client {
 extension CheckRecorder {
     /// Answers a check and counts it, as the handler of a connection does.
     package func answer(_ policy: CompiledPolicy, _ client: Client, at time: Timestamp = CountedPolicy.noon) throws {
-        var bytes: [UInt8] = []
-        let summary = policy.writeAnswer(for: client, at: time, shape: .standard, into: &bytes)
-        record(client, summary, policy, at: time)
+        record(client, policy.answer(to: client, at: time), policy, at: time)
     }
 }

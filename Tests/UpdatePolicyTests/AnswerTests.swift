@@ -7,11 +7,9 @@ import UpdatePolicy
 
 @Suite("The bytes of an answer")
 struct AnswerTests {
-    private func answer(_ policy: CompiledPolicy, _ client: Client, _ shape: AnswerShape) -> (String, AnswerSummary) {
-        var bytes: [UInt8] = Array("before".utf8)
-        let summary = policy.writeAnswer(for: client, at: TestPolicy.noon, shape: shape, into: &bytes)
-        #expect(bytes.starts(with: "before".utf8))
-        return (String(decoding: bytes.dropFirst(6), as: UTF8.self), summary)
+    private func answer(_ policy: CompiledPolicy, _ client: Client, _ shape: AnswerShape) -> (String, Answer) {
+        let answer = policy.answer(to: client, at: TestPolicy.noon, shape: shape)
+        return (String(decoding: answer.body, as: UTF8.self), answer)
     }
 
     @Test("No match is an empty list, or an empty object in the shape of 2013")
@@ -53,14 +51,14 @@ struct AnswerTests {
         let policy = try TestPolicy.policy([every, TestPolicy.rule("own") { $0.text = text }])
         let (json, _) = answer(policy, try TestPolicy.client(), .standard)
         #expect(json.contains(#"\u0000\u0001\b\t\n\u000b\f\r\u001f \"\\/<>&'"#))
-        struct Answer: Decodable {
+        struct Document: Decodable {
             struct Message: Decodable {
                 let id: String
                 let text: String
             }
             let messages: [Message]
         }
-        let decoded = try JSONDecoder().decode(Answer.self, from: Data(json.utf8))
+        let decoded = try JSONDecoder().decode(Document.self, from: Data(json.utf8))
         let expected = text.replacingOccurrences(of: "{app}", with: "Doto")
         #expect(decoded.messages.map(\.id) == ["every", "own"])
         #expect(decoded.messages.allSatisfy { UTF8Text($0.text) == UTF8Text(expected) })

@@ -39,10 +39,10 @@ struct ClientTests {
 
     @Test(
         "A known member of a wrong type is refused by its name",
-        arguments: KnownMember.allCases,
+        arguments: ClientField.allCases,
         [MemberValue.number("7"), .boolean(true), .composite]
     )
-    func wrongType(_ member: KnownMember, _ value: MemberValue) {
+    func wrongType(_ member: ClientField, _ value: MemberValue) {
         let takesNumbers = [.version, .build, .os].contains(member)
         var client = Client()
         do throws(ClientError) {

@@ -79,10 +79,10 @@ struct IndexPropertyTests {
                     let client = try generator.client()
                     let time = generator.time()
                     #expect(updated.explain(client, at: time) == whole.explain(client, at: time), "seed \(seed)")
-                    var bytes: [[UInt8]] = [[], []]
-                    updated.writeAnswer(for: client, at: time, shape: .standard, into: &bytes[0])
-                    whole.writeAnswer(for: client, at: time, shape: .standard, into: &bytes[1])
-                    #expect(bytes[0] == bytes[1], "seed \(seed)")
+                    #expect(
+                        updated.answer(to: client, at: time).body == whole.answer(to: client, at: time).body,
+                        "seed \(seed)"
+                    )
                 }
             }
         }
@@ -96,9 +96,8 @@ struct IndexPropertyTests {
         _ sent: [SlowEvaluator.Sent],
         _ seed: UInt64
     ) {
-        var bytes: [UInt8] = []
-        let summary = policy.writeAnswer(for: client, at: time, shape: .standard, into: &bytes)
-        let written = summary.sent.map { SlowEvaluator.Sent(key: policy.ruleKey(at: $0.place), lockout: $0.lockout) }
+        let answer = policy.answer(to: client, at: time)
+        let written = answer.sent.map { SlowEvaluator.Sent(key: policy.key(of: $0.id), lockout: $0.lockout) }
         #expect(written == sent, "seed \(seed)")
         let explained = policy.explain(client, at: time).compactMap { explanation -> SlowEvaluator.Sent? in
             guard explanation.outcome == .sent || explanation.outcome == .sentWithoutLockout else { return nil }

@@ -133,9 +133,8 @@ struct SemanticCaseTests {
         ])
         let client = try TestPolicy.client(["language": language, "region": "de_DE"])
         #expect(policy.messages(for: client, at: TestPolicy.noon).map(\.title) == [title])
-        var bytes: [UInt8] = []
-        policy.writeAnswer(for: client, at: TestPolicy.noon, shape: .standard, into: &bytes)
-        #expect(String(decoding: bytes, as: UTF8.self).contains(#""title":"\#(title)""#))
+        let answer = policy.answer(to: client, at: TestPolicy.noon)
+        #expect(String(decoding: answer.body, as: UTF8.self).contains(#""title":"\#(title)""#))
     }
 
     @Test("Messages come by position, then key, and none follows a final one that was sent")

@@ -53,10 +53,9 @@ extension CompiledPolicy {
         let messages = messages(for: client, at: time)
         let explained = explain(client, at: time).filter { $0.outcome == .sent || $0.outcome == .sentWithoutLockout }
         #expect(explained.map(\.key) == messages.map(\.id))
-        var bytes: [UInt8] = []
-        let summary = writeAnswer(for: client, at: time, shape: .standard, into: &bytes)
-        #expect(summary.sent.map { ruleKey(at: $0.place) } == messages.map(\.id))
-        #expect(summary.sent.map(\.lockout) == messages.map(\.lockout))
+        let answer = answer(to: client, at: time)
+        #expect(answer.sent.map { key(of: $0.id) } == messages.map(\.id))
+        #expect(answer.sent.map(\.lockout) == messages.map(\.lockout))
         return messages.map { $0.id + ($0.lockout ? "!" : "") }
     }
 }

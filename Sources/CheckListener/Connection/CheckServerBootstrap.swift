@@ -61,9 +61,11 @@ package struct CheckServerBootstrap {
     }
 
     private func bootstrap(_ quiescing: ServerQuiescingHelper) -> ServerBootstrap {
-        let loops = EventLoopTable(eventLoopGroup) { [limits, statistics, clock] eventLoop in
+        let loops = EventLoopTable(eventLoopGroup) { [policy, recorders, limits, statistics, clock] eventLoop in
             EventLoopContext(
                 eventLoop: eventLoop,
+                policy: policy,
+                recorder: recorders?[eventLoop],
                 limits: limits,
                 statistics: statistics.makeEventLoopStatistics(),
                 clock: clock
@@ -111,23 +113,20 @@ package struct CheckServerBootstrap {
         _ admission: ConnectionAdmission
     ) -> @Sendable (any Channel) -> EventLoopFuture<Void> {
         let limiter = rateLimit.map { RateLimiter($0, proxies: trustedProxies) }
-        return { [policy, recorders, limits, tls] channel in
+        return { [tls] channel in
             channel.eventLoop.makeCompletedFuture {
                 let handler = ConnectionHandler(
-                    policy: policy,
-                    recorder: recorders?[channel.eventLoop],
-                    limits: limits,
                     loop: loops[channel.eventLoop],
                     limitedClient: limiter.flatMap { limiter in
                         IPAddress(channel.remoteAddress).map { LimitedClient(peer: $0, limiter: limiter) }
-                    }
+                    },
+                    isEncrypted: tls != nil
                 )
                 handler.block = admission.limitedBlock(of: channel)
                 let pipeline = channel.pipeline.syncOperations
                 if let tls {
                     try pipeline.addHandler(NIOSSLServerHandler(context: tls.value.context))
                 }
-                try pipeline.addHandler(ByteToMessageHandler(RequestDecoder(limits: limits, connection: handler)))
                 try pipeline.addHandler(handler)
             }
         }

@@ -10,8 +10,12 @@ import NIOTLS
 ///
 /// It never awaits: a check is answered from the policy in memory within the event loop's tick that completed the
 /// request, so responses leave in the order of the requests, pipelined or not.
+///
+/// It is the only handler of the connection, or the first behind TLS, as long as requests are plain ones. The first that
+/// is not brings the parser, which reads everything from then on.
 final class ConnectionHandler: ChannelInboundHandler {
-    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     /// How long an idle connection stays open during shutdown, so that a request already sent is answered.
@@ -28,46 +32,107 @@ final class ConnectionHandler: ChannelInboundHandler {
     var slot: Int?
     /// The address block that the connection counts for; nil when its address is not limited.
     var block: AddressBlock?
-    /// The parser of this connection; it refers to this handler, until the connection is gone.
-    var decoder: RequestDecoder?
 
     private let loop: EventLoopContext
     private let limitedClient: LimitedClient?
-    private var responder: CheckResponder
+    private let isEncrypted: Bool
     private var context: ChannelHandlerContext?
-    private var hasUnflushedWrites = false
+    /// The parser; it refers to this handler, until the connection is gone. nil while all requests were plain.
+    private var decoder: RequestDecoder?
+    /// Where in the batch the responses are that were not sent yet.
+    private var unsent: Range<Int>?
+    private var sender = SocketSender()
 
     /// Creates the handler of one connection.
     ///
     /// - Parameters:
-    ///   - policy: What answers.
-    ///   - recorder: Counts the checks; nil: they are not counted.
-    ///   - limits: What the connection may take.
     ///   - loop: What the connections of the same event loop share.
     ///   - limitedClient: Who is held to a rate; nil when nobody is.
-    init(
-        policy: CurrentPolicy,
-        recorder: CheckRecorder?,
-        limits: ConnectionLimits,
-        loop: EventLoopContext,
-        limitedClient: LimitedClient?
-    ) {
+    ///   - isEncrypted: Whether TLS stands between this handler and the socket.
+    init(loop: EventLoopContext, limitedClient: LimitedClient?, isEncrypted: Bool) {
         self.loop = loop
         self.limitedClient = limitedClient
-        responder = CheckResponder(policy: policy, recorder: recorder, loop: loop)
-        state = ConnectionState(limits: limits)
+        self.isEncrypted = isEncrypted
+        state = ConnectionState(limits: loop.limits)
         deadline = loop.timeouts.deadline(for: state.phase)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        if !isEncrypted { sender = SocketSender(context) }
         loop.timeouts.add(self)
     }
 
+    func channelInactive(context: ChannelHandlerContext) {
+        sender.close()
+        context.fireChannelInactive()
+    }
+
     func handlerRemoved(context: ChannelHandlerContext) {
+        sender.close()
         loop.timeouts.remove(self)
         self.context = nil
         decoder = nil
+    }
+
+    // MARK: Plain requests
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard decoder == nil else { return context.fireChannelRead(data) }
+        var bytes = unwrapInboundIn(data)
+        let answered = bytes.withUnsafeReadableBytes { answerPlainRequests($0) }
+        guard answered < bytes.readableBytes else { return }
+        guard state.acceptsRequests else { return didDiscard(bytes.readableBytes - answered) }
+        bytes.moveReaderIndex(forwardBy: answered)
+        addParser()
+        context.fireChannelRead(wrapInboundOut(bytes))
+    }
+
+    /// Answers the plain requests that some bytes begin with.
+    ///
+    /// - Returns: How many bytes they have.
+    private func answerPlainRequests(_ bytes: UnsafeRawBufferPointer) -> Int {
+        var position = 0
+        while position < bytes.count, state.acceptsPlainRequests {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[position...])
+            guard let request = ExpressRequest(rest, limits: loop.limits) else { break }
+            switch state.received(request, rateFault: rateFault(of: request, in: rest)) {
+            case .answer(let connection):
+                noteEnteredPhase()
+                write { loop.batch.answer(request, in: rest, connection: connection) }
+                if connection == .close { endOutput() }
+            case .refuse(let refusal):
+                perform(.refuse(refusal))
+            }
+            position += request.length
+        }
+        return position
+    }
+
+    private func rateFault(of request: ExpressRequest, in bytes: UnsafeRawBufferPointer) -> RequestFault? {
+        guard let limitedClient else { return nil }
+        return limitedClient.refusal(
+            forwardedFor: request.forwardedFor.map { [String(decoding: bytes[$0], as: UTF8.self)] } ?? []
+        )
+    }
+
+    /// Whether the parser reads what arrives.
+    var hasParser: Bool { decoder != nil }
+
+    /// Lets the parser read what arrives from now on.
+    func addParser() {
+        guard let context else { return }
+        let decoder = RequestDecoder(limits: loop.limits, connection: self)
+        self.decoder = decoder
+        do {
+            try context.pipeline.syncOperations.addHandlers(
+                [ByteToMessageHandler(decoder), ParsedRequestHandler(self)],
+                position: .after(self)
+            )
+        } catch {
+            // The connection has just been closed.
+            context.close(promise: nil)
+        }
     }
 
     // MARK: What the decoder tells
@@ -93,16 +158,15 @@ final class ConnectionHandler: ChannelInboundHandler {
         perform(state.heldTooMuch())
     }
 
-    // MARK: What the channel tells
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        perform(state.received(unwrapInboundIn(data), rateLimit: { rateFault(of: $0) }))
+    /// A part of a request was parsed.
+    func didParse(_ part: HTTPServerRequestPart) {
+        perform(state.received(part, rateLimit: { rateFault(of: $0) }))
     }
 
+    // MARK: What the channel tells
+
     func channelReadComplete(context: ChannelHandlerContext) {
-        if hasUnflushedWrites {
-            loop.batch.flushAtEnd(self)
-        }
+        loop.batch.endIfFull()
         context.fireChannelReadComplete()
     }
 
@@ -114,8 +178,13 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        failed(error)
+    }
+
+    /// Nothing more can be read.
+    func failed(_ error: any Error) {
         var failure = ConnectionFailure(error)
-        if case .request = failure, !context.channel.isActive { failure = .connection }
+        if case .request = failure, context?.channel.isActive != true { failure = .connection }
         perform(state.failed(failure))
     }
 
@@ -125,11 +194,16 @@ final class ConnectionHandler: ChannelInboundHandler {
             beginShutdown(context.eventLoop)
         case TLSUserEvent.handshakeCompleted:
             state.handshakeCompleted()
-        case ChannelEvent.inputClosed:
-            perform(state.inputClosed(hasUnparsedBytes: hasUnparsedBytes))
+        case ChannelEvent.inputClosed where decoder == nil:
+            inputClosed()
         default:
             context.fireUserInboundEventTriggered(event)
         }
+    }
+
+    /// The client has sent all it will send, and the parser has seen that.
+    func inputClosed() {
+        perform(state.inputClosed(hasUnparsedBytes: hasUnparsedBytes))
     }
 
     private func beginShutdown(_ eventLoop: any EventLoop) {
@@ -154,10 +228,10 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     /// Sends what is written and was not sent yet.
     func flush() {
-        guard hasUnflushedWrites, let context else { return }
-        hasUnflushedWrites = false
+        guard let unsent, let context else { return }
+        self.unsent = nil
         loop.batch.recordAnswered()
-        context.flush()
+        sender.send(loop.batch[unsent], through: context)
     }
 
     // MARK: Actions
@@ -168,17 +242,13 @@ final class ConnectionHandler: ChannelInboundHandler {
         case .none:
             break
         case .sendContinue:
-            write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))
+            write { loop.batch.writeContinue() }
         case .answer(let request, let connection):
-            let response = responder.response(to: request, connection: connection, at: loop.batch.time)
-            count(request.kind, request.framing.method, response.status)
-            write(response.bytes)
+            write { loop.batch.answer(request, connection: connection) }
             if connection == .close { endOutput() }
         case .refuse(let refusal):
             if let reason = refusal.reason { loop.statistics.refusals.increment(reason) }
-            let response = responder.response(to: refusal, at: loop.batch.time)
-            count(refusal.route, refusal.method, response.status)
-            write(response.bytes)
+            write { loop.batch.refuse(refusal) }
             if refusal.endsOutput { endOutput() }
         case .flush:
             flush()
@@ -218,13 +288,20 @@ final class ConnectionHandler: ChannelInboundHandler {
         limitedClient?.refusal(of: head)
     }
 
-    private func count(_ route: RequestKind.Route, _ method: RequestKind.Method, _ status: HTTPResponseStatus) {
-        loop.batch.count(RequestKind(route: route, method: method, status: UInt16(truncatingIfNeeded: status.code)))
-    }
-
-    private func write(_ bytes: ByteBuffer) {
-        hasUnflushedWrites = true
-        context?.write(wrapOutboundOut(bytes), promise: nil)
+    /// Calls `body`, which writes a response into the batch.
+    private func write(_ body: () -> Void) {
+        let start = loop.batch.position
+        body()
+        guard let context else { return }
+        let end = loop.batch.position
+        if let unsent, unsent.upperBound == start {
+            self.unsent = unsent.lowerBound..<end
+        } else {
+            // Another connection has written in between.
+            if let unsent { sender.send(loop.batch[unsent], through: context) } else { loop.batch.flushAtEnd(self) }
+            unsent = start..<end
+        }
+        if let unsent, unsent.count > loop.limits.bufferedBytes { flush() }
     }
 
     private func endOutput() {

@@ -31,6 +31,14 @@ struct ConnectionState {
         case flushAndClose(RefusalReason?)
     }
 
+    /// What the handler of the connection does with a plain request.
+    enum PlainAction {
+        /// Answers it; ends the output after it where the response closes the connection.
+        case answer(ResponseWriter.ConnectionHeader)
+        /// Answers with a problem.
+        case refuse(Refusal)
+    }
+
     /// A request that is refused.
     struct Refusal {
         /// How it is answered.
@@ -138,6 +146,11 @@ struct ConnectionState {
         return phase
     }
 
+    /// Whether a plain request that arrives now is answered at once.
+    var acceptsPlainRequests: Bool {
+        if case .idle = position { !isHoldingRequests } else { false }
+    }
+
     private var hasHeldRequests: Bool { !heldParts.isEmpty || heldFailure != nil }
 
     // MARK: Bytes and requests
@@ -170,6 +183,27 @@ struct ConnectionState {
     /// The client leaves its responses unread and has sent more than is held.
     mutating func heldTooMuch() -> Action {
         close(.unreadTimeout)
+    }
+
+    /// A plain request has arrived, while ``acceptsPlainRequests``.
+    ///
+    /// - Parameter rateFault: The fault if its client asks too often.
+    mutating func received(_ request: ExpressRequest, rateFault: RequestFault?) -> PlainAction {
+        requestCount += 1
+        rateRefusals = rateFault == nil ? 0 : rateRefusals + 1
+        enter(.idle)
+        let connection = connectionHeader(isKeepAlive: true, isHTTP11: true)
+        if connection == .close { stopAccepting(entering: .lingering) }
+        guard let rateFault else { return .answer(connection) }
+        return .refuse(
+            Refusal(
+                fault: rateFault,
+                route: request.kind,
+                method: request.method,
+                connection: connection,
+                endsOutput: connection == .close
+            )
+        )
     }
 
     /// A part of a request was parsed.
@@ -464,11 +498,15 @@ struct ConnectionState {
     }
 
     private func connectionHeader(for framing: RequestFraming) -> ResponseWriter.ConnectionHeader {
-        if isShuttingDown || !framing.isKeepAlive || requestCount >= maximumRequests
+        connectionHeader(isKeepAlive: framing.isKeepAlive, isHTTP11: framing.isHTTP11)
+    }
+
+    private func connectionHeader(isKeepAlive: Bool, isHTTP11: Bool) -> ResponseWriter.ConnectionHeader {
+        if isShuttingDown || !isKeepAlive || requestCount >= maximumRequests
             || rateRefusals >= Self.maximumRateRefusals
         {
             return .close
         }
-        return framing.isHTTP11 ? .implied : .keepAlive
+        return isHTTP11 ? .implied : .keepAlive
     }
 }

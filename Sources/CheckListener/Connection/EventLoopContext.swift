@@ -6,33 +6,42 @@ import UpdatePolicy
 
 /// What the connections of one event loop share; it is used on that event loop alone.
 final class EventLoopContext {
+    /// What a connection may take.
+    let limits: ConnectionLimits
     /// What is counted on this event loop.
     let statistics: EventLoopStatistics
     /// Ends the connections that wait for too long.
     let timeouts: ConnectionTimeouts
     /// The responses that are sent together.
     let batch: ResponseBatch
-    /// Writes the responses of all connections.
-    var writer = ResponseWriter()
-    /// A buffer for the body of the answer that is being written.
-    var body: [UInt8] = []
 
     /// Creates the context of an event loop.
     ///
     /// - Parameters:
     ///   - eventLoop: The event loop.
-    ///   - limits: How long a connection may wait.
+    ///   - policy: What answers.
+    ///   - recorder: Counts the checks; nil: they are not counted.
+    ///   - limits: What a connection may take.
     ///   - statistics: What is counted on the event loop.
     ///   - clock: The time of a check.
     init(
         eventLoop: any EventLoop,
+        policy: CurrentPolicy,
+        recorder: CheckRecorder?,
         limits: ConnectionLimits,
         statistics: EventLoopStatistics,
         clock: @escaping @Sendable () -> Timestamp
     ) {
+        self.limits = limits
         self.statistics = statistics
         timeouts = ConnectionTimeouts(eventLoop: eventLoop, limits: limits)
-        batch = ResponseBatch(eventLoop: eventLoop, clock: clock, recorder: statistics.requests)
+        batch = ResponseBatch(
+            eventLoop: eventLoop,
+            policy: policy,
+            responder: CheckResponder(recorder: recorder, statistics: statistics),
+            recorder: statistics.requests,
+            clock: clock
+        )
     }
 }
 

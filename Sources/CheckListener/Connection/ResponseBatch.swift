@@ -2,17 +2,23 @@
 // Copyright the versiongate authors
 
 import NIOCore
+import NIOHTTP1
 import UpdatePolicy
 
 /// The responses that are written in one tick of an event loop, and sent together at its end.
 ///
 /// A response that is sent wakes the client. Sent one by one, each before the next request is read, responses cost a
-/// twelfth more of the server's time than sent together. All checks of a batch share one reading of the clock.
+/// twelfth more of the server's time than sent together. All checks of a batch share one reading of the clock, and are
+/// answered by one policy.
 final class ResponseBatch {
     private let eventLoop: any EventLoop
+    private let currentPolicy: CurrentPolicy
     private let clock: @Sendable () -> Timestamp
     private let recorder: RequestRecorder
+    private var responder: CheckResponder
+    private var output = OutputBuffer()
     private var start: Timestamp?
+    private var policy: CompiledPolicy?
     private var isEndScheduled = false
     private var answered: [RequestKind] = []
     private var unflushed: [ConnectionHandler] = []
@@ -25,36 +31,107 @@ final class ResponseBatch {
     ///
     /// - Parameters:
     ///   - eventLoop: The event loop.
-    ///   - clock: The time of a check.
+    ///   - policy: What answers.
+    ///   - responder: Writes the responses.
     ///   - recorder: Counts the requests that are answered.
-    init(eventLoop: any EventLoop, clock: @escaping @Sendable () -> Timestamp, recorder: RequestRecorder) {
+    ///   - clock: The time of a check.
+    init(
+        eventLoop: any EventLoop,
+        policy: CurrentPolicy,
+        responder: consuming CheckResponder,
+        recorder: RequestRecorder,
+        clock: @escaping @Sendable () -> Timestamp
+    ) {
         self.eventLoop = eventLoop
-        self.clock = clock
+        currentPolicy = policy
+        self.responder = responder
         self.recorder = recorder
+        self.clock = clock
+    }
+
+    // MARK: Writing
+
+    /// Where the next response begins.
+    var position: Int { output.count }
+
+    /// The bytes of responses, which stay where they are until more is written.
+    subscript(range: Range<Int>) -> UnsafeRawBufferPointer { output[range] }
+
+    /// Writes `100 Continue`.
+    func writeContinue() {
+        output.append("HTTP/1.1 100 Continue\r\n\r\n")
+    }
+
+    /// Answers a request that the parser read.
+    func answer(_ request: borrowing CheckRequest, connection: ResponseWriter.ConnectionHeader) {
+        let now = time
+        let status = responder.respond(
+            to: request,
+            connection: connection,
+            policy: policy,
+            now: now,
+            output: &output
+        )
+        count(request.kind, request.framing.method, status)
+    }
+
+    /// Answers a plain request.
+    func answer(
+        _ request: ExpressRequest,
+        in bytes: UnsafeRawBufferPointer,
+        connection: ResponseWriter.ConnectionHeader
+    ) {
+        let now = time
+        let status = responder.respond(
+            to: request,
+            in: bytes,
+            connection: connection,
+            policy: policy,
+            now: now,
+            output: &output
+        )
+        count(request.kind, request.method, status)
+    }
+
+    /// Refuses a request.
+    func refuse(_ refusal: ConnectionState.Refusal) {
+        let now = time
+        let status = responder.respond(
+            with: refusal.fault,
+            connection: refusal.connection,
+            omitsBody: refusal.omitsBody,
+            now: now,
+            output: &output
+        )
+        count(refusal.route, refusal.method, status)
     }
 
     /// The time of what is answered in this batch.
-    var time: Timestamp {
+    private var time: Timestamp {
         if let start { return start }
         let now = clock()
         start = now
+        policy = currentPolicy.value
         scheduleEnd()
         return now
     }
 
     /// Counts a request that was answered, at the latest before its response is sent.
-    func count(_ kind: RequestKind) {
-        answered.append(kind)
+    private func count(_ route: RequestKind.Route, _ method: RequestKind.Method, _ status: HTTPResponseStatus) {
+        answered.append(RequestKind(route: route, method: method, status: UInt16(truncatingIfNeeded: status.code)))
     }
+
+    // MARK: Sending
 
     /// Lets a connection send what it wrote at the end of the batch.
     func flushAtEnd(_ connection: ConnectionHandler) {
         unflushed.append(connection)
-        if answered.count >= Self.maximumResponses {
-            end()
-        } else {
-            scheduleEnd()
-        }
+        scheduleEnd()
+    }
+
+    /// Ends the batch if it has as many responses as there may be.
+    func endIfFull() {
+        if answered.count >= Self.maximumResponses { end() }
     }
 
     /// Takes the requests that were answered until now into the metrics.
@@ -77,10 +154,12 @@ final class ResponseBatch {
     private func end() {
         recordAnswered()
         start = nil
+        policy = nil
         // Sending can make a connection answer what it held back, and so begin another batch.
         guard flushing.isEmpty else { return scheduleEnd() }
         swap(&unflushed, &flushing)
         for connection in flushing { connection.flush() }
         flushing.removeAll(keepingCapacity: true)
+        if unflushed.isEmpty { output.clear() }
     }
 }

@@ -56,8 +56,14 @@ struct LimitedClient {
 
     /// Counts a request; 429 when its client has asked too often.
     func refusal(of head: HTTPRequestHead) -> RequestFault? {
-        let client =
-            isProxy ? limiter.proxies.client(peer: peer, forwardedFor: head.headers["x-forwarded-for"]) : peer
+        refusal(forwardedFor: head.headers["x-forwarded-for"])
+    }
+
+    /// Counts a request; 429 when its client has asked too often.
+    ///
+    /// - Parameter forwardedFor: The values of `X-Forwarded-For`, which count where the peer is a trusted proxy.
+    func refusal(forwardedFor: @autoclosure () -> [String]) -> RequestFault? {
+        let client = isProxy ? limiter.proxies.client(peer: peer, forwardedFor: forwardedFor()) : peer
         guard let seconds = limiter.take(AddressBlock(client)) else { return nil }
         return RequestFault(
             .tooManyRequests,

@@ -67,12 +67,12 @@ package final class CheckRecorder: Sendable {
     ///
     /// - Parameters:
     ///   - client: Who asked.
-    ///   - answer: What it was sent; nil when there was no policy yet.
-    ///   - policy: What answered.
+    ///   - answer: What it was sent.
+    ///   - policy: What answered; nil when there was no policy yet.
     ///   - now: The time of the check.
     package func record(
         _ client: borrowing Client,
-        _ answer: AnswerSummary?,
+        _ answer: borrowing Answer,
         _ policy: CompiledPolicy?,
         at now: Timestamp
     ) {
@@ -82,8 +82,8 @@ package final class CheckRecorder: Sendable {
             let lockouts = count(answer, policy, in: &state)
             state.totals.recorded &+= 1
             if client.hasUnreadableVersion { state.totals.unreadableVersion &+= 1 }
-            let counts = (messages: answer?.sent.isEmpty == false ? 1 : 0, lockouts: lockouts > 0 ? 1 : 0)
-            if let bundle = answer?.bundle {
+            let counts = (messages: answer.sent.isEmpty ? 0 : 1, lockouts: lockouts > 0 ? 1 : 0)
+            if let bundle = answer.bundle {
                 let length = client.writeKind(ofApp: bundle, into: &state.scratch)
                 let known = state.known
                 let isCounted = state.scratch.withUnsafeBytes { scratch in
@@ -136,13 +136,13 @@ package final class CheckRecorder: Sendable {
     ///
     /// - Returns: How many of them lock the client out.
     @inline(__always)
-    private func count(_ answer: AnswerSummary?, _ policy: CompiledPolicy?, in state: inout State) -> Int {
-        guard let answer, let policy else { return 0 }
+    private func count(_ answer: borrowing Answer, _ policy: CompiledPolicy?, in state: inout State) -> Int {
+        guard let policy else { return 0 }
         var lockouts = 0
         for sent in answer.sent {
             let lockout = sent.lockout ? 1 : 0
             lockouts &+= lockout
-            guard let index = state.current.indexOfRule(at: sent.place, in: policy) else { continue }
+            guard let index = state.current.indexOfRule(sent.id, in: policy) else { continue }
             state.current.rules.count(at: index) { counts in
                 counts.sent &+= 1
                 counts.lockouts &+= lockout

@@ -23,11 +23,11 @@ package struct HourlyCounts: Sendable {
 
     /// The index of a rule in the table of rules.
     @inline(__always)
-    mutating func indexOfRule(at place: RulePlace, in policy: CompiledPolicy) -> Int? {
-        if let index = ruleIndexes.index(at: place, in: policy) { return index }
-        var key = policy.ruleKey(at: place)
+    mutating func indexOfRule(_ rule: RuleID, in policy: CompiledPolicy) -> Int? {
+        if let index = ruleIndexes.index(of: rule, in: policy) { return index }
+        var key = policy.key(of: rule)
         let index = key.withUTF8 { rules.index(of: UnsafeRawBufferPointer($0), mayInsert: { true }) }
-        if let index { ruleIndexes.set(index, at: place, in: policy) }
+        if let index { ruleIndexes.set(index, of: rule, in: policy) }
         return index
     }
 
@@ -69,32 +69,32 @@ package struct SentCounts: Sendable, Equatable {
     package internal(set) var lockouts = 0
 }
 
-/// Where the rules of one policy are in a table of counts, found by where they are in the policy.
+/// The indexes of the rules of one policy in a table of counts.
 ///
 /// So a rule's key is looked up once after each change of the policy, and not for each message.
 private struct RuleIndexCache: Sendable {
     private var policy: UInt64?
-    /// By the number of the app, after those for every app, and by the number of the rule; -1 where it is not known.
+    /// By the index of the app, after those for every app, and by the index of the rule; -1 where it is not known.
     private var indexes: [[Int32]] = []
 
     /// The index of a rule; nil where it has not been set for this policy.
     @inline(__always)
-    func index(at place: RulePlace, in policy: CompiledPolicy) -> Int? {
-        let group = Int(place.app) &+ 1
-        let rule = Int(place.number)
+    func index(of id: RuleID, in policy: CompiledPolicy) -> Int? {
+        let group = Int(id.app) &+ 1
+        let rule = Int(id.index)
         guard self.policy == policy.serialNumber, group < indexes.count, rule < indexes[group].count else { return nil }
         let index = Int(indexes[group][rule])
         return index < 0 ? nil : index
     }
 
     /// Sets the index of a rule, and forgets those of other policies.
-    mutating func set(_ index: Int, at place: RulePlace, in policy: CompiledPolicy) {
+    mutating func set(_ index: Int, of id: RuleID, in policy: CompiledPolicy) {
         if self.policy != policy.serialNumber {
             self.policy = policy.serialNumber
             indexes = []
         }
-        let group = Int(place.app) + 1
-        let rule = Int(place.number)
+        let group = Int(id.app) + 1
+        let rule = Int(id.index)
         if group >= indexes.count { indexes += [[Int32]](repeating: [], count: group + 1 - indexes.count) }
         let missing = rule + 1 - indexes[group].count
         if missing > 0 { indexes[group] += [Int32](repeating: -1, count: missing) }

@@ -4,30 +4,31 @@
 import UpdatePolicy
 
 extension CheckBodyDecoder {
-    /// Reads the name of a known member that is written without escapes; where there is none, nothing is read.
-    ///
-    /// Most names are such, and need no text of their own.
-    mutating func takeKnownMember() -> KnownMember? {
-        let name = bytes[(position + 1)...].prefix(KnownMember.maximumNameLength + 1)
-        guard let end = name.firstIndex(of: UInt8(ascii: "\"")),
-            let member = KnownMember(name: UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: name[..<end])))
-        else { return nil }
-        position = end + 1
-        return member
+    /// Reads the name of a field that is written without escapes; where there is none, nothing is read.
+    mutating func takeField() -> ClientField? {
+        let start = position &+ 1
+        let limit = min(bytes.count, start &+ ClientField.maximumNameLength &+ 1)
+        var end = start
+        while end < limit, bytes[end] != UInt8(ascii: "\"") { end &+= 1 }
+        guard end < limit, let field = ClientField(name: UnsafeRawBufferPointer(rebasing: bytes[start..<end])) else {
+            return nil
+        }
+        position = end &+ 1
+        return field
     }
 
-    mutating func decodeString() throws(RequestFault) -> UTF8Text {
+    mutating func decodeString() throws(RequestFault) -> Text {
         let start = position
-        position += 1
+        position &+= 1
         let content = position
         var seen: UInt8 = 0
         while position < bytes.count {
             let byte = bytes[position]
             if byte == UInt8(ascii: "\"") {
-                let string = UnsafeBufferPointer(rebasing: bytes[content..<position])
-                let text = try seen < 0x80 ? Self.text(ofASCII: string) : text(of: string, start: start)
-                position += 1
-                return text
+                let range = content..<position
+                if seen >= 0x80 { try validate(UnsafeRawBufferPointer(rebasing: bytes[range]), start: start) }
+                position &+= 1
+                return Text(range: range, isCopied: false)
             }
             seen |= byte
             if byte == UInt8(ascii: "\\") {
@@ -36,54 +37,58 @@ extension CheckBodyDecoder {
             if byte < 0x20 {
                 throw fault("a control character stands unescaped in a string")
             }
-            position += 1
+            position &+= 1
         }
         throw .badRequest("The body ends inside a string that begins at byte \(start).")
     }
 
-    private mutating func decodeEscapedString(start: Int, content: Int) throws(RequestFault) -> UTF8Text {
-        var unescaped = Array(bytes[content..<position])
+    private mutating func decodeEscapedString(start: Int, content: Int) throws(RequestFault) -> Text {
+        let first = copied.count
+        copied += bytes[content..<position]
         while position < bytes.count {
             let byte = bytes[position]
             switch byte {
             case UInt8(ascii: "\""):
-                let result = unescaped.withUnsafeBufferPointer { buffer -> Result<UTF8Text, RequestFault> in
+                position += 1
+                let range = first..<copied.count
+                let fault = copied.withUnsafeBytes { copied -> RequestFault? in
                     do throws(RequestFault) {
-                        return .success(try text(of: buffer, start: start))
+                        try validate(UnsafeRawBufferPointer(rebasing: copied[range]), start: start)
+                        return nil
                     } catch {
-                        return .failure(error)
+                        return error
                     }
                 }
-                position += 1
-                return try result.get()
+                if let fault { throw fault }
+                return Text(range: range, isCopied: true)
             case UInt8(ascii: "\\"):
                 position += 1
-                try decodeEscape(into: &unescaped)
+                try decodeEscape()
             case 0..<0x20:
                 throw fault("a control character stands unescaped in a string")
             default:
-                unescaped.append(byte)
+                copied.append(byte)
                 position += 1
             }
         }
         throw .badRequest("The body ends inside a string that begins at byte \(start).")
     }
 
-    private mutating func decodeEscape(into unescaped: inout [UInt8]) throws(RequestFault) {
+    private mutating func decodeEscape() throws(RequestFault) {
         guard let escape = peek else {
             throw .badRequest("The body ends inside an escape sequence.")
         }
         position += 1
         switch escape {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): unescaped.append(escape)
-        case UInt8(ascii: "b"): unescaped.append(0x08)
-        case UInt8(ascii: "f"): unescaped.append(0x0C)
-        case UInt8(ascii: "n"): unescaped.append(0x0A)
-        case UInt8(ascii: "r"): unescaped.append(0x0D)
-        case UInt8(ascii: "t"): unescaped.append(0x09)
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): copied.append(escape)
+        case UInt8(ascii: "b"): copied.append(0x08)
+        case UInt8(ascii: "f"): copied.append(0x0C)
+        case UInt8(ascii: "n"): copied.append(0x0A)
+        case UInt8(ascii: "r"): copied.append(0x0D)
+        case UInt8(ascii: "t"): copied.append(0x09)
         case UInt8(ascii: "u"):
             let scalar = try decodeUnicodeEscape()
-            unescaped.append(contentsOf: scalar.utf8)
+            copied.append(contentsOf: scalar.utf8)
         default:
             position -= 1
             throw fault("a backslash is followed by a character that JSON does not know as an escape")
@@ -126,15 +131,35 @@ extension CheckBodyDecoder {
         return value
     }
 
-    /// The text of bytes that are known to be ASCII, which need no validation.
-    static func text(ofASCII bytes: UnsafeBufferPointer<UInt8>) -> UTF8Text {
-        UTF8Text(String(decoding: bytes, as: UTF8.self))
-    }
-
-    private func text(of bytes: UnsafeBufferPointer<UInt8>, start: Int) throws(RequestFault) -> UTF8Text {
-        guard let string = String(validating: bytes, as: UTF8.self) else {
+    private func validate(_ text: UnsafeRawBufferPointer, start: Int) throws(RequestFault) {
+        guard String(validating: text, as: UTF8.self) != nil else {
             throw .badRequest("The string that begins at byte \(start) of the body is not valid UTF-8.")
         }
-        return UTF8Text(string)
+    }
+
+    // MARK: Texts
+
+    /// Calls `body` with the bytes of a string.
+    @inline(__always)
+    func withBytes(
+        of text: Text,
+        _ body: (UnsafeRawBufferPointer) throws(ClientError) -> Void
+    ) throws(ClientError) {
+        guard text.isCopied else { return try body(UnsafeRawBufferPointer(rebasing: bytes[text.range])) }
+        try copied.withUnsafeBufferPointer { (copied) throws(ClientError) in
+            try body(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: copied[text.range])))
+        }
+    }
+
+    /// Calls `body` with a value as bytes.
+    @inline(__always)
+    func withBytes(of value: Value, _ body: (MemberBytes) throws(ClientError) -> Void) throws(ClientError) {
+        switch value {
+        case .string(let text): try withBytes(of: text) { (bytes) throws(ClientError) in try body(.text(bytes)) }
+        case .number(let range): try body(.number(UnsafeRawBufferPointer(rebasing: bytes[range])))
+        case .boolean(let boolean): try body(.boolean(boolean))
+        case .null: try body(.null)
+        case .composite: try body(.composite)
+        }
     }
 }

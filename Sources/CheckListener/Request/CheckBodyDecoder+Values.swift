@@ -4,10 +4,10 @@
 import UpdatePolicy
 
 extension CheckBodyDecoder {
-    mutating func decodeValue() throws(RequestFault) -> MemberValue {
+    mutating func decodeValue() throws(RequestFault) -> Value {
         switch peek {
         case UInt8(ascii: "\""):
-            return .text(try decodeString())
+            return .string(try decodeString())
         case UInt8(ascii: "t"):
             try skipLiteral("true")
             return .boolean(true)
@@ -25,7 +25,7 @@ extension CheckBodyDecoder {
         }
     }
 
-    private mutating func decodeNumber() throws(RequestFault) -> UTF8Text {
+    private mutating func decodeNumber() throws(RequestFault) -> Range<Int> {
         let start = position
         if peek == UInt8(ascii: "-") { position += 1 }
         if peek == UInt8(ascii: "0") {
@@ -42,7 +42,7 @@ extension CheckBodyDecoder {
             if peek == UInt8(ascii: "+") || peek == UInt8(ascii: "-") { position += 1 }
             try skipDigits(from: start)
         }
-        return Self.text(ofASCII: UnsafeBufferPointer(rebasing: bytes[start..<position]))
+        return start..<position
     }
 
     private mutating func skipDigits(from start: Int) throws(RequestFault) {

@@ -8,27 +8,51 @@ import UpdatePolicy
 ///
 /// Grammar: [RFC 8259](https://www.rfc-editor.org/rfc/rfc8259). Numbers keep the text they were written as, which no
 /// general JSON library offers: `1.10` is version 1.10. Strings must be valid UTF-8 without U+0000.
+///
+/// Texts are handed to the client where they stand in the body; only those with escapes are copied before.
 struct CheckBodyDecoder {
     /// The most bytes a body may have.
     static let maximumBodySize = 16_384
     /// How deep objects and arrays may be nested, the outermost object included.
     static let maximumDepth = 32
 
-    let bytes: UnsafeBufferPointer<UInt8>
-    var position = 0
+    /// A string: in the body where it has no escapes, else among those that were copied.
+    struct Text {
+        let range: Range<Int>
+        let isCopied: Bool
+    }
 
-    private init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    /// The value of a member.
+    enum Value {
+        case string(Text)
+        case number(Range<Int>)
+        case boolean(Bool)
+        case null
+        case composite
+    }
+
+    let bytes: UnsafeRawBufferPointer
+    var position = 0
+    /// The strings with escapes, which are resolved, one after the other.
+    var copied: [UInt8] = []
+
+    private init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
     }
 
     /// Reads a whole body.
     ///
     /// - Throws: a fault of status 400 that names the member or the byte that is wrong.
+    static func read(_ body: UnsafeRawBufferPointer, into client: inout Client) throws(RequestFault) {
+        var decoder = CheckBodyDecoder(body)
+        try decoder.decodeMembers(into: &client)
+    }
+
+    /// Reads a whole body.
     static func read(_ body: ByteBuffer, into client: inout Client) throws(RequestFault) {
         let fault = body.withUnsafeReadableBytes { bytes -> RequestFault? in
-            var decoder = CheckBodyDecoder(bytes.assumingMemoryBound(to: UInt8.self))
             do throws(RequestFault) {
-                try decoder.decodeMembers(into: &client)
+                try read(bytes, into: &client)
                 return nil
             } catch {
                 return error
@@ -81,8 +105,8 @@ struct CheckBodyDecoder {
         guard peek == UInt8(ascii: "\"") else {
             throw unexpected("a member's name in double quotes")
         }
-        let knownMember = takeKnownMember()
-        let otherName = knownMember == nil ? try decodeString() : nil
+        let field = takeField()
+        let name = field == nil ? try decodeString() : nil
         skipWhitespace()
         guard peek == UInt8(ascii: ":") else {
             throw unexpected("a colon")
@@ -91,13 +115,28 @@ struct CheckBodyDecoder {
         skipWhitespace()
         let value = try decodeValue()
         do throws(ClientError) {
-            if let knownMember {
-                try client.set(knownMember, to: value)
-            } else if let otherName {
-                try client.set(otherName, to: value)
+            try withBytes(of: value) { (value) throws(ClientError) in
+                if let field {
+                    try client.set(field, to: value)
+                } else if let name {
+                    try withBytes(of: name) { (name) throws(ClientError) in try Self.set(name, to: value, in: &client) }
+                }
             }
         } catch {
             throw .badRequest("\(error) (at byte \(start) of the body)")
+        }
+    }
+
+    /// Takes over a member whose name is no field, or is written with escapes.
+    private static func set(
+        _ name: UnsafeRawBufferPointer,
+        to value: MemberBytes,
+        in client: inout Client
+    ) throws(ClientError) {
+        if let field = ClientField(name: name) {
+            try client.set(field, to: value)
+        } else {
+            try client.setAttribute(name, to: value)
         }
     }
 

@@ -52,7 +52,7 @@ struct CheckRequest {
     borrowing func read(into client: inout Client) throws(RequestFault) {
         switch route {
         case .checkBody: try CheckBodyDecoder.read(body ?? ByteBuffer(), into: &client)
-        case .checkQuery(let query): try CheckQueryDecoder.read(query, into: &client)
+        case .checkQuery(let query): try CheckQueryDecoder.read(String(query), into: &client)
         }
     }
 

@@ -10,7 +10,13 @@ enum HostField {
     ///
     /// A server that does not refuse the others may understand them differently from a proxy before it.
     static func isValid(_ value: String) -> Bool {
-        var rest = value.utf8[...]
+        var value = value
+        return value.withUTF8 { isValid(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Whether the bytes of a value of the field are one.
+    static func isValid(_ value: UnsafeRawBufferPointer) -> Bool {
+        var rest = value[...]
         if rest.first == UInt8(ascii: "[") {
             guard let end = rest.firstIndex(of: UInt8(ascii: "]")) else { return false }
             let address = rest[..<end].dropFirst()
@@ -32,7 +38,7 @@ enum HostField {
         }
         guard let colon = rest.popFirst() else { return true }
         guard colon == UInt8(ascii: ":"), rest.count <= 5, rest.allSatisfy(isDigit) else { return false }
-        return rest.isEmpty || UInt16(Substring(rest)) != nil
+        return rest.isEmpty || UInt16(String(decoding: rest, as: UTF8.self)) != nil
     }
 
     /// Whether a byte is unreserved or a delimiter within a part of a URI.

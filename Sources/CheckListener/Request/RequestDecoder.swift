@@ -40,7 +40,6 @@ final class RequestDecoder: ByteToMessageDecoder {
         parserLimits.maxHeaderFieldCount = limits.headerFields
         parser = HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: parserLimits)
         self.connection = connection
-        connection.decoder = self
     }
 
     func decoderAdded(context: ChannelHandlerContext) {

@@ -5,111 +5,136 @@ import NIOCore
 import NIOHTTP1
 import UpdatePolicy
 
-/// Makes the responses of one connection: from a request and the time to a status and bytes.
-struct CheckResponder {
-    /// A response, complete.
-    struct Response {
-        /// The status in the bytes.
-        let status: HTTPResponseStatus
-        /// The head and the body.
-        let bytes: ByteBuffer
-    }
-
-    private let policy: CurrentPolicy
+/// Writes the responses of one event loop: from a request and the time to a status and bytes.
+///
+/// The client, the answer and the output lie in memory that the next request uses again, so a usual check allocates
+/// nothing.
+struct CheckResponder: ~Copyable {
     private let recorder: CheckRecorder?
-    private let loop: EventLoopContext
-    /// The last answer to a check, whose memory the next one uses.
-    private var answer = ByteBuffer()
+    private let statistics: EventLoopStatistics
+    private var writer = ResponseWriter()
+    private var client = Client()
+    private var answer = Answer()
 
-    /// Creates the responder of a connection.
+    /// Creates the responder of an event loop.
     ///
     /// - Parameters:
-    ///   - policy: What answers.
     ///   - recorder: Counts the checks; nil: they are not counted.
-    ///   - loop: What the connections of the same event loop share.
-    init(policy: CurrentPolicy, recorder: CheckRecorder?, loop: EventLoopContext) {
-        self.policy = policy
+    ///   - statistics: Counts the problems.
+    init(recorder: CheckRecorder?, statistics: EventLoopStatistics) {
         self.recorder = recorder
-        self.loop = loop
+        self.statistics = statistics
     }
 
-    /// The response to a request: an answer, or a problem where the check cannot be read.
-    mutating func response(
+    /// Answers a request that the parser read, or writes a problem where the check cannot be read.
+    mutating func respond(
         to request: borrowing CheckRequest,
         connection: ResponseWriter.ConnectionHeader,
-        at now: Timestamp
-    ) -> Response {
+        policy: CompiledPolicy?,
+        now: Timestamp,
+        output: inout OutputBuffer
+    ) -> HTTPResponseStatus {
+        let omitsBody = request.framing.isHead
+        client.removeAll()
         do throws(RequestFault) {
-            var client = Client()
             try request.read(into: &client)
-            return response(to: client, of: request, connection: connection, at: now)
         } catch {
-            return problem(error, connection: connection, omitsBody: request.framing.isHead, at: now)
+            return respond(with: error, connection: connection, omitsBody: omitsBody, now: now, output: &output)
         }
-    }
-
-    /// The response to a request that is refused.
-    func response(to refusal: ConnectionState.Refusal, at now: Timestamp) -> Response {
-        problem(refusal.fault, connection: refusal.connection, omitsBody: refusal.omitsBody, at: now)
-    }
-
-    private mutating func response(
-        to client: borrowing Client,
-        of request: borrowing CheckRequest,
-        connection: ResponseWriter.ConnectionHeader,
-        at now: Timestamp
-    ) -> Response {
-        let current = policy.value
-        loop.body.removeAll(keepingCapacity: true)
-        if let current {
-            let summary = current.writeAnswer(for: client, at: now, shape: request.shape, into: &loop.body)
-            recorder?.record(client, summary, current, at: now)
-        } else {
-            loop.body.append(contentsOf: request.shape.emptyAnswer.utf8)
-            recorder?.record(client, nil, nil, at: now)
-        }
-        if let known = request.knownAnswers {
-            let (status, bytes) = loop.writer.revalidatableAnswer(
-                body: loop.body,
-                revision: current?.revision,
-                known: known,
-                connection: connection,
-                omitsBody: request.framing.isHead,
-                now: now
-            )
-            return Response(status: status, bytes: bytes)
-        }
-        loop.writer.writeAnswer(
-            body: loop.body,
-            revision: current?.revision,
+        return writeAnswer(
+            shape: request.shape,
+            known: request.knownAnswers,
             connection: connection,
-            omitsBody: request.framing.isHead,
+            omitsBody: omitsBody,
+            policy: policy,
             now: now,
-            to: &answer
+            output: &output
         )
-        return Response(status: .ok, bytes: answer)
     }
 
-    private func problem(
-        _ fault: RequestFault,
+    /// Answers a plain request, or writes a problem where the check cannot be read.
+    mutating func respond(
+        to request: ExpressRequest,
+        in bytes: UnsafeRawBufferPointer,
+        connection: ResponseWriter.ConnectionHeader,
+        policy: CompiledPolicy?,
+        now: Timestamp,
+        output: inout OutputBuffer
+    ) -> HTTPResponseStatus {
+        client.removeAll()
+        var shape = AnswerShape.standard
+        var known: IfNoneMatch?
+        do throws(RequestFault) {
+            switch request.route {
+            case .checkBody(let asked):
+                shape = asked
+                try CheckBodyDecoder.read(UnsafeRawBufferPointer(rebasing: bytes[request.body]), into: &client)
+            case .checkQuery(let query):
+                known = IfNoneMatch(request.knownAnswers.map { [String(decoding: bytes[$0], as: UTF8.self)] } ?? [])
+                try CheckQueryDecoder.read(UnsafeRawBufferPointer(rebasing: bytes[query]), into: &client)
+            }
+        } catch {
+            return respond(with: error, connection: connection, omitsBody: false, now: now, output: &output)
+        }
+        return writeAnswer(
+            shape: shape,
+            known: known,
+            connection: connection,
+            omitsBody: false,
+            policy: policy,
+            now: now,
+            output: &output
+        )
+    }
+
+    /// Writes a problem.
+    func respond(
+        with fault: RequestFault,
         connection: ResponseWriter.ConnectionHeader,
         omitsBody: Bool,
-        at now: Timestamp
-    ) -> Response {
-        loop.statistics.count(fault.status)
-        return Response(
-            status: fault.status,
-            bytes: loop.writer.problem(fault, connection: connection, omitsBody: omitsBody, now: now)
-        )
+        now: Timestamp,
+        output: inout OutputBuffer
+    ) -> HTTPResponseStatus {
+        statistics.count(fault.status)
+        writer.writeProblem(fault, connection: connection, omitsBody: omitsBody, now: now, to: &output)
+        return fault.status
     }
-}
 
-extension AnswerShape {
-    /// The answer without messages, which needs no policy.
-    fileprivate var emptyAnswer: String {
-        switch self {
-        case .standard: #"{"messages":[]}"#
-        case .legacy: "{}"
+    /// Answers the client that was read.
+    private mutating func writeAnswer(
+        shape: AnswerShape,
+        known: IfNoneMatch?,
+        connection: ResponseWriter.ConnectionHeader,
+        omitsBody: Bool,
+        policy: CompiledPolicy?,
+        now: Timestamp,
+        output: inout OutputBuffer
+    ) -> HTTPResponseStatus {
+        if let policy {
+            policy.writeAnswer(for: client, at: now, shape: shape, to: &answer)
+        } else {
+            answer.writeWithoutPolicy(shape: shape)
         }
+        recorder?.record(client, answer, policy, at: now)
+        if let known {
+            return writer.writeRevalidatableAnswer(
+                answer.body,
+                revision: policy?.revision,
+                known: known,
+                connection: connection,
+                omitsBody: omitsBody,
+                now: now,
+                to: &output
+            )
+        }
+        writer.writeAnswer(
+            answer.body,
+            revision: policy?.revision,
+            connection: connection,
+            omitsBody: omitsBody,
+            now: now,
+            to: &output
+        )
+        return .ok
     }
 }

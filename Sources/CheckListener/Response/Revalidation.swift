@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import Crypto
-import NIOCore
 import NIOHTTP1
 import UpdatePolicy
 
@@ -18,10 +17,22 @@ struct EntityTag: Hashable {
 
     /// Names an answer.
     init(of body: [UInt8]) {
-        let digits = SHA256.hash(data: body).prefix(16).map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        let digest = SHA256.hash(data: body)
+        text = String(unsafeUninitializedCapacity: 34) { text in
+            text[0] = UInt8(ascii: "\"")
+            var end = 1
+            for byte in digest.prefix(16) {
+                text[end] = Self.digit(byte >> 4)
+                text[end + 1] = Self.digit(byte & 0xF)
+                end += 2
+            }
+            text[end] = UInt8(ascii: "\"")
+            return end + 1
         }
-        text = "\"\(digits.joined())\""
+    }
+
+    private static func digit(_ number: UInt8) -> UInt8 {
+        number < 10 ? UInt8(ascii: "0") + number : UInt8(ascii: "a") - 10 + number
     }
 }
 
@@ -71,37 +82,42 @@ struct IfNoneMatch: Hashable {
 }
 
 extension ResponseWriter {
-    /// The answer of a check that caches may keep as long as they ask each time whether it still holds.
+    /// Appends the answer of a check that caches may keep as long as they ask each time whether it still holds.
     ///
     /// Nothing in it depends on the fields of the request, so it has no `Vary`.
     ///
     /// - Parameter known: The answers that the client has; it gets 304 without a body if this one is among them.
-    func revalidatableAnswer(
-        body: [UInt8],
+    /// - Returns: The status.
+    func writeRevalidatableAnswer(
+        _ body: [UInt8],
         revision: Int64?,
         known: IfNoneMatch,
         connection: ConnectionHeader,
         omitsBody: Bool,
-        now: Timestamp
-    ) -> (status: HTTPResponseStatus, bytes: ByteBuffer) {
+        now: Timestamp,
+        to output: inout OutputBuffer
+    ) -> HTTPResponseStatus {
         let tag = EntityTag(of: body)
         let isKnown = known.contains(tag)
-        let status = isKnown ? "304 Not Modified" : "200 OK"
-        let content = isKnown ? "" : "Content-Type: application/json\r\nContent-Length: \(body.count)\r\n"
-        let head = """
-            HTTP/1.1 \(status)\r
-            \(content)Cache-Control: no-cache\r
-            ETag: \(tag.text)\r
-            \(revision.map { "Policy-Revision: \($0)\r\n" } ?? "")\
-            Date: \(HTTPDate.format(HTTPDate.second(of: now)))\r
-            \(connection.line)\r\n
-            """
-        var buffer = ByteBuffer()
-        buffer.reserveCapacity(head.utf8.count + body.count)
-        buffer.writeString(head)
-        if !isKnown, !omitsBody {
-            buffer.writeBytes(body)
+        if isKnown {
+            output.append("HTTP/1.1 304 Not Modified\r\n")
+        } else {
+            output.append("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ")
+            output.append(decimal: body.count)
+            output.append("\r\n")
         }
-        return (isKnown ? .notModified : .ok, buffer)
+        output.append("Cache-Control: no-cache\r\nETag: ")
+        output.append(tag.text)
+        if let revision {
+            output.append("\r\nPolicy-Revision: ")
+            output.append(decimal: Int(revision))
+        }
+        output.append("\r\nDate: ")
+        output.append(HTTPDate.format(HTTPDate.second(of: now)))
+        output.append("\r\n")
+        if connection != .implied { output.append(connection.line) }
+        output.append("\r\n")
+        if !isKnown, !omitsBody { output.append(body) }
+        return isKnown ? .notModified : .ok
     }
 }

@@ -99,17 +99,17 @@ extension Client {
         return bytes.withUnsafeMutableBytes { bytes in
             var end = bundle.withBytes { Self.copy($0, to: bytes, at: 0) }
             end = Self.close(bytes, at: end)
-            if let platformText { end = Self.writePlatform(platformText, to: bytes, at: end) }
+            end = withText(.platform) { Self.writePlatform($0, to: bytes, at: end) } ?? end
             end = Self.close(bytes, at: end)
-            if versionKey != nil {
-                end = Self.writeVersion(versionText, upTo: VersionScanner.maximumLength, to: bytes, at: end)
-            } else if let versionText {
-                end = Self.writeUnreadable(versionText, to: bytes, at: end)
-            }
+            let isReadable = versionKey != nil
+            end =
+                withText(.version) { version in
+                    isReadable
+                        ? Self.writeVersion(version, upTo: VersionScanner.maximumLength, to: bytes, at: end)
+                        : Self.writeUnreadable(version, to: bytes, at: end)
+                } ?? end
             end = Self.close(bytes, at: end)
-            if buildKey != nil {
-                end = Self.writeVersion(buildText, upTo: ClientKind.maximumNumberLength, to: bytes, at: end)
-            }
+            if buildKey != nil { end = writeNumber(.build, to: bytes, at: end) }
             end = Self.close(bytes, at: end)
             if let region {
                 bytes[end] = UInt8(region.letters >> 8)
@@ -117,9 +117,7 @@ extension Client {
                 end &+= 2
             }
             end = Self.close(bytes, at: end)
-            if osKey != nil {
-                end = Self.writeVersion(osText, upTo: ClientKind.maximumNumberLength, to: bytes, at: end)
-            }
+            if osKey != nil { end = writeNumber(.os, to: bytes, at: end) }
             return end
         }
     }
@@ -160,59 +158,63 @@ extension Client {
         return start &+ text.count
     }
 
+    @inline(__always)
+    private borrowing func writeNumber(
+        _ field: ClientField,
+        to bytes: UnsafeMutableRawBufferPointer,
+        at start: Int
+    ) -> Int {
+        withText(field) {
+            Self.writeVersion($0, upTo: ClientKind.maximumNumberLength, to: bytes, at: start)
+        } ?? start
+    }
+
     /// Writes a version without the blanks at its ends; nothing where it is longer than that.
     @inline(__always)
     private static func writeVersion(
-        _ text: UTF8Text?,
+        _ text: UnsafeRawBufferPointer,
         upTo maximumLength: Int,
         to bytes: UnsafeMutableRawBufferPointer,
         at start: Int
     ) -> Int {
-        guard let text else { return start }
-        return text.string.withBytes { text in
-            let text = VersionScanner.withoutBlanks(text)
-            return text.count <= maximumLength ? copy(text, to: bytes, at: start) : start
-        }
+        let version = VersionScanner.withoutBlanks(text)
+        return version.count <= maximumLength ? copy(version, to: bytes, at: start) : start
     }
 
     /// Writes a version that cannot be read, or the sign for one that is not kept.
     private static func writeUnreadable(
-        _ text: UTF8Text,
+        _ text: UnsafeRawBufferPointer,
         to bytes: UnsafeMutableRawBufferPointer,
         at start: Int
     ) -> Int {
-        text.string.withBytes { written in
-            let version = VersionScanner.withoutBlanks(written)
-            let isKept =
-                !version.isEmpty && version.count <= ClientKind.maximumUnreadableVersionLength
-                && version.allSatisfy { (0x20...0x7E).contains($0) }
-            return isKept
-                ? copy(version, to: bytes, at: start)
-                : ClientKind.unkeptVersion.withBytes { copy($0, to: bytes, at: start) }
-        }
+        let version = VersionScanner.withoutBlanks(text)
+        let isKept =
+            !version.isEmpty && version.count <= ClientKind.maximumUnreadableVersionLength
+            && version.allSatisfy { (0x20...0x7E).contains($0) }
+        return isKept
+            ? copy(version, to: bytes, at: start)
+            : ClientKind.unkeptVersion.withBytes { copy($0, to: bytes, at: start) }
     }
 
     /// Writes the name that rules know the platform by; nothing where the text cannot be a platform's name.
     @inline(__always)
     private static func writePlatform(
-        _ text: UTF8Text,
+        _ name: UnsafeRawBufferPointer,
         to bytes: UnsafeMutableRawBufferPointer,
         at start: Int
     ) -> Int {
-        text.string.withBytes { name in
-            guard name.count <= ClientKind.maximumPlatformLength else { return start }
-            var isName = true
-            for offset in 0..<name.count {
-                let byte = ASCII.lowercased(name[offset])
-                bytes[start &+ offset] = byte
-                isName = isName && isPartOfPlatformName(byte)
-            }
-            let written = UnsafeRawBufferPointer(rebasing: bytes[start..<(start &+ name.count)])
-            if written.first == UInt8(ascii: "i"), isOtherNameOfIOS(written) {
-                return "ios".withBytes { copy($0, to: bytes, at: start) }
-            }
-            return isName ? start &+ name.count : start
+        guard name.count <= ClientKind.maximumPlatformLength else { return start }
+        var isName = true
+        for offset in 0..<name.count {
+            let byte = ASCII.lowercased(name[offset])
+            bytes[start &+ offset] = byte
+            isName = isName && isPartOfPlatformName(byte)
         }
+        let written = UnsafeRawBufferPointer(rebasing: bytes[start..<(start &+ name.count)])
+        if written.first == UInt8(ascii: "i"), written.count > 3, isOtherNameOfIOS(written) {
+            return "ios".withBytes { copy($0, to: bytes, at: start) }
+        }
+        return isName ? start &+ name.count : start
     }
 
     @inline(__always)

@@ -36,6 +36,12 @@ public struct Region: Sendable, Hashable {
         self = region
     }
 
+    /// Reads the country in the UTF-8 bytes of what a client sends.
+    init?(localeBytes bytes: UnsafeRawBufferPointer) {
+        guard let region = Self.read(bytes) else { return nil }
+        self = region
+    }
+
     private static func read(_ bytes: UnsafeRawBufferPointer) -> Region? {
         var start = 0
         var isFirst = true

@@ -10,14 +10,17 @@ final class CompiledApp: Sendable {
         let bytes: [UInt8]
     }
 
-    /// The number of the bundle among those of the policy.
-    let number: Int
+    /// The index of the app among those of the policy.
+    let index: Int
 
     /// The bundle as the policy spells it.
     let bundle: String
 
     /// The app's row; `nil` where the policy has none, and just something about its bundle.
     let row: App?
+
+    /// Whether there is a row, which a check asks for without copying it.
+    let isListed: Bool
 
     /// What stands for `{app}`.
     let displayName: String
@@ -38,7 +41,7 @@ final class CompiledApp: Sendable {
     let rules: RuleGroup?
 
     init(
-        number: Int,
+        index: Int,
         bundle: String,
         row: App?,
         links: [Link],
@@ -47,9 +50,10 @@ final class CompiledApp: Sendable {
         releaseVersions: [ReleaseVersion: String],
         rules: RuleGroup?
     ) {
-        self.number = number
+        self.index = index
         self.bundle = bundle
         self.row = row
+        isListed = row != nil
         displayName = row?.name ?? bundle
         isPaused = row?.paused ?? false
         self.links = links

@@ -29,7 +29,7 @@ public final class CompiledPolicy: Sendable {
     public let releaseCount: Int
 
     let apps: [CompiledApp]
-    let appNumbers: NameTable
+    let appIndexes: NameTable
     let platformNumbers: PlatformNumbers
     let hashSeed: UInt64
 
@@ -41,7 +41,7 @@ public final class CompiledPolicy: Sendable {
         self.token = token
         serialNumber = Self.lastSerialNumber.add(1, ordering: .relaxed).newValue
         apps = compiler.apps
-        appNumbers = compiler.appNumbers
+        appIndexes = compiler.appIndexes
         platformNumbers = compiler.platformNumbers
         hashSeed = compiler.hashSeed
         rulesForEveryApp = compiler.rulesForEveryApp
@@ -90,13 +90,10 @@ public final class CompiledPolicy: Sendable {
 
     /// The key of a rule.
     ///
-    /// - Parameter place: One that an answer of this policy told.
-    public func ruleKey(at place: RulePlace) -> String {
-        group(of: place, apps)?.rows[Int(place.number)].key ?? ""
-    }
-
-    private func group(of place: RulePlace, _ apps: [CompiledApp]) -> RuleGroup? {
-        place.app < 0 ? rulesForEveryApp : apps[Int(place.app)].rules
+    /// - Parameter rule: One that an answer of this policy holds.
+    public func key(of rule: RuleID) -> String {
+        let group = rule.app < 0 ? rulesForEveryApp : apps[Int(rule.app)].rules
+        return group?.rows[Int(rule.index)].key ?? ""
     }
 }
 

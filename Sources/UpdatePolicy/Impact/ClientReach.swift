@@ -21,7 +21,7 @@ struct ClientReach {
     init(_ policy: CompiledPolicy, _ client: Client) {
         self.client = client
         app = policy.app(of: client)
-        platform = policy.platformNumbers.number(of: client.platformText)
+        platform = policy.platformNumbers.number(of: client)
         guard app?.isPaused != true else {
             candidates = []
             return

@@ -13,10 +13,15 @@ public struct Bucket: Sendable, Hashable {
 
     /// The bucket of an install under a rule.
     public init(key: String, install: UTF8Text) {
+        self = install.string.withBytes { Bucket(key: key, install: $0) }
+    }
+
+    /// The bucket of an install, given by its UTF-8 bytes, under a rule.
+    init(key: String, install: UnsafeRawBufferPointer) {
         var hash = SHA256()
         key.withBytes { hash.update(bufferPointer: $0) }
         withUnsafeBytes(of: UInt8(ascii: ":")) { hash.update(bufferPointer: $0) }
-        install.string.withBytes { hash.update(bufferPointer: $0) }
+        hash.update(bufferPointer: install)
         let word = hash.finalize().withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
         number = Int(UInt32(bigEndian: word) % 10_000)
     }

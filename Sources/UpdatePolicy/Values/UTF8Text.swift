@@ -21,6 +21,25 @@ public struct UTF8Text: Sendable, ExpressibleByStringLiteral, CustomStringConver
         self.string = value
     }
 
+    /// Copies a text from bytes, which must be valid UTF-8.
+    init(decoding bytes: UnsafeRawBufferPointer) {
+        self.string = String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Calls `body` with the UTF-8 bytes of the text.
+    func withBytes<Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
+    ) throws(Failure) {
+        let result = string.withBytes { bytes -> Result<Void, Failure> in
+            do throws(Failure) {
+                return .success(try body(bytes))
+            } catch {
+                return .failure(error)
+            }
+        }
+        try result.get()
+    }
+
     /// Whether the text has no characters.
     public var isEmpty: Bool { string.isEmpty }
 

@@ -66,9 +66,7 @@ struct CheckCommand: AsyncParsableCommand {
         let policy = try CompiledPolicy(try await database.policy(revision: revision))
         switch (explain, output.format) {
         case (false, .json):
-            var answer: [UInt8] = []
-            _ = policy.writeAnswer(for: client, at: time, shape: .standard, into: &answer)
-            print(String(decoding: answer, as: UTF8.self))
+            print(String(decoding: policy.answer(to: client, at: time).body, as: UTF8.self))
         case (false, .table):
             print(MessagesText(policy.messages(for: client, at: time)).text)
         case (true, .json):

@@ -71,8 +71,7 @@ struct BodyReader: FuzzedReader {
             }
             return
         }
-        var answer: [UInt8] = []
-        _ = policy?.writeAnswer(for: client, at: FuzzedPolicy.time, shape: .standard, into: &answer)
+        _ = policy?.answer(to: client, at: FuzzedPolicy.time)
     }
 }
 
@@ -87,15 +86,14 @@ struct QueryReader: FuzzedReader {
     func read(_ input: [UInt8]) throws {
         var client = Client()
         do throws(RequestFault) {
-            try CheckQueryDecoder.read(String(decoding: input, as: UTF8.self)[...], into: &client)
+            try CheckQueryDecoder.read(String(decoding: input, as: UTF8.self), into: &client)
         } catch {
             guard [.badRequest, .uriTooLong].contains(error.status), (1...500).contains(error.detail.utf8.count) else {
                 throw ReaderFault(message: "\(error.status): \(error.detail)")
             }
             return
         }
-        var answer: [UInt8] = []
-        _ = policy?.writeAnswer(for: client, at: FuzzedPolicy.time, shape: .standard, into: &answer)
+        _ = policy?.answer(to: client, at: FuzzedPolicy.time)
     }
 }
 
@@ -123,6 +121,8 @@ final class RequestReader: FuzzedReader {
     private let limits = ConnectionLimits()
     private lazy var context = EventLoopContext(
         eventLoop: eventLoop,
+        policy: policy,
+        recorder: nil,
         limits: limits,
         statistics: EventLoopStatistics(),
         clock: { FuzzedPolicy.time }
@@ -144,15 +144,8 @@ final class RequestReader: FuzzedReader {
         if policy.value == nil {
             policy.replace(with: try FuzzedPolicy.compiled())
         }
-        let handler = ConnectionHandler(
-            policy: policy,
-            recorder: nil,
-            limits: limits,
-            loop: context,
-            limitedClient: limitedClient
-        )
-        let decoder = RequestDecoder(limits: limits, connection: handler)
-        let channel = EmbeddedChannel(handlers: [ByteToMessageHandler(decoder), handler], loop: eventLoop)
+        let handler = ConnectionHandler(loop: context, limitedClient: limitedClient, isEncrypted: false)
+        let channel = EmbeddedChannel(handler: handler, loop: eventLoop)
         try channel.connect(to: SocketAddress(ipAddress: "10.0.0.1", port: 80)).wait()
         for start in stride(from: 0, to: input.count, by: 16_384) where channel.isActive {
             try channel.writeInbound(ByteBuffer(bytes: input[start..<min(start + 16_384, input.count)]))

@@ -93,8 +93,6 @@ struct StoredPolicyReader: FuzzedReader {
         try client.set("version", to: .text("1.1"))
         try client.set("platform", to: .text("ios"))
         try client.set("install", to: .text("an install"))
-        var answer: [UInt8] = []
-        _ = policy.writeAnswer(for: client, at: FuzzedPolicy.time, shape: .standard, into: &answer)
-        _ = try JSONSerialization.jsonObject(with: Data(answer))
+        _ = try JSONSerialization.jsonObject(with: Data(policy.answer(to: client, at: FuzzedPolicy.time).body))
     }
 }

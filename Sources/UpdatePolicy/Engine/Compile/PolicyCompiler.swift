@@ -4,7 +4,7 @@
 /// The making of a compiled policy from plain rows, app by app.
 struct PolicyCompiler {
     private(set) var apps: [CompiledApp] = []
-    private(set) var appNumbers: NameTable
+    private(set) var appIndexes: NameTable
     private(set) var platformNumbers: PlatformNumbers
     private(set) var rulesForEveryApp: RuleGroup?
     let hashSeed: UInt64
@@ -19,14 +19,14 @@ struct PolicyCompiler {
     /// Begins with nothing.
     init(hashSeed: UInt64) {
         self.hashSeed = hashSeed
-        appNumbers = NameTable(hashSeed: hashSeed)
+        appIndexes = NameTable(hashSeed: hashSeed)
         platformNumbers = PlatformNumbers(hashSeed: hashSeed)
     }
 
     /// Begins with another policy, whose numbers of apps and platforms stay.
     init(continuing policy: CompiledPolicy) {
         apps = policy.apps
-        appNumbers = policy.appNumbers
+        appIndexes = policy.appIndexes
         platformNumbers = policy.platformNumbers
         rulesForEveryApp = policy.rulesForEveryApp
         hashSeed = policy.hashSeed
@@ -41,15 +41,15 @@ struct PolicyCompiler {
         includesRulesForEveryApp: Bool = true
     ) throws(PolicyError) {
         var rows: [Int: Rows] = [:]
-        for bundle in bundles { rows[number(ofApp: bundle)] = Rows() }
+        for bundle in bundles { rows[index(ofApp: bundle)] = Rows() }
         for app in policy.apps {
-            let number = number(ofApp: app.bundle)
+            let number = index(ofApp: app.bundle)
             guard rows[number]?.app == nil else {
                 throw PolicyError(row: "app \(app.bundle)", reason: "is there twice")
             }
             rows[number, default: Rows()].app = app
         }
-        for release in policy.releases { rows[number(ofApp: release.bundle), default: Rows()].releases.append(release) }
+        for release in policy.releases { rows[index(ofApp: release.bundle), default: Rows()].releases.append(release) }
         var rulesOfEveryApp: [Rule] = []
         var keys = Set<UTF8Text>(minimumCapacity: policy.rules.count)
         for rule in policy.rules {
@@ -57,23 +57,23 @@ struct PolicyCompiler {
                 throw PolicyError(row: "rule \(rule.key)", reason: "is there twice")
             }
             if let bundle = rule.bundle {
-                rows[number(ofApp: bundle), default: Rows()].rules.append(rule)
+                rows[index(ofApp: bundle), default: Rows()].rules.append(rule)
             } else {
                 rulesOfEveryApp.append(rule)
             }
         }
-        for number in rows.keys.sorted() { apps[number] = try compile(rows[number] ?? Rows(), number) }
+        for index in rows.keys.sorted() { apps[index] = try compile(rows[index] ?? Rows(), index) }
         if includesRulesForEveryApp {
             rulesForEveryApp = try RuleGroupCompiler.group(rulesOfEveryApp, ofApp: nil, &platformNumbers, hashSeed)
         }
     }
 
-    private mutating func number(ofApp bundle: String) -> Int {
-        let number = appNumbers.insert(bundle)
-        if number == apps.count {
+    private mutating func index(ofApp bundle: String) -> Int {
+        let index = appIndexes.insert(bundle)
+        if index == apps.count {
             apps.append(
                 CompiledApp(
-                    number: number,
+                    index: index,
                     bundle: bundle,
                     row: nil,
                     links: [],
@@ -84,13 +84,13 @@ struct PolicyCompiler {
                 )
             )
         }
-        return number
+        return index
     }
 
-    private mutating func compile(_ rows: Rows, _ number: Int) throws(PolicyError) -> CompiledApp {
-        let bundle = rows.app?.bundle ?? apps[number].bundle
+    private mutating func compile(_ rows: Rows, _ index: Int) throws(PolicyError) -> CompiledApp {
+        let bundle = rows.app?.bundle ?? apps[index].bundle
         return CompiledApp(
-            number: number,
+            index: index,
             bundle: bundle,
             row: rows.app,
             links: links(of: rows.app),

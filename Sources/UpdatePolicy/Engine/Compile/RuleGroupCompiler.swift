@@ -51,10 +51,10 @@ struct RuleGroupCompiler {
         ranges.reserveCapacity(rows.count)
         for row in rows { ranges.append(try RuleRanges(row)) }
         let scales = RuleScales(
-            versions: RankScale(ranges.flatMap { $0.versionBounds }),
-            builds: RankScale(ranges.flatMap { RuleRanges.bounds($0.builds) }),
-            os: RankScale(ranges.flatMap { RuleRanges.bounds($0.os) }),
-            times: RankScale(
+            versions: VersionScale(ranges.flatMap { $0.versionBounds }),
+            builds: VersionScale(ranges.flatMap { RuleRanges.bounds($0.builds) }),
+            os: VersionScale(ranges.flatMap { RuleRanges.bounds($0.os) }),
+            times: TimeScale(
                 rules.flatMap { rule in [rule.startsAt, rule.endsAt].filter { $0 != .min && $0 != .max } }
             )
         )

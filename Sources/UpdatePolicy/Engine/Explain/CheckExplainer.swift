@@ -32,7 +32,7 @@ struct CheckExplainer {
         self.client = client
         self.app = app
         self.time = time
-        let platform = policy.platformNumbers.number(of: client.platformText)
+        let platform = policy.platformNumbers.number(of: client)
         self.platform = platform
         rows = Self.rows(app, client)
     }

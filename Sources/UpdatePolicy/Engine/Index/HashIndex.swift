@@ -64,9 +64,15 @@ struct HashIndex: Sendable {
     }
 
     static func hash(attribute name: UTF8Text, value: UTF8Text, seed: UInt64) -> UInt64 {
+        name.string.withBytes { name in
+            value.string.withBytes { value in hash(attribute: name, value: value, seed: seed) }
+        }
+    }
+
+    static func hash(attribute name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
         var hash = ByteHash(seed: seed)
-        name.string.withBytes { hash.combine($0) }
-        value.string.withBytes { hash.combine($0) }
+        hash.combine(name)
+        hash.combine(value)
         return hash.value
     }
 }

@@ -91,11 +91,10 @@ struct PlatformNumbers: Sendable {
         otherNamesOfIOS = Int32(names.count)
     }
 
-    /// The number of a platform; -1 where the policy does not name it.
+    /// The number of a client's platform; -1 where it sent none, or one that the policy does not name.
     @inline(__always)
-    func number(of platform: UTF8Text?) -> Int32 {
-        guard let platform, let number = platform.string.withBytes({ names.number(of: $0) }) else { return -1 }
-        return canonical(number)
+    func number(of client: borrowing Client) -> Int32 {
+        client.withText(.platform) { names.number(of: $0).map(canonical) ?? -1 } ?? -1
     }
 
     /// The number of a platform, which is added where it is not known yet.

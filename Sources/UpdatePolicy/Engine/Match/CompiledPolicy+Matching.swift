@@ -5,46 +5,42 @@ extension CompiledPolicy {
     /// The app that a client names, if the policy has anything about it.
     @inline(__always)
     func app(of client: borrowing Client) -> CompiledApp? {
-        guard let bundle = client.bundle, let number = bundle.string.withBytes({ appNumbers.number(of: $0) }) else {
-            return nil
-        }
-        return apps[number]
+        guard let index = client.withText(.bundle, { appIndexes.number(of: $0) }) ?? nil else { return nil }
+        return apps[index]
     }
 
-    /// The rules whose messages a client gets, in order, and which of them lock it out.
-    func sentRules(_ client: borrowing Client, _ app: CompiledApp?, at time: Int64) -> [SentRule] {
-        if let app, app.isPaused { return [] }
-        let platform = platformNumbers.number(of: client.platformText)
-        var sent: [SentRule] = []
+    /// Appends the rules whose messages a client gets, in order, and which of them lock it out.
+    func appendSentRules(_ client: borrowing Client, _ app: CompiledApp?, at time: Int64, to sent: inout [SentRule]) {
+        if let app, app.isPaused { return }
+        let platform = platformNumbers.number(of: client)
         if let app, let group = app.rules {
-            group.appendMatches(client, app, platform, time, place: Int32(truncatingIfNeeded: app.number), to: &sent)
+            group.appendMatches(client, app, platform, time, appIndex: Int32(truncatingIfNeeded: app.index), to: &sent)
         }
         if let group = rulesForEveryApp {
             let count = sent.count
-            group.appendMatches(client, app, platform, time, place: -1, to: &sent)
+            group.appendMatches(client, app, platform, time, appIndex: -1, to: &sent)
             if count > 0, sent.count > count, let app, let own = app.rules {
                 sent = merged(sent[..<count], of: own, sent[count...], of: group)
             }
         }
         for index in sent.indices {
-            guard let group = group(of: sent[index].place, app) else { continue }
-            let number = Int(sent[index].place.number)
-            let flags = group.rules[number].flags
+            guard let group = group(of: sent[index].id, app) else { continue }
+            let rule = Int(sent[index].id.index)
+            let flags = group.rules[rule].flags
             if flags.contains(.lockout) {
-                sent[index].lockout = group.isLockedOut(by: number, client, app, platform, time)
+                sent[index].lockout = group.isLockedOut(by: rule, client, app, platform, time)
             }
             if flags.contains(.final) {
                 sent.removeSubrange((index + 1)...)
                 break
             }
         }
-        return sent
     }
 
     /// The group of a rule that a client of an app was sent.
     @inline(__always)
-    func group(of place: RulePlace, _ app: CompiledApp?) -> RuleGroup? {
-        place.app < 0 ? rulesForEveryApp : app?.rules
+    func group(of rule: RuleID, _ app: CompiledApp?) -> RuleGroup? {
+        rule.app < 0 ? rulesForEveryApp : app?.rules
     }
 
     /// The rules of an app and those for every app in one order.
@@ -60,8 +56,8 @@ extension CompiledPolicy {
         var right = right
         while let own = left.first, let general = right.first {
             let isGeneralFirst = Rule.precedes(
-                rightGroup.rows[Int(general.place.number)],
-                leftGroup.rows[Int(own.place.number)]
+                rightGroup.rows[Int(general.id.index)],
+                leftGroup.rows[Int(own.id.index)]
             )
             merged.append(isGeneralFirst ? right.removeFirst() : left.removeFirst())
         }

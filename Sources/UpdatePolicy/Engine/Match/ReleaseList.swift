@@ -82,7 +82,7 @@ extension CompiledPolicy {
     /// Every release counts, also one that is staged, withdrawn, or not live yet.
     public func releaseVersion(of client: borrowing Client) -> String? {
         guard let app = app(of: client), let version = client.versionKey else { return nil }
-        let platform = platformNumbers.number(of: client.platformText)
+        let platform = platformNumbers.number(of: client)
         return app.releaseVersions[ReleaseVersion(platform: platform, version: version)]
     }
 }

@@ -8,7 +8,7 @@ extension RuleGroup {
         _ app: CompiledApp?,
         _ platform: Int32,
         _ time: Int64,
-        place: Int32,
+        appIndex: Int32,
         to matched: inout [SentRule]
     ) {
         let facts = CheckFacts(client, platform: platform, time: time, on: scales)
@@ -16,9 +16,9 @@ extension RuleGroup {
         appendCandidates(for: client, facts, to: &candidates)
         let start = matched.count
         for index in 0..<candidates.count {
-            let number = candidates[index]
-            if firstUnmetCondition(of: Int(number), by: client, facts, app) == nil {
-                matched.append(SentRule(place: RulePlace(app: place, number: number), lockout: false))
+            let rule = candidates[index]
+            if firstUnmetCondition(of: Int(rule), by: client, facts, app) == nil {
+                matched.append(SentRule(id: RuleID(app: appIndex, index: rule)))
             }
         }
         if matched.count > start + 1 { Self.order(&matched, from: start) }
@@ -26,9 +26,9 @@ extension RuleGroup {
 
     /// Sorts the rules from a place on, and drops those that were found twice.
     private static func order(_ matched: inout [SentRule], from start: Int) {
-        matched[start...].sort { $0.place.number < $1.place.number }
+        matched[start...].sort { $0.id.index < $1.id.index }
         var end = start + 1
-        for index in (start + 1)..<matched.count where matched[index].place != matched[end - 1].place {
+        for index in (start + 1)..<matched.count where matched[index].id != matched[end - 1].id {
             matched[end] = matched[index]
             end += 1
         }
@@ -109,9 +109,10 @@ extension RuleGroup {
     /// The place of the first attribute, by name, that the client does not have as the rule asks.
     func firstUnmetAttribute(_ rule: CompiledRule, _ client: borrowing Client) -> Int? {
         for index in rule.attributes.indices {
-            guard let value = client.attribute(pools.attributes[index].name),
-                pools.attributes[index].values.contains(value)
-            else { return index }
+            let isMet = client.withAttribute(pools.attributes[index].name) { value in
+                pools.attributes[index].values.contains { $0.string.withBytes { $0.hasSameBytes(as: value) } }
+            }
+            if isMet != true { return index }
         }
         return nil
     }
@@ -140,8 +141,8 @@ extension RuleGroup {
     private func isInRollout(_ number: Int, _ client: borrowing Client, at time: Int64) -> Bool {
         let rollout = rollout(of: rules[number], at: time)
         if rollout >= 10_000 { return true }
-        guard rollout > 0, let install = client.install else { return false }
-        return Bucket(key: rows[number].key, install: install).number < Int(rollout)
+        if rollout == 0 { return false }
+        return client.withText(.install) { Bucket(key: rows[number].key, install: $0).number < Int(rollout) } ?? false
     }
 
     /// Whether a rule that a client meets locks it out.

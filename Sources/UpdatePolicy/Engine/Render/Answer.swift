@@ -1,37 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// What an answer held, for those who count answers.
-public struct AnswerSummary: Sendable, Equatable {
-    /// The app's bundle as the policy spells it; `nil` where the app is not in the policy.
-    public let bundle: String?
+/// An answer to a check and what it holds, in memory that the next answer uses again.
+public struct Answer: Sendable {
+    /// The JSON object that the client gets.
+    public internal(set) var body: [UInt8] = []
 
     /// The rules whose messages were sent, in order.
-    public let sent: [SentRule]
+    public internal(set) var sent: [SentRule] = []
+
+    /// The app's bundle as the policy spells it; `nil` where the app is not in the policy.
+    public internal(set) var bundle: String?
+
+    /// An answer that is not written yet.
+    public init() {}
 
     /// How many messages were sent.
     public var messages: Int { sent.count }
 
     /// How many of them lock the client out.
     public var lockouts: Int { sent.count { $0.lockout } }
+
+    /// Makes this the answer of a server that has no policy yet: no messages.
+    public mutating func writeWithoutPolicy(shape: AnswerShape) {
+        clear()
+        body += shape == .legacy ? MessageBytes.emptyLegacyAnswer : MessageBytes.opening + MessageBytes.closing
+    }
+
+    mutating func clear() {
+        body.removeAll(keepingCapacity: true)
+        sent.removeAll(keepingCapacity: true)
+        bundle = nil
+    }
 }
 
 /// A rule whose message was sent.
 public struct SentRule: Sendable, Hashable {
-    /// Where the rule is in the compiled policy, for `CompiledPolicy.ruleKey(at:)`.
-    public let place: RulePlace
+    /// Which rule, for `CompiledPolicy.key(of:)`.
+    public let id: RuleID
 
     /// Whether the message locks the client out.
-    public internal(set) var lockout: Bool
+    public internal(set) var lockout = false
 }
 
-/// Where a rule is in a compiled policy; it means nothing in another.
-public struct RulePlace: Sendable, Hashable {
-    /// The number of the rule's app; -1 for the rules for every app.
+/// A rule of a compiled policy; it means nothing in another.
+public struct RuleID: Sendable, Hashable {
+    /// The index of the rule's app; -1 for the rules for every app.
     public let app: Int32
 
-    /// The number of the rule among those of its app, or of every app.
-    public let number: UInt32
+    /// The index of the rule among those of its app, or of every app.
+    public let index: UInt32
 }
 
 /// The names that an answer uses.

@@ -5,9 +5,11 @@ extension CompiledPolicy {
     /// The messages for a client at a time, in order.
     public func messages(for client: borrowing Client, at time: Timestamp) -> [Message] {
         let app = app(of: client)
-        return sentRules(client, app, at: time.microsecondsSince1970).compactMap { sent in
-            guard let group = group(of: sent.place, app) else { return nil }
-            let number = Int(sent.place.number)
+        var sent: [SentRule] = []
+        appendSentRules(client, app, at: time.microsecondsSince1970, to: &sent)
+        return sent.compactMap { sent in
+            guard let group = group(of: sent.id, app) else { return nil }
+            let number = Int(sent.id.index)
             let rule = group.rows[number]
             let (title, text) = rule.words(group.textPlace(of: number, client))
             let name = displayName(app, client)
@@ -21,34 +23,43 @@ extension CompiledPolicy {
         }
     }
 
-    /// Appends the answer to a check, a JSON object, to `bytes`.
+    /// Writes the answer to a check, a JSON object, in place of what `answer` holds.
     ///
     /// The members of a message are written in the order id, title, text, link, lockout, and only what JSON requires is
     /// escaped.
-    ///
-    /// - Returns: What was sent, for counting.
-    @discardableResult
     public func writeAnswer(
         for client: borrowing Client,
         at time: Timestamp,
         shape: AnswerShape,
-        into bytes: inout [UInt8]
-    ) -> AnswerSummary {
+        to answer: inout Answer
+    ) {
+        answer.clear()
         let app = app(of: client)
-        let sent = sentRules(client, app, at: time.microsecondsSince1970)
-        let bundle = app?.row?.bundle
-        if sent.isEmpty, shape == .legacy {
-            bytes += MessageBytes.emptyLegacyAnswer
-            return AnswerSummary(bundle: bundle, sent: sent)
+        if let app, app.isListed { answer.bundle = app.bundle }
+        appendSentRules(client, app, at: time.microsecondsSince1970, to: &answer.sent)
+        if answer.sent.isEmpty, shape == .legacy {
+            answer.body += MessageBytes.emptyLegacyAnswer
+            return
         }
-        bytes += MessageBytes.opening
-        for (index, rule) in sent.enumerated() {
-            guard let group = group(of: rule.place, app) else { continue }
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            write(rule, of: group, client, app, shape, &bytes)
+        answer.body += MessageBytes.opening
+        for index in answer.sent.indices {
+            let rule = answer.sent[index]
+            guard let group = group(of: rule.id, app) else { continue }
+            if index > 0 { answer.body.append(UInt8(ascii: ",")) }
+            write(rule, of: group, client, app, shape, &answer.body)
         }
-        bytes += MessageBytes.closing
-        return AnswerSummary(bundle: bundle, sent: sent)
+        answer.body += MessageBytes.closing
+    }
+
+    /// The answer to a check, in memory of its own.
+    public func answer(
+        to client: borrowing Client,
+        at time: Timestamp,
+        shape: AnswerShape = .standard
+    ) -> Answer {
+        var answer = Answer()
+        writeAnswer(for: client, at: time, shape: shape, to: &answer)
+        return answer
     }
 
     private func write(
@@ -59,7 +70,7 @@ extension CompiledPolicy {
         _ shape: AnswerShape,
         _ bytes: inout [UInt8]
     ) {
-        let number = Int(sent.place.number)
+        let number = Int(sent.id.index)
         let flags = group.rules[number].flags
         let textName = shape == .legacy ? MessageBytes.legacyTextName : MessageBytes.textName
         let place = group.textPlace(of: number, client)
@@ -100,7 +111,7 @@ extension CompiledPolicy {
 
     private func storeLink(_ client: borrowing Client, _ app: CompiledApp?) -> CompiledApp.Link? {
         guard let app, !app.links.isEmpty else { return nil }
-        let platform = platformNumbers.number(of: client.platformText)
+        let platform = platformNumbers.number(of: client)
         return app.links.first { $0.platform == platform }
     }
 }

@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// A member of a check that has a meaning of its own; every other one is an attribute.
-public enum KnownMember: UInt8, Sendable, CaseIterable {
+public enum ClientField: UInt8, Sendable, CaseIterable {
     /// The app's bundle or package identifier.
     case bundle
     /// The app's version.
@@ -21,7 +21,9 @@ public enum KnownMember: UInt8, Sendable, CaseIterable {
     case install
 
     /// The name in a check.
-    public var name: String {
+    public var name: String { "\(staticName)" }
+
+    private var staticName: StaticString {
         switch self {
         case .bundle: "bundle"
         case .version: "version"
@@ -37,16 +39,16 @@ public enum KnownMember: UInt8, Sendable, CaseIterable {
     /// The most bytes that a name has.
     public static let maximumNameLength = 8
 
-    /// The member of this name, if it is a known one; case counts.
+    /// The field of this name, if there is one; case counts.
     public init?(name: UTF8Text) {
-        guard let member = name.string.withBytes({ KnownMember(name: $0) }) else { return nil }
-        self = member
+        guard let field = name.string.withBytes({ ClientField(name: $0) }) else { return nil }
+        self = field
     }
 
-    /// The member whose name has these UTF-8 bytes, if it is a known one.
+    /// The field whose name has these UTF-8 bytes, if there is one.
     public init?(name bytes: UnsafeRawBufferPointer) {
         guard let first = bytes.first else { return nil }
-        let member: KnownMember? =
+        let field: ClientField? =
             switch (bytes.count, first) {
             case (2, UInt8(ascii: "o")): Self.os.named(bytes)
             case (5, UInt8(ascii: "b")): Self.build.named(bytes)
@@ -58,21 +60,28 @@ public enum KnownMember: UInt8, Sendable, CaseIterable {
             case (8, UInt8(ascii: "l")): Self.language.named(bytes)
             default: nil
             }
-        guard let member else { return nil }
-        self = member
+        guard let field else { return nil }
+        self = field
     }
 
     @inline(__always)
-    private func named(_ bytes: UnsafeRawBufferPointer) -> KnownMember? {
-        name.withBytes { $0.hasSameBytes(as: bytes) } ? self : nil
+    private func named(_ bytes: UnsafeRawBufferPointer) -> ClientField? {
+        let name = staticName
+        return UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount).hasSameBytes(as: bytes)
+            ? self : nil
+    }
+
+    /// Whether the value is a version, which may be a number as well.
+    var isVersion: Bool {
+        switch self {
+        case .version, .build, .os: true
+        case .bundle, .platform, .region, .language, .install: false
+        }
     }
 
     /// What the value must be, in words.
     var expectedType: String {
-        switch self {
-        case .version, .build, .os: "a string or a number"
-        case .bundle, .platform, .region, .language, .install: "a string"
-        }
+        isVersion ? "a string or a number" : "a string"
     }
 }
 
@@ -82,6 +91,34 @@ public enum MemberValue: Sendable, Hashable {
     case text(UTF8Text)
     /// A number, in the characters it was written with: `1.10` is not 1.1.
     case number(UTF8Text)
+    /// `true` or `false`.
+    case boolean(Bool)
+    /// `null`, which means that the member was not sent.
+    case null
+    /// An object or an array.
+    case composite
+}
+
+extension MemberValue {
+    /// Calls `body` with the value as bytes.
+    func withBytes(_ body: (MemberBytes) throws(ClientError) -> Void) throws(ClientError) {
+        switch self {
+        case .text(let text): try text.withBytes { (bytes) throws(ClientError) in try body(.text(bytes)) }
+        case .number(let number): try number.withBytes { (bytes) throws(ClientError) in try body(.number(bytes)) }
+        case .boolean(let boolean): try body(.boolean(boolean))
+        case .null: try body(.null)
+        case .composite: try body(.composite)
+        }
+    }
+}
+
+/// A ``MemberValue`` whose text lies in memory of somebody else: valid UTF-8, and valid only during the call that it is
+/// given to.
+package enum MemberBytes {
+    /// A string, its escapes resolved.
+    case text(UnsafeRawBufferPointer)
+    /// A number, in the characters it was written with.
+    case number(UnsafeRawBufferPointer)
     /// `true` or `false`.
     case boolean(Bool)
     /// `null`, which means that the member was not sent.

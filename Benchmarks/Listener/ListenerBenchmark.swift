@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import CheckListener
+import Glibc
+import NIOCore
+import NIOExtras
+import NIOPosix
+import UpdatePolicy
+
+/// Serves checks from a policy of its own, without a database: the hot path alone, for callgrind and for experiments.
+///
+///     ListenerBenchmark [RULES [EVENT-LOOPS]]
+///
+/// It prints the address that it listens at, and ends when its standard input does.
+@main
+enum ListenerBenchmark {
+    static func main() async throws {
+        let numbers = CommandLine.arguments.dropFirst().compactMap { Int($0) }
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: numbers.count > 1 ? numbers[1] : 1)
+        let recorders = CheckRecorders(eventLoopGroup: group, maximumKinds: 10_000)
+        var bootstrap = CheckServerBootstrap(
+            policy: CurrentPolicy(try CompiledPolicy(BenchmarkPolicy.policy(rules: numbers.first ?? 1_000))),
+            eventLoopGroup: group,
+            clock: now
+        )
+        bootstrap.recorders = recorders
+        let quiescing = ServerQuiescingHelper(group: group)
+        let channel = try await bootstrap.bind(host: "127.0.0.1", port: 0, quiescing: quiescing)
+        print("http://127.0.0.1:\(channel.localAddress?.port ?? 0)")
+        fflush(nil)
+        while readLine() != nil {}
+        recorders.drain(at: now()) { _ in }
+        exit(0)
+    }
+
+    @Sendable
+    private static func now() -> Timestamp {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(microsecondsSince1970: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000)
+    }
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import UpdatePolicy
+
+/// A plain request that is whole in the bytes of one read, recognised in one pass and without the parser.
+///
+/// Nearly every check is one: `POST /v1/check HTTP/1.1`, header fields of plain form, one `Content-Length`, the body
+/// complete. To recognise it costs a tenth of the instructions that the parser and its header fields cost.
+///
+/// It has no rules of its own. What it accepts, the parser and ``RequestFraming`` would have accepted with the same
+/// meaning; in any doubt it accepts nothing, and the bytes go to the parser untouched.
+struct ExpressRequest {
+    /// What is asked.
+    enum Route {
+        /// A check whose client is the JSON body.
+        case checkBody(AnswerShape)
+        /// A check whose client is the query at these bytes.
+        case checkQuery(Range<Int>)
+    }
+
+    /// What is asked.
+    let route: Route
+    /// Where the body is.
+    let body: Range<Int>
+    /// The value of `X-Forwarded-For`; nil where there is none.
+    private(set) var forwardedFor: Range<Int>?
+    /// The value of `If-None-Match`; nil where there is none.
+    private(set) var knownAnswers: Range<Int>?
+
+    /// How many bytes the request has.
+    var length: Int { body.upperBound }
+
+    /// Recognises the request at the start of some bytes; nil where there is none, or none that is plain.
+    init?(_ bytes: UnsafeRawBufferPointer, limits: ConnectionLimits) {
+        guard let (route, lineEnd) = Self.requestLine(bytes), lineEnd <= limits.requestLineBytes else { return nil }
+        self.route = route
+        var fields = HeaderFields(bytes, position: lineEnd)
+        guard fields.scan(), fields.count <= limits.headerFields, fields.position <= limits.headerBytes else {
+            return nil
+        }
+        let contentLength = fields.contentLength ?? 0
+        if case .checkBody = route {
+            guard fields.contentLength != nil, contentLength <= CheckBodyDecoder.maximumBodySize else { return nil }
+        } else {
+            guard contentLength == 0 else { return nil }
+        }
+        guard bytes.count &- fields.position >= contentLength else { return nil }
+        body = fields.position..<(fields.position &+ contentLength)
+        forwardedFor = fields.forwardedFor
+        knownAnswers = fields.knownAnswers
+    }
+
+    /// The route in metrics.
+    var kind: RequestKind.Route {
+        if case .checkBody(.legacy) = route { .legacyCheck } else { .check }
+    }
+
+    /// The method in metrics.
+    var method: RequestKind.Method {
+        if case .checkBody = route { .post } else { .get }
+    }
+
+    // MARK: The request line
+
+    /// The route, and where the first header field begins.
+    @inline(__always)
+    private static func requestLine(_ bytes: UnsafeRawBufferPointer) -> (Route, Int)? {
+        if bytes.starts(with: "POST /v1/check HTTP/1.1\r\n") { return (.checkBody(.standard), 25) }
+        if bytes.starts(with: "GET /v1/check?") { return queryLine(bytes) }
+        if bytes.starts(with: "POST /tables/vLoadMessages HTTP/1.1\r\n") { return (.checkBody(.legacy), 37) }
+        return nil
+    }
+
+    private static func queryLine(_ bytes: UnsafeRawBufferPointer) -> (Route, Int)? {
+        let start = 14
+        var end = start
+        while end < bytes.count, isQueryByte(bytes[end]) { end &+= 1 }
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[end...])
+        guard rest.starts(with: " HTTP/1.1\r\n") else { return nil }
+        return (.checkQuery(start..<end), end &+ 11)
+    }
+
+    /// Whether a byte may stand in a query ([RFC 3986, 3.4](https://www.rfc-editor.org/rfc/rfc3986#section-3.4)).
+    @inline(__always)
+    private static func isQueryByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: ";"),
+            UInt8(ascii: "?")...UInt8(ascii: "Z"), UInt8(ascii: "$")...UInt8(ascii: "/"), UInt8(ascii: "!"),
+            UInt8(ascii: "="), UInt8(ascii: "_"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+}
+
+/// The header fields of a request as ``ExpressRequest`` reads them.
+private struct HeaderFields {
+    private let bytes: UnsafeRawBufferPointer
+    /// Where the next field begins; in the end, where the body does.
+    private(set) var position: Int
+    private(set) var count = 0
+    private(set) var contentLength: Int?
+    private(set) var forwardedFor: Range<Int>?
+    private(set) var knownAnswers: Range<Int>?
+    private var hasHost = false
+
+    init(_ bytes: UnsafeRawBufferPointer, position: Int) {
+        self.bytes = bytes
+        self.position = position
+    }
+
+    /// Reads all fields and the empty line behind them; `false` where one is not plain, or some are missing.
+    mutating func scan() -> Bool {
+        while position &+ 1 < bytes.count {
+            if bytes[position] == 0x0D {
+                position &+= 2
+                return bytes[position &- 1] == 0x0A && hasHost
+            }
+            guard scanField() else { return false }
+        }
+        return false
+    }
+
+    private mutating func scanField() -> Bool {
+        let name = position
+        var end = name
+        while end < bytes.count, Self.isTokenByte(bytes[end]) { end &+= 1 }
+        guard end > name, end < bytes.count, bytes[end] == UInt8(ascii: ":") else { return false }
+        guard let valueEnd = endOfValue(from: end &+ 1) else { return false }
+        position = valueEnd &+ 2
+        count &+= 1
+        return take(name..<end, trimmed((end &+ 1)..<valueEnd))
+    }
+
+    /// Where the CR LF is that ends a value; nil where a byte before is not a blank or a visible ASCII character.
+    @inline(__always)
+    private func endOfValue(from start: Int) -> Int? {
+        var end = start
+        while end &+ 8 <= bytes.count {
+            let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: end, as: UInt64.self))
+            let others = Self.bytesThatAreNotPlain(word)
+            if others != 0 {
+                end &+= others.trailingZeroBitCount >> 3
+                break
+            }
+            end &+= 8
+        }
+        while end < bytes.count, bytes[end] &- 0x20 < 0x5F { end &+= 1 }
+        guard end &+ 1 < bytes.count, bytes[end] == 0x0D, bytes[end &+ 1] == 0x0A else { return nil }
+        return end
+    }
+
+    /// Marks the bytes of a word outside 0x20 to 0x7E by their highest bit; of those marked, the lowest is right.
+    @inline(__always)
+    private static func bytesThatAreNotPlain(_ word: UInt64) -> UInt64 {
+        let everyByte: UInt64 = 0x0101_0101_0101_0101
+        let highestBits = 0x80 &* everyByte
+        let isBelow20 = (word &- 0x20 &* everyByte) & ~word
+        let difference = word ^ (0x7F &* everyByte)
+        let is7F = (difference &- everyByte) & ~difference
+        return (word | isBelow20 | is7F) & highestBits
+    }
+
+    private func trimmed(_ range: Range<Int>) -> Range<Int> {
+        var start = range.lowerBound
+        var end = range.upperBound
+        while start < end, bytes[start] == 0x20 { start &+= 1 }
+        while start < end, bytes[end &- 1] == 0x20 { end &-= 1 }
+        return start..<end
+    }
+
+    /// Takes over what a field says about the request; `false` where it is one that the parser must judge.
+    @inline(__always)
+    private mutating func take(_ name: Range<Int>, _ value: Range<Int>) -> Bool {
+        switch name.count {
+        case 4 where isName(name, "host"):
+            guard !hasHost else { return false }
+            hasHost = true
+            return HostField.isValid(UnsafeRawBufferPointer(rebasing: bytes[value]))
+        case 6: return !isName(name, "expect")
+        case 7: return !isName(name, "upgrade")
+        case 10 where isName(name, "connection"): return isName(value, "keep-alive")
+        case 13 where isName(name, "if-none-match"):
+            guard knownAnswers == nil else { return false }
+            knownAnswers = value
+            return true
+        case 14 where isName(name, "content-length"): return takeContentLength(value)
+        case 15 where isName(name, "x-forwarded-for"):
+            guard forwardedFor == nil else { return false }
+            forwardedFor = value
+            return true
+        case 16: return !isName(name, "content-encoding") && !isName(name, "proxy-connection")
+        case 17: return !isName(name, "transfer-encoding")
+        default: return true
+        }
+    }
+
+    private mutating func takeContentLength(_ value: Range<Int>) -> Bool {
+        guard contentLength == nil, (1...5).contains(value.count) else { return false }
+        var length = 0
+        for index in value {
+            let digit = bytes[index] &- UInt8(ascii: "0")
+            guard digit < 10 else { return false }
+            length = length &* 10 &+ Int(digit)
+        }
+        contentLength = length
+        return true
+    }
+
+    /// Whether some bytes are a name in lower case, when the case of their ASCII letters is left out.
+    @inline(__always)
+    private func isName(_ range: Range<Int>, _ lowercased: StaticString) -> Bool {
+        guard range.count == lowercased.utf8CodeUnitCount else { return false }
+        var other = lowercased.utf8Start
+        for index in range {
+            let byte = bytes[index]
+            let isUpper = byte &- UInt8(ascii: "A") < 26
+            guard (isUpper ? byte | 0x20 : byte) == other.pointee else { return false }
+            other += 1
+        }
+        return true
+    }
+
+    /// Whether a byte may stand in the name of a field
+    /// ([RFC 9110, 5.6.2](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.2)).
+    @inline(__always)
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        // A bit for each character: of those from 0x00 to 0x3F ! # $ % & ' * + - . and the digits, of those from 0x40 to
+        // 0x7F the letters and ^ _ ` | ~.
+        let low: UInt64 = 0x03FF_6CFA_0000_0000
+        let high: UInt64 = 0x57FF_FFFF_C7FF_FFFE
+        let mask = byte < 0x40 ? low : high
+        return byte < 0x80 && mask >> UInt64(byte & 0x3F) & 1 != 0
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether these bytes begin with those of a text.
+    @inline(__always)
+    fileprivate func starts(with text: StaticString) -> Bool {
+        let length = text.utf8CodeUnitCount
+        guard count >= length else { return false }
+        let other = UnsafeRawPointer(text.utf8Start)
+        var offset = 0
+        while offset &+ 8 <= length {
+            let left = loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            if left != other.loadUnaligned(fromByteOffset: offset, as: UInt64.self) { return false }
+            offset &+= 8
+        }
+        while offset < length {
+            if self[offset] != other.load(fromByteOffset: offset, as: UInt8.self) { return false }
+            offset &+= 1
+        }
+        return true
+    }
+}

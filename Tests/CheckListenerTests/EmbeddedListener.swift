@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import NIOCore
+import NIOEmbedded
+import UpdatePolicy
+
+@testable import CheckListener
+
+/// Connections of one event loop that the test runs, without sockets.
+struct EmbeddedListener {
+    /// One connection.
+    struct Connection {
+        let channel: EmbeddedChannel
+        let handler: ConnectionHandler
+
+        /// What the channel has sent since it was asked last.
+        func sent() throws -> String {
+            var text = ""
+            while let bytes = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: bytes) }
+            return text
+        }
+    }
+
+    let eventLoop = EmbeddedEventLoop()
+    let statistics = EventLoopStatistics()
+    let context: EventLoopContext
+
+    init(
+        policy: CompiledPolicy? = nil,
+        recorder: CheckRecorder? = nil,
+        limits: ConnectionLimits = ConnectionLimits(),
+        clock: @escaping @Sendable () -> Timestamp = { Timestamp(microsecondsSince1970: 1_772_366_400_000_000) }
+    ) throws {
+        context = EventLoopContext(
+            eventLoop: eventLoop,
+            policy: CurrentPolicy(try policy ?? ListenerFixture.policy()),
+            recorder: recorder,
+            limits: limits,
+            statistics: statistics,
+            clock: clock
+        )
+    }
+
+    /// Opens a connection.
+    ///
+    /// - Parameter isParsed: Whether the parser reads it from its first byte on, as if that were no plain request.
+    func connect(isParsed: Bool = false, limitedClient: LimitedClient? = nil) throws -> Connection {
+        let handler = ConnectionHandler(loop: context, limitedClient: limitedClient, isEncrypted: false)
+        let channel = EmbeddedChannel(handler: handler, loop: eventLoop)
+        try channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 80)).wait()
+        if isParsed { handler.addParser() }
+        return Connection(channel: channel, handler: handler)
+    }
+}
