@@ -7,7 +7,7 @@ import UpdatePolicy
 @testable import CheckListener
 
 /// What was counted, as plain dictionaries: the naive form of the recorder, and of what it hands over.
-struct Counted {
+struct Counted: Equatable {
     /// Checks, messages and lockouts by `HOUR BUNDLE PLATFORM VERSION BUILD REGION OS`, or `HOUR other`.
     var kinds: [String: [Int]] = [:]
     /// Messages and lockouts by `HOUR KEY`.
