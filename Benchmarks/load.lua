@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Copyright the versiongate authors
 --
--- What wrk sends, and what it tells afterwards: one line of NAME=NUMBER for script/bench.
+-- What wrk sends, and what it reports afterwards: one line of NAME=NUMBER for script/bench.
 -- Usage: wrk ... -s load.lua URL -- FILE, where FILE holds the body to post.
 
 function init(arguments)

@@ -158,7 +158,7 @@ END
 $$;
 
 COMMENT ON FUNCTION version_family_end(text[], integer) IS
-    'The key of the first version after all that share the first so many numbers; null for none of them.';
+    'The end, exclusive, of the versions that share the first count numbers; null (no end) where count is 0.';
 
 -- The faults of a range. Beside what is wrong and a hint, each tells what seems to be meant: what to write in place of
 -- the faulty part, or null where that cannot be known. What is meant may have a fault of its own.

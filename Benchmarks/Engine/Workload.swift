@@ -3,7 +3,7 @@
 
 import UpdatePolicy
 
-/// A policy to measure: so many rules over so many apps.
+/// A policy to measure: a number of rules over a number of apps.
 struct Workload {
     /// What the rules are like.
     enum Kind: String {

@@ -3,34 +3,36 @@
 
 public import UpdatePolicy
 
-/// A policy as a file holds it, and where in the file each of its rows stands.
+/// The contents of a policy file: the policy, and the position of each row in the file.
 public struct PolicyDocument: Sendable {
-    /// The places of a row in the file.
-    struct Places: Sendable {
+    /// The positions of a row and its columns in the file.
+    struct Positions: Sendable {
         let row: FilePosition
         var columns: [String: FilePosition] = [:]
     }
 
-    /// The number of the format that this program reads and writes, the value of the key `versiongate`.
+    /// The format version that this program reads and writes: the value of the key `versiongate`.
     public static let format = 1
     /// The largest file that is read, in bytes.
     public static let largestFile = 16 << 20
 
     /// The policy with its notes, in the order of the file; of no revision.
     public internal(set) var policy = Policy(revision: 0, token: "")
-    /// The places of the rows of each table, in the order of ``policy``.
-    var places: [PolicyTable: [Places]] = [:]
+    /// The positions of the rows of each table, in the order of ``policy``.
+    var positions: [PolicyTable: [Positions]] = [:]
 
     init() {}
 
-    /// Where a row, or a column of it, stands in the file.
+    /// The position of a row, or of a column of it, in the file.
     ///
     /// - Parameters:
-    ///   - place: The row's place among those of the table in ``policy``; nil for the beginning of the file.
-    ///   - column: The column; where the file says nothing of it, the row is given.
-    public func position(table: PolicyTable?, place: Int?, column: String?) -> FilePosition? {
-        guard let table, let place, let places = places[table], places.indices.contains(place) else { return nil }
-        return column.flatMap { places[place].columns[$0] } ?? places[place].row
+    ///   - index: The row's index among those of the table in ``policy``; nil for the beginning of the file.
+    ///   - column: The column; where the file does not have it, the position of the row is returned.
+    public func position(table: PolicyTable?, index: Int?, column: String?) -> FilePosition? {
+        guard let table, let index, let positions = positions[table], positions.indices.contains(index) else {
+            return nil
+        }
+        return column.flatMap { positions[index].columns[$0] } ?? positions[index].row
     }
 }
 
@@ -74,9 +76,9 @@ extension PolicyDocument {
 }
 
 extension PolicyDocument {
-    /// What has to be said in the file before a difference can be made.
+    /// What the file must say before a difference can be applied.
     ///
-    /// - Parameter difference: What turns the present policy into this one.
+    /// - Parameter difference: The edits that turn the present policy into this one.
     /// - Returns: The faults; none if the difference can be tried.
     public func faults(of difference: PolicyDifference) -> [PolicyFileFault] {
         difference.edits.compactMap { edit in
@@ -85,7 +87,7 @@ extension PolicyDocument {
                 before["staged"] == .boolean(true), after["staged"] == .boolean(false), after["live_at"] == .null
             else { return nil }
             return PolicyFileFault(
-                position(table: .releases, place: edit.place, column: nil) ?? .start,
+                position(table: .releases, index: edit.index, column: nil) ?? .start,
                 "release \(after["version"].text ?? ""): it is staged no more, and has no live_at, so nobody is offered it",
                 hint: "Write since when everybody can get it: live_at: 2026-03-01T12:00:00Z"
             )

@@ -119,7 +119,9 @@ struct PolicyDocumentReader {
             return nil
         }
         let columns = given.merging(["platform": key.position, "link": node.position]) { $1 }
-        document.places[.storeLinks, default: []].append(PolicyDocument.Places(row: key.position, columns: columns))
+        document.positions[.storeLinks, default: []].append(
+            PolicyDocument.Positions(row: key.position, columns: columns)
+        )
         return link
     }
 
@@ -183,11 +185,11 @@ struct PolicyDocumentReader {
 
     // MARK: - Records
 
-    /// Reads the columns of a record from a map, and keeps where they stand.
+    /// Reads the columns of a record from a map, and keeps their positions.
     ///
     /// - Parameters:
-    ///   - record: Blank but for the columns that are given by where the map stands. Not whole where a fault is found.
-    ///   - given: The places of these.
+    ///   - record: Blank, except for columns that follow from the position of the map. Incomplete where a fault is found.
+    ///   - given: The positions of these.
     ///   - nested: Keys of the map that are no columns.
     /// - Returns: The values of the nested keys; nil, and a fault, if it is no map.
     @discardableResult
@@ -204,11 +206,11 @@ struct PolicyDocumentReader {
         guard let members = mapping(node, what: what, example: known.prefix(3).joined(separator: ", ")) else {
             return nil
         }
-        var places = PolicyDocument.Places(row: position, columns: given)
+        var positions = PolicyDocument.Positions(row: position, columns: given)
         var nestedNodes: [String: YAMLNode] = [:]
         for (key, value) in members {
             if let column = columns.first(where: { $0.name == key.text }) {
-                places.columns[column.name] = value.isAbsent ? key.position : value.position
+                positions.columns[column.name] = value.isAbsent ? key.position : value.position
                 if let read = self.value(column.definition, value, what: what) {
                     column.set(normalised(read, column.type, value, what: what), in: &record)
                 }
@@ -226,7 +228,7 @@ struct PolicyDocumentReader {
                 hint: "Add: \(column.name): \(column.definition.example)"
             )
         }
-        document.places[Record.table, default: []].append(places)
+        document.positions[Record.table, default: []].append(positions)
         return nestedNodes
     }
 
@@ -266,43 +268,43 @@ struct PolicyDocumentReader {
 
     /// Reads the value of a column; nil, and a fault, if it cannot be read.
     private mutating func value(_ column: ColumnDefinition, _ node: YAMLNode, what: String) -> PolicyValue? {
-        let place = "\(what): \(column.name)"
+        let path = "\(what): \(column.name)"
         if node.isAbsent {
             if let value = column.defaultValue { return value }
-            fault(node.position, "\(place) is missing", hint: "Add: \(column.name): \(column.example)")
+            fault(node.position, "\(path) is missing", hint: "Add: \(column.name): \(column.example)")
             return nil
         }
         switch column.type {
         case .text, .key, .bundle, .language, .platform, .version:
-            return text(node, what: place, example: column.example).map { .text(UTF8Text($0)) }
-        case .texts, .platforms: return texts(node, what: place, example: column.example).map { .texts($0) }
-        case .attributes: return attributes(node, what: place)
+            return text(node, what: path, example: column.example).map { .text(UTF8Text($0)) }
+        case .texts, .platforms: return texts(node, what: path, example: column.example).map { .texts($0) }
+        case .attributes: return attributes(node, what: path)
         case .boolean:
             guard case .scalar(let text, isPlain: true) = node.content, text == "true" || text == "false" else {
-                fault(node.position, "\(place) is neither true nor false", hint: "Write true, or leave the key out.")
+                fault(node.position, "\(path) is neither true nor false", hint: "Write true, or leave the key out.")
                 return nil
             }
             return .boolean(text == "true")
         case .integer:
-            return scalar(node, what: place, Int32.init, "Write a whole number, such as 10.").map { .integer($0) }
+            return scalar(node, what: path, Int32.init, "Write a whole number, such as 10.").map { .integer($0) }
         case .percentage:
             return scalar(
                 node,
-                what: place,
+                what: path,
                 Percentage.init,
                 "Write a percentage from 0 to 100 with at most two decimals, such as 37.25; nothing is rounded."
             ).map { .percentage($0) }
         case .time:
             return scalar(
                 node,
-                what: place,
+                what: path,
                 Timestamp.init,
                 "Write a time in ISO 8601 with an offset: 2026-03-01T12:00:00Z"
             ).map { .time($0) }
         case .duration:
             return scalar(
                 node,
-                what: place,
+                what: path,
                 SoakTime.init,
                 "Write days, hours, minutes and seconds: 2 days, 36 hours"
             ).map { .duration($0) }
@@ -373,13 +375,13 @@ struct PolicyDocumentReader {
         }
         var attributes: [UTF8Text: [UTF8Text]] = [:]
         for (key, value) in members {
-            let place = "\(what).\(key.text)"
+            let path = "\(what).\(key.text)"
             if key.text.unicodeScalars.contains("\0") {
                 fault(key.position, "\(what): a name with the character U+0000", hint: "Remove it.")
             } else if value.isAbsent {
-                fault(value.position, "\(place) accepts nothing", hint: "Write a list of texts: [beta, nightly]")
+                fault(value.position, "\(path) accepts nothing", hint: "Write a list of texts: [beta, nightly]")
             } else {
-                attributes[UTF8Text(key.text)] = texts(value, what: place, example: "[beta, nightly]")
+                attributes[UTF8Text(key.text)] = texts(value, what: path, example: "[beta, nightly]")
             }
         }
         return attributes.count == members.count ? .attributes(attributes) : nil
@@ -430,7 +432,7 @@ struct PolicyDocumentReader {
     }
 
     private mutating func unknown(_ key: YAMLNode.Key, in what: String, known: [String]) {
-        let nearest = NearestName.of(key.text, among: known)
+        let nearest = SimilarNames.of(key.text.replacing("-", with: "_"), among: known).first
         fault(
             key.position,
             "\(what): unknown key \(Quoted.text(key.text))",
@@ -444,7 +446,7 @@ struct PolicyDocumentReader {
 }
 
 extension YAMLNode {
-    /// What it is, for people.
+    /// The kind of node, for messages.
     fileprivate var kind: String {
         switch content {
         case .scalar: "text"

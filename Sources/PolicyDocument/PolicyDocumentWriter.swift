@@ -7,7 +7,7 @@ public import UpdatePolicy
 struct PolicyDocumentWriter {
     /// The longest key that YAML allows before its colon on one line, less a margin.
     private static let longestPlainKey = 500
-    private static let placeOfRollout = Rule.columns.firstIndex { $0.name == "rollout" } ?? 0
+    private static let indexOfRollout = Rule.columns.firstIndex { $0.name == "rollout" } ?? 0
     private(set) var text = ""
     /// Whether the next line is the first of an entry of a list.
     private var beginsItem = false
@@ -20,16 +20,16 @@ struct PolicyDocumentWriter {
             text += "\n"
             line("apps:", depth: 0)
         }
-        for (place, app) in policy.apps.enumerated() {
-            if place > 0 { text += "\n" }
+        for (index, app) in policy.apps.enumerated() {
+            if index > 0 { text += "\n" }
             write(app, releases: releases[UTF8Text(app.bundle)] ?? [])
         }
         if !policy.rules.isEmpty {
             text += "\n"
             line("rules:", depth: 0)
         }
-        for (place, rule) in policy.rules.enumerated() {
-            if place > 0 { text += "\n" }
+        for (index, rule) in policy.rules.enumerated() {
+            if index > 0 { text += "\n" }
             write(rule)
         }
     }
@@ -49,7 +49,7 @@ struct PolicyDocumentWriter {
         key(rule.key, depth: 1, "")
         let members = Self.members(rule, except: "key")
         // Steps stand below the percentage that they change.
-        let end = members.firstIndex { $0.place > Self.placeOfRollout } ?? members.endIndex
+        let end = members.firstIndex { $0.index > Self.indexOfRollout } ?? members.endIndex
         write(Array(members[..<end]), depth: 2)
         if !rule.steps.isEmpty { line("steps:", depth: 2) }
         for step in rule.steps { writeItem(Self.members(step), depth: 3) }
@@ -61,19 +61,19 @@ struct PolicyDocumentWriter {
         }
     }
 
-    /// A column that says something, and its place among the columns of its table.
+    /// A column that differs from its default, with its index among the columns of its table.
     private struct Member {
-        let place: Int
+        let index: Int
         let column: ColumnDefinition
         let value: PolicyValue
     }
 
-    /// The columns of a record that say something.
+    /// The columns of a record that differ from their defaults.
     private static func members<Record: PolicyRecord>(_ record: Record, except name: String? = nil) -> [Member] {
-        Record.columns.enumerated().compactMap { place, column in
+        Record.columns.enumerated().compactMap { index, column in
             let value = column.value(of: record)
             guard column.name != name, value != column.defaultValue else { return nil }
-            return Member(place: place, column: column.definition, value: value)
+            return Member(index: index, column: column.definition, value: value)
         }
     }
 

@@ -10,7 +10,7 @@ public struct PolicyFileFault: Error, Sendable, Hashable {
     /// What to do about it.
     public let hint: String?
 
-    /// A fault at a place.
+    /// A fault at a position.
     public init(_ position: FilePosition, _ message: String, hint: String? = nil) {
         self.position = position
         self.message = message
@@ -29,14 +29,14 @@ public struct PolicyFileFaults: Error, Sendable, Hashable {
     public let faults: [PolicyFileFault]
 }
 
-/// A place in a text file.
+/// A position in a text file.
 public struct FilePosition: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The line, counted from 1.
     public let line: Int
     /// The column, counted from 1 in Unicode scalars.
     public let column: Int
 
-    /// A place by its line and column, both counted from 1.
+    /// A position by its line and column, both counted from 1.
     public init(line: Int, column: Int) {
         self.line = line
         self.column = column
@@ -45,7 +45,7 @@ public struct FilePosition: Sendable, Hashable, Comparable, CustomStringConverti
     /// Where a file begins.
     static let start = FilePosition(line: 1, column: 1)
 
-    /// The place of the byte at an offset.
+    /// The position of the byte at an offset.
     init(offset: Int, in bytes: [UInt8]) {
         let head = bytes.prefix(max(0, offset))
         let lineStart = head.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
@@ -57,7 +57,7 @@ public struct FilePosition: Sendable, Hashable, Comparable, CustomStringConverti
     /// `LINE:COLUMN`.
     public var description: String { "\(line):\(column)" }
 
-    /// Whether one place comes before the other.
+    /// Whether one position comes before the other.
     public static func < (left: FilePosition, right: FilePosition) -> Bool {
         (left.line, left.column) < (right.line, right.column)
     }

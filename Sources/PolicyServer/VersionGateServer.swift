@@ -12,7 +12,7 @@ import Synchronization
 public import Systemd
 public import UpdatePolicy
 
-/// The whole server: both listeners, the live policy and what keeps it up to date.
+/// The server: both listeners, the live policy and the services around them.
 public struct VersionGateServer: Sendable {
     /// Where the server listens, once it does.
     public struct Addresses: Sendable {
@@ -22,13 +22,13 @@ public struct VersionGateServer: Sendable {
         public let managementURL: String
     }
 
-    /// How long a graceful shutdown may take before what is left is cut off.
+    /// How long a graceful shutdown may take before the rest is cancelled.
     ///
-    /// What the clients may take is bounded on their connections, and shorter; this bounds everything else.
+    /// The time for clients is bounded on each connection, and shorter; this bounds everything else.
     private static let maximumShutdownDuration: Duration = .seconds(8)
     /// How long after that the process is ended if it is still there.
     private static let lastResortDelay: Duration = .seconds(4)
-    /// How often the follower is looked at when no service manager says how often.
+    /// How often the follower is checked where no service manager sets an interval.
     private static let watchInterval: Duration = .seconds(20)
 
     private let configuration: ServerConfiguration
@@ -44,13 +44,13 @@ public struct VersionGateServer: Sendable {
     ///   - configuration: Where to listen.
     ///   - database: Where the database is, asked before each connection; may bring the database up.
     ///   - clock: The time of a check.
-    ///   - serviceManager: Who is told how the server fares; nil: nobody.
+    ///   - serviceManager: Receives the state of the server; nil: none does.
     ///   - log: Where the logger writes, for the metrics.
     ///   - logger: Where changes of state are logged.
     public init(
         configuration: ServerConfiguration,
         database: @escaping @Sendable () async throws -> PostgresConfiguration,
-        clock: @escaping @Sendable () -> Timestamp = { .now() },
+        clock: @escaping @Sendable () -> Timestamp,
         serviceManager: SystemdNotifier? = nil,
         log: OutputQueue? = nil,
         logger: Logger
@@ -65,7 +65,7 @@ public struct VersionGateServer: Sendable {
 
     /// Serves until SIGTERM or SIGINT.
     ///
-    /// - Parameter onReady: Told the addresses once both listeners are open and loading a policy was tried.
+    /// - Parameter onReady: Receives the addresses once both listeners are open and loading a policy was tried.
     public func run(onReady: @escaping @Sendable (Addresses) -> Void) async throws {
         let shutdownLimit = configuration.drainDuration + Self.maximumShutdownDuration
         TerminationSignals.prepare(endingWithin: shutdownLimit + Self.lastResortDelay)
@@ -77,7 +77,7 @@ public struct VersionGateServer: Sendable {
         let state = ServingState()
         let supervision = Supervision(manager: serviceManager, logger: logger)
         let announcement = Announcement(isEncrypted: configuration.publicListener.tls != nil) { addresses in
-            supervision.tell(.ready, .status("public \(addresses.publicURL), management \(addresses.managementURL)"))
+            supervision.notify(.ready, .status("public \(addresses.publicURL), management \(addresses.managementURL)"))
             onReady(addresses)
         }
         let statistics = ListenerStatistics()
@@ -175,7 +175,7 @@ public struct VersionGateServer: Sendable {
 
     private func countingServices(_ counting: CheckCounting?) -> [any Service] {
         guard let counting, let interval = configuration.counting.interval else { return [] }
-        // Only a primary can be written, so of several hosts that one is looked for.
+        // Only a primary can be written, so libpq must choose that one of several hosts.
         let primary: @Sendable () async throws -> PostgresConfiguration = { [database] in
             var configuration = try await database()
             configuration.overrides["target_session_attrs"] = "read-write"

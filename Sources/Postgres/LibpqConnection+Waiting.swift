@@ -5,7 +5,7 @@ import CLibpq
 import Glibc
 
 extension LibpqConnection {
-    /// What a wait looks out for on the connection's socket.
+    /// The readiness of the connection's socket to wait for.
     enum Readiness {
         case reading
         case readingAndWriting

@@ -54,8 +54,8 @@ final class LibpqConnection {
     /// The version of the server as libpq gives it, such as 150018 for 15.18; 0 when closed.
     var serverVersion: Int { Int(PQserverVersion(connection)) }
 
-    /// The number of the server's process as the connection was told it at its beginning; 0 when closed.
-    var toldProcessID: Int32 { PQbackendPID(connection) }
+    /// The process ID of the server process, as the connection received it at its start; 0 when closed.
+    var backendPID: Int32 { PQbackendPID(connection) }
 
     /// Host, port and database as libpq knows them; nil when closed.
     var address: String? {

@@ -4,7 +4,7 @@
 import CLibpq
 import Logging
 
-/// What a connection does with the notices of its server: it logs them and hands them to whoever collects them.
+/// Logs the notices that the server of a connection sends, and passes them to a callback.
 final class NoticeReceiver {
     private let logger: Logger
     private let handler: (@Sendable (PostgresNotice) -> Void)?

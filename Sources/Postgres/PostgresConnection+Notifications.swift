@@ -5,11 +5,11 @@ extension PostgresConnection {
     /// Whether something stands between this connection and the server that may give every transaction to another of the
     /// server's processes: PgBouncer or another pooler.
     ///
-    /// A server tells each connection the number of its process. A pooler tells one of its own making, because it has
-    /// to find out later whom a request to cancel is for.
+    /// A server sends each connection its process ID. A pooler sends an invented one, because it has to map cancel requests
+    /// later.
     public func isPooled() async throws -> Bool {
         try await withSession { session in
-            try session.query("SELECT pg_backend_pid()").value(as: Int32.self) != session.toldProcessID
+            try session.query("SELECT pg_backend_pid()").value(as: Int32.self) != session.backendPID
         }
     }
 
@@ -32,7 +32,7 @@ extension PostgresConnection {
     }
 }
 
-/// What NOTIFY sent to a channel that this connection listens to.
+/// A notification that NOTIFY sent to a channel of this connection.
 public struct PostgresNotification: Sendable, Hashable {
     /// The channel.
     public var channel: String

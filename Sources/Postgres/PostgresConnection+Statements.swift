@@ -46,8 +46,8 @@ extension PostgresConnection {
     ///
     /// `body` is synchronous, so nothing can come between its statements. If it goes on after an error of the server,
     /// the transaction cannot commit, and that error is thrown at the end. Deferred constraints are checked at the
-    /// commit and throw from here. When the connection is lost during the commit, nobody knows whether it took
-    /// place; the error says so.
+    /// commit and throw from here. When the connection is lost during the commit, the outcome is unknown; the error
+    /// says so.
     @discardableResult
     public func transaction<R: Sendable>(
         _ mode: PostgresTransactionMode = .readWrite,
@@ -85,7 +85,7 @@ extension PostgresConnection {
     }
 }
 
-/// What a transaction may do and see. It never depends on the session's defaults.
+/// The access mode and isolation level of a transaction. They never depend on the session's defaults.
 public enum PostgresTransactionMode: Sendable {
     /// Reads and writes; each statement sees what was committed before it (`READ COMMITTED`).
     case readWrite
@@ -100,11 +100,11 @@ public enum PostgresTransactionMode: Sendable {
     }
 }
 
-/// How a transaction ends, and what it gives.
+/// How a transaction ends, with its value.
 public enum PostgresTransactionEnd<Value> {
-    /// What was written stays.
+    /// The writes are committed.
     case commit(Value)
-    /// Nothing that was written stays.
+    /// The writes are rolled back.
     case rollback(Value)
 }
 

@@ -3,7 +3,7 @@
 
 /// A Swift type whose values can be sent as parameters of a statement.
 public protocol PostgresEncodable: Sendable {
-    /// The type that the server is told.
+    /// The parameter type that is sent to the server.
     static var postgresType: PostgresType { get }
 
     /// Whether `encode(into:)` writes the text of a literal instead of the type's binary form.
@@ -20,7 +20,7 @@ extension PostgresEncodable {
 
 /// A Swift type that can stand in an array parameter.
 public protocol PostgresArrayElement: Sendable {
-    /// The type of an array of these that the server is told.
+    /// The type of an array of these that is sent to the server.
     static var postgresArrayType: PostgresType { get }
 
     /// Appends a whole array in its wire form.

@@ -4,7 +4,7 @@
 import CLibpq
 
 extension PostgresError {
-    /// What the server says in a result of status fatal.
+    /// The error of the server in a result of status fatal.
     ///
     /// FATAL and PANIC mean that the server is closing the connection.
     init(result: OpaquePointer) {

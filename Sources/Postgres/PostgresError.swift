@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// What went wrong between this process and a PostgreSQL server.
+/// An error of a connection to a PostgreSQL server, or of a statement.
 ///
 /// The `description` is meant for logs: it holds no parameter, no password and no connection string, and leaves out
 /// the server's DETAIL, which may quote rows. A command line that answers the person who wrote the statement shows
@@ -44,13 +44,13 @@ public struct PostgresError: Error, Sendable, Hashable {
     public var detail: String?
     /// What to do about it.
     public var hint: String?
-    /// The schema of the object concerned.
+    /// The schema of the object that the error names.
     public var schema: String?
-    /// The table concerned.
+    /// The table that the error names.
     public var table: String?
-    /// The column concerned.
+    /// The column that the error names.
     public var column: String?
-    /// The data type concerned, or whatever a RAISE gives as one.
+    /// The data type that the error names, or what RAISE gives as DATATYPE.
     public var dataType: String?
     /// The constraint that was violated.
     public var constraint: String?

@@ -33,6 +33,6 @@ public struct PostgresNotice: Sendable, Hashable {
         self.constraint = constraint
     }
 
-    /// Whether somebody should look at it.
+    /// Whether the notice is a warning or worse.
     public var isWarning: Bool { !["NOTICE", "INFO", "LOG", "DEBUG"].contains(severity) }
 }

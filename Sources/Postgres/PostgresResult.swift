@@ -31,11 +31,11 @@ public struct PostgresResult: Sendable {
 }
 
 extension PostgresResult: RandomAccessCollection {
-    /// The place of the first row.
+    /// The index of the first row.
     public var startIndex: Int { 0 }
     /// The number of rows.
     public var endIndex: Int { storage.rowCount }
-    /// A row by its place, counted from 0.
+    /// A row by its index, counted from 0.
     public subscript(position: Int) -> PostgresRow {
         precondition(indices.contains(position), "the result has \(count) rows, no row \(position)")
         return PostgresRow(storage: storage, index: Int32(truncatingIfNeeded: position))
@@ -73,11 +73,11 @@ final class PostgresResultStorage: @unchecked Sendable {
 
     @usableFromInline
     func cell(row: Int32, column: Int) -> PostgresCell {
-        let place = Int32(truncatingIfNeeded: column)
-        let length = Int(PQgetlength(pointer, row, place))
+        let index = Int32(truncatingIfNeeded: column)
+        let length = Int(PQgetlength(pointer, row, index))
         var bytes: UnsafeRawBufferPointer?
-        if length > 0 || PQgetisnull(pointer, row, place) == 0 {
-            bytes = UnsafeRawBufferPointer(start: PQgetvalue(pointer, row, place), count: length)
+        if length > 0 || PQgetisnull(pointer, row, index) == 0 {
+            bytes = UnsafeRawBufferPointer(start: PQgetvalue(pointer, row, index), count: length)
         }
         return PostgresCell(columns: columns, index: column, type: columns.list[column].type, bytes: bytes)
     }

@@ -24,7 +24,7 @@ public struct PostgresRow: Sendable {
         }
     }
 
-    /// The value of a column by its place, counted from 0; the quickest way for large results.
+    /// The value of a column by its index, counted from 0; the fastest way for large results.
     @inlinable
     public subscript<Value: PostgresDecodable>(column: Int, type: Value.Type) -> Value {
         get throws(PostgresError) {
@@ -32,7 +32,7 @@ public struct PostgresRow: Sendable {
         }
     }
 
-    /// Whether the value of a column, by its place counted from 0, is NULL; quicker than decoding an optional.
+    /// Whether the value of a column, by its index counted from 0, is NULL; faster than decoding an optional.
     ///
     /// - Precondition: There is such a column.
     public func isNull(_ column: Int) -> Bool { storage.isNull(row: index, column: column) }
@@ -46,7 +46,7 @@ public struct PostgresRow: Sendable {
         try self[name, type]
     }
 
-    /// The value of a column by its place, counted from 0, as the type that the caller expects.
+    /// The value of a column by its index, counted from 0, as the type that the caller expects.
     @inlinable
     public func decode<Value: PostgresDecodable>(
         _ column: Int,

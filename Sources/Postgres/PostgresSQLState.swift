@@ -26,38 +26,18 @@ public struct PostgresSQLState: RawRepresentable, Sendable, Hashable, CustomStri
     public static let uniqueViolation = Self(rawValue: "23505")
     /// `check_violation`.
     public static let checkViolation = Self(rawValue: "23514")
-    /// `exclusion_violation`.
-    public static let exclusionViolation = Self(rawValue: "23P01")
-    /// `invalid_catalog_name`: the database does not exist.
-    public static let invalidCatalogName = Self(rawValue: "3D000")
     /// `read_only_sql_transaction`: also what a hot standby says to a write.
     public static let readOnlyTransaction = Self(rawValue: "25006")
-    /// `serialization_failure`.
-    public static let serializationFailure = Self(rawValue: "40001")
     /// `deadlock_detected`.
     public static let deadlockDetected = Self(rawValue: "40P01")
     /// `insufficient_privilege`.
     public static let insufficientPrivilege = Self(rawValue: "42501")
-    /// `undefined_column`.
-    public static let undefinedColumn = Self(rawValue: "42703")
-    /// `undefined_object`.
-    public static let undefinedObject = Self(rawValue: "42704")
-    /// `duplicate_object`.
-    public static let duplicateObject = Self(rawValue: "42710")
-    /// `undefined_function`.
-    public static let undefinedFunction = Self(rawValue: "42883")
     /// `undefined_table`.
     public static let undefinedTable = Self(rawValue: "42P01")
-    /// `duplicate_database`.
-    public static let duplicateDatabase = Self(rawValue: "42P04")
     /// `lock_not_available`: the lock timeout passed.
     public static let lockNotAvailable = Self(rawValue: "55P03")
     /// `query_canceled`: the statement timeout passed, or somebody cancelled the statement.
     public static let queryCanceled = Self(rawValue: "57014")
     /// `admin_shutdown`: the server stops, or somebody ended the connection.
     public static let adminShutdown = Self(rawValue: "57P01")
-    /// `crash_shutdown`: another server process died.
-    public static let crashShutdown = Self(rawValue: "57P02")
-    /// `raise_exception`: what RAISE in PL/pgSQL gives when it names no other code.
-    public static let raiseException = Self(rawValue: "P0001")
 }

@@ -3,7 +3,7 @@
 
 import CLibpq
 
-/// The synchronous face of a connection, inside `withSession` and `transaction` alone.
+/// Synchronous access to a connection, valid inside `withSession` and `transaction` only.
 ///
 /// Nothing else can use the connection meanwhile. A session that is kept beyond its body answers every call with a
 /// `.closed` error.
@@ -53,8 +53,8 @@ public final class PostgresSession {
         try recording { libpq throws(PostgresError) in _ = try libpq.execute(sql, isCancellable: true) }
     }
 
-    /// The number of the server's process as the connection was told it at its beginning.
-    var toldProcessID: Int32 { libpq?.toldProcessID ?? 0 }
+    /// The process ID of the server process, as the connection received it at its start.
+    var backendPID: Int32 { libpq?.backendPID ?? 0 }
 
     private func available() throws(PostgresError) -> LibpqConnection {
         guard let libpq else { throw PostgresError(.closed, "the session's time is over, or it is reading rows") }

@@ -9,7 +9,7 @@ public struct PostgresType: RawRepresentable, Sendable, Hashable {
     /// Takes any object identifier.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// Left to the server: it infers the type of the parameter from its place in the statement.
+    /// Left to the server: it infers the type of the parameter from the context in the statement.
     public static let unspecified = Self(rawValue: 0)
     /// `boolean`.
     public static let bool = Self(rawValue: 16)
@@ -35,7 +35,7 @@ public struct PostgresType: RawRepresentable, Sendable, Hashable {
     public static let float4 = Self(rawValue: 700)
     /// `double precision`.
     public static let float8 = Self(rawValue: 701)
-    /// A literal whose type nobody has decided.
+    /// A literal of undecided type.
     public static let unknown = Self(rawValue: 705)
     /// `character(n)`.
     public static let bpchar = Self(rawValue: 1042)
@@ -88,6 +88,6 @@ extension PostgresType: CustomStringConvertible {
         Self(rawValue: 1082): "date", Self(rawValue: 1186): "interval", Self(rawValue: 2278): "void",
     ]
 
-    /// The name of the type in SQL, or its number if it is not one of the well-known.
+    /// The name of the type in SQL, or its oid if it is not a known type.
     public var description: String { Self.names[self] ?? "the type with oid \(rawValue)" }
 }

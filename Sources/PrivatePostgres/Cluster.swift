@@ -6,7 +6,7 @@ import Logging
 import Postgres
 import Synchronization
 
-/// The server in a cluster folder, as a process sees it that holds a lease.
+/// The server in a cluster folder, used by a process that holds a lease.
 final class Cluster: Sendable {
     let folder: ClusterFolder
     let options: PrivatePostgresOptions
@@ -78,7 +78,7 @@ final class Cluster: Sendable {
         return isRunning
     }
 
-    /// What keeps a starting server from being used, unless waiting does not help.
+    /// Why a starting server cannot be used yet; throws where waiting does not help.
     private static func passingFault(_ error: any Error) throws(PrivatePostgresError) -> String {
         switch error {
         case let error as PostgresError where [.connectionFailed, .connectionLost].contains(error.code):
@@ -110,7 +110,7 @@ final class Cluster: Sendable {
         await connection.close()
     }
 
-    /// What the server writes about itself, by line: its process id, folder, time of start, port, and more.
+    /// The lines of `postmaster.pid`: its process id, folder, time of start, port, and more.
     private var serverFile: [Substring] {
         ServerLog(folder.data + "/postmaster.pid").text(from: 0).split(
             separator: "\n",

@@ -5,7 +5,7 @@ import Glibc
 
 /// The folder `postgres` in the state folder, which holds everything of the private PostgreSQL.
 ///
-/// It is entered by its owner alone (mode 0700); the owner is the user as whom the server runs.
+/// Only its owner, the user who runs the server, can enter it (mode 0700).
 struct ClusterFolder: Sendable {
     let stateDirectory: String
     let path: String
@@ -70,8 +70,8 @@ struct ClusterFolder: Sendable {
         return .folder("the state folder \(path) cannot be written by \(user)", fault)
     }
 
-    /// As whom the server runs: the user of this process, or for root whoever owns the folder already, else
-    /// `postgres`, else `nobody`, for PostgreSQL refuses to run as root.
+    /// The user who runs the server: the user of this process; for root the owner of the folder, else `postgres`, else
+    /// `nobody`, because PostgreSQL refuses to run as root.
     private static func owner(of path: String, _ status: FileStatus) throws(PrivatePostgresError) -> SystemUser {
         let user = geteuid()
         let named = SystemUser(id: status.owner)

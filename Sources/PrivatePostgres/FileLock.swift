@@ -15,7 +15,7 @@ final class FileLock: Sendable {
 
     private let descriptor: Mutex<Int32?>
 
-    /// Opens the file, and creates it for `owner` if it is missing. A symbolic link in its place is refused.
+    /// Opens the file, and creates it for `owner` if it is missing. A symbolic link is refused.
     init(_ path: String, owner: SystemUser) throws(PrivatePostgresError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .folder("the lock file \(path) cannot be opened", errno) }
@@ -31,8 +31,8 @@ final class FileLock: Sendable {
 
     /// Releases the lock and closes the file.
     ///
-    /// The lock is released in so many words, because a process that another thread is just spawning has a copy of
-    /// the descriptor until it runs its program, and closing would leave the lock to that copy.
+    /// The lock is released explicitly, because a child process that another thread is spawning has a copy of the
+    /// descriptor until it runs its program, and closing would leave the lock to that copy.
     func close() {
         descriptor.withLock { descriptor in
             guard let open = descriptor else { return }

@@ -11,7 +11,7 @@ struct FileStatus {
 
     init(_ path: String) throws(PrivatePostgresError) {
         var status = stat()
-        guard lstat(path, &status) == 0 else { throw .folder("\(path) cannot be looked at", errno) }
+        guard lstat(path, &status) == 0 else { throw .folder("\(path) cannot be examined", errno) }
         (owner, group, mode) = (status.st_uid, status.st_gid, status.st_mode)
     }
 

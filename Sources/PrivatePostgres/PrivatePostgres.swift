@@ -4,15 +4,14 @@
 import Glibc
 public import Logging
 
-/// A PostgreSQL of versiongate's own, kept in a state folder and reachable through a Unix socket alone.
+/// A PostgreSQL server that versiongate runs itself, in a state folder and reachable through a Unix socket only.
 ///
 /// It runs while any process holds a lease on it: `start()` gives one, starting the server if it is not running, and
 /// initialising it if it never was. When the last lease is gone, however its holder ended, the server stops. Any
 /// number of processes may call `start()` at once.
 ///
 /// Its databases and roles are reached by peer authentication: root and the owner of the folder log in as the
-/// superuser `versiongate` or as `versiongate_admin` and `versiongate_server`, which whoever creates the schema
-/// creates. Run by root, the server runs as the user who owns the folder `postgres` in the state folder; at first
+/// superuser `versiongate` or as `versiongate_admin` and `versiongate_server`, which the migrations create. Run by root, the server runs as the user who owns the folder `postgres` in the state folder; at first
 /// that is the system's user `postgres`, whom every package of PostgreSQL creates, or else `nobody`.
 ///
 /// ## How leases work
@@ -46,7 +45,7 @@ public struct PrivatePostgres: Sendable {
     /// True also where that cannot be seen, because the folder may not be entered; `start()` says so then.
     public var exists: Bool { access("\(stateDirectory)/postgres/data/PG_VERSION", F_OK) == 0 || errno != ENOENT }
 
-    /// Whether the server has left the sign that it runs. It may have been killed since; nothing is touched or started.
+    /// Whether the server has a PID file. It may have been killed since; nothing is touched or started.
     public var seemsToRun: Bool { access("\(stateDirectory)/postgres/data/postmaster.pid", F_OK) == 0 }
 
     /// Takes a lease on the running server, after initialising and starting it where needed.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Glibc
+
 /// Why the private PostgreSQL cannot be used, and what to do about it.
 public struct PrivatePostgresError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure.
@@ -19,7 +21,7 @@ public struct PrivatePostgresError: Error, Sendable, Hashable, CustomStringConve
 
     /// The kind of failure.
     public var code: Code
-    /// The fault in one or more lines, with the place where it is.
+    /// The fault in one or more lines, with its path.
     public var message: String
     /// What to do about it.
     public var hint: String?
@@ -32,4 +34,16 @@ public struct PrivatePostgresError: Error, Sendable, Hashable, CustomStringConve
 
     /// The fault, and what to do about it on a line of its own.
     public var description: String { message + (hint.map { "\n\($0)" } ?? "") }
+}
+
+extension PrivatePostgresError {
+    /// A folder or file that cannot be used, with the system's reason.
+    static func folder(_ fault: String, _ number: Int32, hint: String? = nil) -> PrivatePostgresError {
+        PrivatePostgresError(
+            .folderUnusable,
+            "\(fault): \(String(cString: strerror(number)))",
+            hint: hint
+                ?? "Choose another state folder with --state-dir, or set DATABASE_URL to use a database elsewhere."
+        )
+    }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// What differs from the ordinary in a private PostgreSQL.
+/// The options of a private PostgreSQL.
 public struct PrivatePostgresOptions: Sendable {
     /// Settings of `postgresql.conf` by name, given to the server when this process starts it.
     public var settings: [String: String]
@@ -16,7 +16,7 @@ public struct PrivatePostgresOptions: Sendable {
     /// Whether the server also listens on 127.0.0.1, on a port that the system chooses, for roles with a password.
     public var listensOnLoopback: Bool
 
-    /// Creates options; the defaults are the ordinary.
+    /// Creates options; the defaults are those of the product.
     public init(
         settings: [String: String] = [:],
         additionalRoles: [String] = [],

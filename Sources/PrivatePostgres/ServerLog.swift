@@ -14,7 +14,7 @@ struct ServerLog {
         reading { descriptor in try descriptor.seek(offset: 0, from: .end) } ?? 0
     }
 
-    /// The text from a place on, at most its last 64 KiB; empty if it cannot be read.
+    /// The text from an offset on, at most its last 64 KiB; empty if it cannot be read.
     func text(from start: Int64) -> String {
         let limit: Int64 = 65536
         let first = max(start, size - limit)

@@ -3,13 +3,13 @@
 
 import Glibc
 
-/// A listening socket that the service manager opened and handed to this process.
+/// A listening socket that the service manager opened and passed to this process.
 ///
 /// It stays open while the process is restarted: connections wait for the next one instead of being refused.
 ///
 /// Source: [sd_listen_fds(3)](https://www.freedesktop.org/software/systemd/man/latest/sd_listen_fds.html).
 public struct InheritedSocket: Sendable, Hashable {
-    /// The number of the first descriptor that is handed over.
+    /// The first descriptor that is passed.
     private static let firstDescriptor: Int32 = 3
 
     /// The descriptor of the socket.
@@ -20,8 +20,8 @@ public struct InheritedSocket: Sendable, Hashable {
     /// - Parameters:
     ///   - environment: `LISTEN_FDS` and `LISTEN_PID`.
     ///   - processID: This process, for whom `LISTEN_PID` says whether the socket is meant.
-    /// - Returns: nil if none was handed over.
-    /// - Throws: ``SystemdError`` if there are several, of which it would not be known which is for what.
+    /// - Returns: nil if none was passed.
+    /// - Throws: ``SystemdError`` if there are several: their order says nothing about their use.
     public init?(environment: [String: String], processID: Int32) throws(SystemdError) {
         guard let count = environment["LISTEN_FDS"], environment["LISTEN_PID"].flatMap({ Int32($0) }) == processID,
             count != "0"

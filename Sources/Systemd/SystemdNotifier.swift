@@ -7,7 +7,7 @@ import Glibc
 ///
 /// Source: [sd_notify(3)](https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html).
 public struct SystemdNotifier: Sendable {
-    /// How long the service manager waits for a sign of life before it restarts this process; nil: it asks for none.
+    /// How long the service manager waits for a keep-alive before it restarts this process; nil: it wants none.
     public let watchdogInterval: Duration?
 
     private let address: NotificationAddress
@@ -30,7 +30,7 @@ public struct SystemdNotifier: Sendable {
 
     /// Sends states in one datagram.
     ///
-    /// - Throws: ``SystemdError`` if it cannot be told.
+    /// - Throws: ``SystemdError`` if systemd cannot be notified.
     public func notify(_ states: [State]) throws(SystemdError) {
         try address.send(states.map(\.line).joined(separator: "\n"))
     }
@@ -41,7 +41,7 @@ public struct SystemdNotifier: Sendable {
         case ready
         /// The service is ending.
         case stopping
-        /// A sign of life.
+        /// A keep-alive.
         case watchdog
         /// A line for people.
         case status(String)
@@ -101,11 +101,11 @@ private struct NotificationAddress: Sendable {
     }
 
     private func fault(_ number: Int32) -> SystemdError {
-        SystemdError("the service manager at \(name) cannot be told: \(String(cString: strerror(number)))")
+        SystemdError("the service manager at \(name) cannot be notified: \(String(cString: strerror(number)))")
     }
 }
 
-/// A reason why the service manager cannot be told anything, or cannot hand over a socket.
+/// A reason why the service manager cannot be notified, or cannot pass a socket.
 public struct SystemdError: Error, Equatable, CustomStringConvertible {
     /// What is wrong and with which variable.
     public let description: String

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// Something that a command could not do, said so that the user knows what to do next.
+/// An error of a command, with what the user can do about it.
 struct CommandError: Error, CustomStringConvertible {
-    /// The fault and the way on.
+    /// The fault and what to do about it.
     let description: String
 
     /// - Parameter description: Control characters in it, which may come from elsewhere, are written out.

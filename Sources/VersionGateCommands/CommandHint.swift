@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// What to do about a refusal or a warning of the database, in the words of the command line.
+/// Hints for refusals and warnings of the database, with commands instead of SQL.
 ///
 /// The database gives its hints in SQL, for those who use SQL.
 enum CommandHint {

@@ -5,43 +5,45 @@ public import ArgumentParser
 
 /// The `versiongate` command.
 public struct VersionGate: AsyncParsableCommand {
-    /// What the command is called and consists of.
+    /// The name, help and subcommands.
     public static let configuration = CommandConfiguration(
         commandName: "versiongate",
         abstract: "A forced-update policy server for apps.",
         discussion: """
-            Apps call the server once at startup and are told what to show: please update, this version is blocked,
-            maintenance until 18:00. The rules live in PostgreSQL; edit them with these commands or with SQL.
+            Apps call the server once at startup. It answers with the messages to show: please update, this version \
+            is blocked, maintenance until 18:00. The rules are in PostgreSQL; edit them with these commands or with \
+            SQL.
 
-            Without --database-url and DATABASE_URL, everything works on a private PostgreSQL in the state folder.
-            Times are written in ISO 8601 with an offset (2026-03-01T12:00:00Z) or relative to now (+2h).
+            Without --database-url and DATABASE_URL, commands use a private PostgreSQL in the state folder. Write \
+            times in ISO 8601 with an offset (2026-03-01T12:00:00Z) or relative to now (+2h).
 
-            Colours are shown on a terminal, unless NO_COLOR is set. Exit codes: 0 done, 1 refused or failed, 64 the
-            command line cannot be understood, and 2 when plan finds differences.
+            A terminal shows colours, unless NO_COLOR is set. Exit codes: 0 done, 1 refused or failed, 64 invalid \
+            command line, and 2 when plan finds differences.
 
             Example, a server and a first check:
               versiongate serve
-              versiongate check bundle=com.example.doto version=1.1 platform=ios
+              versiongate check bundle=com.example.doto version=1.1 \\
+                platform=ios
             """,
         version: versionText,
         groupedSubcommands: [
-            CommandGroup(name: "Running:", subcommands: [ServeCommand.self, MigrateCommand.self]),
+            CommandGroup(name: "Server", subcommands: [ServeCommand.self, MigrateCommand.self]),
             CommandGroup(
-                name: "Editing the policy:",
+                name: "Policy",
                 subcommands: [AppCommand.self, ReleaseCommand.self, RuleCommand.self]
             ),
             CommandGroup(
-                name: "The policy as a file:",
+                name: "Policy file",
                 subcommands: [ExportCommand.self, PlanCommand.self, ApplyCommand.self]
             ),
             CommandGroup(
-                name: "Asking:",
+                name: "Query",
                 subcommands: [
                     CheckCommand.self, ImpactCommand.self, StatsCommand.self, HistoryCommand.self, UndoCommand.self,
                 ]
             ),
-            CommandGroup(name: "The database:", subcommands: [DatabaseCommand.self]),
-            CommandGroup(name: "The shell:", subcommands: [CompletionsCommand.self, CommandReferenceCommand.self]),
+            CommandGroup(name: "Database", subcommands: [DatabaseCommand.self]),
+            CommandGroup(name: "Shell", subcommands: [CompletionsCommand.self, CommandReferenceCommand.self]),
         ]
     )
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CheckListener
 
-@Suite("The places for kinds of clients")
+@Suite("The limit on kinds of clients")
 struct CardinalityLimitTests {
     @Test(
         "are never more than there are, leave room for releases and for other apps, whatever order they are taken in"

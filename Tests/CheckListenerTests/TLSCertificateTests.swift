@@ -34,15 +34,15 @@ struct LoadedTLSTests {
     }
 
     @Test("is warned about when it has expired, when it is not valid yet, and when its key is short")
-    func concerns() throws {
+    func warnings() throws {
         let loaded = try loaded()
         let lastSecond = loaded.expiry * 1_000_000
         let short = "Its RSA key has 1024 bits; clients ask for 2048 at least."
-        for (time, concerns) in [
+        for (time, warnings) in [
             (lastSecond, [short]), (lastSecond + 1_000_000, ["It has expired.", short]),
             (lastSecond - 86_400_000_000, [short]), (lastSecond - 86_401_000_000, ["It is not valid yet.", short]),
         ] {
-            #expect(loaded.concerns(at: Timestamp(microsecondsSince1970: time)) == concerns)
+            #expect(loaded.warnings(at: Timestamp(microsecondsSince1970: time)) == warnings)
         }
     }
 

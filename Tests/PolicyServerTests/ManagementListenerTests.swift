@@ -9,46 +9,46 @@ import Testing
 
 @Suite("The management listener")
 struct ManagementListenerTests {
-    @Test("closes the connection that did nothing for longest when the last place is taken")
+    @Test("closes the connection that did nothing for longest when the last slot is taken")
     func closesLongestIdle() {
-        var places = ManagementPlaces<Int>(total: 4)
+        var slots = ConnectionSlots<Int>(total: 4)
         for id in 1...3 {
-            #expect(places.open(id, isLoopback: true) == [])
-            #expect(places.allowToGiveWay(id) == [])
+            #expect(slots.open(id, isLoopback: true) == [])
+            #expect(slots.makeReplaceable(id) == [])
         }
-        places.note(1, isIdle: false)
-        places.note(1, isIdle: true)
-        #expect(places.open(4, isLoopback: true) == [2], "1 has been used since")
-        places.note(3, isIdle: false)
-        #expect(places.open(5, isLoopback: true) == [1], "3 is being answered")
-        places.close(4)
-        #expect(places.open(6, isLoopback: true) == [])
-        #expect(places.open(7, isLoopback: true) == [3], "nobody else has had time")
+        slots.note(1, isIdle: false)
+        slots.note(1, isIdle: true)
+        #expect(slots.open(4, isLoopback: true) == [2], "1 has been used since")
+        slots.note(3, isIdle: false)
+        #expect(slots.open(5, isLoopback: true) == [1], "3 is being answered")
+        slots.close(4)
+        #expect(slots.open(6, isLoopback: true) == [])
+        #expect(slots.open(7, isLoopback: true) == [3], "nobody else has had time")
     }
 
     @Test("closes nobody before there was time to send a request, and then as many as came meanwhile")
     func letsEachBeRead() {
-        var places = ManagementPlaces<Int>(total: 3)
-        for id in 1...5 { #expect(places.open(id, isLoopback: true) == []) }
-        places.note(5, isIdle: false)
-        #expect(places.allowToGiveWay(2) == [2])
-        #expect(places.allowToGiveWay(2) == [], "it is closed")
-        #expect(places.allowToGiveWay(5) == [5], "too many are left")
-        #expect(places.allowToGiveWay(1) == [1])
-        #expect(places.allowToGiveWay(3) == [], "there is a place")
-        #expect(places.open(6, isLoopback: true) == [3])
+        var slots = ConnectionSlots<Int>(total: 3)
+        for id in 1...5 { #expect(slots.open(id, isLoopback: true) == []) }
+        slots.note(5, isIdle: false)
+        #expect(slots.makeReplaceable(2) == [2])
+        #expect(slots.makeReplaceable(2) == [], "it is closed")
+        #expect(slots.makeReplaceable(5) == [5], "too many are left")
+        #expect(slots.makeReplaceable(1) == [1])
+        #expect(slots.makeReplaceable(3) == [], "there is a slot")
+        #expect(slots.open(6, isLoopback: true) == [3])
     }
 
     @Test("closes connections from elsewhere before those of its own machine")
     func prefersLoopback() {
-        var places = ManagementPlaces<Int>(total: 4)
+        var slots = ConnectionSlots<Int>(total: 4)
         for (id, isLoopback) in [(1, true), (2, false), (3, false)] {
-            _ = places.open(id, isLoopback: isLoopback) + places.allowToGiveWay(id)
+            _ = slots.open(id, isLoopback: isLoopback) + slots.makeReplaceable(id)
         }
-        #expect(places.open(4, isLoopback: true) == [2])
-        places.note(3, isIdle: false)
-        #expect(places.open(5, isLoopback: false) == [1], "3 is being answered")
-        #expect(places.open(6, isLoopback: false) == [3])
+        #expect(slots.open(4, isLoopback: true) == [2])
+        slots.note(3, isIdle: false)
+        #expect(slots.open(5, isLoopback: false) == [1], "3 is being answered")
+        #expect(slots.open(6, isLoopback: false) == [3])
     }
 
     @Test(

@@ -3,6 +3,7 @@
 
 import CheckListener
 import Configuration
+import Logging
 import Testing
 
 @testable import PolicyServer
@@ -46,12 +47,14 @@ struct SettingTests {
             "maxConnectionsPerAddress": "0", "maxRequestsPerConnection": "6", "maxRequestLineBytes": "256",
             "maxHeaderBytes": "1024", "maxHeaderFields": "10", "headerTimeout": "0.5", "bodyTimeout": "0.25",
             "idleTimeout": "7", "maxBufferedBytes": "4096", "unreadTimeout": "8", "rateLimit": "9:10",
-            "trustedProxies": "10.0.0.0/8",
+            "trustedProxies": "10.0.0.0/8", "logFormat": "json", "logLevel": "debug",
         ])
         #expect(configuration.publicAddress == ListenAddress(host: "::1", port: 0))
         #expect(configuration.managementAddress == ListenAddress(host: "10.0.0.1", port: 1))
         #expect(configuration.managementNames == ["a", "b"])
         #expect(configuration.counting == CountingConfiguration(interval: nil, maximumKinds: 2, daysKept: 3))
+        #expect(configuration.logFormat == .json)
+        #expect(configuration.logLevel == .debug)
         #expect(configuration.drainDuration == .milliseconds(4_500))
         let limits = configuration.publicListener.limits
         #expect(limits.connections == 5)
@@ -98,6 +101,14 @@ struct SettingTests {
                 "rateLimit", "fast",
                 "--rate-limit (VERSIONGATE_RATE_LIMIT): \"fast\" is not a rate; write PER_SECOND, from 0.001 to 1000000, "
                     + "or PER_SECOND:BURST with a whole burst from 1 to 1000000, such as 5:20"
+            ),
+            (
+                "logFormat", "xml", "--log-format (VERSIONGATE_LOG_FORMAT) is \"xml\"; it must be one of text, json"
+            ),
+            (
+                "logLevel", "loud",
+                "--log-level (VERSIONGATE_LOG_LEVEL) is \"loud\"; it must be one of trace, debug, info, notice, warning, "
+                    + "error, critical"
             ),
             (
                 "tlsKey", "k",

@@ -36,7 +36,7 @@ struct WatchdogServiceTests {
         }
     }
 
-    @Test("gives no sign of life while an event loop takes no turn, and gives them again once it does")
+    @Test("sends no keep-alive while an event loop runs no tasks, and sends them again once it does")
     func noticesALoopThatHangs() async throws {
         let healthy = try Watched()
         let hanging = try Watched()
@@ -64,7 +64,7 @@ struct WatchdogServiceTests {
         }
     }
 
-    @Test("gives no sign of life while the follower of the database stands still, and the log tells it")
+    @Test("sends no keep-alive while the follower of the database is stalled, and the log reports it")
     func noticesAFollowerThatStandsStill() async throws {
         let watched = try Watched()
         let services = ServiceGroup(

@@ -66,7 +66,7 @@ struct PolicyColumnTests {
         #expect(Set(columns.map(\.table)) == Set(PolicyTable.allCases.map(\.rawValue)))
         for table in PolicyTable.allCases {
             let present = columns.filter { $0.table == table.rawValue }
-            #expect(present.filter(\.isGenerated).map(\.name) == (table.numberColumn.map { [$0] } ?? []))
+            #expect(present.filter(\.isGenerated).map(\.name) == (table.idColumn.map { [$0] } ?? []))
             let edited = present.filter { !$0.isGenerated }
             #expect(Set(edited.map(\.name)) == Set(table.columns.map(\.name)))
             for column in edited {
@@ -213,7 +213,7 @@ struct PolicyColumnTests {
         }
     }
 
-    @Test("that decide who is locked out need consent when they are edited; all but those that are known not to")
+    @Test("that decide who is locked out need approval when they are edited; all but those that are known not to")
     func everyConditionNeedsConsent() async throws {
         let owner = try await TestDatabase.current.connect()
         try await owner.execute(Self.rows)
@@ -244,7 +244,7 @@ struct PolicyColumnTests {
                 let scope = LockoutScope(from: before, to: held.after, at: now)
                 #expect(!scope.isEmpty, "\(column)")
             } else {
-                Issue.record("an edit of \(column) needs no consent")
+                Issue.record("an edit of \(column) needs no approval")
             }
             try await owner.execute(
                 """

@@ -196,13 +196,13 @@ struct PolicyImpactTests {
     }
 
     @Test("comes with the pre-releases that have the numbers of a release")
-    func twins() throws {
+    func preReleases() throws {
         let clients = try [("1.2.0-prod", 7), ("1.2b3", 9), ("1.3-beta", 1), ("1.4", 1), ("1.4-dev", 2)].map {
             WeightedClient(try TestPolicy.client(["version": $0]), checks: Int64($1))
         }
-        let twins = PreReleaseTwin.twins(among: clients, releases: [TestPolicy.release("v1.2")])
-        #expect(twins.map(\.version.text) == ["1.2b3", "1.2.0-prod", "1.4-dev"])
-        #expect(twins.map(\.release) == ["v1.2", "v1.2", "1.4"])
-        #expect(twins.map(\.checks) == [9, 7, 2])
+        let preReleases = PreReleaseMatch.matches(among: clients, releases: [TestPolicy.release("v1.2")])
+        #expect(preReleases.map(\.version.text) == ["1.2b3", "1.2.0-prod", "1.4-dev"])
+        #expect(preReleases.map(\.release) == ["v1.2", "v1.2", "1.4"])
+        #expect(preReleases.map(\.checks) == [9, 7, 2])
     }
 }

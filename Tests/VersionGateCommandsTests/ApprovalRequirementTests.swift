@@ -2,10 +2,11 @@
 // Copyright the versiongate authors
 
 import Testing
+import UpdatePolicy
 
 @testable import VersionGateCommands
 
-@Suite("The decision on consent")
+@Suite("The decision on approval")
 struct ApprovalRequirementTests {
     @Test("is a question on a terminal, an error elsewhere, and nothing with --yes or without a reason")
     func decision() {
@@ -23,7 +24,7 @@ struct ApprovalRequirementTests {
         guard
             case .missing(let error) = ApprovalRequirement(reasons: reasons, database: "db", yes: false, canAsk: false)
         else {
-            Issue.record("consent is not missing")
+            Issue.record("approval is not missing")
             return
         }
         #expect(error.contains("this locks out"))

@@ -25,6 +25,19 @@ struct CommandLineTests {
         }
     }
 
+    @Test("breaks no paragraph of its help, which is wrapped when it is shown, and no example from 60 columns on")
+    func wrapsHelpOnce() async throws {
+        for leaf in try await CommandTree.read().all {
+            let lines = (leaf.command.discussion ?? "").split(separator: "\n", omittingEmptySubsequences: false)
+            for (line, next) in zip(lines, lines.dropFirst()) where !line.isEmpty && !line.hasPrefix("  ") {
+                #expect(next.isEmpty || next.hasPrefix("  "), "versiongate \(leaf.testDescription): \(line)")
+            }
+            for example in lines where example.hasPrefix("  ") {
+                #expect(example.count < 60, "versiongate \(leaf.testDescription): \(example)")
+            }
+        }
+    }
+
     @Test("takes --format wherever something is listed or shown, and --why and --yes wherever something is edited")
     func isConsistent() async throws {
         let leaves = try await CommandTree.read().leaves

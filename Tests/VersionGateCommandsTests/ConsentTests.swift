@@ -6,7 +6,7 @@ import Subprocess
 import TestDatabase
 import Testing
 
-@Suite("Consent to lockouts, by the built binary", .migratedDatabase)
+@Suite("Approval of lockouts, by the built binary", .migratedDatabase)
 struct ConsentTests {
     /// An edit that newly locks out half of the checks: those of 1.0 on iOS, not those of 2.0.
     struct Edit: Sendable, CustomTestStringConvertible {
@@ -144,7 +144,7 @@ struct ConsentTests {
         #expect(try await versiongate.run(arguments: edit.arguments + ["--yes"]).status == 0)
     }
 
-    /// Edits that need consent for their impact alone.
+    /// Edits that need approval for their impact alone.
     static let additions = edits.filter { !$0.arguments.contains("remove") && !$0.arguments.contains("withdraw") }
 
     @Test("is not needed for up to 1 % of recent checks, whose impact is shown", arguments: additions)
@@ -229,7 +229,7 @@ struct ConsentTests {
         let plan = try await versiongate.run("plan \(file)")
         #expect(plan.status == 2, "\(plan.errors)")
         #expect(plan.output.contains("newly locked out"), "\(plan.output)")
-        #expect(plan.output.contains("Needs consent: this would newly lock out up to 50.0 %"), "\(plan.output)")
+        #expect(plan.output.contains("Needs approval: this would newly lock out up to 50.0 %"), "\(plan.output)")
         let data = try await versiongate.run("plan \(file) --format json").output
         #expect(data.contains(#""impact":{"checks":200,"new_lockouts":100,"consent":"this would"#), "\(data)")
         let refused = try await versiongate.run("apply \(file)")

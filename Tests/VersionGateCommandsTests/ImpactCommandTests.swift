@@ -32,7 +32,7 @@ struct ImpactCommandTests {
         )
     }
 
-    @Test("says when checks were of more kinds of clients than are kept apart, as statistics do")
+    @Test("says when checks came from too many kinds of clients to count separately, as statistics do")
     func merged() async throws {
         try await prepare()
         let added = try await TestDatabase.current.psql(
@@ -46,21 +46,21 @@ struct ImpactCommandTests {
         for command in ["impact lock", "stats com.example.Doto"] {
             let output = try await versiongate.run(command).output
             #expect(
-                output.contains("Warning: 1,234 checks of com.example.Doto were of more kinds of clients"),
+                output.contains("Warning: 1,234 checks of com.example.Doto came from too many kinds of clients"),
                 "\(output)"
             )
             #expect(!output.contains("checks of b were"))
             let json = try await versiongate.run("\(command) --format json").output
             #expect(json.contains("\"merged\":1234") || json.contains("\"merged\": 1234"), "\(json)")
         }
-        // A lockout that the counts say little of needs consent, however few it reaches among the others.
+        // A lockout that the counts say little of needs approval, however few it reaches among the others.
         try await TestDatabase.current.edit("UPDATE rules SET versions = '<0.5'")
         let edit = "rule enable lock"
         let refused = try await versiongate.run(edit)
         #expect(refused.status != 0)
         #expect(
             refused.errors.contains(
-                "of the checks of com.example.Doto in the last 7 days were of more kinds of clients"
+                "of the checks of com.example.Doto in the last 7 days came from too many kinds of clients"
             ),
             "\(refused.errors)"
         )

@@ -105,7 +105,7 @@ struct LifecycleTests {
         #expect(end == "STOPPING=1")
     }
 
-    @Test("serves without a service manager that cannot be told, and says so")
+    @Test("serves without a service manager that cannot be notified, and logs it")
     func survivesADeafServiceManager() async throws {
         let binary = BuiltBinary(environment: [
             "DATABASE_URL": "postgresql://127.0.0.1:1/nothing", "NOTIFY_SOCKET": "/nowhere/notify",
@@ -115,7 +115,7 @@ struct LifecycleTests {
             #expect(answer == #"{"messages":[]}"#)
         }
         #expect(ending.status == 0)
-        #expect(ending.errors.contains("The service manager cannot be told"))
+        #expect(ending.errors.contains("The service manager cannot be notified"))
     }
 
     @Test(

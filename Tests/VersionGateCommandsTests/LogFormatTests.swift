@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Logging
+import PolicyServer
 import Synchronization
 import Testing
 import UpdatePolicy

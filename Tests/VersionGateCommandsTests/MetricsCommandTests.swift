@@ -86,7 +86,8 @@ struct MetricsCommandTests {
     @Test(
         "refuse formats and levels that do not exist",
         arguments: [
-            ("--log-format yaml", "yaml"), ("--log-level loud", "--log-level is \"loud\"; it must be one of trace"),
+            ("--log-format yaml", "yaml"),
+            ("--log-level loud", "--log-level (VERSIONGATE_LOG_LEVEL) is \"loud\"; it must be one of trace"),
         ]
     )
     func refusesUnknownFormats(arguments: String, fault: String) async throws {

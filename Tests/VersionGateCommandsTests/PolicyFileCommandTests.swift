@@ -79,7 +79,7 @@ struct PolicyFileCommandTests {
 
                     0 to add, 3 to change, 0 to remove. Planned at revision 1.
                     Impact: not known; no checks were counted in the last 7 days.
-                    Needs consent: this may lock somebody out, and no checks of com.example.doto were counted in the last \
+                    Needs approval: this may lock somebody out, and no checks of com.example.doto were counted in the last \
                     7 days that would say how many.
                     To do exactly this: versiongate apply \(file) --revision 1
 

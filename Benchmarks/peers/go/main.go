@@ -17,7 +17,7 @@ import (
 
 const maxBodyBytes = 16_384
 
-// A check is what an app tells of itself at startup.
+// A check is what an app sends about itself at startup.
 type check struct {
 	Bundle   string `json:"bundle"`
 	Version  string `json:"version"`
@@ -57,7 +57,7 @@ func parseVersion(text string) (version, error) {
 	return numbers, nil
 }
 
-// less tells whether v comes before other; numbers that are missing count as 0.
+// less reports whether v comes before other; numbers that are missing count as 0.
 func (v version) less(other version) bool {
 	for i := 0; i < len(v) || i < len(other); i++ {
 		if a, b := v.at(i), other.at(i); a != b {

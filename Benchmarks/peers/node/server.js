@@ -17,7 +17,7 @@ function parseVersion(text) {
     return text.split(".").map(Number);
 }
 
-/** Tells whether version a comes before version b; numbers that are missing count as 0. */
+/** Returns whether version a comes before version b; numbers that are missing count as 0. */
 function isLess(a, b) {
     for (let i = 0; i < Math.max(a.length, b.length); i++) {
         const difference = (a[i] ?? 0) - (b[i] ?? 0);

@@ -96,23 +96,31 @@ final class ConnectionHandler: ChannelInboundHandler {
         while position < bytes.count, state.acceptsPlainRequests {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[position...])
             guard let request = ExpressRequest(rest, limits: loop.limits) else { break }
-            switch state.received(request, rateFault: rateFault(of: request, in: rest)) {
-            case .answer(let connection):
+            if let limitedClient, let fault = limitedClient.refusal(forwardedFor: request.forwardedFor(in: rest)) {
+                refuse(request, fault)
+            } else {
+                let connection = state.receivedPlainRequest(isTooOften: false)
                 noteEnteredPhase()
                 write { loop.batch.answer(request, in: rest, connection: connection) }
                 if connection == .close { endOutput() }
-            case .refuse(let refusal):
-                perform(.refuse(refusal))
             }
             position += request.length
         }
         return position
     }
 
-    private func rateFault(of request: ExpressRequest, in bytes: UnsafeRawBufferPointer) -> RequestFault? {
-        guard let limitedClient else { return nil }
-        return limitedClient.refusal(
-            forwardedFor: request.forwardedFor.map { [String(decoding: bytes[$0], as: UTF8.self)] } ?? []
+    private func refuse(_ request: ExpressRequest, _ fault: RequestFault) {
+        let connection = state.receivedPlainRequest(isTooOften: true)
+        perform(
+            .refuse(
+                ConnectionState.Refusal(
+                    fault: fault,
+                    route: request.kind,
+                    method: request.method,
+                    connection: connection,
+                    endsOutput: connection == .close
+                )
+            )
         )
     }
 
@@ -167,7 +175,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         loop.batch.endIfFull()
-        context.fireChannelReadComplete()
+        if hasParser { context.fireChannelReadComplete() }
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -231,7 +239,14 @@ final class ConnectionHandler: ChannelInboundHandler {
         guard let unsent, let context else { return }
         self.unsent = nil
         loop.batch.recordAnswered()
-        sender.send(loop.batch[unsent], through: context)
+        send(unsent, context)
+    }
+
+    private func send(_ responses: Range<Int>, _ context: ChannelHandlerContext) {
+        // Only then to the channel, which may call back for more.
+        if let rest = loop.batch.withBytes(responses, { sender.send($0) }) {
+            context.writeAndFlush(wrapOutboundOut(rest), promise: nil)
+        }
     }
 
     // MARK: Actions
@@ -298,7 +313,7 @@ final class ConnectionHandler: ChannelInboundHandler {
             self.unsent = unsent.lowerBound..<end
         } else {
             // Another connection has written in between.
-            if let unsent { sender.send(loop.batch[unsent], through: context) } else { loop.batch.flushAtEnd(self) }
+            if let unsent { send(unsent, context) } else { loop.batch.flushAtEnd(self) }
             unsent = start..<end
         }
         if let unsent, unsent.count > loop.limits.bufferedBytes { flush() }

@@ -31,14 +31,6 @@ struct ConnectionState {
         case flushAndClose(RefusalReason?)
     }
 
-    /// What the handler of the connection does with a plain request.
-    enum PlainAction {
-        /// Answers it; ends the output after it where the response closes the connection.
-        case answer(ResponseWriter.ConnectionHeader)
-        /// Answers with a problem.
-        case refuse(Refusal)
-    }
-
     /// A request that is refused.
     struct Refusal {
         /// How it is answered.
@@ -187,23 +179,15 @@ struct ConnectionState {
 
     /// A plain request has arrived, while ``acceptsPlainRequests``.
     ///
-    /// - Parameter rateFault: The fault if its client asks too often.
-    mutating func received(_ request: ExpressRequest, rateFault: RequestFault?) -> PlainAction {
+    /// - Parameter isTooOften: Whether its client asks too often.
+    /// - Returns: What the response says about the connection; the output ends after it where that is `close`.
+    mutating func receivedPlainRequest(isTooOften: Bool) -> ResponseWriter.ConnectionHeader {
         requestCount += 1
-        rateRefusals = rateFault == nil ? 0 : rateRefusals + 1
+        rateRefusals = isTooOften ? rateRefusals + 1 : 0
         enter(.idle)
         let connection = connectionHeader(isKeepAlive: true, isHTTP11: true)
         if connection == .close { stopAccepting(entering: .lingering) }
-        guard let rateFault else { return .answer(connection) }
-        return .refuse(
-            Refusal(
-                fault: rateFault,
-                route: request.kind,
-                method: request.method,
-                connection: connection,
-                endsOutput: connection == .close
-            )
-        )
+        return connection
     }
 
     /// A part of a request was parsed.

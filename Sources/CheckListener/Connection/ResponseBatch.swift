@@ -16,7 +16,7 @@ final class ResponseBatch {
     private let clock: @Sendable () -> Timestamp
     private let recorder: RequestRecorder
     private var responder: CheckResponder
-    private var output = OutputBuffer()
+    private var output = ByteWriter()
     private var start: Timestamp?
     private var policy: CompiledPolicy?
     private var isEndScheduled = false
@@ -26,6 +26,8 @@ final class ResponseBatch {
 
     /// The most responses in a batch; a larger one would answer checks by an old clock.
     private static let maximumResponses = 64
+    /// The most memory that is kept for the next batch, in bytes.
+    private static let keptCapacity = 1 << 20
 
     /// Creates the batches of one event loop.
     ///
@@ -54,8 +56,10 @@ final class ResponseBatch {
     /// Where the next response begins.
     var position: Int { output.count }
 
-    /// The bytes of responses, which stay where they are until more is written.
-    subscript(range: Range<Int>) -> UnsafeRawBufferPointer { output[range] }
+    /// Calls `body` with the bytes of responses; nothing may be written meanwhile.
+    func withBytes<Result>(_ range: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        output.withBytes(range, body)
+    }
 
     /// Writes `100 Continue`.
     func writeContinue() {
@@ -160,6 +164,6 @@ final class ResponseBatch {
         swap(&unflushed, &flushing)
         for connection in flushing { connection.flush() }
         flushing.removeAll(keepingCapacity: true)
-        if unflushed.isEmpty { output.clear() }
+        if unflushed.isEmpty { output.removeAll(keptCapacity: Self.keptCapacity) }
     }
 }

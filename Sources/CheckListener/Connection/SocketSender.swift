@@ -34,16 +34,15 @@ struct SocketSender {
         socket = nil
     }
 
-    /// Sends some bytes.
-    mutating func send(_ bytes: UnsafeRawBufferPointer, through context: ChannelHandlerContext) {
-        var rest = bytes
-        if let socket {
-            let sent = Self.send(bytes, to: socket)
-            if sent == bytes.count { return }
-            self.socket = nil
-            rest = UnsafeRawBufferPointer(rebasing: bytes[sent...])
-        }
-        context.writeAndFlush(NIOAny(ByteBuffer(bytes: rest)), promise: nil)
+    /// Sends as many of some bytes to the socket as it takes.
+    ///
+    /// - Returns: What the channel must send instead; nil when the socket has taken all.
+    mutating func send(_ bytes: UnsafeRawBufferPointer) -> ByteBuffer? {
+        guard let socket else { return ByteBuffer(bytes: bytes) }
+        let sent = Self.send(bytes, to: socket)
+        if sent == bytes.count { return nil }
+        self.socket = nil
+        return ByteBuffer(bytes: UnsafeRawBufferPointer(rebasing: bytes[sent...]))
     }
 
     /// How many of the bytes the socket has taken; the channel finds out why it did not take more.

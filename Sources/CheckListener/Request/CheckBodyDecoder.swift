@@ -33,18 +33,21 @@ struct CheckBodyDecoder {
 
     let bytes: UnsafeRawBufferPointer
     var position = 0
+    /// Where the body begins among the bytes of the client.
+    private let start: Int
     /// The strings with escapes, which are resolved, one after the other.
     var copied: [UInt8] = []
 
-    private init(_ bytes: UnsafeRawBufferPointer) {
+    private init(_ bytes: UnsafeRawBufferPointer, start: Int) {
         self.bytes = bytes
+        self.start = start
     }
 
     /// Reads a whole body.
     ///
     /// - Throws: a fault of status 400 that names the member or the byte that is wrong.
     static func read(_ body: UnsafeRawBufferPointer, into client: inout Client) throws(RequestFault) {
-        var decoder = CheckBodyDecoder(body)
+        var decoder = CheckBodyDecoder(body, start: client.append(body).lowerBound)
         try decoder.decodeMembers(into: &client)
     }
 
@@ -61,6 +64,17 @@ struct CheckBodyDecoder {
         if let fault { throw fault }
     }
 
+    /// Calls `body` with this decoder in memory, which only the unusual needs; all else is read in registers.
+    @inline(__always)
+    mutating func unusually<Result>(
+        _ body: (inout CheckBodyDecoder) throws(RequestFault) -> Result
+    ) throws(RequestFault) -> Result {
+        var decoder = self
+        let result = try body(&decoder)
+        self = decoder
+        return result
+    }
+
     private mutating func decodeMembers(into client: inout Client) throws(RequestFault) {
         skipWhitespace()
         guard position < bytes.count else {
@@ -70,19 +84,19 @@ struct CheckBodyDecoder {
             let kind = isStartOfValue(bytes[position]) ? "JSON, but not an object" : "not JSON"
             throw .badRequest("The body is \(kind); send a JSON object with at least the member \"bundle\".")
         }
-        position += 1
+        position &+= 1
         skipWhitespace()
         if peek == UInt8(ascii: "}") {
-            position += 1
+            position &+= 1
         } else {
             while true {
                 skipWhitespace()
                 try decodeMember(into: &client)
                 skipWhitespace()
                 if peek == UInt8(ascii: ",") {
-                    position += 1
+                    position &+= 1
                 } else if peek == UInt8(ascii: "}") {
-                    position += 1
+                    position &+= 1
                     break
                 } else {
                     throw unexpected("a comma or the closing brace")
@@ -100,56 +114,74 @@ struct CheckBodyDecoder {
         }
     }
 
+    @inline(__always)
     private mutating func decodeMember(into client: inout Client) throws(RequestFault) {
-        let start = position
+        let first = position
         guard peek == UInt8(ascii: "\"") else {
             throw unexpected("a member's name in double quotes")
         }
-        let field = takeField()
-        let name = field == nil ? try decodeString() : nil
+        let name = try decodeString()
         skipWhitespace()
         guard peek == UInt8(ascii: ":") else {
             throw unexpected("a colon")
         }
-        position += 1
+        position &+= 1
         skipWhitespace()
-        let value = try decodeValue()
+        let value: Value =
+            peek == UInt8(ascii: "\"")
+            ? .string(try decodeString())
+            : try unusually { (decoder) throws(RequestFault) in try decoder.decodeValue() }
         do throws(ClientError) {
-            try withBytes(of: value) { (value) throws(ClientError) in
-                if let field {
-                    try client.set(field, to: value)
-                } else if let name {
-                    try withBytes(of: name) { (name) throws(ClientError) in try Self.set(name, to: value, in: &client) }
-                }
+            if !name.isCopied, let field = ClientField(name: UnsafeRawBufferPointer(rebasing: bytes[name.range])) {
+                try client.set(field, to: memberRange(of: value, in: &client))
+            } else {
+                try client.setMember(at: range(of: name, in: &client), to: memberRange(of: value, in: &client))
             }
         } catch {
-            throw .badRequest("\(error) (at byte \(start) of the body)")
+            throw .badRequest("\(error) (at byte \(first) of the body)")
         }
     }
 
-    /// Takes over a member whose name is no field, or is written with escapes.
-    private static func set(
-        _ name: UnsafeRawBufferPointer,
-        to value: MemberBytes,
-        in client: inout Client
-    ) throws(ClientError) {
-        if let field = ClientField(name: name) {
-            try client.set(field, to: value)
-        } else {
-            try client.setAttribute(name, to: value)
+    /// Where a string is among the bytes of the client.
+    @inline(__always)
+    private func range(of text: Text, in client: inout Client) -> Range<Int> {
+        text.isCopied ? append(text, to: &client) : moved(text.range)
+    }
+
+    @inline(never)
+    private func append(_ text: Text, to client: inout Client) -> Range<Int> {
+        copied.withUnsafeBytes { client.append(UnsafeRawBufferPointer(rebasing: $0[text.range])) }
+    }
+
+    @inline(__always)
+    private func moved(_ range: Range<Int>) -> Range<Int> {
+        Range(uncheckedBounds: (start &+ range.lowerBound, start &+ range.upperBound))
+    }
+
+    /// A value whose text is among the bytes of the client.
+    @inline(__always)
+    private func memberRange(of value: Value, in client: inout Client) -> MemberRange {
+        switch value {
+        case .string(let text): .text(range(of: text, in: &client))
+        case .number(let number): .number(moved(number))
+        case .boolean(let boolean): .boolean(boolean)
+        case .null: .null
+        case .composite: .composite
         }
     }
 
     // MARK: Single bytes
 
+    @inline(__always)
     var peek: UInt8? {
         position < bytes.count ? bytes[position] : nil
     }
 
+    @inline(__always)
     mutating func skipWhitespace() {
-        while position < bytes.count {
+        while position < bytes.count, bytes[position] <= 0x20 {
             switch bytes[position] {
-            case 0x20, 0x09, 0x0A, 0x0D: position += 1
+            case 0x20, 0x09, 0x0A, 0x0D: position &+= 1
             default: return
             }
         }

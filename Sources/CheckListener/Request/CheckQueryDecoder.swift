@@ -13,8 +13,8 @@ struct CheckQueryDecoder {
     static let maximumQuerySize = 8_192
 
     private let query: UnsafeRawBufferPointer
-    /// The name and the value that are being read, as far as they are percent-encoded.
-    private var decoded: [UInt8] = []
+    /// Where the query begins among the bytes of the client.
+    private let start: Int
 
     /// Reads a whole query, the part of the request target after the question mark.
     ///
@@ -26,8 +26,7 @@ struct CheckQueryDecoder {
                 "The query has \(query.count) bytes; at most \(maximumQuerySize) are read. Use POST for more."
             )
         }
-        var decoder = CheckQueryDecoder(query: query)
-        try decoder.decodeMembers(into: &client)
+        try CheckQueryDecoder(query: query, start: client.append(query).lowerBound).decodeMembers(into: &client)
         do throws(ClientError) {
             try client.validate()
         } catch {
@@ -49,11 +48,12 @@ struct CheckQueryDecoder {
         if let fault { throw fault }
     }
 
-    private init(query: UnsafeRawBufferPointer) {
+    private init(query: UnsafeRawBufferPointer, start: Int) {
         self.query = query
+        self.start = start
     }
 
-    private mutating func decodeMembers(into client: inout Client) throws(RequestFault) {
+    private func decodeMembers(into client: inout Client) throws(RequestFault) {
         var start = 0
         while start < query.count {
             var end = start
@@ -67,46 +67,35 @@ struct CheckQueryDecoder {
         }
     }
 
-    private mutating func decodeMember(
-        _ pair: Range<Int>,
-        nameEnd: Int,
-        into client: inout Client
-    ) throws(RequestFault) {
-        decoded.removeAll(keepingCapacity: true)
-        let name = try text(pair.lowerBound..<nameEnd, of: pair)
-        let value = try text(min(nameEnd + 1, pair.upperBound)..<pair.upperBound, of: pair)
+    private func decodeMember(_ pair: Range<Int>, nameEnd: Int, into client: inout Client) throws(RequestFault) {
+        let name = try range(of: pair.lowerBound..<nameEnd, in: pair, &client)
+        let value = try range(of: min(nameEnd + 1, pair.upperBound)..<pair.upperBound, in: pair, &client)
         do throws(ClientError) {
-            try decoded.withUnsafeBufferPointer { (decoded) throws(ClientError) in
-                let memory = UnsafeRawBufferPointer(decoded)
-                let name = UnsafeRawBufferPointer(rebasing: (name.isDecoded ? memory : query)[name.range])
-                let value = UnsafeRawBufferPointer(rebasing: (value.isDecoded ? memory : query)[value.range])
-                if let field = ClientField(name: name) {
-                    try client.set(field, to: .text(value))
-                } else {
-                    try client.setAttribute(name, to: .text(value))
-                }
-            }
+            try client.setMember(at: name, to: .text(value))
         } catch {
             throw .badRequest("\(error)")
         }
     }
 
-    /// A text of a pair: where it stands in the query, or among what was decoded.
-    private mutating func text(
-        _ range: Range<Int>,
-        of pair: Range<Int>
-    ) throws(RequestFault) -> (range: Range<Int>, isDecoded: Bool) {
-        guard query[range].contains(UInt8(ascii: "%")) else { return (range, false) }
-        let first = decoded.count
-        var position = range.lowerBound
-        while position < range.upperBound {
+    /// Where a text of a pair is among the bytes of the client, its percent-encoding resolved.
+    private func range(
+        of text: Range<Int>,
+        in pair: Range<Int>,
+        _ client: inout Client
+    ) throws(RequestFault) -> Range<Int> {
+        guard query[text].contains(UInt8(ascii: "%")) else {
+            return (start + text.lowerBound)..<(start + text.upperBound)
+        }
+        var decoded: [UInt8] = []
+        var position = text.lowerBound
+        while position < text.upperBound {
             let byte = query[position]
             position += 1
             if byte != UInt8(ascii: "%") {
                 decoded.append(byte)
                 continue
             }
-            guard position + 1 < range.upperBound, let high = query[position].hexadecimalDigit,
+            guard position + 1 < text.upperBound, let high = query[position].hexadecimalDigit,
                 let low = query[position + 1].hexadecimalDigit
             else {
                 throw fault(pair, "two hexadecimal digits must follow a percent sign")
@@ -114,11 +103,10 @@ struct CheckQueryDecoder {
             decoded.append(high << 4 | low)
             position += 2
         }
-        let text = decoded[first...]
-        guard String(validating: text, as: UTF8.self) != nil, !text.contains(0) else {
+        guard String(validating: decoded, as: UTF8.self) != nil, !decoded.contains(0) else {
             throw fault(pair, "it must be UTF-8 without the character U+0000")
         }
-        return (first..<decoded.count, true)
+        return decoded.withUnsafeBytes { client.append($0) }
     }
 
     private func fault(_ pair: Range<Int>, _ what: String) -> RequestFault {

@@ -14,71 +14,82 @@ struct ExpressRequest {
     /// What is asked.
     enum Route {
         /// A check whose client is the JSON body.
-        case checkBody(AnswerShape)
-        /// A check whose client is the query at these bytes.
-        case checkQuery(Range<Int>)
+        case checkBody
+        /// The same, by the path of 2013.
+        case legacyCheckBody
+        /// A check whose client is the query.
+        case checkQuery
     }
 
     /// What is asked.
     let route: Route
-    /// Where the body is.
-    let body: Range<Int>
-    /// The value of `X-Forwarded-For`; nil where there is none.
-    private(set) var forwardedFor: Range<Int>?
-    /// The value of `If-None-Match`; nil where there is none.
-    private(set) var knownAnswers: Range<Int>?
-
+    /// Where the body is, or of a `GET` the query.
+    let input: Range<Int>
     /// How many bytes the request has.
-    var length: Int { body.upperBound }
+    let length: Int
+    private let forwardedFor: FieldValue
+    private let knownAnswers: FieldValue
 
     /// Recognises the request at the start of some bytes; nil where there is none, or none that is plain.
     init?(_ bytes: UnsafeRawBufferPointer, limits: ConnectionLimits) {
-        guard let (route, lineEnd) = Self.requestLine(bytes), lineEnd <= limits.requestLineBytes else { return nil }
-        self.route = route
+        let (route, lineEnd) = Self.requestLine(bytes)
+        guard lineEnd > 0, lineEnd <= limits.requestLineBytes else { return nil }
         var fields = HeaderFields(bytes, position: lineEnd)
         guard fields.scan(), fields.count <= limits.headerFields, fields.position <= limits.headerBytes else {
             return nil
         }
-        let contentLength = fields.contentLength ?? 0
-        if case .checkBody = route {
-            guard fields.contentLength != nil, contentLength <= CheckBodyDecoder.maximumBodySize else { return nil }
+        self.route = route
+        if route == .checkQuery {
+            guard fields.contentLength <= 0 else { return nil }
+            input = Range(uncheckedBounds: (Self.queryStart, lineEnd &- Self.queryLineEnd.utf8CodeUnitCount))
+            length = fields.position
         } else {
-            guard contentLength == 0 else { return nil }
+            guard fields.contentLength >= 0, fields.contentLength <= CheckBodyDecoder.maximumBodySize,
+                bytes.count &- fields.position >= fields.contentLength
+            else { return nil }
+            length = fields.position &+ fields.contentLength
+            input = Range(uncheckedBounds: (fields.position, length))
         }
-        guard bytes.count &- fields.position >= contentLength else { return nil }
-        body = fields.position..<(fields.position &+ contentLength)
         forwardedFor = fields.forwardedFor
         knownAnswers = fields.knownAnswers
     }
 
-    /// The route in metrics.
-    var kind: RequestKind.Route {
-        if case .checkBody(.legacy) = route { .legacyCheck } else { .check }
+    /// The values of `X-Forwarded-For`.
+    func forwardedFor(in bytes: UnsafeRawBufferPointer) -> [String] { forwardedFor.values(in: bytes) }
+
+    /// The answers that the client has already; nil where the answer may not be cached.
+    func knownAnswers(in bytes: UnsafeRawBufferPointer) -> IfNoneMatch? {
+        route == .checkQuery ? IfNoneMatch(knownAnswers.values(in: bytes)) : nil
     }
 
+    /// The names that the answer uses.
+    var shape: AnswerShape { route == .legacyCheckBody ? .legacy : .standard }
+
+    /// The route in metrics.
+    var kind: RequestKind.Route { route == .legacyCheckBody ? .legacyCheck : .check }
+
     /// The method in metrics.
-    var method: RequestKind.Method {
-        if case .checkBody = route { .post } else { .get }
-    }
+    var method: RequestKind.Method { route == .checkQuery ? .get : .post }
 
     // MARK: The request line
 
-    /// The route, and where the first header field begins.
+    private static let queryStart = 14
+    private static var queryLineEnd: StaticString { " HTTP/1.1\r\n" }
+
+    /// The route, and where the first header field begins; 0 where the line is not plain.
     @inline(__always)
-    private static func requestLine(_ bytes: UnsafeRawBufferPointer) -> (Route, Int)? {
-        if bytes.starts(with: "POST /v1/check HTTP/1.1\r\n") { return (.checkBody(.standard), 25) }
-        if bytes.starts(with: "GET /v1/check?") { return queryLine(bytes) }
-        if bytes.starts(with: "POST /tables/vLoadMessages HTTP/1.1\r\n") { return (.checkBody(.legacy), 37) }
-        return nil
+    private static func requestLine(_ bytes: UnsafeRawBufferPointer) -> (Route, Int) {
+        if bytes.starts(with: "POST /v1/check HTTP/1.1\r\n") { return (.checkBody, 25) }
+        if bytes.starts(with: "GET /v1/check?") { return (.checkQuery, endOfQueryLine(bytes)) }
+        if bytes.starts(with: "POST /tables/vLoadMessages HTTP/1.1\r\n") { return (.legacyCheckBody, 37) }
+        return (.checkBody, 0)
     }
 
-    private static func queryLine(_ bytes: UnsafeRawBufferPointer) -> (Route, Int)? {
-        let start = 14
-        var end = start
+    private static func endOfQueryLine(_ bytes: UnsafeRawBufferPointer) -> Int {
+        var end = queryStart
         while end < bytes.count, isQueryByte(bytes[end]) { end &+= 1 }
         let rest = UnsafeRawBufferPointer(rebasing: bytes[end...])
-        guard rest.starts(with: " HTTP/1.1\r\n") else { return nil }
-        return (.checkQuery(start..<end), end &+ 11)
+        return rest.starts(with: queryLineEnd) ? end &+ queryLineEnd.utf8CodeUnitCount : 0
     }
 
     /// Whether a byte may stand in a query ([RFC 3986, 3.4](https://www.rfc-editor.org/rfc/rfc3986#section-3.4)).
@@ -94,15 +105,34 @@ struct ExpressRequest {
     }
 }
 
+/// Where the value of a field is that may stand in a request once, if it does.
+private struct FieldValue {
+    private var start: Int32 = -1
+    private var end: Int32 = -1
+
+    /// Takes over a value; `false` where there was one before.
+    mutating func set(_ range: Range<Int>) -> Bool {
+        guard start < 0 else { return false }
+        start = Int32(truncatingIfNeeded: range.lowerBound)
+        end = Int32(truncatingIfNeeded: range.upperBound)
+        return true
+    }
+
+    func values(in bytes: UnsafeRawBufferPointer) -> [String] {
+        start < 0 ? [] : [String(decoding: bytes[Int(start)..<Int(end)], as: UTF8.self)]
+    }
+}
+
 /// The header fields of a request as ``ExpressRequest`` reads them.
 private struct HeaderFields {
     private let bytes: UnsafeRawBufferPointer
     /// Where the next field begins; in the end, where the body does.
     private(set) var position: Int
     private(set) var count = 0
-    private(set) var contentLength: Int?
-    private(set) var forwardedFor: Range<Int>?
-    private(set) var knownAnswers: Range<Int>?
+    /// The length that the request says its body has; -1 where it says none.
+    private(set) var contentLength = -1
+    private(set) var forwardedFor = FieldValue()
+    private(set) var knownAnswers = FieldValue()
     private var hasHost = false
 
     init(_ bytes: UnsafeRawBufferPointer, position: Int) {
@@ -122,10 +152,11 @@ private struct HeaderFields {
         return false
     }
 
+    @inline(__always)
     private mutating func scanField() -> Bool {
         let name = position
         var end = name
-        while end < bytes.count, Self.isTokenByte(bytes[end]) { end &+= 1 }
+        while end < bytes.count, Self.token.contains(bytes[end]) { end &+= 1 }
         guard end > name, end < bytes.count, bytes[end] == UInt8(ascii: ":") else { return false }
         guard let valueEnd = endOfValue(from: end &+ 1) else { return false }
         position = valueEnd &+ 2
@@ -162,12 +193,12 @@ private struct HeaderFields {
         return (word | isBelow20 | is7F) & highestBits
     }
 
+    /// A value from its first character on; the parser keeps blanks behind it.
+    @inline(__always)
     private func trimmed(_ range: Range<Int>) -> Range<Int> {
         var start = range.lowerBound
-        var end = range.upperBound
-        while start < end, bytes[start] == 0x20 { start &+= 1 }
-        while start < end, bytes[end &- 1] == 0x20 { end &-= 1 }
-        return start..<end
+        while start < range.upperBound, bytes[start] == 0x20 { start &+= 1 }
+        return Range(uncheckedBounds: (start, range.upperBound))
     }
 
     /// Takes over what a field says about the request; `false` where it is one that the parser must judge.
@@ -182,14 +213,10 @@ private struct HeaderFields {
         case 7: return !isName(name, "upgrade")
         case 10 where isName(name, "connection"): return isName(value, "keep-alive")
         case 13 where isName(name, "if-none-match"):
-            guard knownAnswers == nil else { return false }
-            knownAnswers = value
-            return true
+            return knownAnswers.set(value)
         case 14 where isName(name, "content-length"): return takeContentLength(value)
         case 15 where isName(name, "x-forwarded-for"):
-            guard forwardedFor == nil else { return false }
-            forwardedFor = value
-            return true
+            return forwardedFor.set(value)
         case 16: return !isName(name, "content-encoding") && !isName(name, "proxy-connection")
         case 17: return !isName(name, "transfer-encoding")
         default: return true
@@ -197,7 +224,7 @@ private struct HeaderFields {
     }
 
     private mutating func takeContentLength(_ value: Range<Int>) -> Bool {
-        guard contentLength == nil, (1...5).contains(value.count) else { return false }
+        guard contentLength < 0, (1...5).contains(value.count) else { return false }
         var length = 0
         for index in value {
             let digit = bytes[index] &- UInt8(ascii: "0")
@@ -209,30 +236,33 @@ private struct HeaderFields {
     }
 
     /// Whether some bytes are a name in lower case, when the case of their ASCII letters is left out.
+    ///
+    /// The bytes must be characters from 0x20 to 0x7E, and the name letters and hyphens: then no other character becomes
+    /// one of these when its bit of case is set.
     @inline(__always)
     private func isName(_ range: Range<Int>, _ lowercased: StaticString) -> Bool {
-        guard range.count == lowercased.utf8CodeUnitCount else { return false }
-        var other = lowercased.utf8Start
-        for index in range {
-            let byte = bytes[index]
-            let isUpper = byte &- UInt8(ascii: "A") < 26
-            guard (isUpper ? byte | 0x20 : byte) == other.pointee else { return false }
-            other += 1
+        let length = lowercased.utf8CodeUnitCount
+        guard range.count == length else { return false }
+        let name = UnsafeRawPointer(lowercased.utf8Start)
+        var offset = 0
+        while offset &+ 8 <= length {
+            let word = bytes.loadUnaligned(fromByteOffset: range.lowerBound &+ offset, as: UInt64.self)
+            if word | 0x2020_2020_2020_2020 != name.loadUnaligned(fromByteOffset: offset, as: UInt64.self) { return false }
+            offset &+= 8
+        }
+        while offset < length {
+            if bytes[range.lowerBound &+ offset] | 0x20 != name.load(fromByteOffset: offset, as: UInt8.self) {
+                return false
+            }
+            offset &+= 1
         }
         return true
     }
 
-    /// Whether a byte may stand in the name of a field
-    /// ([RFC 9110, 5.6.2](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.2)).
-    @inline(__always)
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        // A bit for each character: of those from 0x00 to 0x3F ! # $ % & ' * + - . and the digits, of those from 0x40 to
-        // 0x7F the letters and ^ _ ` | ~.
-        let low: UInt64 = 0x03FF_6CFA_0000_0000
-        let high: UInt64 = 0x57FF_FFFF_C7FF_FFFE
-        let mask = byte < 0x40 ? low : high
-        return byte < 0x80 && mask >> UInt64(byte & 0x3F) & 1 != 0
-    }
+    /// The characters that may stand in the name of a field
+    /// ([RFC 9110, 5.6.2](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.2)): ! # $ % & ' * + - . ^ _ ` | ~, digits
+    /// and letters.
+    private static var token: ByteSet { ByteSet(low: 0x03FF_6CFA_0000_0000, high: 0x57FF_FFFF_C7FF_FFFE) }
 }
 
 extension UnsafeRawBufferPointer {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import UpdatePolicy
+
 /// The header field `Host`: a host as in a URI, and perhaps a port.
 ///
 /// Sources: [RFC 9110, 7.2](https://www.rfc-editor.org/rfc/rfc9110#section-7.2) and
@@ -16,6 +18,10 @@ enum HostField {
 
     /// Whether the bytes of a value of the field are one.
     static func isValid(_ value: UnsafeRawBufferPointer) -> Bool {
+        // Nearly every one is a plain name.
+        var end = 0
+        while end < value.count, isNamePart(value[end]) { end &+= 1 }
+        if end == value.count { return true }
         var rest = value[...]
         if rest.first == UInt8(ascii: "[") {
             guard let end = rest.firstIndex(of: UInt8(ascii: "]")) else { return false }
@@ -41,17 +47,10 @@ enum HostField {
         return rest.isEmpty || UInt16(String(decoding: rest, as: UTF8.self)) != nil
     }
 
-    /// Whether a byte is unreserved or a delimiter within a part of a URI.
+    /// Whether a byte is unreserved or a delimiter within a part of a URI: ! $ & ' ( ) * + , - . ; = _ ~, digits and letters.
+    @inline(__always)
     private static func isNamePart(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"), UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "'"),
-            UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: ","),
-            UInt8(ascii: ";"), UInt8(ascii: "="):
-            true
-        default: false
-        }
+        ByteSet(low: 0x2BFF_7FD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFE).contains(byte)
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool {

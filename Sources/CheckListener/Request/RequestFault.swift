@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import NIOHTTP1
+import UpdatePolicy
 
 /// Why a request is refused: the status of the response, and a sentence that names the fault and where it is.
 struct RequestFault: Error, Hashable {
@@ -47,26 +48,7 @@ extension RequestFault {
     ///
     /// Format: [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457).
     var problemDocument: String {
-        var document = #"{"type":"about:blank","title":""#
-        document.appendJSONEscaped(status.reasonPhrase)
-        document += #"","status":\#(status.code),"detail":""#
-        document.appendJSONEscaped(detail)
-        document += "\"}"
-        return document
-    }
-}
-
-extension String {
-    /// Appends `text` as the inside of a JSON string.
-    fileprivate mutating func appendJSONEscaped(_ text: String) {
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": self += "\\\(scalar)"
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                self += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: unicodeScalars.append(scalar)
-            }
-        }
+        let title = JSONString.literal(status.reasonPhrase)
+        return #"{"type":"about:blank","title":\#(title),"status":\#(status.code),"detail":\#(JSONString.literal(detail))}"#
     }
 }

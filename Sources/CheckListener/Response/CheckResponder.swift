@@ -32,7 +32,7 @@ struct CheckResponder: ~Copyable {
         connection: ResponseWriter.ConnectionHeader,
         policy: CompiledPolicy?,
         now: Timestamp,
-        output: inout OutputBuffer
+        output: inout ByteWriter
     ) -> HTTPResponseStatus {
         let omitsBody = request.framing.isHead
         client.removeAll()
@@ -59,26 +59,21 @@ struct CheckResponder: ~Copyable {
         connection: ResponseWriter.ConnectionHeader,
         policy: CompiledPolicy?,
         now: Timestamp,
-        output: inout OutputBuffer
+        output: inout ByteWriter
     ) -> HTTPResponseStatus {
         client.removeAll()
-        var shape = AnswerShape.standard
-        var known: IfNoneMatch?
+        let input = UnsafeRawBufferPointer(rebasing: bytes[request.input])
         do throws(RequestFault) {
             switch request.route {
-            case .checkBody(let asked):
-                shape = asked
-                try CheckBodyDecoder.read(UnsafeRawBufferPointer(rebasing: bytes[request.body]), into: &client)
-            case .checkQuery(let query):
-                known = IfNoneMatch(request.knownAnswers.map { [String(decoding: bytes[$0], as: UTF8.self)] } ?? [])
-                try CheckQueryDecoder.read(UnsafeRawBufferPointer(rebasing: bytes[query]), into: &client)
+            case .checkBody, .legacyCheckBody: try CheckBodyDecoder.read(input, into: &client)
+            case .checkQuery: try CheckQueryDecoder.read(input, into: &client)
             }
         } catch {
             return respond(with: error, connection: connection, omitsBody: false, now: now, output: &output)
         }
         return writeAnswer(
-            shape: shape,
-            known: known,
+            shape: request.shape,
+            known: request.knownAnswers(in: bytes),
             connection: connection,
             omitsBody: false,
             policy: policy,
@@ -93,7 +88,7 @@ struct CheckResponder: ~Copyable {
         connection: ResponseWriter.ConnectionHeader,
         omitsBody: Bool,
         now: Timestamp,
-        output: inout OutputBuffer
+        output: inout ByteWriter
     ) -> HTTPResponseStatus {
         statistics.count(fault.status)
         writer.writeProblem(fault, connection: connection, omitsBody: omitsBody, now: now, to: &output)
@@ -108,7 +103,7 @@ struct CheckResponder: ~Copyable {
         omitsBody: Bool,
         policy: CompiledPolicy?,
         now: Timestamp,
-        output: inout OutputBuffer
+        output: inout ByteWriter
     ) -> HTTPResponseStatus {
         if let policy {
             policy.writeAnswer(for: client, at: now, shape: shape, to: &answer)
@@ -118,7 +113,7 @@ struct CheckResponder: ~Copyable {
         recorder?.record(client, answer, policy, at: now)
         if let known {
             return writer.writeRevalidatableAnswer(
-                answer.body,
+                answer.writer,
                 revision: policy?.revision,
                 known: known,
                 connection: connection,
@@ -128,7 +123,7 @@ struct CheckResponder: ~Copyable {
             )
         }
         writer.writeAnswer(
-            answer.body,
+            answer.writer,
             revision: policy?.revision,
             connection: connection,
             omitsBody: omitsBody,

@@ -39,12 +39,12 @@ struct ResponseWriter {
 
     /// Appends the answer of a check.
     mutating func writeAnswer(
-        _ body: [UInt8],
+        _ body: borrowing ByteWriter,
         revision: Int64?,
         connection: ConnectionHeader,
         omitsBody: Bool,
         now: Timestamp,
-        to output: inout OutputBuffer
+        to output: inout ByteWriter
     ) {
         let key = HeadKey(second: HTTPDate.second(of: now), revision: revision)
         if key != headKey {
@@ -56,7 +56,7 @@ struct ResponseWriter {
         output.append("\r\n")
         if connection != .implied { output.append(connection.line) }
         output.append("\r\n")
-        if !omitsBody { output.append(body) }
+        if !omitsBody { body.withBytes { output.append($0) } }
     }
 
     /// The head of an answer up to the length.
@@ -77,7 +77,7 @@ struct ResponseWriter {
         connection: ConnectionHeader,
         omitsBody: Bool,
         now: Timestamp,
-        to output: inout OutputBuffer
+        to output: inout ByteWriter
     ) {
         let document = fault.problemDocument
         let header = fault.header.map { "\($0.name): \($0.value)\r\n" } ?? ""

@@ -16,7 +16,7 @@ struct EntityTag: Hashable {
     let text: String
 
     /// Names an answer.
-    init(of body: [UInt8]) {
+    init(of body: UnsafeRawBufferPointer) {
         let digest = SHA256.hash(data: body)
         text = String(unsafeUninitializedCapacity: 34) { text in
             text[0] = UInt8(ascii: "\"")
@@ -89,15 +89,15 @@ extension ResponseWriter {
     /// - Parameter known: The answers that the client has; it gets 304 without a body if this one is among them.
     /// - Returns: The status.
     func writeRevalidatableAnswer(
-        _ body: [UInt8],
+        _ body: borrowing ByteWriter,
         revision: Int64?,
         known: IfNoneMatch,
         connection: ConnectionHeader,
         omitsBody: Bool,
         now: Timestamp,
-        to output: inout OutputBuffer
+        to output: inout ByteWriter
     ) -> HTTPResponseStatus {
-        let tag = EntityTag(of: body)
+        let tag = body.withBytes { EntityTag(of: $0) }
         let isKnown = known.contains(tag)
         if isKnown {
             output.append("HTTP/1.1 304 Not Modified\r\n")
@@ -117,7 +117,7 @@ extension ResponseWriter {
         output.append("\r\n")
         if connection != .implied { output.append(connection.line) }
         output.append("\r\n")
-        if !isKnown, !omitsBody { output.append(body) }
+        if !isKnown, !omitsBody { body.withBytes { output.append($0) } }
         return isKnown ? .notModified : .ok
     }
 }

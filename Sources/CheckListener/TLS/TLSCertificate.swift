@@ -48,15 +48,15 @@ package struct TLSCertificate: Sendable {
     }
 
     /// Why clients may refuse the certificate, one sentence for each reason.
-    package func concerns(at time: Timestamp) -> [String] {
+    package func warnings(at time: Timestamp) -> [String] {
         let now = time.microsecondsSince1970 / 1_000_000
-        var concerns: [String] = []
-        if now > expiry { concerns.append("It has expired.") }
-        if now < start { concerns.append("It is not valid yet.") }
+        var warnings: [String] = []
+        if now > expiry { warnings.append("It has expired.") }
+        if now < start { warnings.append("It is not valid yet.") }
         if let rsaBits, rsaBits < 2_048 {
-            concerns.append("Its RSA key has \(rsaBits) bits; clients ask for 2048 at least.")
+            warnings.append("Its RSA key has \(rsaBits) bits; clients ask for 2048 at least.")
         }
-        return concerns
+        return warnings
     }
 
     /// The bits of the modulus in a SubjectPublicKeyInfo

@@ -32,7 +32,7 @@ final class YAMLEventParser {
         input.deallocate()
     }
 
-    /// The next piece of the file.
+    /// The next event of the file.
     func next() throws(PolicyFileFault) -> YAMLEvent {
         var event = yaml_event_t()
         guard yaml_parser_parse(parser, &event) == 1 else { throw fault }
@@ -68,7 +68,7 @@ final class YAMLEventParser {
         FilePosition(line: mark.line + 1, column: mark.column + 1)
     }
 
-    /// What libyaml could not read.
+    /// The fault that libyaml reports.
     private var fault: PolicyFileFault {
         let state = parser.pointee
         let problem = state.problem.map { String(cString: $0) } ?? "it cannot be read"
@@ -80,7 +80,7 @@ final class YAMLEventParser {
             )
         }
         let context = state.context.map { String(cString: $0) + ", " } ?? ""
-        // What libyaml notices late, it tells where it noticed.
+        // libyaml notices these late, and reports the position where it noticed.
         if problem == "could not find expected ':'" {
             return PolicyFileFault(
                 Self.position(state.context_mark),
@@ -117,7 +117,7 @@ final class YAMLEventParser {
     }
 }
 
-/// What libyaml reports of a document, piece by piece.
+/// An event of libyaml: one piece of a document.
 struct YAMLEvent {
     enum Kind {
         case streamStart

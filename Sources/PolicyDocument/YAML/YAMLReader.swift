@@ -3,8 +3,8 @@
 
 import UpdatePolicy
 
-/// Builds the tree of a YAML document, and refuses what a policy has no use for: anchors, aliases, tags, merge keys,
-/// keys that are no scalars, keys that come twice, a second document, and nesting without end.
+/// Builds the tree of a YAML document, and refuses what policies do not use: anchors, aliases, tags, merge keys,
+/// keys that are not scalars, duplicate keys, a second document, and deep nesting.
 struct YAMLReader {
     private static let deepest = 20
     private let parser: YAMLEventParser
@@ -126,9 +126,9 @@ struct YAMLReader {
     }
 }
 
-/// A value of a YAML document with its place in the file. Scalars are kept as they are written, of no type.
+/// A value of a YAML document with its position in the file. Scalars are kept as written, without a type.
 struct YAMLNode {
-    /// A scalar as a key, with the place where it stands.
+    /// A scalar as a key, with its position.
     struct Key {
         let text: String
         let position: FilePosition
@@ -145,7 +145,7 @@ struct YAMLNode {
     let content: Content
     let position: FilePosition
 
-    /// Whether nothing is said: an empty value, or one that any YAML reader takes for null.
+    /// Whether the value is empty, or one that any YAML reader takes for null.
     var isAbsent: Bool {
         if case .scalar(let text, isPlain: true) = content {
             ["", "~", "null", "Null", "NULL"].contains(text)

@@ -2,13 +2,13 @@
 // Copyright the versiongate authors
 
 import CheckListener
-public import NIOCore
+import NIOCore
 import PolicyStore
 import Synchronization
 import UpdatePolicy
 
-/// Counts the checks of a server: the recorders of its event loops, and what became of what they counted.
-public final class CheckCounting: Sendable {
+/// Counts the checks of a server: owns the recorders of its event loops, and the totals of written and dropped counts.
+final class CheckCounting: Sendable {
     private struct Outcome: Sendable {
         var written = 0
         var dropped = 0
@@ -16,9 +16,9 @@ public final class CheckCounting: Sendable {
         var isWritable: Bool?
     }
 
-    /// What the event loops count with.
+    /// The recorders of the event loops.
     let recorders: CheckRecorders
-    /// How many kinds of the last days are kept apart in any case, on each event loop.
+    /// How many kinds of the last days are always counted separately, on each event loop.
     let maximumKnownKinds: Int
     private let outcome = Mutex(Outcome())
 
@@ -26,20 +26,20 @@ public final class CheckCounting: Sendable {
     ///
     /// - Parameters:
     ///   - eventLoopGroup: The event loops that answer checks.
-    ///   - maximumKinds: How many kinds of clients are kept apart in an hour, beyond those that are known; a kind counts
-    ///     for each event loop that meets it.
-    public init(eventLoopGroup: any EventLoopGroup, maximumKinds: Int) {
+    ///   - maximumKinds: How many kinds of clients are counted separately in an hour, besides the known ones; a kind counts
+    ///     once for each event loop that receives its checks.
+    init(eventLoopGroup: any EventLoopGroup, maximumKinds: Int) {
         recorders = CheckRecorders(eventLoopGroup: eventLoopGroup, maximumKinds: maximumKinds)
         maximumKnownKinds = maximumKinds / 4
     }
 
-    /// Keeps the kinds of the last days apart from now on, whatever else comes.
+    /// Always counts these kinds of the last days separately from now on.
     func learn(_ kinds: [ClientKind]) {
         recorders.learn(kinds)
     }
 
-    /// How the counting goes.
-    public var status: CountingStatus {
+    /// The totals since the start.
+    var status: CountingStatus {
         var status = CountingStatus()
         let totals = recorders.totals
         status.recorded = totals.recorded
@@ -55,7 +55,7 @@ public final class CheckCounting: Sendable {
         return status
     }
 
-    /// Takes over everything that was counted since the last time.
+    /// Takes everything that was counted since the previous call.
     func drain(at now: Timestamp) -> CountBatch {
         var batch = CountBatch()
         recorders.drain(at: now) { piece in
@@ -91,7 +91,7 @@ public final class CheckCounting: Sendable {
         )
     }
 
-    /// Notes that the database has the counts of so many more checks.
+    /// Notes that the database has the counts of this many more checks.
     func noteWritten(_ checks: Int, at now: Timestamp) {
         outcome.withLock { outcome in
             outcome.written += checks
@@ -100,7 +100,7 @@ public final class CheckCounting: Sendable {
         }
     }
 
-    /// Notes that the database could not be written, and that the counts of so many checks are dropped for it.
+    /// Notes that writing to the database failed, and that the counts of this many checks were dropped.
     func noteFailure(dropped checks: Int) {
         outcome.withLock { outcome in
             outcome.dropped += checks

@@ -3,15 +3,15 @@
 
 import PolicyStore
 
-/// Decides what becomes of counts that could not be written: once they are kept for the next attempt, then dropped.
+/// Decides about counts that could not be written: they are kept for one more attempt, then dropped.
 ///
-/// So a restart of the database costs no counts, and memory stays bounded however long the database is away. What may
-/// have been written is never written again: a count too few does less harm than one that was made up.
+/// So a restart of the database loses no counts, and memory stays bounded during a long outage. A batch that may have been
+/// written is never written again: a count that is too low does less harm than one that is too high.
 struct CountBacklog: Sendable {
     /// How an attempt to write ended.
     enum Outcome: Sendable {
         case written
-        /// Surely nothing was written.
+        /// Nothing was written.
         case notWritten
         /// The connection was lost during the commit.
         case unknown
@@ -20,7 +20,7 @@ struct CountBacklog: Sendable {
     private var kept = CountBatch()
     private var fresh = CountBatch()
 
-    /// What to write now.
+    /// The batch to write now.
     ///
     /// - Parameter counts: What was counted since the attempt before.
     mutating func nextBatch(adding counts: CountBatch) -> CountBatch {

@@ -7,7 +7,7 @@ import Postgres
 import Synchronization
 import UpdatePolicy
 
-/// Brings counts from the recorders to the database, over a connection of its own.
+/// Writes counts from the recorders to the database, over its own connection.
 actor CountDelivery {
     /// Set once all of a batch was sent and nothing but the commit is left.
     private final class CommitMark: Sendable {
@@ -107,7 +107,7 @@ actor CountDelivery {
         connection = nil
     }
 
-    /// Says once in an outage that counts are dropped.
+    /// Logs once in an outage that counts are dropped.
     private func report(_ dropped: Int, _ error: any Error) {
         if dropped > 0, droppedInOutage == 0 {
             logger.warning(

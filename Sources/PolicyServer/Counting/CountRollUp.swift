@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import Logging
+import Logging
 import PolicyStore
-public import Postgres
-public import ServiceLifecycle
+import Postgres
+import ServiceLifecycle
 import UpdatePolicy
 
-/// Keeps the tables of counts at a reasonable size: kinds beyond the bound of a day are merged, hours become days, and old
-/// days are deleted. Learns which kinds of clients there are, so that they are kept apart whatever else comes.
+/// Keeps the tables of counts small: merges kinds beyond the limit of a day, turns hours into days, and deletes old days.
+/// Also reads the known kinds of clients, which are always counted separately.
 ///
-/// All servers of a database try to keep them small; one at a time does it. Days are those of the database's clock.
-public struct CountRollUp: Service {
+/// All servers of a database try this; one at a time does it. Days are those of the database's clock.
+struct CountRollUp: Service {
     private let database: @Sendable () async throws -> PostgresConfiguration
     private let daysKept: Int
     private let counting: CheckCounting
     private let logger: Logger
 
-    /// How long after its start a server rolls up first.
+    /// The time from the start of a server to its first roll-up.
     private static let firstDelay: Duration = .seconds(60)
-    /// How often it does afterwards.
+    /// The time between two roll-ups.
     private static let interval: Duration = .seconds(3_600)
 
     /// Creates the service.
@@ -27,9 +27,9 @@ public struct CountRollUp: Service {
     /// - Parameters:
     ///   - database: Where the database is, asked before each connection; may bring the database up.
     ///   - daysKept: How many days are kept, the current one not counted.
-    ///   - counting: What learns which kinds there are.
+    ///   - counting: Receives the known kinds.
     ///   - logger: Where failures are logged.
-    public init(
+    init(
         database: @escaping @Sendable () async throws -> PostgresConfiguration,
         daysKept: Int,
         counting: CheckCounting,
@@ -41,8 +41,8 @@ public struct CountRollUp: Service {
         self.logger = logger
     }
 
-    /// Rolls up now and then until graceful shutdown.
-    public func run() async throws {
+    /// Rolls up at each interval until graceful shutdown.
+    func run() async throws {
         await cancelWhenGracefulShutdown {
             // The database may not be there yet; an hour later, or in a minute, that is a fault.
             await attempt("The kinds of clients of the last days cannot be read", .debug) {
@@ -59,7 +59,7 @@ public struct CountRollUp: Service {
         }
     }
 
-    /// Does something over a connection for the purpose, and logs if that fails.
+    /// Runs `body` with a new connection, and logs a failure.
     private func attempt(
         _ failure: Logger.Message,
         _ level: Logger.Level,
@@ -80,7 +80,7 @@ public struct CountRollUp: Service {
         }
     }
 
-    /// Reads the kinds of the last days, which are kept apart from now on.
+    /// Reads the kinds of the last days, which are counted separately from now on.
     func learn(_ connection: PostgresConnection) async throws {
         let limit = counting.maximumKnownKinds
         guard limit > 0 else { return }
@@ -91,7 +91,7 @@ public struct CountRollUp: Service {
         counting.learn(kinds)
     }
 
-    /// Merges and rolls up all there is, step by step.
+    /// Merges and rolls up everything, step by step.
     func rollUp(_ connection: PostgresConnection) async throws {
         let now = try await connection.withSession { try CountStore.time($0) }
         let day: Int64 = 86_400_000_000
@@ -119,7 +119,7 @@ public struct CountRollUp: Service {
         }
         guard total > 0 else { return }
         logger.warning(
-            "Checks of more kinds of clients than are kept apart in a day were merged; somebody may make versions up",
+            "Checks of too many kinds of clients in a day were merged; somebody may be inventing versions",
             metadata: ["counts.merged": "\(total)"]
         )
     }

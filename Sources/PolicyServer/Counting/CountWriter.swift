@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import Logging
-public import Postgres
-public import ServiceLifecycle
-public import UpdatePolicy
+import Logging
+import Postgres
+import ServiceLifecycle
+import UpdatePolicy
 
-/// Writes the counts of checks to the database again and again, and what is left when the server ends.
+/// Writes the counts of checks to the database at each interval, and the rest when the server ends.
 ///
-/// It has to be shut down after the listener whose checks it counts, so that those under way are counted too.
-public struct CountWriter: Service {
+/// Shut it down after the listener whose checks it counts, so that the last checks are counted too.
+struct CountWriter: Service {
     private let delivery: CountDelivery
     private let interval: Duration
 
@@ -21,7 +21,7 @@ public struct CountWriter: Service {
     ///   - interval: How often to write.
     ///   - clock: The time.
     ///   - logger: Where dropped counts are logged.
-    public init(
+    init(
         database: @escaping @Sendable () async throws -> PostgresConfiguration,
         counting: CheckCounting,
         interval: Duration,
@@ -33,7 +33,7 @@ public struct CountWriter: Service {
     }
 
     /// Writes until graceful shutdown or cancellation, and then once more.
-    public func run() async {
+    func run() async {
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             await cancelWhenGracefulShutdown { try? await Task.sleep(for: interval) }
             guard !Task.isCancelled, !Task.isShuttingDownGracefully else { break }

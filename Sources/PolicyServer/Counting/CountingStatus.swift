@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import UpdatePolicy
+import UpdatePolicy
 
-/// How the counting of checks goes, in checks since the server started.
-public struct CountingStatus: Sendable, Equatable {
+/// The totals of counting, in checks since the server started.
+struct CountingStatus: Sendable, Equatable {
     /// Checks that were answered and counted in memory.
-    public internal(set) var recorded = 0
+    var recorded = 0
     /// Those among them whose app the policy does not list; they are counted without their kind.
-    public internal(set) var unlistedApp = 0
+    var unlistedApp = 0
     /// Those among them whose kind is beyond the bound on kinds; they are counted without their kind.
-    public internal(set) var beyondBound = 0
+    var beyondBound = 0
     /// Those among them that named a version which cannot be read.
-    public internal(set) var unreadableVersion = 0
+    var unreadableVersion = 0
     /// Checks whose counts the database has.
-    public internal(set) var written = 0
+    var written = 0
     /// Checks whose counts were dropped, because the database could not be written.
-    public internal(set) var dropped = 0
+    var dropped = 0
     /// When the database was written last; nil before the first time.
-    public internal(set) var lastWritten: Timestamp?
+    var lastWritten: Timestamp?
     /// Whether the last attempt to write succeeded; nil before the first one.
-    public internal(set) var isWritable: Bool?
+    var isWritable: Bool?
 
     /// Checks that are counted in the one row without a kind.
-    public var otherKind: Int { unlistedApp + beyondBound }
+    var otherKind: Int { unlistedApp + beyondBound }
 }

@@ -7,10 +7,10 @@ import UpdatePolicy
 /// Follows the policy of a database, as a state machine without a connection and without a clock.
 ///
 /// There is always one ``operation`` to perform. Its outcome is an event; handling it gives what to note, and the next
-/// operation. After a connection is made, the machine finds out how the database tells changes. Then it reads the
+/// operation. After a connection is made, the machine finds out how the database announces changes. Then it reads the
 /// version of the policy, loads the policy if it is another one, and waits, again and again until the connection breaks.
 struct FollowerState {
-    /// What to do next.
+    /// The next operation to perform.
     private(set) var operation = Operation.connect(after: .zero)
 
     private var backoff = ReconnectBackoff()
@@ -37,8 +37,8 @@ struct FollowerState {
         /// Wait for a notification.
         case wait(upTo: Duration)
 
-        /// How long the operation may take before the follower is taken to stand still: twice as long as its own bounds
-        /// allow, and longer.
+        /// How long the operation may take before the follower counts as stalled: at least twice as long as its own bounds
+        /// allow.
         ///
         /// Before it connects, the follower asks where the database is. That may start a private one and migrate it, and
         /// name servers that do not answer take minutes. The statements of a load have a bound each.
@@ -75,7 +75,7 @@ struct FollowerState {
         case failed(reason: String, isConnectionUsable: Bool, isTimeout: Bool = false)
     }
 
-    /// What to note, log and show, at once and in order.
+    /// A change of status to record and log, at once and in order.
     enum Note: Equatable {
         /// The database can be reached.
         case connected
@@ -93,7 +93,7 @@ struct FollowerState {
         case failure(Failure, reason: String)
     }
 
-    /// What can fail.
+    /// A kind of failure.
     enum Failure: Equatable {
         /// No connection could be made.
         case connecting
@@ -150,7 +150,7 @@ struct FollowerState {
 
     /// Begins with a new connection, or anew after a wait.
     ///
-    /// A standby that is promoted keeps its connections, so how it tells changes is judged again and again.
+    /// A standby that is promoted keeps its connections, so the notification mode is decided again from time to time.
     private mutating func beginCycle(isStandby: Bool) -> [Note] {
         switch mode {
         case .notifications, .noneThroughPooler, .refused:
@@ -230,7 +230,7 @@ enum NotificationMode: Sendable {
     case notifications
     /// The database cannot notify, because it is a hot standby.
     case noneOnStandby
-    /// Notifications would reach whichever process of the database a pooler has at hand.
+    /// A pooler would deliver notifications to another process of the database.
     case noneThroughPooler
     /// The database, or what stands in front of it, refuses to notify.
     case refused

@@ -15,7 +15,7 @@ struct HedgedAttempts: Sendable {
     ///
     /// - Parameters:
     ///   - attempt: Ends soon when its task is cancelled.
-    ///   - onFailure: Told why an attempt failed while others go on.
+    ///   - onFailure: Receives the error of an attempt that failed while others go on.
     /// - Throws: the error of the last attempt; `CancellationError`.
     func firstSuccess<Success: Sendable>(
         of attempt: @escaping @Sendable () async throws -> Success,

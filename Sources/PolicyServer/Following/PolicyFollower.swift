@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import Logging
+import Logging
 import PolicyStore
-public import Postgres
-public import ServiceLifecycle
-public import UpdatePolicy
+import Postgres
+import ServiceLifecycle
+import UpdatePolicy
 
 /// Keeps the live policy at what the database holds: performs the operations of ``FollowerState``.
 ///
 /// A notification is only a hint that makes a reload quick; the revision row, read again and again, is the truth. So an
 /// edit that is made while the connection is broken, or on a server that cannot notify, is not missed.
-public struct PolicyFollower: Service {
+struct PolicyFollower: Service {
     private let database: @Sendable () async throws -> PostgresConfiguration
     private let policy: LivePolicy
     private let clock: @Sendable () -> Timestamp
@@ -19,7 +19,7 @@ public struct PolicyFollower: Service {
     /// Where an earlier run kept its policy, and this one keeps its own; nil: nowhere.
     var file: LastGoodPolicyFile?
 
-    /// The channel on which the database tells its new revisions.
+    /// The channel on which the database announces new revisions.
     private static let channel = "versiongate"
     /// How connections are attempted, so that one is there soon after the network is.
     private static let attempts = HedgedAttempts(interval: .seconds(1), limit: 10)
@@ -31,7 +31,7 @@ public struct PolicyFollower: Service {
     ///   - policy: What is kept up to date.
     ///   - clock: The time that reloads are dated with.
     ///   - logger: Where changes of state are logged.
-    public init(
+    init(
         database: @escaping @Sendable () async throws -> PostgresConfiguration,
         policy: LivePolicy,
         clock: @escaping @Sendable () -> Timestamp,
@@ -44,7 +44,7 @@ public struct PolicyFollower: Service {
     }
 
     /// Follows the database until graceful shutdown.
-    public func run() async throws {
+    func run() async throws {
         defer { policy.noteFollowerStep(nextDue: nil) }
         await cancelWhenGracefulShutdown {
             var generator = SystemRandomNumberGenerator()
@@ -164,7 +164,7 @@ public struct PolicyFollower: Service {
         return .loaded(reading.version)
     }
 
-    /// Notes, logs and shows what the state machine says.
+    /// Records and logs a note of the state machine.
     private func take(_ note: FollowerState.Note, _ connection: PostgresConnection?) async {
         switch note {
         case .connected:
@@ -201,14 +201,14 @@ public struct PolicyFollower: Service {
         }
     }
 
-    /// What answers until the database gives a policy: that of the file, also before it is read at the start.
+    /// The version that answers until the database gives a policy: that of the file, also before the file is read.
     private var earlierPolicy: PolicyVersion? {
         if let current = policy.current { return current.version }
         guard !policy.isFirstLoadTried, case .policy(let version) = file?.occupant else { return nil }
         return version
     }
 
-    /// The last good policy, if the one that was read comes from a history that does not have it, or stands before it.
+    /// The last good policy, if the new one does not continue it: another history, or a lower revision.
     private func replacedPolicy(
         by reading: PolicyReading,
         _ connection: PostgresConnection
@@ -246,7 +246,7 @@ public struct PolicyFollower: Service {
         policy.noteFailure(reason, at: clock())
     }
 
-    /// Reads what changed since the policy in memory, or everything where the history does not tell.
+    /// Reads what changed since the policy in memory, or everything where the history does not show it.
     private func read(_ connection: PostgresConnection) async throws -> PolicyReading {
         if let current = policy.current {
             let known = PolicyVersion(revision: current.revision, token: current.token)
@@ -258,7 +258,7 @@ public struct PolicyFollower: Service {
     }
 }
 
-/// What was read from the database to make the next policy.
+/// The rows that were read from the database to make the next policy.
 private enum PolicyReading: Sendable {
     /// All rows.
     case whole(Policy)
@@ -281,7 +281,7 @@ private enum PolicyReading: Sendable {
         }
     }
 
-    /// Compiles the policy, less urgently than checks are answered.
+    /// Compiles the policy at a lower priority than checks.
     func compile() async throws -> CompiledPolicy {
         try await LowPriorityThread.run(named: "compile-policy") { try compiled() }
     }

@@ -31,7 +31,7 @@ struct ReloadDecision {
         let since: Timestamp
     }
 
-    /// What to do about a version of the database.
+    /// The decision about a version of the database.
     enum Verdict: Equatable {
         /// Nothing: its policy is the one that answers.
         case upToDate

@@ -11,29 +11,29 @@ import UpdatePolicy
 ///
 /// A text file of lines that end with a line feed:
 ///
-/// 1. `versiongate policy` and the number of the format;
+/// 1. `versiongate policy` and the format version;
 /// 2. a JSON object with the `revision` and its `token`;
 /// 3. for each app a JSON object with the `app`, its `releases` and its `rules`, and one with the `rules` for every app;
 /// 4. `sha256` and the SHA-256 of all bytes before this line, in hexadecimal digits.
 ///
-/// Notes are not in it. The objects are those of ``StoredRow``: members have the names of format 1 for ever, one that is
-/// missing has its default, and one that is not known is refused, because it can be a condition without which a rule
-/// reaches more clients. So a new member needs no new format, an old file can be read for ever, and an older server
-/// reads a newer file unless a row in it has something new. The number of the format rises when the lines are arranged
-/// otherwise or a member changes its meaning. In format 1 members with their defaults were written, too.
+/// Notes are not in it. The objects are those of ``StoredRow``: members keep the names of format 1 for ever, one that is
+/// missing has its default, and an unknown one is refused: it can be a condition, and without it a rule reaches more
+/// clients. So a new member needs no new format, every old file can be read, and an older server
+/// reads a newer file unless a row in it has something new. The format version rises when the order of the lines or the
+/// meaning of a member changes. In format 1 members with their defaults were written, too.
 ///
-/// The file is written as a whole beside its place and renamed, so there is always a complete one.
+/// A new file is written beside the old one and renamed over it, so there is always a complete file.
 struct LastGoodPolicyFile: Sendable {
     /// Where it is.
     let path: String
 
-    /// What the first line begins with; the number of the format follows.
+    /// The beginning of the first line; the format version follows.
     static let formatName = "versiongate policy "
     /// The format that is written; all from 1 on are read.
     static let format = 2
     /// The first line of what is written.
     static let firstLine = "\(formatName)\(format)"
-    /// What the last line begins with.
+    /// The beginning of the last line.
     static let checksumName = "sha256 "
 
     /// The second line.
@@ -120,7 +120,7 @@ struct LastGoodPolicyFile: Sendable {
         return policy
     }
 
-    /// The number of the format, nil where the first line does not tell one.
+    /// The format version; nil where the first line does not have one.
     private static func format(of contents: Data) -> Int? {
         guard contents.starts(with: formatName.utf8) else { return nil }
         let digits = contents.dropFirst(formatName.utf8.count).prefix { $0 != UInt8(ascii: "\n") }
@@ -130,7 +130,7 @@ struct LastGoodPolicyFile: Sendable {
 
     // MARK: What the file is, without reading it all
 
-    /// What is in the place of the file.
+    /// What is at the path of the file.
     enum Occupant: Equatable {
         /// No file.
         case nothing
@@ -140,7 +140,7 @@ struct LastGoodPolicyFile: Sendable {
         case unknown
     }
 
-    /// What the first two lines say; neither the rest nor the checksum is looked at.
+    /// What the first two lines say; the rest and the checksum are not read.
     var occupant: Occupant { Self.occupant(at: path) }
 
     private static func occupant(at path: String) -> Occupant {
@@ -167,7 +167,7 @@ struct LastGoodPolicyFile: Sendable {
     /// How many replaced and how many damaged files are kept.
     static let keptFiles = 3
 
-    /// Renames the file to `.damaged`, so that the next good policy gets its place and somebody can look at it.
+    /// Renames the file to `.damaged`, so that the next good policy can be written and the damaged file examined.
     ///
     /// Up to ``keptFiles`` are kept, older ones as `.damaged.1` and so on.
     ///
@@ -178,10 +178,10 @@ struct LastGoodPolicyFile: Sendable {
         return rename(path, names[0]) == 0 ? names[0] : nil
     }
 
-    /// Keeps the file if what is in it would be lost: a policy that was replaced, or something that cannot be read.
+    /// Keeps a copy of the file if its contents would be lost: a policy that was replaced, or an unreadable file.
     ///
     /// - Parameters:
-    ///   - next: The policy that gets its place.
+    ///   - next: The policy that will replace it.
     ///   - replaced: The policy that was replaced by one that does not continue it.
     /// - Returns: Where it is kept; nil if it need not be.
     /// - Throws: ``LastGoodPolicyFileError``; the file is as it was.
@@ -198,7 +198,7 @@ struct LastGoodPolicyFile: Sendable {
         }
     }
 
-    /// Gives the file a second name, `.1`, under which it stays when another policy gets its place.
+    /// Gives the file a second name, `.1`, so that it remains when another policy replaces it.
     ///
     /// Up to ``keptFiles`` are kept, older ones as `.2` and so on. Where the file of that name holds the same policy
     /// nothing is done.

@@ -16,12 +16,12 @@ struct LastGoodPolicyFileWriter {
     private let folder: FilePath
     private var written: Written?
 
-    /// What the names of files end with that are not written to their end, or that a killed writer left.
+    /// The suffix of a file that is not complete yet, or that a killed writer left.
     private static let unfinishedSuffix = ".new"
-    /// How long such a file stays, for its writer may be another server that is still at work.
+    /// How long such a file is kept: its writer may be another server that is still running.
     private static let unfinishedLifetime: TimeInterval = 3_600
 
-    /// What this writer wrote last.
+    /// The last file that this writer wrote.
     private final class Written: Sendable {
         /// Kept, so that no section of another policy gets the identity of one of its.
         let policy: CompiledPolicy
@@ -42,7 +42,7 @@ struct LastGoodPolicyFileWriter {
         folder = FilePath(file.path).removingLastComponent()
     }
 
-    /// Puts a policy in place of the one in the file; readable for the owner alone.
+    /// Replaces the policy in the file; only the owner can read it.
     ///
     /// - Throws: ``LastGoodPolicyFileError``; the file is then as it was.
     mutating func write(_ policy: CompiledPolicy) throws {
@@ -71,7 +71,7 @@ struct LastGoodPolicyFileWriter {
         )
     }
 
-    /// Removes what writers left that were killed.
+    /// Removes the files that killed writers left.
     private func removeLeftovers() {
         let prefix = (FilePath(file.path).lastComponent?.string ?? "") + "."
         let now = Date()
@@ -132,7 +132,7 @@ struct LastGoodPolicyFileWriter {
         return lines
     }
 
-    /// Makes the renaming last.
+    /// Makes the rename durable.
     private static func synchronize(_ folder: FilePath) throws {
         let descriptor = try FileDescriptor.open(folder, .readOnly, options: .closeOnExec)
         try descriptor.closeAfter {
@@ -141,7 +141,7 @@ struct LastGoodPolicyFileWriter {
     }
 }
 
-/// The bytes of a policy file on their way to the disk, and their checksum.
+/// Writes the bytes of the file in chunks and computes their checksum.
 private struct LastGoodPolicyFileOutput {
     private static let chunk = 1 << 20
 

@@ -6,10 +6,10 @@ import Logging
 import ServiceLifecycle
 import UpdatePolicy
 
-/// Keeps the last good policy on disk, and brings it back where a server starts without its database.
+/// Keeps the last good policy on disk, and loads it where a server starts without its database.
 struct LastGoodPolicyService: Service {
-    /// How long a start waits for the database before it looks for the file; longer than a database that works needs.
-    private static let patience: Duration = .seconds(2)
+    /// How long a start waits for the database before it reads the file; longer than a working database needs.
+    private static let databaseTimeout: Duration = .seconds(2)
 
     /// Where the policy is kept; nil: nowhere.
     let file: LastGoodPolicyFile?
@@ -35,11 +35,11 @@ struct LastGoodPolicyService: Service {
         _ = await write(writer, last)
     }
 
-    /// Answers with the policy of the file if the database does not give one soon.
+    /// Loads the policy of the file if the database does not give one within ``databaseTimeout``.
     private func bringBack() async {
         await withTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try? await policy.firstDatabaseAttempt() }
-            tasks.addTask { try? await Task.sleep(for: Self.patience) }
+            tasks.addTask { try? await Task.sleep(for: Self.databaseTimeout) }
             await tasks.next()
             tasks.cancelAll()
         }

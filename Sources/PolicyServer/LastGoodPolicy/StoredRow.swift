@@ -6,13 +6,12 @@ import UpdatePolicy
 /// A value that the file of the last good policy holds as a JSON object.
 ///
 /// The members of a record of the policy are its columns, under their stored names; neither the names nor the order of
-/// Swift's properties decide what the file looks like. ``LastGoodPolicyFile`` tells the format.
+/// Swift's properties decide the format, which ``LastGoodPolicyFile`` describes.
 protocol StoredRow: Sendable {
     /// A row in which every member has its default.
     static var blank: Self { get }
 
-    /// The members, each with the property that it holds. Every stored property but notes is held by one, which a test
-    /// looks at.
+    /// The members, each with the property that it holds. A test checks that every stored property but notes has one.
     static var members: [StoredMember<Self>] { get }
 }
 

@@ -5,8 +5,7 @@ import Logging
 import ServiceLifecycle
 import Systemd
 
-/// The first step of a shutdown: `/ready` says 503, and everything else goes on for as long as load balancers need to
-/// notice.
+/// The first step of a shutdown: `/ready` answers 503, and everything else goes on until load balancers have noticed.
 ///
 /// It is the last of the services, which are shut down in the reverse order, each when the one after it has ended.
 struct DrainService: Service {
@@ -19,7 +18,7 @@ struct DrainService: Service {
         try await gracefulShutdown()
         state.beginShutdown()
         logger.notice("The server is shutting down", metadata: ["drain": "\(duration)"])
-        supervision.tell(.stopping)
+        supervision.notify(.stopping)
         try await Task.sleep(for: duration)
     }
 }

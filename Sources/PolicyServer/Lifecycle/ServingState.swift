@@ -3,7 +3,7 @@
 
 import Synchronization
 
-/// Whether the server is on its way out, which load balancers learn from `/ready` before any connection ends.
+/// Whether the server is shutting down, which `/ready` shows to load balancers before any connection ends.
 final class ServingState: Sendable {
     private let ending = Atomic(false)
 

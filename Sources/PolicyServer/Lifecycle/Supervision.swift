@@ -4,18 +4,18 @@
 import Logging
 import Systemd
 
-/// What the service manager is told, if there is one; that it cannot be told is logged and stops nothing.
+/// Notifies the service manager, if there is one. A failure is logged and has no other effect.
 struct Supervision: Sendable {
     let manager: SystemdNotifier?
     let logger: Logger
 
-    /// Tells the service manager.
-    func tell(_ states: SystemdNotifier.State...) {
+    /// Sends states to the service manager.
+    func notify(_ states: SystemdNotifier.State...) {
         guard let manager else { return }
         do throws(SystemdError) {
             try manager.notify(states)
         } catch {
-            logger.warning("The service manager cannot be told", metadata: ["error": "\(error)"])
+            logger.warning("The service manager cannot be notified", metadata: ["error": "\(error)"])
         }
     }
 }

@@ -4,18 +4,18 @@
 import Foundation
 import Synchronization
 
-/// SIGTERM and SIGINT: a server is told to end, and where it does not end in time the process is ended.
+/// Handles SIGTERM and SIGINT: asks the server to end, and ends the process if the server does not end in time.
 ///
 /// Both is done by threads that exist from the start and need no memory, no further thread and none of Swift's
 /// concurrency until then: a process that can get no memory or threads any more still ends. So signals are not taken
-/// from libdispatch, which waits for a thread to be created before it tells of one.
+/// from libdispatch, which must create a thread before it delivers one.
 ///
 /// There is one for a process, because signals are the process's.
 enum TerminationSignals {
     /// The exit status of a process that did not end in time.
     static let statusOfLastResort: Int32 = 1
 
-    /// What the signal handler, which may do next to nothing, can wake.
+    /// A semaphore that the signal handler may post.
     private struct Wakeup: @unchecked Sendable {  // sem_post and sem_wait are safe from everywhere; it is never freed
         let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
@@ -36,7 +36,7 @@ enum TerminationSignals {
     ///
     /// - Parameter limit: How long after the first signal the process is ended.
     static func prepare(endingWithin limit: Duration) {
-        // Made here, for the signal handler must find them.
+        // Created here, because the signal handler must not create them.
         let (request, lastResort) = (request, lastResort)
         start("last-resort") {
             lastResort.wait()

@@ -6,17 +6,17 @@ import NIOCore
 import ServiceLifecycle
 import Systemd
 
-/// Gives the service manager a sign of life twice in its interval, while every event loop takes its turn and the
-/// follower of the database takes its steps.
+/// Sends a keep-alive to the service manager twice in its interval, as long as every event loop runs tasks and the
+/// follower of the database makes progress.
 ///
-/// Checks are answered also while the follower stands still, but by a policy that nobody can change any more, so the log
-/// tells it, and a service manager may restart the server.
+/// While the follower is stalled, checks are answered, but edits do not arrive. So the log reports it, and the service
+/// manager may restart the server.
 ///
 /// It is the first of the services, so it ends last: a shutdown that hangs is noticed too.
 struct WatchdogService: Service {
     let interval: Duration
     let eventLoopGroup: any EventLoopGroup
-    /// Who is given the signs of life; nil: nobody asked for any.
+    /// Receives the keep-alives; nil where no service manager wants them.
     let supervision: Supervision?
     let policy: LivePolicy
     let logger: Logger
@@ -29,11 +29,11 @@ struct WatchdogService: Service {
                 try? await everyLoopAnswers()
                 let wasStalled = isStalled
                 let looksStalled = policy.status.followerIsStalled(at: .now)
-                // At the second look in a row, for this whole process may have been stopped for a while.
+                // Only at the second time in a row: the whole process may have been stopped for a while.
                 isStalled = looksStalled && lookedStalled
                 lookedStalled = looksStalled
                 if isStalled != wasStalled { report(isStalled) }
-                if !isStalled { supervision?.tell(.watchdog) }
+                if !isStalled { supervision?.notify(.watchdog) }
                 try? await Task.sleep(for: interval / 2)
             }
         }

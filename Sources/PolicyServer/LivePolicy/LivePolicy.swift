@@ -4,33 +4,33 @@
 import CheckListener
 import PolicyStore
 import Synchronization
-public import UpdatePolicy
+import UpdatePolicy
 
-/// The policy that answers now, and what is known about its loading.
-public final class LivePolicy: Sendable {
-    /// What the public listener answers from.
+/// The policy that answers now, and the status of its loading.
+final class LivePolicy: Sendable {
+    /// What the listener answers from.
     let answering = CurrentPolicy()
     private let loading: Mutex<PolicyStatus>
     private let databaseAttempt = Latch()
     private let firstAttempt = Latch()
 
-    /// Tells that a policy was loaded from the database; waits for whoever is slow.
+    /// An event for each policy loaded from the database; buffers one event.
     let loadedFromDatabase: AsyncStream<Void>
     private let loaded: AsyncStream<Void>.Continuation
 
     /// Creates a live policy that has none yet and answers no messages.
-    public init() {
+    init() {
         loading = Mutex(PolicyStatus())
         (loadedFromDatabase, loaded) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// The policy that answers, nil before the first one is loaded.
-    public var current: CompiledPolicy? {
+    var current: CompiledPolicy? {
         answering.value
     }
 
-    /// What the management listener tells about the policy.
-    public var status: PolicyStatus {
+    /// The status that the management listener shows.
+    var status: PolicyStatus {
         loading.withLock { $0 }
     }
 
@@ -118,7 +118,7 @@ public final class LivePolicy: Sendable {
     /// Whether loading a policy was tried, from the database and then from disk, with or without success.
     var isFirstLoadTried: Bool { loading.withLock { $0.isFirstLoadTried } }
 
-    /// Notes that whatever could give a first policy was tried.
+    /// Notes that both sources of a first policy were tried.
     func noteFirstLoadAttempt() {
         loading.withLock { $0.isFirstLoadTried = true }
         firstAttempt.open()

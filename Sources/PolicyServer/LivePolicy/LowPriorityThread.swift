@@ -4,9 +4,9 @@
 import Foundation
 import Glibc
 
-/// Work that takes long and is not urgent, away from the event loops and from the threads of Swift's concurrency.
+/// Runs long work that is not urgent, outside the event loops and the threads of Swift concurrency.
 enum LowPriorityThread {
-    /// Runs `body` on a thread of its own, to which the system prefers others.
+    /// Runs `body` on a new thread of low priority.
     static func run<Result: Sendable>(
         named name: String,
         _ body: @escaping @Sendable () throws -> Result

@@ -4,7 +4,7 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// Tells ``ManagementConnections`` what happens on a connection, and closes one whose first request does not come soon.
+/// Reports the events of a connection to ``ManagementConnections``, and closes it if its first request does not come in time.
 ///
 /// Hummingbird closes those that are silent after a request.
 final class ManagementConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {

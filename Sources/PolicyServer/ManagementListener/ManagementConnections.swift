@@ -5,20 +5,20 @@ import CheckListener
 import NIOCore
 import Synchronization
 
-/// The connections of the management listener; see ``ManagementPlaces`` for which of them stay.
+/// The connections of the management listener; ``ConnectionSlots`` decides which are closed.
 final class ManagementConnections: Sendable {
     private struct State {
-        var places: ManagementPlaces<ObjectIdentifier>
+        var slots: ConnectionSlots<ObjectIdentifier>
         var channels: [ObjectIdentifier: any Channel] = [:]
     }
 
     /// How many connections there may be before the listener accepts no more; it may accept some more at once.
     static let maximum = 64
 
-    /// How long each connection has to send its first request before another one may take its place.
+    /// How long each connection has to send its first request before it may be closed for another one.
     private static let minimumTime = TimeAmount.milliseconds(25)
 
-    private let state = Mutex(State(places: ManagementPlaces(total: maximum)))
+    private let state = Mutex(State(slots: ConnectionSlots(total: maximum)))
 
     /// Adds a connection until it is closed; called on its event loop.
     func add(_ channel: any Channel) {
@@ -26,16 +26,16 @@ final class ManagementConnections: Sendable {
         let isLoopback = IPAddress(channel.remoteAddress)?.isLoopback ?? true
         update { state in
             state.channels[id] = channel
-            return state.places.open(id, isLoopback: isLoopback)
+            return state.slots.open(id, isLoopback: isLoopback)
         }
         // On its own event loop, which reads what has arrived on the connection before it runs this.
         let end = channel.eventLoop.scheduleTask(in: Self.minimumTime) { [self] in
-            update { $0.places.allowToGiveWay(id) }
+            update { $0.slots.makeReplaceable(id) }
         }
         channel.closeFuture.whenComplete { [self] _ in
             end.cancel()
             update { state in
-                state.places.close(id)
+                state.slots.close(id)
                 state.channels[id] = nil
                 return []
             }
@@ -45,7 +45,7 @@ final class ManagementConnections: Sendable {
     /// Notes that a request began on a connection, or that its response ended.
     func note(_ channel: any Channel, isIdle: Bool) {
         update { state in
-            state.places.note(ObjectIdentifier(channel), isIdle: isIdle)
+            state.slots.note(ObjectIdentifier(channel), isIdle: isIdle)
             return []
         }
     }

@@ -3,12 +3,12 @@
 
 import UpdatePolicy
 
-/// What `/live` answers: the process serves requests.
+/// The answer of `/live`: the process serves requests.
 struct LiveDocument: Encodable, Sendable {
     let live = true
 }
 
-/// What `/ready` answers: whether a policy is loaded, which, since when and from where, and the last reload error.
+/// The answer of `/ready`: whether a policy is loaded, which one, since when and from where, and the last reload error.
 struct ReadyDocument: Encodable, Sendable {
     let ready: Bool
     let shuttingDown: Bool
@@ -18,7 +18,7 @@ struct ReadyDocument: Encodable, Sendable {
     let database: String
     /// When the database last said which revision it has.
     let lastPolledAt: String?
-    /// Whether what follows the database stands still, so that no edit arrives.
+    /// Whether the follower of the database is stalled, so that no edit arrives.
     let followerStalled: Bool
     let reloadError: String?
     let reloadErrorAt: String?
@@ -45,7 +45,7 @@ struct ReadyDocument: Encodable, Sendable {
     }
 }
 
-/// What `/policy` answers: the revision and the counts of the policy that answers, and how the counting of checks goes.
+/// The answer of `/policy`: the revision and size of the policy, and the totals of counting.
 struct LoadedPolicyDocument: Encodable, Sendable {
     let revision: Int64?
     let token: String?
@@ -64,7 +64,7 @@ struct LoadedPolicyDocument: Encodable, Sendable {
     }
 }
 
-/// How the counting of checks goes, as a part of ``LoadedPolicyDocument``.
+/// The totals of counting, as a part of ``LoadedPolicyDocument``.
 struct CountingDocument: Encodable, Sendable {
     let recorded: Int
     let unlistedApp: Int

@@ -8,14 +8,14 @@ import Logging
 import NIOCore
 import UpdatePolicy
 
-/// The listener for whoever operates the server: is it alive, is it ready, what policy does it have.
+/// The listener for operators: liveness, readiness, metrics and the loaded policy.
 ///
 /// It has no authentication; it belongs on loopback or a private network.
 enum ManagementListener {
     /// How long the head of the first request may take.
     private static let headTimeout = TimeAmount.seconds(5)
 
-    /// How long a connection may be silent: longer than from one look at the metrics to the next.
+    /// How long a connection may be idle: longer than the interval between two scrapes.
     private static let idleTimeout = TimeAmount.seconds(75)
 
     /// How many connections may wait in the kernel until the listener accepts them.

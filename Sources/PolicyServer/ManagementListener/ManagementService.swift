@@ -6,7 +6,7 @@ import Logging
 import NIOCore
 import ServiceLifecycle
 
-/// Runs the management listener, says in our words when it cannot be opened, and ends it without waiting for clients.
+/// Runs the management listener; reports with ``ListenerError`` that it cannot be opened, and ends without waiting for clients.
 struct ManagementService<App: ApplicationProtocol>: Service {
     let application: App
     let address: ListenAddress

@@ -3,7 +3,7 @@
 
 /// The names of all metrics, as they are exposed.
 ///
-/// What OpenTelemetry names keeps that name, in the spelling of Prometheus
+/// A metric that OpenTelemetry names keeps that name, in the spelling of Prometheus
 /// ([semantic conventions](https://opentelemetry.io/docs/specs/semconv/http/http-metrics/)). Labels have few values each:
 /// never a path, a version or an id that a client chose.
 enum MetricName {

@@ -3,13 +3,13 @@
 
 import CheckListener
 
-/// A document of metrics as text.
+/// Writes metrics in a text format of Prometheus.
 struct MetricsText {
     /// The text formats, which differ in little.
     enum Format {
-        /// [Prometheus 0.0.4](https://prometheus.io/docs/instrumenting/exposition_formats/), what everybody reads.
+        /// [Prometheus 0.0.4](https://prometheus.io/docs/instrumenting/exposition_formats/), the usual format.
         case prometheus
-        /// [OpenMetrics 1.0](https://prometheus.io/docs/specs/om/open_metrics_spec/), for those who ask for it.
+        /// [OpenMetrics 1.0](https://prometheus.io/docs/specs/om/open_metrics_spec/), on request.
         case openMetrics
 
         /// The format that an Accept header prefers.

@@ -4,7 +4,7 @@
 import CheckListener
 import UpdatePolicy
 
-/// Writes down what the server tells about itself, at the moment it is asked.
+/// Writes the metrics of the server as they are at the moment of a scrape.
 struct ServerMetrics: Sendable {
     let policy: LivePolicy
     let listener: ListenerStatistics
@@ -30,7 +30,7 @@ struct ServerMetrics: Sendable {
         text.family(
             MetricName.requestDuration,
             .histogram,
-            "Requests to the public listener, from their arrival to the written responses of the event loop's turn.",
+            "Requests to the public listener, from their arrival to the end of the event loop tick that wrote the responses.",
             unit: "seconds"
         )
         for (kind, histogram) in listener.requests.sorted(by: { $0.key.order < $1.key.order }) {
@@ -54,7 +54,7 @@ struct ServerMetrics: Sendable {
         text.family(
             MetricName.refusals,
             .counter,
-            "Clients that were not given what they asked for, or whose connection was ended, by the reason."
+            "Requests that were refused and connections that were ended, by reason."
         )
         for reason in RefusalReason.allCases {
             text.counter(MetricName.refusals, listener.refusals(reason), [("reason", reason.label)])
@@ -88,7 +88,10 @@ struct ServerMetrics: Sendable {
                 status.unreadableVersion
             ),
             (MetricName.countsWritten, "Checks whose counts the database has.", status.written),
-            (MetricName.countsDropped, "Checks whose counts were dropped, as the database took none.", status.dropped),
+            (
+                MetricName.countsDropped, "Checks whose counts were dropped because the database could not be written.",
+                status.dropped
+            ),
         ]
         for (name, help, value) in counters {
             text.family(name, .counter, help)
@@ -154,7 +157,7 @@ struct ServerMetrics: Sendable {
         text.family(
             MetricName.followerStalled,
             .gauge,
-            "1 when what follows the database stands still, which a database that is down is no reason for."
+            "1 when the follower of the database is stalled; a database that is down does not stall it."
         )
         text.gauge(MetricName.followerStalled, status.followerIsStalled(at: .now) ? 1 : 0)
         text.family(MetricName.databaseUp, .gauge, "1 when the last attempt to speak with the database succeeded.")
@@ -163,6 +166,6 @@ struct ServerMetrics: Sendable {
 }
 
 extension RequestKind {
-    /// By what the kinds are sorted.
+    /// The sort key of the kinds.
     fileprivate var order: (String, String, UInt16) { (route.rawValue, method.rawValue, status) }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// Writes whole lines where some or none of their bytes may be taken, and says how many lines are missing.
+/// Writes whole lines to an output that may take some or none of their bytes, and reports how many lines are missing.
 struct LineWriter {
-    /// How many lines are missing in the output, of which it does not tell yet.
+    /// How many lines are missing in the output and were not reported yet.
     var missing = 0
     /// Whether the output ends within a line, because the rest of it was not taken.
     private var endsWithinLine = false
@@ -14,7 +14,7 @@ struct LineWriter {
     /// Creates a writer.
     ///
     /// - Parameters:
-    ///   - gapNotice: The line that says that so many lines are missing.
+    ///   - gapNotice: The line that reports the number of missing lines.
     ///   - write: Writes some of the bytes; the number of those written, nil when none can be.
     init(
         gapNotice: @escaping @Sendable (Int) -> String,
@@ -28,14 +28,14 @@ struct LineWriter {
     ///
     /// - Returns: Whether the whole line was written; if not it is missing too.
     mutating func write(_ line: [UInt8]) -> Bool {
-        tellMissing()
+        reportMissing()
         let isWritten = missing == 0 && writeAll(line)
         if !isWritten { missing += 1 }
         return isWritten
     }
 
     /// Writes how many lines are missing, if any; they stay missing when that cannot be written either.
-    mutating func tellMissing() {
+    mutating func reportMissing() {
         guard missing > 0, writeAll(Array(gapNotice(missing).utf8) + [UInt8(ascii: "\n")]) else { return }
         missing = 0
     }

@@ -6,14 +6,14 @@ import Synchronization
 
 /// Lines for standard output or standard error, which a thread of its own writes.
 ///
-/// Whoever prints never waits for whoever reads: ``print(_:)`` puts the line into a queue of bounded size and returns. A
+/// The caller never waits for the reader: ``print(_:)`` puts the line into a queue of bounded size and returns. A
 /// line that finds the queue full, or that the system does not take (no space, no reader, a closed descriptor), is
 /// dropped and counted. The next line that can be written is preceded by one that says how many are missing.
 public final class OutputQueue: Sendable {
     private enum Entry {
         /// A line, and how many lines were dropped for want of room just before it.
         case line([UInt8], droppedBefore: Int)
-        /// Told when everything before it has been written or dropped.
+        /// Signalled when everything before it has been written or dropped.
         case flush(DispatchSemaphore)
     }
 
@@ -37,7 +37,7 @@ public final class OutputQueue: Sendable {
     ///   - descriptor: Where the lines go. It may block or not.
     ///   - capacity: The size in bytes of the lines that may wait.
     ///   - retryInterval: How often to try to say that lines are missing, when no line comes.
-    ///   - gapNotice: The line that says that so many are missing.
+    ///   - gapNotice: The line that reports the number of missing lines.
     public convenience init(
         descriptor: Int32,
         capacity: Int = 1 << 20,
@@ -72,7 +72,7 @@ public final class OutputQueue: Sendable {
     }
 
     /// How many lines were dropped since the start.
-    public var droppedCount: Int { state.withLock { $0.dropped } }
+    var droppedCount: Int { state.withLock { $0.dropped } }
 
     /// Puts a line into the queue, or drops it; never waits.
     ///
@@ -125,12 +125,12 @@ public final class OutputQueue: Sendable {
                 }
             case .flush(let done):
                 writer.missing += takeDroppedForRoom()
-                writer.tellMissing()
+                writer.reportMissing()
                 done.signal()
             }
         }
         writer.missing += takeDroppedForRoom()
-        writer.tellMissing()
+        writer.reportMissing()
     }
 
     /// The lines that were dropped behind the last one that is queued; none while another is queued.

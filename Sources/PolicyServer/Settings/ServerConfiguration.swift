@@ -3,26 +3,31 @@
 
 public import Configuration
 import Foundation
+public import Logging
 public import Systemd
 
-/// What `serve` is configured with.
+/// The configuration of `serve`.
 public struct ServerConfiguration: Sendable {
-    /// Where apps call.
-    public var publicAddress = ListenAddress(host: "0.0.0.0", port: 8_080)
-    /// What the public listener lets clients do.
+    /// Where apps connect.
+    var publicAddress = ListenAddress(host: "0.0.0.0", port: 8_080)
+    /// The limits and the TLS of the public listener.
     public var publicListener = PublicListenerConfiguration()
-    /// Where whoever operates the server asks.
-    public var managementAddress = ListenAddress(host: "127.0.0.1", port: 9_090)
-    /// The names that the management listener may be asked by, besides IP addresses and `localhost`.
-    public var managementNames: [String] = []
-    /// The socket that apps call, if it was opened already; then ``publicAddress`` does not count.
+    /// Where operators connect.
+    var managementAddress = ListenAddress(host: "127.0.0.1", port: 9_090)
+    /// The host names that the management listener accepts, besides IP addresses and `localhost`.
+    var managementNames: [String] = []
+    /// An open socket that apps connect to; used instead of ``publicAddress``.
     public var publicSocket: InheritedSocket?
-    /// How long a shutdown goes on as before, but for `/ready`, so that load balancers notice.
-    public var drainDuration: Duration = .zero
+    /// How long `/ready` answers 503 before a shutdown begins, so that load balancers notice.
+    var drainDuration: Duration = .zero
     /// The folder where the last good policy is kept; nil: it is not kept.
     public var stateDirectory: String?
     /// How checks are counted.
-    public var counting = CountingConfiguration()
+    var counting = CountingConfiguration()
+    /// How log messages are written.
+    public var logFormat = LogFormat.text
+    /// The least severe messages that are logged.
+    public var logLevel = Logger.Level.notice
 
     /// Creates the default configuration.
     public init() {}

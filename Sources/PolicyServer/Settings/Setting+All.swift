@@ -2,26 +2,33 @@
 // Copyright the versiongate authors
 
 import CheckListener
+import Logging
 
 extension Setting {
     /// Every setting.
     public static let all = ofServer + ofClients
 
-    /// Where the server listens, how it ends and what it counts.
+    /// Where the server listens, how it ends, what it counts and what it logs.
     public static let ofServer: [Setting] = [
-        .text("host", \.publicAddress.host, option: "address", "Where apps call."),
-        .number("port", \.publicAddress.port, in: 0...65_535, option: "port", "The port apps call; 0 picks one."),
+        .text("host", \.publicAddress.host, option: "address", "The address that apps connect to."),
+        .number(
+            "port",
+            \.publicAddress.port,
+            in: 0...65_535,
+            option: "port",
+            "The port that apps connect to; 0 picks one."
+        ),
         .text(
             "managementHost",
             \.managementAddress.host,
             option: "address",
-            "Where the management listener is; it has no authentication."
+            "The address of the management listener, which has no authentication."
         ),
         .number("managementPort", \.managementAddress.port, in: 0...65_535, option: "port", "Its port; 0 picks one."),
         Setting(
             "managementNames",
             option: "names",
-            "Host names that it may be asked by, besides IP addresses and localhost, separated by commas.",
+            "Host names that it accepts, besides IP addresses and localhost, separated by commas.",
             default: "none"
         ) { text, configuration throws(ConfigurationError) in
             guard let names = hostNames(text) else {
@@ -41,10 +48,10 @@ extension Setting {
             \.counting.maximumKinds,
             in: 0...10_000_000,
             option: "number",
-            "How many kinds of clients are kept apart in an hour; the rest is counted together.",
+            "How many kinds of clients are counted separately in an hour; the rest is counted together.",
             note:
-                "Kinds of the last days are kept apart besides. Of the rest, the version is counted where it is that of "
-                + "a release."
+                "Kinds of the last days are always counted separately. Of the rest, the version is counted where it is "
+                + "that of a release."
         ),
         .number("countDays", \.counting.daysKept, in: 1...36_500, option: "days", "How many days counts are kept."),
         Setting(
@@ -71,11 +78,18 @@ extension Setting {
             \.drainDuration,
             in: 0...3_600,
             option: "seconds",
-            "How long /ready says 503 before a shutdown begins, for load balancers to notice."
+            "How long /ready answers 503 before a shutdown begins, so that load balancers notice."
+        ),
+        .choice("logFormat", \.logFormat, option: "format", "How log messages are written: text or json."),
+        .choice(
+            "logLevel",
+            \.logLevel,
+            option: "level",
+            "The least severe messages that are logged: trace, debug, info, notice, warning, error or critical."
         ),
     ]
 
-    /// What the public listener lets clients do.
+    /// The limits of the public listener.
     public static let ofClients: [Setting] = [
         .number(
             "maxConnections",
@@ -84,7 +98,7 @@ extension Setting {
             option: "count",
             "How many connections apps may have.",
             note:
-                "Beyond it, the connection that has been idle longest is closed for a new one, of addresses with more than their share first; where none is idle, the new one."
+                "Beyond it, a new connection closes the one that has been idle longest, of addresses with more than their share first; where none is idle, the new one is closed."
         ),
         .number(
             "maxConnectionsPerAddress",
@@ -154,13 +168,13 @@ extension Setting {
             "unreadTimeout",
             \.publicListener.limits.unreadTimeout,
             in: 0.1...3_600,
-            "How long more than that may wait.",
+            "How long more than that may wait to be read.",
             note: "Beyond it, the connection ends."
         ),
         Setting(
             "rateLimit",
             option: "per-second[:burst]",
-            "How often an address may ask, and how many at once.",
+            "How many requests an address may send in a second, and how many at once.",
             note: "Beyond it: 429 with `Retry-After`; the connection goes on, and ends with the 16th in a row.",
             default: "no limit",
             range: "0.001 to 1000000, burst 1 to 1000000"
@@ -174,7 +188,7 @@ extension Setting {
         Setting(
             "trustedProxies",
             option: "ranges",
-            "Proxies whose X-Forwarded-For says who asks, such as 10.0.0.0/8,::1.",
+            "Proxies whose X-Forwarded-For names the client, such as 10.0.0.0/8,::1.",
             default: "none"
         ) { text, configuration throws(ConfigurationError) in
             do throws(LimitSyntaxError) {

@@ -3,7 +3,7 @@
 
 public import Configuration
 
-/// A setting of the server: its names, what it may be, its default and its help.
+/// A setting of the server: its names, range, default and help.
 ///
 /// ``all`` has each setting once. The reader, the help of `serve` and the tables of the documentation come from it.
 public struct Setting: Sendable {
@@ -15,9 +15,9 @@ public struct Setting: Sendable {
     public let help: String
     /// What the documentation says beyond ``help``; may be empty.
     public let note: String
-    /// The default as it would be written, or in words; nil where none is told.
+    /// The default as it would be written, or in words; nil where there is none.
     public let defaultText: String?
-    /// What the value may be, in words; nil where ``help`` says it.
+    /// The allowed values, in words; nil where ``help`` names them.
     public let range: String?
     /// Reads the value into a configuration; throws what is wrong with it, without the names of the setting.
     private let parse: @Sendable (String, inout ServerConfiguration) throws(ConfigurationError) -> Void
@@ -31,7 +31,7 @@ public struct Setting: Sendable {
     /// The option of `serve`: `--max-connections` of `maxConnections`; nil where only the environment has the setting.
     public var option: String? { valueName.map { _ in "--" + words.joined(separator: "-").lowercased() } }
 
-    /// Both names as errors tell them.
+    /// Both names as errors show them.
     var names: String { option.map { "\($0) (\(variable))" } ?? variable }
 
     /// The value as it was written; nil if it is not set or empty.
@@ -90,6 +90,24 @@ extension Setting {
             text,
             configuration throws(ConfigurationError) in
             configuration[keyPath: path] = text
+        }
+    }
+
+    /// One of several words.
+    static func choice<Value: CaseIterable & RawRepresentable<String> & Sendable>(
+        _ name: String,
+        _ path: Path<Value>,
+        option valueName: String? = nil,
+        _ help: String
+    ) -> Setting {
+        let words = Value.allCases.map(\.rawValue).joined(separator: ", ")
+        return Setting(name, option: valueName, help, default: ServerConfiguration()[keyPath: path].rawValue) {
+            text,
+            configuration throws(ConfigurationError) in
+            guard let value = Value(rawValue: text) else {
+                throw ConfigurationError(" is \"\(text)\"; it must be one of \(words)")
+            }
+            configuration[keyPath: path] = value
         }
     }
 

@@ -5,18 +5,12 @@ import CheckListener
 import NIOSSL
 import SystemPackage
 
-/// The files that the public listener's TLS needs, both in PEM.
-public struct TLSFiles: Sendable, Hashable {
+/// The files of the listener's TLS, both in PEM. They are read when the listener opens, and again on SIGHUP.
+struct TLSFiles: Sendable, Hashable {
     /// The certificate, followed by those that lead to the authority that clients trust.
-    public var certificate: String
+    var certificate: String
     /// The certificate's private key, without a passphrase.
-    public var key: String
-
-    /// Names the files; they are read when the listener opens, and again on SIGHUP.
-    public init(certificate: String, key: String) {
-        self.certificate = certificate
-        self.key = key
-    }
+    var key: String
 
     /// The most bytes that are read of a file.
     private static let maximumFileBytes = 1 << 20

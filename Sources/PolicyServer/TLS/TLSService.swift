@@ -22,16 +22,16 @@ final class TLSService: Service {
     /// - Throws: ``ConfigurationError``
     init(
         _ files: TLSFiles,
-        clock: @escaping @Sendable () -> Timestamp = { .now() },
+        clock: @escaping @Sendable () -> Timestamp,
         logger: Logger
     ) throws(ConfigurationError) {
         self.files = files
         self.clock = clock
         self.logger = logger
         let first = try files.load()
-        let concerns = first.concerns(at: clock())
+        let warnings = first.warnings(at: clock())
         certificate = CurrentTLSCertificate(first)
-        warn(concerns)
+        warn(warnings)
     }
 
     /// Until when the certificate in use is valid, in seconds since 1970.
@@ -48,7 +48,7 @@ final class TLSService: Service {
     func reload() {
         do throws(ConfigurationError) {
             let new = try files.load()
-            warn(new.concerns(at: clock()))
+            warn(new.warnings(at: clock()))
             certificate.replace(with: new)
             logger.notice("The TLS certificate was read again", metadata: ["file": "\(files.certificate)"])
         } catch {
@@ -57,11 +57,11 @@ final class TLSService: Service {
         }
     }
 
-    private func warn(_ concerns: [String]) {
-        for concern in concerns {
+    private func warn(_ warnings: [String]) {
+        for warning in warnings {
             logger.warning(
                 "Clients may refuse the TLS certificate",
-                metadata: ["file": "\(files.certificate)", "reason": "\(concern)"]
+                metadata: ["file": "\(files.certificate)", "reason": "\(warning)"]
             )
         }
     }

@@ -7,7 +7,7 @@ public import UpdatePolicy
 public struct CountBatch: Sendable {
     /// The counts of checks.
     public var checks: [CheckCount] = []
-    /// Of the counts of checks, those of kinds beyond what is kept apart.
+    /// The counts of checks that were merged because of too many kinds.
     public var merged: [MergedCount] = []
     /// The counts of messages.
     public var rules: [RuleCount] = []
@@ -33,7 +33,7 @@ public struct CountBatch: Sendable {
 public struct CheckCount: Sendable, Hashable {
     /// The start of the hour.
     public var hour: Timestamp
-    /// The kind of client; nil for apps that the policy does not list and for kinds that are not kept apart.
+    /// The kind of client; nil for apps that the policy does not list and for kinds that are not counted separately.
     public var kind: ClientKind?
     /// How many checks were answered.
     public var checks: Int

@@ -45,7 +45,7 @@ extension CountReader {
         }
     }
 
-    /// The checks of a release's platform since it is live, by hour and version.
+    /// The checks of a release's platform since the release went live, by hour and version.
     public func adoption(of release: NewestRelease, bundle: String) throws -> ReleaseAdoption {
         let counts = try session.query(
             """

@@ -4,11 +4,11 @@
 public import Postgres
 public import UpdatePolicy
 
-/// Reads what servers have counted.
+/// Reads the counts that servers wrote.
 public struct CountReader {
     let session: PostgresSession
 
-    /// The most kinds of clients that are told apart; those with fewer checks are unknown beyond it.
+    /// The limit on kinds of clients that are read; the checks of the others count as unknown.
     private static let mostKinds = 200_000
 
     /// Reads within one transaction.
@@ -16,7 +16,7 @@ public struct CountReader {
         self.session = session
     }
 
-    /// Who checked in the last days, from the beginning of the first in UTC.
+    /// The checks of the last days by kind of client, from the start of the first day in UTC.
     ///
     /// - Parameters:
     ///   - days: How many days before now.
@@ -57,7 +57,7 @@ public struct CountReader {
         )
     }
 
-    /// How many checks of the last days were of more kinds of clients than are kept apart, by app, most first.
+    /// How many checks of the last days were merged because they came from too many kinds of clients, by app, most first.
     ///
     /// - Parameters:
     ///   - days: How many days before now.
@@ -82,8 +82,8 @@ public struct CountReader {
         }
     }
 
-    /// The kinds of clients that checked in the last days, at most so many: of each app those first that were there on
-    /// most days, then those with most checks. No app's kinds come before as many of another.
+    /// The kinds of clients that checked in the last days, at most `limit`. In each app, kinds of more days come first, then
+    /// those with more checks; the apps take turns.
     public func recentKinds(limit: Int) throws -> [ClientKind] {
         try session.query(
             """
@@ -115,10 +115,10 @@ public struct CountReader {
         lower(bundle COLLATE "C") IN (SELECT lower(named COLLATE "C") FROM unnest($2::text[]) AS named)
         """
 
-    /// Picks the days; of hours that were rolled up to a day, the whole day.
+    /// Selects the days; a row that is a rolled-up day counts as a whole.
     static let isRecent =
         "hour >= date_trunc('day', now() - $1::int8 * interval '1 day', 'UTC') AND \(isOver)"
 
-    /// Leaves out hours that have not come, which a server with a wrong clock has counted. A clock may be ahead by little.
+    /// Leaves out hours in the future, which a server with a wrong clock has counted. A clock may be ahead by up to an hour.
     static let isOver = "hour <= now() + interval '1 hour'"
 }

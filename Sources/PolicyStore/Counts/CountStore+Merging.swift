@@ -5,22 +5,22 @@ public import Postgres
 public import UpdatePolicy
 
 extension CountStore {
-    /// The most kinds of clients that are kept apart of an app in a day.
+    /// The most kinds of clients of an app in a day that are counted separately.
     public static let kindsPerDay: Int64 = 20_000
 
     /// The most kinds that one step merges.
     public static let kindsPerStep: Int64 = 50_000
 
-    /// Merges the kinds of clients of a day beyond the bound on each app: one step in the transaction of `session`.
+    /// Merges the kinds of clients of a day beyond the limit for each app: one step in the transaction of `session`.
     ///
-    /// Kept are, before others, kinds that were there in the days before, then those whose version is that of a release,
-    /// then those with most checks. The others become one kind for each release, with nothing but its version, and what
-    /// has no release is counted without its kind. So every sum over an hour stays, and of an app every sum over a
-    /// release. The table `merged_counts` says how many checks it was.
+    /// Kinds of the days before are kept first, then those whose version is that of a release, then those with most checks.
+    /// The others become one kind for each release, with its version alone, and checks of no release are counted without a
+    /// kind. So the sums by hour stay the same, and so do those by app and release. The table `merged_counts` has the number
+    /// of merged checks.
     ///
     /// - Parameters:
     ///   - now: The time; days and hours are those of UTC.
-    ///   - day: A time in the day. Of the current day, hours that are over are looked at.
+    ///   - day: A time in the day. Of the current day, only past hours are merged.
     ///   - kindsPerDay: The bound.
     /// - Returns: How many rows were merged; nil while another server is at work.
     /// - Throws: `PostgresError`.
@@ -46,7 +46,7 @@ extension CountStore {
         )
     }
 
-    /// The days before a day whose kinds come first.
+    /// How many days before a day have the kinds that are kept first.
     static let daysOfKnownKinds: Int64 = 3
 
     private static let merging = """

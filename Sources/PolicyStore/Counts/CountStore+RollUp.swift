@@ -5,7 +5,7 @@ public import Postgres
 public import UpdatePolicy
 
 extension CountStore {
-    /// What one step of rolling up did.
+    /// The result of one step of rolling up.
     public struct RollUpStep: Sendable, Equatable {
         /// How many rows of hours became part of their day.
         public internal(set) var rolledUp = 0
@@ -25,13 +25,13 @@ extension CountStore {
         }
     }
 
-    /// How many days hours are kept apart, the current one not counted.
+    /// How many days keep their hours, the current one not counted.
     public static let daysOfHours: Int64 = 7
 
     /// The most rows that one step takes.
     public static let rowsPerStep = 5_000
 
-    /// The key of the advisory lock of whoever rolls up: "versroll" as eight ASCII bytes.
+    /// The key of the advisory lock for rolling up: "versroll" as eight ASCII bytes.
     private static let advisoryLock: Int64 = 0x7665_7273_726F_6C6C
 
     /// Adds hours of days that are long over to their days, and deletes days that are kept no longer: one step in the
@@ -73,14 +73,14 @@ extension CountStore {
         return step
     }
 
-    /// The time as the database knows it.
+    /// The time of the database's clock.
     ///
     /// - Throws: `PostgresError`.
     public static func time(_ session: PostgresSession) throws -> Timestamp {
         Timestamp(try session.query("SELECT now()").value(as: PostgresTimestamp.self))
     }
 
-    /// Sets bounds on the time of the statements to come, and takes the lock of whoever keeps the tables small.
+    /// Sets timeouts for the next statements, and takes the lock for rolling up and merging.
     ///
     /// - Returns: Whether no other server has the lock.
     static func begin(_ session: PostgresSession, statementTimeout: String) throws -> Bool {
@@ -96,7 +96,7 @@ extension CountStore {
     private static let hour: Int64 = 3_600_000_000
     private static let day: Int64 = 24 * hour
 
-    /// The start of the day, in UTC, that lies so many days before the one of `time`.
+    /// The start of the day, in UTC, that is `daysAgo` days before the day of `time`.
     static func startOfDay(_ time: Timestamp, daysAgo: Int64) -> Timestamp {
         start(of: day, time).advanced(byMicroseconds: -daysAgo * day)
     }
@@ -124,7 +124,7 @@ extension CountStore {
         """
     }
 
-    /// The first hour before `$1` that is not the first of its day. It leaps from hour to hour through the index, for
+    /// The first hour before `$1` that is not the first of its day. It uses the index to skip from hour to hour, because
     /// there may be many rows of days before.
     private static func oldestHour(in table: CountedTable) -> String {
         """

@@ -4,7 +4,7 @@
 public import Postgres
 import UpdatePolicy
 
-/// Writes counts of checks, and keeps their tables at a reasonable size.
+/// Writes counts of checks, and keeps their tables small.
 public enum CountStore {
     /// Adds a batch to what the database counts, in one statement.
     ///
@@ -17,7 +17,7 @@ public enum CountStore {
         _ = try session.query(addition, parameters(of: batch))
     }
 
-    /// Sets bounds on the time of the statements to come.
+    /// Sets timeouts for the next statements.
     ///
     /// - Throws: `PostgresError`.
     public static func boundReading(_ session: PostgresSession) throws {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// A table of counts: the columns that tell its rows apart, and those that are added up.
+/// A table of counts: the columns that identify a row, and the columns that are summed.
 struct CountedTable {
     let name: String
-    /// The columns behind `hour` that with it tell rows apart.
+    /// The columns that, together with `hour`, identify a row.
     let keys: [String]
     let sums: [String]
     /// The constraint that makes rows of the same hour and keys one row.
@@ -35,7 +35,7 @@ struct CountedTable {
 
     /// A statement that adds the rows of `source` to the table.
     ///
-    /// All writers take the rows in the same order, so that two of them wait for each other and never both.
+    /// All writers take the rows in the same order, so that they cannot deadlock.
     ///
     /// - Parameters:
     ///   - source: Something with the columns of the table that can stand in FROM.

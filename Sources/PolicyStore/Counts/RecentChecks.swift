@@ -3,29 +3,28 @@
 
 public import UpdatePolicy
 
-/// The checks that servers counted in the last days. What clients say of themselves is not verified.
+/// The checks that servers counted in the last days. What clients claim is not verified.
 public struct RecentChecks: Sendable {
-    /// How many days were looked at.
+    /// How many days the counts cover.
     public let days: Int
 
     /// The kinds of clients that checked.
     public let clients: [WeightedClient]
 
-    /// Checks of which nothing is known: of apps that are not in the policy, and of kinds of clients beyond what servers
-    /// keep apart.
+    /// Checks of unknown clients: of apps that are not in the policy, and of kinds that were not counted separately.
     public let unknown: Int64
 
-    /// Checks of more kinds of clients than are kept apart, by app, most first.
+    /// Checks that were merged because they came from too many kinds of clients, by app, most first.
     public let merged: [MergedChecks]
 
-    /// How many checks there were of known kinds of clients.
+    /// The number of checks of known kinds of clients.
     public var known: Int64 { clients.reduce(0) { $0 + $1.checks } }
 
-    /// Whether there are none of which anything is known.
+    /// Whether no kind of client is known.
     public var isEmpty: Bool { clients.isEmpty }
 }
 
-/// How many checks of an app were of more kinds of clients than are kept apart, in the hours of some days.
+/// How many checks of an app were merged because they came from too many kinds of clients.
 ///
 /// Of these checks the version is known where it is that of a release, and else nothing.
 public struct MergedChecks: Sendable, Equatable {
@@ -42,7 +41,7 @@ public struct MergedChecks: Sendable, Equatable {
     public var share: Double { Double(checks) / Double(max(1, checks + kept)) }
 }
 
-/// How many checks of an app in an hour were of kinds of clients beyond what is kept apart.
+/// How many checks of an app in an hour were merged because they came from too many kinds of clients.
 ///
 /// They are among the counts of checks, too: with their version alone where it is that of a release, else without
 /// anything.

@@ -4,15 +4,15 @@
 import Postgres
 public import UpdatePolicy
 
-/// A column and the value it gets or must have.
+/// A column with the value to set or to match.
 ///
 /// Values that PostgreSQL judges (numbers with decimals, times, durations, JSON) go as the text that the user wrote, so
-/// that every refusal comes from one place and names what was written.
+/// that the database alone refuses values, and its message quotes what was written.
 public struct ColumnValue: Sendable {
     /// The column's name; never from user input.
     public let column: String
     let parameter: (any PostgresEncodable)?
-    /// What the parameter is cast to, from the type it is sent as.
+    /// The SQL types of the parameter: the one it is sent as, and the one it is cast to.
     let cast: String
 
     private init(_ column: String, _ parameter: (any PostgresEncodable)?, cast: String) {

@@ -3,7 +3,7 @@
 
 public import UpdatePolicy
 
-/// What became of an edit that is made only if it needs no review.
+/// The outcome of an edit that is made only if it needs no review.
 public enum EditOutcome: Sendable {
     /// The policy was like that already.
     case unchanged
@@ -15,7 +15,7 @@ public enum EditOutcome: Sendable {
     /// The edit was rolled back, because it affects what clients get; with the policy before it.
     case needsReview(RolledBack, before: Policy)
 
-    /// What the edit changes, or would change; nil if nothing.
+    /// The change that the edit makes, or would make; nil if there is none.
     public var change: PolicyChange? {
         switch self {
         case .unchanged: nil
@@ -27,11 +27,11 @@ public enum EditOutcome: Sendable {
 
     /// An edit that was made and rolled back.
     public struct RolledBack: Sendable {
-        /// What it would change; its number and time are not final.
+        /// The change that it would make; its id and time are not final.
         public let change: PolicyChange
         /// The state of the policy before it.
         public let base: PolicyVersion
-        /// What it affects.
+        /// The scope of the edit.
         public let scope: EditScope
         /// The policy after it, of the apps that it affects.
         public let after: Policy

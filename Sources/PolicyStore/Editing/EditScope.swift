@@ -4,9 +4,9 @@
 public import Postgres
 import UpdatePolicy
 
-/// Which apps an edit may affect what clients get of, and whether lockouts; found in the rows that it touched.
+/// The apps whose answers an edit may change, and whether it may change lockouts; found from the rows that it changed.
 ///
-/// Messages and notes affect no lockout; neither does a rule that is not enabled. The role of a column says which it is.
+/// Messages and notes affect no lockout; neither does a rule that is not enabled. The role of a column decides.
 public struct EditScope: Sendable {
     /// Whether lockouts are affected, and not just messages.
     public let lockouts: Bool
@@ -17,7 +17,7 @@ public struct EditScope: Sendable {
     /// Finds the scope of a change; nil where it affects nothing that clients get.
     ///
     /// - Parameters:
-    ///   - change: The number of an entry of the history.
+    ///   - change: The id of an entry of the history.
     ///   - session: A transaction that sees it.
     public init?(of change: Int64, _ session: PostgresSession) throws {
         let rows = try session.query(Self.query, [change])
@@ -27,8 +27,8 @@ public struct EditScope: Sendable {
         bundles = named.contains(nil) ? nil : Set(named.compactMap(\.self)).sorted()
     }
 
-    /// A row of the history without the columns that concern nobody.
-    private static func concern<Record: PolicyRecord>(
+    /// The SQL for a row of the history without the columns that decide nothing.
+    private static func relevantColumns<Record: PolicyRecord>(
         of row: String,
         _: Record.Type,
         besides others: Set<ColumnRole> = []
@@ -44,7 +44,7 @@ public struct EditScope: Sendable {
         ), rule_rows AS (
             SELECT before, after FROM touched
             WHERE table_name = 'rules'
-                AND \(concern(of: "before", Rule.self)) IS DISTINCT FROM \(concern(of: "after", Rule.self))
+                AND \(relevantColumns(of: "before", Rule.self)) IS DISTINCT FROM \(relevantColumns(of: "after", Rule.self))
             UNION ALL
             SELECT to_jsonb(rule), to_jsonb(rule)
             FROM touched JOIN public.rules AS rule ON rule.key = coalesce(after, before) ->> 'rule'
@@ -53,14 +53,14 @@ public struct EditScope: Sendable {
             SELECT row ->> 'bundle' AS bundle
             FROM touched, LATERAL (VALUES (before), (after)) AS version (row)
             WHERE table_name = 'releases' AND row IS NOT NULL
-                AND \(concern(of: "before", Release.self)) IS DISTINCT FROM \(concern(of: "after", Release.self))
+                AND \(relevantColumns(of: "before", Release.self)) IS DISTINCT FROM \(relevantColumns(of: "after", Release.self))
             UNION ALL
             SELECT row ->> 'bundle'
             FROM touched, LATERAL (VALUES (before), (after)) AS version (row)
             WHERE table_name = 'apps' AND row IS NOT NULL AND before IS NOT NULL
                 AND CASE WHEN after IS NULL THEN (before ->> 'paused')::boolean
-                    ELSE \(concern(of: "before", App.self, besides: [.identity]))
-                        <> \(concern(of: "after", App.self, besides: [.identity]))
+                    ELSE \(relevantColumns(of: "before", App.self, besides: [.identity]))
+                        <> \(relevantColumns(of: "after", App.self, besides: [.identity]))
                         AND NOT (after ->> 'paused')::boolean
                         OR (before ->> 'paused')::boolean AND before ->> 'bundle' <> after ->> 'bundle' END
         )

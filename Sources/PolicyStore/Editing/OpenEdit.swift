@@ -6,14 +6,14 @@ import UpdatePolicy
 
 /// A session that has edited the policy, or locked rows of it, and has neither committed nor rolled back.
 public struct OpenEdit: Sendable {
-    /// The number of the server's process.
+    /// The process ID of the server process.
     public let processID: Int32
     /// The role that logged in.
     public let role: String
     /// The program, as it named itself; may be empty.
     public let application: String
 
-    /// The sessions but this one, in order of their numbers.
+    /// All such sessions except this one, ordered by process ID.
     public static func all(_ connection: PostgresConnection) async throws -> [OpenEdit] {
         let tables = PolicyTable.allCases.map(\.rawValue) + ["policy_revision"]
         return try await connection.query(

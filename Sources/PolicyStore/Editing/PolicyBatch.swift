@@ -3,14 +3,14 @@
 
 import UpdatePolicy
 
-/// One statement that does one thing to many rows of a table.
+/// One statement that inserts, updates or deletes many rows of a table.
 ///
 /// The rows go as one JSON document, so ten thousand of them are one round trip.
 struct PolicyBatch {
-    /// A row, and where among the wanted rows it comes from.
+    /// A row with its index among the wanted rows.
     struct Item {
         let row: PolicyRow
-        let place: Int?
+        let index: Int?
     }
 
     let table: PolicyTable
@@ -73,9 +73,9 @@ struct PolicyBatch {
         "jsonb_populate_recordset(NULL::public.\(table.rawValue), $1::text::jsonb)"
     }
 
-    /// The condition that finds the row that an item is for.
+    /// The condition that finds the row of an item.
     private static func isSameRow(_ table: PolicyTable) -> String {
-        if let number = table.numberColumn { return "present.\(number) = wanted.\(number)" }
+        if let number = table.idColumn { return "present.\(number) = wanted.\(number)" }
         return table.identity.map { column in
             let ignoresCase = column.type == .bundle || column.type == .language
             return ignoresCase
@@ -92,7 +92,7 @@ extension PolicyDifference {
         for table in [PolicyTable.rolloutSteps, .ruleTexts, .rules, .releases, .storeLinks] {
             batches.append(.delete(table, removed(table)))
         }
-        batches.append(.delete(.rolloutSteps, replannedSteps.map { .init(row: $0.step, place: $0.place) }))
+        batches.append(.delete(.rolloutSteps, replannedSteps.map { .init(row: $0.step, index: $0.index) }))
         batches += insertAndUpdate(.apps) + insertAndUpdate(.storeLinks) + insertAndUpdate(.releases)
         // Clearing staged sets live_at, but a file says when a release went live.
         batches.append(.update(.releases, columns: ["live_at"], released))
@@ -110,18 +110,18 @@ extension PolicyDifference {
             guard let after = edit.after else { continue }
             if table == .rolloutSteps, isReplanned.contains(after["rule"].text ?? "") { continue }
             if edit.before == nil {
-                added.append(.init(row: after, place: edit.place))
+                added.append(.init(row: after, index: edit.index))
             } else {
-                changed.append(.init(row: after, place: edit.place))
+                changed.append(.init(row: after, index: edit.index))
             }
         }
-        if table == .rolloutSteps { added += replannedSteps.map { .init(row: $0.step, place: $0.place) } }
+        if table == .rolloutSteps { added += replannedSteps.map { .init(row: $0.step, index: $0.index) } }
         return [.update(table, changed), .insert(table, added)]
     }
 
     private func removed(_ table: PolicyTable) -> [PolicyBatch.Item] {
         edits.filter { $0.table == table && $0.after == nil }
-            .compactMap { edit in edit.before.map { .init(row: $0, place: nil) } }
+            .compactMap { edit in edit.before.map { .init(row: $0, index: nil) } }
     }
 
     private var released: [PolicyBatch.Item] {
@@ -129,7 +129,7 @@ extension PolicyDifference {
             guard edit.table == .releases, let before = edit.before, let after = edit.after,
                 before["staged"] == .boolean(true), after["staged"] == .boolean(false)
             else { return nil }
-            return .init(row: after, place: edit.place)
+            return .init(row: after, index: edit.index)
         }
     }
 }
@@ -138,7 +138,7 @@ extension PolicyRow {
     /// The row as a JSON object that `jsonb_populate_recordset` reads.
     fileprivate var json: String {
         var members = zip(table.columns, values).map { "\"\($0.name)\":\($1.json)" }
-        if let id, let column = table.numberColumn { members.append("\"\(column)\":\(id)") }
+        if let id, let column = table.idColumn { members.append("\"\(column)\":\(id)") }
         return "{\(members.joined(separator: ","))}"
     }
 }
@@ -148,36 +148,22 @@ extension PolicyValue {
     var json: String {
         switch self {
         case .null: "null"
-        case .text(let text): Self.literal(text.string)
+        case .text(let text): JSONString.literal(text.string)
         case .texts(let texts): Self.list(texts)
         case .boolean(let flag): flag ? "true" : "false"
         case .integer(let number): String(number)
         case .percentage(let percentage): percentage.description
-        case .time(let time): Self.literal(time.description)
-        case .duration(let duration): Self.literal(duration.description)
+        case .time(let time): JSONString.literal(time.description)
+        case .duration(let duration): JSONString.literal(duration.description)
         case .attributes(let attributes):
             "{"
                 + attributes.sorted { $0.key < $1.key }
-                .map { "\(Self.literal($0.key.string)):\(Self.list($0.value))" }
+                .map { "\(JSONString.literal($0.key.string)):\(Self.list($0.value))" }
                 .joined(separator: ",") + "}"
         }
     }
 
     private static func list(_ texts: [UTF8Text]) -> String {
-        "[\(texts.map { literal($0.string) }.joined(separator: ","))]"
-    }
-
-    private static func literal(_ text: String) -> String {
-        var literal = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": literal += "\\\(scalar)"
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                literal += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: literal.unicodeScalars.append(scalar)
-            }
-        }
-        return literal + "\""
+        "[\(texts.map { JSONString.literal($0.string) }.joined(separator: ","))]"
     }
 }

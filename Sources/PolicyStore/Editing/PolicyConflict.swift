@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// Somebody else changed the policy, so that it is not in the state that an edit was made for.
+/// Another edit changed the policy, so it is not in the state that this edit expects.
 public enum PolicyConflict: Error, Sendable, CustomStringConvertible {
     /// The policy is at another revision than the expected one; with the change that made it, if it can be read.
     case otherRevision(Int64, expected: Int64, change: PolicyChange?)
@@ -16,14 +16,14 @@ public enum PolicyConflict: Error, Sendable, CustomStringConvertible {
         case .otherRevision(let revision, let expected, let change):
             "the policy is at revision \(revision), not at \(expected)" + (change.map(Self.origin) ?? "")
         case .changedSinceReview(let revision, let expected):
-            "the policy was changed by somebody else meanwhile: it was looked at in revision \(expected), and "
-                + "this edit would be \(revision); nothing was changed; look again and repeat"
+            "the policy was changed by somebody else meanwhile: the review was at revision \(expected), and "
+                + "this edit would be \(revision); nothing was changed; review it again and repeat it"
         case .tooManyEdits:
             "the policy is changed by others faster than this edit can be judged; nothing was changed; repeat it later"
         }
     }
 
-    /// Who made a change, and what it did, as a second line.
+    /// A second line with the author of a change and what it changed.
     private static func origin(of change: PolicyChange) -> String {
         var text = "\nChange \(change.id) by \(change.osUser ?? change.role)"
         if let tool = change.tool { text += " with \(tool)" }

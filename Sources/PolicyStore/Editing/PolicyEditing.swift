@@ -22,8 +22,8 @@ public struct PolicyEditing: Sendable {
     /// the same transaction.
     ///
     /// - Parameters:
-    ///   - author: Who edits, as far as the database cannot know it.
-    ///   - base: The state that the edit was looked at on; nil: any.
+    ///   - author: Who edits, in addition to the role that the database knows.
+    ///   - base: The state at which the edit was reviewed; nil: any.
     ///   - body: Changes the rows.
     /// - Returns: What changed, nil if nothing did.
     /// - Throws: ``SchemaError`` unless the schema is this binary's; ``PolicyConflict`` if the policy is no longer
@@ -49,7 +49,7 @@ public struct PolicyEditing: Sendable {
     /// Makes one edit, unless it affects what clients get: then it is rolled back, to be reviewed first.
     ///
     /// - Parameters:
-    ///   - author: Who edits, as far as the database cannot know it.
+    ///   - author: Who edits, in addition to the role that the database knows.
     ///   - body: Changes the rows; may be called several times.
     /// - Throws: As ``edit(by:onto:_:)``. Nothing is changed then.
     public func editUnlessReviewIsNeeded(
@@ -59,9 +59,9 @@ public struct PolicyEditing: Sendable {
         try await outcome(by: author, commits: true, body)
     }
 
-    /// Makes an edit as ``edit(by:onto:_:)`` does, tells what it changes, and rolls it back.
+    /// Makes an edit as ``edit(by:onto:_:)`` does, returns what it changes, and rolls it back.
     ///
-    /// So what is shown is what the database would do, and what it would refuse is refused. Others who commit edits wait
+    /// So the result is what the database would do, and refusals are those of the database. Other edits wait at their commit
     /// for the end of the rehearsal.
     ///
     /// - Parameter body: Changes the rows; may be called several times.
@@ -91,7 +91,7 @@ public struct PolicyEditing: Sendable {
         throw PolicyConflict.tooManyEdits
     }
 
-    /// What became of an attempt to make an edit.
+    /// The outcome of an attempt to make an edit.
     private enum Attempt: Sendable {
         case ended(EditOutcome)
         case needsReview(EditOutcome.RolledBack)
@@ -99,7 +99,7 @@ public struct PolicyEditing: Sendable {
         case overtaken
     }
 
-    /// Makes an edit, looks at what it does, and rolls it back, or commits it where it does not affect what clients get.
+    /// Makes an edit, finds its scope, and rolls it back; commits it if it does not affect what clients get.
     private func attempt(
         by author: EditAuthor,
         commits: Bool,
@@ -134,7 +134,7 @@ public struct PolicyEditing: Sendable {
     /// How long an edit waits for rows that another session has edited and not committed.
     private static let lockTimeout = "5s"
 
-    /// How often an edit is looked at anew because others edit at the same time.
+    /// How often an edit is attempted while others edit at the same time.
     private static let mostAttempts = 20
 
     /// An edit within its transaction.
@@ -175,7 +175,7 @@ public struct PolicyEditing: Sendable {
     }
 }
 
-/// Who makes an edit and why, as far as only the program knows it.
+/// Who makes an edit and why: what the program knows and the database does not.
 public struct EditAuthor: Sendable {
     /// The name of the operating system's user.
     public var osUser: String?

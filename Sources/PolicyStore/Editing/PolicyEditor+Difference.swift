@@ -14,8 +14,8 @@ extension PolicyEditor {
     /// Makes the edits of a difference, if the policy is what the difference was made from.
     ///
     /// The revision is compared before and after: a transaction that changes the policy holds the row of the revision
-    /// from the moment its constraints are judged until its end, so a revision that is by one higher then is proof that
-    /// nobody has changed anything in between, nor can before the commit.
+    /// from the moment its constraints are judged until its end, so a revision that is higher by exactly one proves that
+    /// nothing else was changed in between, and nothing can be before the commit.
     ///
     /// - Parameters:
     ///   - difference: What to do.
@@ -45,7 +45,7 @@ extension PolicyEditor {
         }
     }
 
-    /// The revision as it is, or would be, without this transaction.
+    /// The revision without this transaction.
     private func revisionOfOthers() throws -> Int64 {
         try session.query(
             """
@@ -70,7 +70,7 @@ extension PolicyEditor {
         var missingRules: Set<String> = []
         for batch in batches {
             for item in batch.items where refusals.count < Self.refusalLimit {
-                // What belongs to a rule that could not be added says nothing new.
+                // Refusals of what belongs to a refused rule add nothing.
                 if let rule = item.row.rule, missingRules.contains(rule) { continue }
                 try session.execute("SAVEPOINT before_row")
                 do {
@@ -81,7 +81,7 @@ extension PolicyEditor {
                         throw error
                     }
                     try session.execute("ROLLBACK TO before_row; RELEASE before_row")
-                    refusals.append(PolicyRefusal(error: error, table: batch.table, place: item.place))
+                    refusals.append(PolicyRefusal(error: error, table: batch.table, index: item.index))
                     if batch.table == .rules, batch.isInsertion, let key = item.row["key"].text {
                         missingRules.insert(key)
                     }
@@ -101,14 +101,14 @@ extension PolicyRow {
 }
 
 extension PolicyRefusal {
-    /// What a guard refused that judges the outcome of all edits, and says by which columns it knows the row.
+    /// The refusal of a guard, which judges the outcome of all edits and gives the key columns of the row.
     fileprivate init(_ error: PostgresError, in batches: [PolicyBatch]) {
         self.error = error
         table = error.table.flatMap(PolicyTable.init)
         let key =
             error.dataType.flatMap { try? JSONDecoder().decode([String: String?].self, from: Data($0.utf8)) } ?? [:]
-        let items = batches.filter { [table] in $0.table == table }.flatMap(\.items).filter { $0.place != nil }
-        place = key.isEmpty ? nil : items.first { $0.row.has(key) }?.place
+        let items = batches.filter { [table] in $0.table == table }.flatMap(\.items).filter { $0.index != nil }
+        index = key.isEmpty ? nil : items.first { $0.row.has(key) }?.index
     }
 }
 

@@ -19,9 +19,9 @@ extension PolicyEditor {
         ).map { try $0.decode(0, as: Int64.self) }
     }
 
-    /// Says from when on users can no longer get a release.
+    /// Withdraws a row of a release from a time on.
     ///
-    /// One that would be live only later is withdrawn at that time, so that users never get it.
+    /// A row that goes live later is withdrawn at its `live_at`, so that users never get it.
     ///
     /// - Parameters:
     ///   - row: The id of the row.
@@ -34,7 +34,7 @@ extension PolicyEditor {
     }
 }
 
-/// Which rows of a release are meant.
+/// Selects rows of a release.
 public struct ReleaseSelection: Sendable {
     /// The app.
     public var bundle: String

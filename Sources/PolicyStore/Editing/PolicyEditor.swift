@@ -6,8 +6,8 @@ public import UpdatePolicy
 
 /// Changes rows of the policy within one transaction.
 ///
-/// Judging an edit is the database's work: its constraints hold for whoever writes, and their messages are made for
-/// people. This type only carries values there.
+/// Judging an edit is the database's work: its constraints apply to every client, and their messages are written
+/// for people. This type only sends values.
 public struct PolicyEditor {
     /// The transaction, for reads that belong to the edit.
     public let session: PostgresSession

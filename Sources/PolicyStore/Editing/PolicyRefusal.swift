@@ -6,14 +6,14 @@ public import UpdatePolicy
 
 /// A wanted row that the database refuses.
 public struct PolicyRefusal: Sendable {
-    /// What the database says.
+    /// The error of the database.
     public let error: PostgresError
     /// The table of the row, if it is known.
     public let table: PolicyTable?
-    /// The place of the row among the wanted ones of its table, if it is known and the row is not to be removed.
-    public let place: Int?
+    /// The index of the row among the wanted rows of its table; nil if it is unknown or the row is to be removed.
+    public let index: Int?
 
-    /// The column concerned.
+    /// The column that was refused.
     public var column: String? { error.column }
 }
 

@@ -3,9 +3,9 @@
 
 public import UpdatePolicy
 
-/// What one transaction changed in the policy: one entry of the history.
+/// An entry of the history: the changes of one transaction to the policy.
 public struct PolicyChange: Sendable, Hashable {
-    /// The number of the entry, which is the revision it made.
+    /// The id of the entry, which is the revision that it made.
     public let id: Int64
     /// When it was committed.
     public let at: Timestamp
@@ -17,7 +17,7 @@ public struct PolicyChange: Sendable, Hashable {
     public let tool: String?
     /// The reason given.
     public let why: String?
-    /// The entry that this one takes back.
+    /// The entry that this one undoes.
     public let undoes: Int64?
     /// The rows that differ, in the order of their first edit.
     public let rows: [Row]
@@ -28,13 +28,13 @@ public struct PolicyChange: Sendable, Hashable {
         public let table: String
         /// The row's key, as people read it.
         public let key: String
-        /// What happened to it.
+        /// The kind of the change.
         public let kind: Kind
         /// The columns that differ, in the order of the table.
         public let columns: [Column]
     }
 
-    /// What can happen to a row.
+    /// A kind of change to a row.
     public enum Kind: String, Sendable {
         /// The row is new.
         case added

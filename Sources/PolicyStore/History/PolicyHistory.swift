@@ -4,7 +4,7 @@
 public import Postgres
 import UpdatePolicy
 
-/// Reads the history of the policy, and takes entries back.
+/// Reads the history of the policy, and undoes entries.
 public struct PolicyHistory {
     private let session: PostgresSession
 
@@ -14,7 +14,7 @@ public struct PolicyHistory {
         try session.execute("SET LOCAL TimeZone = 'UTC'; SET LOCAL IntervalStyle = 'postgres'")
     }
 
-    /// One entry with its rows, nil if there is none of this number.
+    /// One entry with its rows; nil if there is none with this id.
     public func change(_ id: Int64) throws -> PolicyChange? {
         try changes(condition: "change.id = $1", [id]).first
     }
@@ -23,7 +23,7 @@ public struct PolicyHistory {
     ///
     /// - Parameters:
     ///   - rule: Only entries that touched this rule, its texts or its steps; nil for all.
-    ///   - limit: At most so many.
+    ///   - limit: The most entries.
     public func changes(rule: String?, limit: Int) throws -> [PolicyChange] {
         try changes(
             condition: """
@@ -40,7 +40,7 @@ public struct PolicyHistory {
         )
     }
 
-    /// Takes an entry of the history back, as a new entry.
+    /// Undoes an entry of the history, as a new entry.
     ///
     /// - Throws: `PostgresError` with the reason if later changes stand in the way.
     public func undo(_ id: Int64) throws {
@@ -93,7 +93,7 @@ public struct PolicyHistory {
         }
     }
 
-    /// The columns that differ, by the place of the row within the change.
+    /// The columns that differ, by the ordinal of the row within the change.
     private func columns(of change: Int64) throws -> [Int64: [PolicyChange.Column]] {
         var columns: [Int64: [PolicyChange.Column]] = [:]
         for row in try session.query(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// The schema of a database and the migrations of this binary do not go together.
+/// A reason why this binary cannot use the schema of a database.
 public enum SchemaError: Error, Hashable, CustomStringConvertible {
     /// The database has no schema of versiongate.
     case notInstalled
@@ -15,9 +15,9 @@ public enum SchemaError: Error, Hashable, CustomStringConvertible {
     case unknownColumns([String])
     /// A migration was changed after it was applied.
     case changed(name: String)
-    /// The database has, at this place, another migration than this binary.
+    /// The database has another migration at this position than this binary.
     case misplaced(applied: String, expected: String)
-    /// The database has the tables of versiongate, and nothing that says which migrations made them.
+    /// The database has the tables of versiongate, and no record of the migrations that made them.
     case unrecorded
     /// Somebody else can act as the owner of the schema.
     case unsafe([SchemaFault])

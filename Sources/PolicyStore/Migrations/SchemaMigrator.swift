@@ -4,7 +4,7 @@
 public import Logging
 public import Postgres
 
-/// Brings the schema of a database to what this binary carries, and says how the two compare.
+/// Migrates the schema of a database to that of this binary, and compares the two.
 ///
 /// Each migration is applied in a transaction of its own under one advisory lock, so that several migrators at once
 /// apply each file once, and a failure leaves the schema at the last whole step.
@@ -37,7 +37,7 @@ public struct SchemaMigrator: Sendable {
         }
     }
 
-    /// What is wrong with the rights in a database.
+    /// The faults of the privileges in a database.
     ///
     /// - Throws: `PostgresError`.
     public func faults(_ connection: PostgresConnection) async throws -> [SchemaFault] {
@@ -111,7 +111,7 @@ public struct SchemaMigrator: Sendable {
 
     /// Takes the lock that migrators hold until the end of their transaction.
     ///
-    /// Any role may take it, so who does not let go is named.
+    /// Any role may take it, so the error names who holds it.
     private func takeLock(_ session: PostgresSession) throws {
         let isFree = try session.query("SELECT pg_try_advisory_xact_lock($1)", [Self.advisoryLock])
         guard try !isFree.value(as: Bool.self) else { return }
@@ -124,7 +124,7 @@ public struct SchemaMigrator: Sendable {
         }
     }
 
-    /// Who holds an advisory lock of this database.
+    /// The query for the holder of an advisory lock of this database.
     private static let holder = """
         SELECT string_agg(concat_ws(', ', 'process ' || l.pid, 'role ' || a.usename, nullif(a.application_name, '')), '; ')
           FROM pg_locks AS l LEFT JOIN pg_stat_activity AS a ON a.pid = l.pid
@@ -133,7 +133,7 @@ public struct SchemaMigrator: Sendable {
            AND (l.classid::bigint << 32) + l.objid::bigint = $1
         """
 
-    /// Makes the table that says which migrations were applied.
+    /// Creates the table of applied migrations.
     private static let bookkeeping = """
         CREATE TABLE IF NOT EXISTS public.schema_migrations (
             name text COLLATE "C" CONSTRAINT schema_migrations_pkey PRIMARY KEY,

@@ -13,7 +13,7 @@ public struct SchemaStatus: Sendable, Hashable {
     public let unknown: [String]
 
     /// Refuses a schema that is not exactly this binary's; commands that edit ask for this first.
-    public func requireCurrent() throws(SchemaError) {
+    func requireCurrent() throws(SchemaError) {
         if applied.isEmpty, unknown.isEmpty, !pending.isEmpty {
             throw .notInstalled
         }
@@ -33,7 +33,7 @@ public struct SchemaStatus: Sendable, Hashable {
     }
 }
 
-/// Something that is wrong with the rights in a database, as its function `schema_faults` tells.
+/// A fault of the privileges in a database, as its function `schema_faults` reports it.
 public struct SchemaFault: Sendable, Hashable {
     /// What is wrong.
     public let fault: String

@@ -4,7 +4,7 @@
 import Postgres
 import UpdatePolicy
 
-/// Which rows of the policy are read, and where from.
+/// Selects the rows of the policy to read, and their source.
 enum PolicyPart {
     /// All of them.
     case everything
@@ -13,7 +13,7 @@ enum PolicyPart {
     /// Those of some apps, and if wanted the rules for every app.
     case apps([String], rulesForEveryApp: Bool)
 
-    /// What stands for a table after `FROM`.
+    /// The SQL for a table in `FROM`.
     func rows(of table: PolicyTable) -> String {
         switch self {
         case .revision(let revision): "public.\(table.rawValue)_at(\(revision))"
@@ -21,7 +21,7 @@ enum PolicyPart {
         }
     }
 
-    /// What holds for the wanted rows of a table with the column `bundle`.
+    /// The condition on rows of a table with the column `bundle`.
     var condition: String {
         switch self {
         case .everything, .revision: "true"
@@ -30,7 +30,7 @@ enum PolicyPart {
         }
     }
 
-    /// What holds for the wanted rows of a table with the column `rule`.
+    /// The condition on rows of a table with the column `rule`.
     var conditionOnRule: String {
         switch self {
         case .everything, .revision: "true"

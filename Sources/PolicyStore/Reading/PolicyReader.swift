@@ -11,7 +11,7 @@ public enum PolicyReader {
     /// How long one statement of a read may take.
     private static let statementTimeout = "30s"
 
-    /// Which state the policy tables are in; one short statement.
+    /// The current state of the policy tables; one short statement.
     ///
     /// - Throws: ``SchemaError/notInstalled``; `PostgresError`.
     public static func version(_ session: PostgresSession) throws -> PolicyVersion {
@@ -79,7 +79,7 @@ public enum PolicyReader {
     /// Reads all that people edit as the transaction of `session` sees it: also notes, and lengths of time as they were
     /// written.
     ///
-    /// The order depends on nothing but what the rows hold, save for releases that are alike in everything.
+    /// The order depends on the contents of the rows alone, except for releases that are equal in everything.
     ///
     /// - Throws: ``SchemaError/unknownColumns(_:)`` where a table has a column that would be left out; `PostgresError`.
     public static func editedPolicy(_ session: PostgresSession) throws -> Policy {
@@ -89,7 +89,7 @@ public enum PolicyReader {
 
     /// Reads what differs from an earlier state, as one moment's state.
     ///
-    /// - Returns: nil where the history does not tell, or tells of so much that everything is read as quickly.
+    /// - Returns: nil where the history does not go back that far, or so much changed that reading everything is as fast.
     /// - Throws: as ``policy(_:)-(PostgresConnection)`` does.
     public static func update(_ connection: PostgresConnection, since known: PolicyVersion) async throws
         -> PolicyUpdate?
@@ -149,11 +149,10 @@ public enum PolicyReader {
         }
     }
 
-    /// Refuses tables with columns that nobody here reads: an export would leave them out, and a file that is applied
-    /// would remove what they hold.
+    /// Refuses tables with unknown columns: an export would leave them out, and applying a file would clear them.
     private static func requireKnownColumns(_ session: PostgresSession) throws {
         let known = PolicyTable.allCases.flatMap { table in
-            (table.columns.map(\.name) + (table.numberColumn.map { [$0] } ?? [])).map { "\(table.rawValue).\($0)" }
+            (table.columns.map(\.name) + (table.idColumn.map { [$0] } ?? [])).map { "\(table.rawValue).\($0)" }
         }
         let unknown = try session.query(
             """
@@ -255,7 +254,7 @@ public enum PolicyReader {
         return children
     }
 
-    /// An order of releases that depends on nothing but what they hold, save for those that are alike in everything.
+    /// An order of releases that depends on their contents alone, except for releases that are equal in everything.
     private static let orderOfReleases = """
         bundle, platform, version_key(version), version, version_key(build) NULLS FIRST, build, regions NULLS FIRST,
         live_at NULLS FIRST, withdrawn_at NULLS FIRST, staged, min_os NULLS FIRST, note COLLATE "C" NULLS FIRST, id
@@ -278,17 +277,22 @@ extension PolicyReader {
         }
     }
 
+    /// The bundles of all apps in order.
+    public static func bundles(_ session: PostgresSession) throws -> [String] {
+        try session.query("SELECT bundle FROM public.apps ORDER BY bundle").map { try $0.decode(0, as: String.self) }
+    }
+
     /// The keys of all rules in order.
     public static func ruleKeys(_ session: PostgresSession) throws -> [String] {
         try session.query("SELECT key FROM public.rules ORDER BY key").map { try $0.decode(0, as: String.self) }
     }
 }
 
-/// Which state of the policy tables this is.
+/// The identity of one state of the policy tables.
 public struct PolicyVersion: Sendable, Hashable {
-    /// The number of the newest change, which never falls except by a restore.
+    /// The id of the newest change, which never decreases except by a restore.
     public let revision: Int64
-    /// A name that is new for every change, so that two histories with the same numbers are told apart.
+    /// A UUID that is new for every change, so that two histories with the same revisions differ.
     public let token: String
 
     /// Creates a version.

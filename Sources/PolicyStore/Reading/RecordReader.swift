@@ -6,7 +6,7 @@ import UpdatePolicy
 
 /// How much of the policy tables is read.
 enum PolicyDetail: Sendable {
-    /// What decides and makes answers: without notes, and a length of time as its microseconds.
+    /// What servers need: no notes, and lengths of time in microseconds.
     case served
     /// All that people edit, as they wrote it.
     case edited
@@ -14,7 +14,7 @@ enum PolicyDetail: Sendable {
 
 /// Reads the records of one table out of the rows of a query.
 ///
-/// Which column stands where, and how it is decoded, is found once for all rows.
+/// The index and the decoder of each column are found once for all rows.
 struct RecordReader<Record: PolicyRecord> {
     private typealias Decoder = (inout Record, PostgresRow) throws -> Void
 
@@ -25,7 +25,7 @@ struct RecordReader<Record: PolicyRecord> {
 
     /// Prepares to read the columns of a table.
     ///
-    /// - Parameter first: The place of the first column in the select list of the query.
+    /// - Parameter first: The index of the first column in the select list of the query.
     init(_ detail: PolicyDetail, from first: Int) {
         let columns = Record.columns.filter { column in
             column.type != .attributes && (detail == .edited || column.role != .note)
@@ -59,7 +59,7 @@ struct RecordReader<Record: PolicyRecord> {
         }
     }
 
-    /// What gives a blank record the value of a column. Nothing is done for what it has already, as that is most.
+    /// A closure that sets the value of a column in a blank record. It does nothing for a default value, which most are.
     private static func decoder(_ column: PolicyColumn<Record>, _ detail: PolicyDetail, _ index: Int) -> Decoder {
         switch column.property {
         case .text(let path): return { $0[keyPath: path] = try $1.decode(index, as: String.self) }

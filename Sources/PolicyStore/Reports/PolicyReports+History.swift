@@ -11,7 +11,7 @@ extension PolicyReports {
     ///
     /// - Parameters:
     ///   - rule: Only entries that touched this rule, its texts or its steps; nil for all.
-    ///   - limit: At most so many.
+    ///   - limit: The most entries.
     public func historyJSON(rule: String?, limit: Int) throws -> String {
         try json(
             """

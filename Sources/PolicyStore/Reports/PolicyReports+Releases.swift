@@ -18,7 +18,7 @@ extension PolicyReports {
         public let minOS: String?
         /// The regions, joined by commas; nil is everywhere.
         public let regions: String?
-        /// Where it stands: `live since ...`, `staged`, `from ...`, `no date`, `withdrawn`.
+        /// Its state: `live since ...`, `staged`, `from ...`, `no date`, `withdrawn`.
         public let state: String
     }
 

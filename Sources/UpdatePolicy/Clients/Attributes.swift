@@ -3,8 +3,8 @@
 
 /// The members of a check that are no fields: the attributes, and the names of those that count as not sent.
 ///
-/// Names are found by a scan while they are few and by a hash table beyond that, so that a check with thousands of
-/// members costs no more than its size.
+/// The names and values lie among the bytes of the client. Names are found by a scan while they are few and by a hash
+/// table beyond that, so that a check with thousands of members costs no more than its size.
 struct Attributes: Sendable {
     private struct Member: Sendable {
         let name: TextRange
@@ -14,82 +14,76 @@ struct Attributes: Sendable {
     private static let mostScanned = 16
 
     private var members: [Member] = []
-    /// The names and values one after the other, in UTF-8.
-    private var bytes: [UInt8] = []
     private var indexes: [UTF8Text: Int] = [:]
 
     /// How many of the members are attributes.
     private(set) var attributeCount = 0
 
+    /// Whether there are no members.
+    var isEmpty: Bool { members.isEmpty }
+
     /// Forgets all members, and keeps the memory.
     mutating func removeAll() {
-        if members.isEmpty { return }
         members.removeAll(keepingCapacity: true)
-        bytes.removeAll(keepingCapacity: true)
         if !indexes.isEmpty { indexes = [:] }
         attributeCount = 0
     }
 
     /// Adds a member; `false` where it is there already.
-    mutating func append(_ name: UnsafeRawBufferPointer, _ value: MemberBytes) -> Bool {
-        guard index(of: name) == nil else { return false }
-        let text = name.count <= Client.maximumAttributeNameLength ? Self.text(of: value) : nil
-        if text != nil { attributeCount &+= 1 }
-        members.append(Member(name: append(name), value: text.map { append($0) } ?? .notSent))
+    ///
+    /// - Parameter value: Where the value is; `nil` where it is none that an attribute can have.
+    mutating func append(_ name: Range<Int>, _ value: Range<Int>?, in bytes: borrowing ByteWriter) -> Bool {
+        guard isNew(name, in: bytes) else { return false }
+        var range = TextRange.notSent
+        if let value, !value.isEmpty, value.count <= Client.maximumAttributeValueLength,
+            name.count <= Client.maximumAttributeNameLength
+        {
+            range = TextRange(value)
+            attributeCount &+= 1
+        }
+        members.append(Member(name: TextRange(name), value: range))
         if members.count == Self.mostScanned {
-            for index in members.indices { indexes[self.name(of: index)] = index }
+            for index in members.indices { indexes[Self.text(members[index].name, in: bytes)] = index }
         } else if members.count > Self.mostScanned {
-            indexes[UTF8Text(decoding: name)] = members.count - 1
+            indexes[Self.text(TextRange(name), in: bytes)] = members.count - 1
         }
         return true
     }
 
-    /// Calls `body` with the value of an attribute; `nil` where it was not sent.
-    func withValue<Result>(of name: UTF8Text, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
-        guard let index = name.string.withBytes({ index(of: $0) }), members[index].value != .notSent else { return nil }
-        return withBytes(members[index].value, body)
+    /// Where the value of an attribute is; `nil` where it was not sent.
+    func value(of name: UnsafeRawBufferPointer, in bytes: borrowing ByteWriter) -> TextRange? {
+        if members.isEmpty { return nil }
+        guard let index = bytes.withBytes({ index(of: name, among: $0) }), members[index].value != .notSent else {
+            return nil
+        }
+        return members[index].value
     }
 
     /// Calls `body` with the name and value of each attribute.
     @inline(__always)
-    func forEach(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void) {
+    func forEach(
+        in bytes: UnsafeRawBufferPointer,
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void
+    ) {
         for member in members where member.value != .notSent {
-            withBytes(member.name) { name in withBytes(member.value) { value in body(name, value) } }
+            body(
+                UnsafeRawBufferPointer(rebasing: bytes[member.name.indices]),
+                UnsafeRawBufferPointer(rebasing: bytes[member.value.indices])
+            )
         }
     }
 
-    private mutating func append(_ text: UnsafeRawBufferPointer) -> TextRange {
-        let start = bytes.count
-        bytes.append(contentsOf: text)
-        return TextRange(start: start, end: bytes.count)
+    private func isNew(_ name: Range<Int>, in bytes: borrowing ByteWriter) -> Bool {
+        if members.isEmpty { return true }
+        return bytes.withBytes { index(of: UnsafeRawBufferPointer(rebasing: $0[name]), among: $0) == nil }
     }
 
-    private func index(of name: UnsafeRawBufferPointer) -> Int? {
-        if members.isEmpty { return nil }
+    private func index(of name: UnsafeRawBufferPointer, among bytes: UnsafeRawBufferPointer) -> Int? {
         if members.count >= Self.mostScanned { return indexes[UTF8Text(decoding: name)] }
-        return members.firstIndex { member in withBytes(member.name) { $0.hasSameBytes(as: name) } }
+        return members.firstIndex { UnsafeRawBufferPointer(rebasing: bytes[$0.name.indices]).hasSameBytes(as: name) }
     }
 
-    private func name(of index: Int) -> UTF8Text {
-        withBytes(members[index].name) { UTF8Text(decoding: $0) }
-    }
-
-    @inline(__always)
-    private func withBytes<Result>(_ range: TextRange, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range.indices])) }
-    }
-
-    private static func text(of value: MemberBytes) -> UnsafeRawBufferPointer? {
-        switch value {
-        case .text(let text), .number(let text):
-            text.isEmpty || text.count > Client.maximumAttributeValueLength ? nil : text
-        case .boolean(let boolean):
-            boolean ? bytes(of: "true") : bytes(of: "false")
-        case .null, .composite: nil
-        }
-    }
-
-    private static func bytes(of literal: StaticString) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount)
+    private static func text(_ range: TextRange, in bytes: borrowing ByteWriter) -> UTF8Text {
+        bytes.withBytes(range.indices) { UTF8Text(decoding: $0) }
     }
 }

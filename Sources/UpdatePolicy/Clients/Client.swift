@@ -6,8 +6,8 @@
 /// It is built member by member with `set`; then `validate` must be called. What is missing or cannot be read is no
 /// fault, it only meets fewer rules.
 ///
-/// All texts lie in one run of bytes, which the next client uses again after ``removeAll()``: to read a usual check
-/// allocates nothing, and takes a third of the instructions that a `String` for each member would.
+/// All texts lie in one run of bytes, which the next client uses again after ``removeAll()``. So a check is read without
+/// allocating anything, and its body is copied once: a `String` for each member took three times the instructions.
 public struct Client: Sendable {
     /// The country that could be read.
     public private(set) var region: Region?
@@ -19,8 +19,8 @@ public struct Client: Sendable {
     private(set) var buildKey: VersionKey?
     private(set) var osKey: VersionKey?
 
-    /// The texts of the fields one after the other, in UTF-8.
-    private var bytes: [UInt8] = []
+    /// The texts of all members, in UTF-8, and perhaps what stands between them.
+    private var bytes = ByteWriter()
     /// Where among them each field is, by the number of the field.
     private var texts = InlineArray<8, TextRange>(repeating: .notSent)
     private var seenFields: UInt8 = 0
@@ -89,13 +89,13 @@ public struct Client: Sendable {
     /// The names and values of the attributes, in the order they were set.
     public var attributes: [(name: UTF8Text, value: UTF8Text)] {
         var attributes: [(name: UTF8Text, value: UTF8Text)] = []
-        otherMembers.forEach { name, value in attributes.append((UTF8Text(decoding: name), UTF8Text(decoding: value))) }
+        forEachAttribute { name, value in attributes.append((UTF8Text(decoding: name), UTF8Text(decoding: value))) }
         return attributes
     }
 
     /// The value of an attribute; `nil` where it was not sent.
     public func attribute(_ name: UTF8Text) -> UTF8Text? {
-        otherMembers.withValue(of: name) { UTF8Text(decoding: $0) }
+        withAttribute(name) { UTF8Text(decoding: $0) }
     }
 
     // MARK: Setting members
@@ -107,10 +107,19 @@ public struct Client: Sendable {
         versionKey = nil
         buildKey = nil
         osKey = nil
-        bytes.removeAll(keepingCapacity: true)
+        bytes.removeAll()
         texts = InlineArray(repeating: .notSent)
         seenFields = 0
-        otherMembers.removeAll()
+        if !otherMembers.isEmpty { otherMembers.removeAll() }
+    }
+
+    /// Takes over bytes with texts in them, which members can then be set to.
+    ///
+    /// - Returns: Where the bytes are from now on.
+    package mutating func append(_ text: UnsafeRawBufferPointer) -> Range<Int> {
+        let start = bytes.count
+        bytes.append(text)
+        return start..<bytes.count
     }
 
     /// Takes over a member of the check.
@@ -118,12 +127,11 @@ public struct Client: Sendable {
     /// - Throws: `ClientError` that names the member, where it was set before, a field is of the wrong type or too long,
     ///   or it is one attribute too many.
     public mutating func set(_ name: UTF8Text, to value: MemberValue) throws(ClientError) {
+        let value = append(value)
         if let field = ClientField(name: name) {
             try set(field, to: value)
         } else {
-            try value.withBytes { (value) throws(ClientError) in
-                try name.withBytes { (name) throws(ClientError) in try setAttribute(name, to: value) }
-            }
+            try setAttribute(at: name.string.withBytes { append($0) }, to: value)
         }
     }
 
@@ -132,50 +140,96 @@ public struct Client: Sendable {
     /// - Throws: `ClientError` that names the member, where it was set before, is of the wrong type, or is a bundle that
     ///   is too long.
     public mutating func set(_ field: ClientField, to value: MemberValue) throws(ClientError) {
-        try value.withBytes { (value) throws(ClientError) in try set(field, to: value) }
+        try set(field, to: append(value))
     }
 
-    /// Takes over a member that has no meaning of its own.
+    private mutating func append(_ value: MemberValue) -> MemberRange {
+        switch value {
+        case .text(let text): .text(text.string.withBytes { append($0) })
+        case .number(let number): .number(number.string.withBytes { append($0) })
+        case .boolean(let boolean): .boolean(boolean)
+        case .null: .null
+        case .composite: .composite
+        }
+    }
+
+    /// Takes over a member by its name, which must be valid UTF-8 among the bytes that were appended.
     ///
-    /// - Throws: `ClientError` that names the member, where it was set before or is one attribute too many.
-    package mutating func setAttribute(_ name: UnsafeRawBufferPointer, to value: MemberBytes) throws(ClientError) {
-        guard otherMembers.append(name, value) else {
-            throw ClientError(member: String(decoding: name, as: UTF8.self), reason: .duplicate)
+    /// - Throws: as ``set(_:to:)-(UTF8Text,MemberValue)`` does.
+    package mutating func setMember(at name: Range<Int>, to value: MemberRange) throws(ClientError) {
+        if let field = withBytes(name, { ClientField(name: $0) }) {
+            try set(field, to: value)
+        } else {
+            try setAttribute(at: name, to: value)
+        }
+    }
+
+    private mutating func setAttribute(at name: Range<Int>, to value: MemberRange) throws(ClientError) {
+        let text: Range<Int>? =
+            switch value {
+            case .text(let text), .number(let text): text
+            case .boolean(let boolean): (boolean ? "true" : "false").withBytes { append($0) }
+            case .null, .composite: nil
+            }
+        guard otherMembers.append(name, text, in: bytes) else {
+            throw ClientError(member: string(at: name), reason: .duplicate)
         }
         guard otherMembers.attributeCount <= Self.maximumAttributeCount else {
             throw ClientError(
-                member: String(decoding: name, as: UTF8.self),
+                member: string(at: name),
                 reason: .tooManyAttributes(maximum: Self.maximumAttributeCount)
             )
         }
     }
 
-    /// Takes over a field.
+    /// Takes over a field, whose value must be valid UTF-8 among the bytes that were appended.
     ///
     /// - Throws: as ``set(_:to:)-(ClientField,MemberValue)`` does.
-    package mutating func set(_ field: ClientField, to value: MemberBytes) throws(ClientError) {
+    package mutating func set(_ field: ClientField, to value: MemberRange) throws(ClientError) {
         let bit: UInt8 = 1 << field.rawValue
         guard seenFields & bit == 0 else { throw ClientError(member: field.name, reason: .duplicate) }
         seenFields |= bit
-        guard let text = try Self.text(value, field) else { return }
-        switch field {
-        case .bundle:
-            guard text.count <= Self.maximumBundleLength else {
-                throw ClientError(member: field.name, reason: .tooLong(maximum: Self.maximumBundleLength))
-            }
-        case .platform, .region, .language:
-            guard text.count <= Self.maximumTagLength else { return }
-            if field == .region { region = Region(localeBytes: text) }
-            if field == .language { language = LanguageTag(String(decoding: text, as: UTF8.self)) }
-        case .install:
-            guard Self.isUsable(install: text) else { return }
-        case .version: versionKey = VersionScanner.key(of: text)
-        case .build: buildKey = VersionScanner.key(of: text)
-        case .os: osKey = VersionScanner.key(of: text)
+        let range: Range<Int>
+        var isNumber = false
+        switch value {
+        case .text(let text): range = text
+        case .number(let number) where field.isVersion: (range, isNumber) = (number, true)
+        case .null: return
+        case .number, .boolean, .composite:
+            throw ClientError(member: field.name, reason: .wrongType(expected: field.expectedType))
         }
-        let start = bytes.count
-        bytes.append(contentsOf: text)
-        texts[Int(field.rawValue)] = TextRange(start: start, end: bytes.count)
+        if range.isEmpty { return }
+        let maximum = field.maximumLength
+        if range.count > maximum {
+            guard field == .bundle else { return }
+            throw ClientError(member: field.name, reason: .tooLong(maximum: maximum))
+        }
+        // A number with a sign or an exponent is "not sent".
+        if isNumber, !withBytes(range, { $0.allSatisfy { ASCII.isDigit($0) || $0 == ASCII.dot } }) { return }
+        switch field {
+        case .bundle, .platform: break
+        case .version: versionKey = versionKey(at: range)
+        case .build: buildKey = versionKey(at: range)
+        case .os: osKey = versionKey(at: range)
+        case .region: region = withBytes(range) { Region(localeBytes: $0) }
+        case .language: language = LanguageTag(string(at: range))
+        case .install: if withBytes(range, Self.isZeroInstall) { return }
+        }
+        texts[Int(field.rawValue)] = TextRange(range)
+    }
+
+    @inline(__always)
+    private func withBytes<Result>(_ range: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        bytes.withBytes(range, body)
+    }
+
+    private func string(at range: Range<Int>) -> String {
+        withBytes(range) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    @inline(__always)
+    private func versionKey(at range: Range<Int>) -> VersionKey? {
+        withBytes(range) { VersionScanner.key(of: $0) }
     }
 
     /// Checks that everything required was set.
@@ -192,13 +246,14 @@ public struct Client: Sendable {
     borrowing func withText<Result>(_ field: ClientField, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         let range = texts[Int(field.rawValue)]
         if range == .notSent { return nil }
-        return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range.indices])) }
+        return bytes.withBytes(range.indices, body)
     }
 
     /// Calls `body` with the name and value of each attribute.
     @inline(__always)
     borrowing func forEachAttribute(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void) {
-        otherMembers.forEach(body)
+        if otherMembers.attributeCount == 0 { return }
+        bytes.withBytes { otherMembers.forEach(in: $0, body) }
     }
 
     /// Calls `body` with the value of an attribute; `nil` where it was not sent.
@@ -206,7 +261,8 @@ public struct Client: Sendable {
         _ name: UTF8Text,
         _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result? {
-        otherMembers.withValue(of: name, body)
+        guard let range = name.string.withBytes({ otherMembers.value(of: $0, in: bytes) }) else { return nil }
+        return bytes.withBytes(range.indices, body)
     }
 
     private borrowing func has(_ field: ClientField) -> Bool {
@@ -217,29 +273,30 @@ public struct Client: Sendable {
         withText(field) { UTF8Text(decoding: $0) }
     }
 
-    /// The text of a field; `null` and the empty string are "not sent", and so is a number with a sign or an exponent.
-    @inline(__always)
-    private static func text(_ value: MemberBytes, _ field: ClientField) throws(ClientError) -> UnsafeRawBufferPointer?
-    {
-        switch value {
-        case .text(let text): return text.isEmpty ? nil : text
-        case .null: return nil
-        case .number(let number) where field.isVersion:
-            return number.allSatisfy { ASCII.isDigit($0) || $0 == ASCII.dot } ? number : nil
-        case .number, .boolean, .composite:
-            throw ClientError(member: field.name, reason: .wrongType(expected: field.expectedType))
-        }
-    }
-
     private static func version(_ text: UTF8Text?, _ key: VersionKey?) -> AppVersion? {
         guard let text, let key else { return nil }
         return AppVersion(text: text.string, key: key)
     }
 
-    private static func isUsable(install: UnsafeRawBufferPointer) -> Bool {
-        let zero = UnsafeRawBufferPointer(start: zeroInstall.utf8Start, count: zeroInstall.utf8CodeUnitCount)
-        return install.count <= maximumInstallLength && !install.hasSameBytes(as: zero)
+    private static func isZeroInstall(_ install: UnsafeRawBufferPointer) -> Bool {
+        install.hasSameBytes(
+            as: UnsafeRawBufferPointer(start: zeroInstall.utf8Start, count: zeroInstall.utf8CodeUnitCount)
+        )
     }
+}
+
+/// The value of a member, whose text lies among the bytes that were appended to the client.
+package enum MemberRange {
+    /// A string, its escapes resolved.
+    case text(Range<Int>)
+    /// A number, in the characters it was written with.
+    case number(Range<Int>)
+    /// `true` or `false`.
+    case boolean(Bool)
+    /// `null`, which means that the member was not sent.
+    case null
+    /// An object or an array.
+    case composite
 }
 
 /// Where a text lies in a run of bytes.
@@ -248,11 +305,12 @@ struct TextRange: Sendable, Equatable {
     private let end: Int32
 
     /// The range of a text that was not sent.
-    static let notSent = TextRange(start: -1, end: -1)
+    static let notSent = TextRange(-1..<(-1))
 
-    init(start: Int, end: Int) {
-        self.start = Int32(truncatingIfNeeded: start)
-        self.end = Int32(truncatingIfNeeded: end)
+    @inline(__always)
+    init(_ range: Range<Int>) {
+        start = Int32(truncatingIfNeeded: range.lowerBound)
+        end = Int32(truncatingIfNeeded: range.upperBound)
     }
 
     /// The indices of its bytes.

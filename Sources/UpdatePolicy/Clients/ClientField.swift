@@ -79,6 +79,16 @@ public enum ClientField: UInt8, Sendable, CaseIterable {
         }
     }
 
+    /// The most bytes that a value may have; a bundle with more is an error, another field with more counts as not sent.
+    var maximumLength: Int {
+        switch self {
+        case .bundle: Client.maximumBundleLength
+        case .platform, .region, .language: Client.maximumTagLength
+        case .install: Client.maximumInstallLength
+        case .version, .build, .os: .max
+        }
+    }
+
     /// What the value must be, in words.
     var expectedType: String {
         isVersion ? "a string or a number" : "a string"
@@ -91,34 +101,6 @@ public enum MemberValue: Sendable, Hashable {
     case text(UTF8Text)
     /// A number, in the characters it was written with: `1.10` is not 1.1.
     case number(UTF8Text)
-    /// `true` or `false`.
-    case boolean(Bool)
-    /// `null`, which means that the member was not sent.
-    case null
-    /// An object or an array.
-    case composite
-}
-
-extension MemberValue {
-    /// Calls `body` with the value as bytes.
-    func withBytes(_ body: (MemberBytes) throws(ClientError) -> Void) throws(ClientError) {
-        switch self {
-        case .text(let text): try text.withBytes { (bytes) throws(ClientError) in try body(.text(bytes)) }
-        case .number(let number): try number.withBytes { (bytes) throws(ClientError) in try body(.number(bytes)) }
-        case .boolean(let boolean): try body(.boolean(boolean))
-        case .null: try body(.null)
-        case .composite: try body(.composite)
-        }
-    }
-}
-
-/// A ``MemberValue`` whose text lies in memory of somebody else: valid UTF-8, and valid only during the call that it is
-/// given to.
-package enum MemberBytes {
-    /// A string, its escapes resolved.
-    case text(UnsafeRawBufferPointer)
-    /// A number, in the characters it was written with.
-    case number(UnsafeRawBufferPointer)
     /// `true` or `false`.
     case boolean(Bool)
     /// `null`, which means that the member was not sent.

@@ -19,8 +19,8 @@ final class CompiledApp: Sendable {
     /// The app's row; `nil` where the policy has none, and just something about its bundle.
     let row: App?
 
-    /// Whether there is a row, which a check asks for without copying it.
-    let isListed: Bool
+    /// The bundle where there is a row, which a check asks for without copying the row.
+    let listedBundle: String?
 
     /// What stands for `{app}`.
     let displayName: String
@@ -53,7 +53,7 @@ final class CompiledApp: Sendable {
         self.index = index
         self.bundle = bundle
         self.row = row
-        isListed = row != nil
+        listedBundle = row == nil ? nil : bundle
         displayName = row?.name ?? bundle
         isPaused = row?.paused ?? false
         self.links = links

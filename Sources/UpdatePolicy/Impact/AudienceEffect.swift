@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// The effect of an edit on its audience: how many checks get what under the policy before it, and under the one after it.
+/// The effect of an edit on the counted checks: how many get messages and lockouts before and after it.
 ///
-/// Counts are of checks, and not whole where a rollout reaches a part of them. Each is the most it can be.
+/// Counts are of checks, and fractional where a rollout reaches a part of them. Each is an upper bound.
 public struct AudienceEffect: Sendable, Equatable {
     /// Checks with a message, before.
     public var messagesBefore = 0.0

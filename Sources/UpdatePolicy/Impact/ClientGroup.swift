@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// The clients of one app, version and platform, as impacts are told apart.
+/// The clients of one app, version and platform: a row of an impact.
 public struct ClientGroup: Sendable, Hashable {
     /// The bundle in lower case.
     public let bundle: String

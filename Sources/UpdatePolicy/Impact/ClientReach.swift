@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// The rules that clients of one kind may meet under one policy, whatever else they are and at whatever time.
+/// The rules of one policy that may match clients of one kind, at any time and with any uncounted members.
 struct ClientReach {
     private let client: Client
     private let app: CompiledApp?
@@ -74,7 +74,7 @@ struct ClientReach {
         return isLockedOut ? .lockout : .withoutWayOut
     }
 
-    /// Adds every time at which what the rules do to these clients may change.
+    /// Adds every time at which the effect of the rules on these clients may change.
     func addMoments(to moments: inout Set<Int64>) {
         for candidate in candidates {
             let rule = candidate.rule

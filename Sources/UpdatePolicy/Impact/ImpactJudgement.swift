@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// What an edit does to the clients of one kind, in parts of one.
+/// The effect of an edit on the clients of one kind, as shares of one.
 struct ImpactJudgement {
     private(set) var now = AudienceEffect()
     private(set) var ahead = AudienceEffect()
     private(set) var uncounted: Set<UncountedCondition> = []
 
-    /// How many times ahead are judged; clients for whom more is planned count as locked out.
+    /// How many future times are judged; clients with more planned changes count as locked out.
     private static let mostMoments = 512
 
     init(_ before: CompiledPolicy, _ after: CompiledPolicy, _ client: Client, at time: Timestamp) {

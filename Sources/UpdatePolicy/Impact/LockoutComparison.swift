@@ -17,13 +17,13 @@ struct LockoutComparison {
         let condition: UncountedDemand?
     }
 
-    /// What a rule demands beyond what is counted.
+    /// The conditions of a rule that are not counted.
     struct UncountedDemand: Equatable {
         let languages: [String]?
         let attributes: [AttributeCondition]?
     }
 
-    /// How far the rules of one policy have been asked.
+    /// How many rules of one policy have been evaluated.
     private enum Progress {
         case next(Int)
         case lockedOut
@@ -41,7 +41,7 @@ struct LockoutComparison {
     private var members: [String: Membership] = [:]
     private var questions = 0
 
-    /// How many questions are asked before the rest counts as locked out, so that no policy takes forever.
+    /// The limit on evaluations; the rest counts as locked out, so that the time is bounded.
     private static let mostQuestions = 4_096
 
     private init(before: [Decider], after: [Decider]) {
@@ -82,8 +82,8 @@ struct LockoutComparison {
         switch (progressBefore, progressAfter) {
         case (.lockedOut, _), (_, .notLockedOut): return 0
         case (.notLockedOut, .lockedOut): return 1
-        case (_, .next(let place)): key = after[place].key
-        case (.next(let place), .lockedOut): key = before[place].key
+        case (_, .next(let index)): key = after[index].key
+        case (.next(let index), .lockedOut): key = before[index].key
         }
         questions += 1
         guard questions <= Self.mostQuestions else { return 1 }
@@ -112,7 +112,7 @@ struct LockoutComparison {
         return most
     }
 
-    /// What may be true of the conditions that are not counted.
+    /// The possible outcomes of the conditions that are not counted.
     private static func demands(_ old: UncountedDemand?, _ new: UncountedDemand?) -> [Membership] {
         let met = Membership(before: true, after: true)
         let unmet = Membership(before: false, after: false)
@@ -129,11 +129,11 @@ struct LockoutComparison {
         _ deciders: [Decider],
         _ isIn: KeyPath<Membership, Bool>
     ) -> Progress {
-        guard case .next(var place) = progress else { return progress }
-        while place < deciders.count {
-            guard let membership = members[deciders[place].key] else { return .next(place) }
-            if membership[keyPath: isIn] { return deciders[place].locksOut ? .lockedOut : .notLockedOut }
-            place += 1
+        guard case .next(var index) = progress else { return progress }
+        while index < deciders.count {
+            guard let membership = members[deciders[index].key] else { return .next(index) }
+            if membership[keyPath: isIn] { return deciders[index].locksOut ? .lockedOut : .notLockedOut }
+            index += 1
         }
         return .notLockedOut
     }

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// The apps in which an edit may lock out somebody who was not, judged by the rows alone.
+/// The apps in which an edit may lock out more clients, judged by the rows alone.
 ///
-/// It is what counts cannot say: where there are none, or none yet of a kind of client. It errs on the side of
-/// "may".
+/// It is used where counts are missing. In doubt an app is included.
 public struct LockoutScope: Sendable, Equatable {
-    /// Whether clients of every app may be concerned.
+    /// Whether clients of every app may be locked out.
     public private(set) var everyApp = false
 
-    /// The bundles of the apps concerned, in lower case.
+    /// The bundles of the affected apps, in lower case.
     public private(set) var bundles: Set<String> = []
 
-    /// Whether no app is concerned.
+    /// Whether no app is affected.
     public var isEmpty: Bool { !everyApp && bundles.isEmpty }
 
     /// Compares two policies; both may be limited to the same apps.
     ///
-    /// - Parameter time: Now; what is over by then does not count.
+    /// - Parameter time: Now; what ended before it does not count.
     public init(from before: Policy, to after: Policy, at time: Timestamp) {
         let rulesBefore = Dictionary(before.rules.map { ($0.key, $0) }) { first, _ in first }
         let rulesAfter = Dictionary(after.rules.map { ($0.key, $0) }) { first, _ in first }
@@ -58,8 +57,8 @@ public struct LockoutScope: Sendable, Equatable {
         rules.contains { $0.bundle == nil || $0.bundle.map(ASCII.lowercased) == ASCII.lowercased(bundle) }
     }
 
-    /// The apps that differ in what decides who is locked out; those left out that are new, gone, or paused now: nobody
-    /// is locked out for that.
+    /// The apps that differ in a column that decides lockouts. New, removed and newly paused apps are left out, because they
+    /// lock nobody out.
     private static func bundlesWithOtherApps(_ before: Policy, _ after: Policy) -> [String] {
         let now = Dictionary(after.apps.map { (ASCII.lowercased($0.bundle), $0) }) { first, _ in first }
         return before.apps.compactMap { old in
@@ -70,7 +69,7 @@ public struct LockoutScope: Sendable, Equatable {
         }
     }
 
-    /// The apps whose releases differ, those left out that nobody can get, now or later.
+    /// The apps whose releases differ, without releases that nobody can get now or later.
     private static func bundlesWithOtherReleases(_ before: Policy, _ after: Policy, _ time: Timestamp) -> Set<String> {
         func obtainable(_ policy: Policy) -> [Int64: Release] {
             let releases = policy.releases.filter { release in

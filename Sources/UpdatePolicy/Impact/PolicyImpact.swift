@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// What an edit of the policy would have done to checks that were counted.
+/// The effect that an edit of the policy would have had on the counted checks.
 ///
 /// The whole policies are compared, not the rows that differ: a rule behind a final one, or of a paused app, does
-/// nothing, and an edit that takes such an obstacle away does what the rule says. Planned steps, starts, ends and
+/// nothing, and an edit that removes such an obstacle makes the rule effective. Planned steps, starts, ends and
 /// releases count as well as what is in force.
 public struct PolicyImpact: Sendable {
-    /// What becomes of the clients of one app, version and platform.
+    /// The effect on the clients of one app, version and platform.
     public struct Row: Sendable {
         /// The clients.
         public let group: ClientGroup
@@ -22,7 +22,7 @@ public struct PolicyImpact: Sendable {
     /// By app, platform and version.
     public let rows: [Row]
 
-    /// What could not be judged by the counts although it matters.
+    /// The conditions that matter and are not counted.
     public let uncounted: Set<UncountedCondition>
 
     /// Judges an edit.
@@ -30,7 +30,7 @@ public struct PolicyImpact: Sendable {
     /// - Parameters:
     ///   - before: The policy as it is.
     ///   - after: The policy as it would be.
-    ///   - clients: Who made checks.
+    ///   - clients: The clients that made checks.
     ///   - time: Now.
     public init(
         from before: CompiledPolicy,
@@ -61,7 +61,7 @@ public struct PolicyImpact: Sendable {
     /// What all of them get at any time from now on.
     public var ahead: AudienceEffect { rows.reduce(into: AudienceEffect()) { $0 += $1.ahead } }
 
-    /// The app of whose checks the largest part, 0 to 1, would be newly locked out; nil without checks.
+    /// The app with the largest share of newly locked out checks, 0 to 1; nil without checks.
     public var largestNewLockout: (bundle: String, share: Double)? {
         Dictionary(grouping: rows, by: \.group.bundle).map { bundle, rows in
             let checks = rows.reduce(0) { $0 + $1.checks }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// Which part of the checks that were counted one rule reaches, now and at each step that is planned for it.
+/// The share of the counted checks that a rule reaches, now and at each planned step.
 ///
 /// A rule reaches a check when its message would be sent, so not behind a final rule and not in a paused app.
 public struct RuleImpact: Sendable {
     /// A time and a rollout at which the rule is judged.
     public struct Stage: Sendable, Equatable {
-        /// What makes a stage one.
+        /// The kind of a stage.
         public enum Kind: String, Sendable {
             /// The rule as it stands; nobody is reached while it is disabled.
             case now
@@ -19,7 +19,7 @@ public struct RuleImpact: Sendable {
             case everybody
         }
 
-        /// What makes it one.
+        /// The kind of the stage.
         public let kind: Kind
         /// When; nil: at the best time for each kind of client.
         public let at: Timestamp?
@@ -63,7 +63,7 @@ public struct RuleImpact: Sendable {
         }
     }
 
-    /// What becomes of the clients of one app, version and platform.
+    /// What clients of one app, version and platform get.
     public struct Row: Sendable {
         /// The clients.
         public let group: ClientGroup
@@ -79,7 +79,7 @@ public struct RuleImpact: Sendable {
     /// By app, platform and version; all that checked, also those that are not reached.
     public let rows: [Row]
 
-    /// What could not be judged by the counts although it matters.
+    /// The conditions that matter and are not counted.
     public let uncounted: Set<UncountedCondition>
 
     /// Judges a rule.
@@ -87,7 +87,7 @@ public struct RuleImpact: Sendable {
     /// - Parameters:
     ///   - key: The rule.
     ///   - policy: The policy that it is in.
-    ///   - clients: Who made checks.
+    ///   - clients: The clients that made checks.
     ///   - time: Now.
     /// - Returns: nil where the policy has no such rule.
     /// - Throws: `PolicyError` if the policy cannot be compiled.
@@ -97,13 +97,13 @@ public struct RuleImpact: Sendable {
         clients: some Sequence<WeightedClient>,
         at time: Timestamp
     ) throws(PolicyError) {
-        guard let place = policy.rules.firstIndex(where: { $0.key == key }) else { return nil }
-        let rule = policy.rules[place]
+        guard let index = policy.rules.firstIndex(where: { $0.key == key }) else { return nil }
+        let rule = policy.rules[index]
         let stages = Self.stages(rule, time)
         var unbounded = policy
-        unbounded.rules[place].enabled = true
-        unbounded.rules[place].rollout = .all
-        unbounded.rules[place].steps = []
+        unbounded.rules[index].enabled = true
+        unbounded.rules[index].rollout = .all
+        unbounded.rules[index].steps = []
         let compiled = try CompiledPolicy(unbounded)
         var rows: [ClientGroup: Row] = [:]
         var uncounted: Set<UncountedCondition> =

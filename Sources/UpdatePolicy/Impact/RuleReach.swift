@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// What a rule does to the clients of one kind at one time, as far as counted conditions decide.
+/// The effect of a rule on the clients of one kind at one time, judged by the counted conditions.
 struct RuleReach {
-    /// What those get whom the rule reaches.
+    /// What the rule sends.
     enum Effect: Equatable {
         /// A message.
         case message
         /// A message with a lockout.
         case lockout
-        /// The message of a lockout without it, for there is no way out.
+        /// The message of a lockout without the lockout, because there is no way out.
         case withoutWayOut
     }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// A condition of rules on something that is not counted, so that its share of checks is not known.
+/// A condition on something that is not counted, so that its share of the checks is unknown.
 ///
-/// Where one decides, a figure says how many checks there are at most.
+/// Where one decides, a figure is an upper bound.
 public enum UncountedCondition: String, Sendable, CaseIterable {
     /// The language of the client.
     case languages

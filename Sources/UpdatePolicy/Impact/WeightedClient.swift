@@ -3,7 +3,7 @@
 
 /// Clients of one kind, as far as checks are counted by kind, and how many checks they made.
 public struct WeightedClient: Sendable {
-    /// What they sent, without language, attributes and install, which are not counted.
+    /// The members they sent, without language, attributes and install, which are not counted.
     public let client: Client
 
     /// How many checks they made; not negative.

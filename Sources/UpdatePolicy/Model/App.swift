@@ -6,7 +6,7 @@ public struct App: PolicyRecord {
     /// The bundle or package identifier; ASCII case does not count.
     public var bundle: String
 
-    /// What people call the app; it stands for `{app}` in texts. `nil`: the bundle does.
+    /// The name of the app, which replaces `{app}` in texts. `nil`: the bundle does.
     public var name: String?
 
     /// Whether checks of the app are answered without any message.
@@ -15,7 +15,7 @@ public struct App: PolicyRecord {
     /// For the people who edit; never sent. `nil` also where notes were not read.
     public var note: String?
 
-    /// Where the app can be had, at most once for each platform.
+    /// The links to the app in the stores, at most one for each platform.
     public var storeLinks: [StoreLink]
 
     /// An app with these columns.

@@ -3,12 +3,12 @@
 
 import Crypto
 
-/// The place of an install in the rollout of one rule, from 0 to 9,999.
+/// The bucket of an install in the rollout of one rule, from 0 to 9,999.
 ///
 /// It is the first 4 bytes of SHA-256(key ":" install) as an unsigned big-endian number, modulo 10,000. So it is the
-/// same at every check, independent between rules, and anybody can compute it.
+/// same at every check, independent for each rule, and anybody can compute it.
 public struct Bucket: Sendable, Hashable {
-    /// The place, 0 to 9,999: the install is in when it is below the hundredths of a percent of the rollout.
+    /// The bucket, 0 to 9,999: the install is in when this is less than the rollout in hundredths of a percent.
     public let number: Int
 
     /// The bucket of an install under a rule.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// What may be the link of a message.
+/// The rules for the link of a message.
 public enum MessageLink {
     /// The word that stands for the app's link on the client's platform.
     public static let store = "store"

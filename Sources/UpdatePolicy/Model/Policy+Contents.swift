@@ -5,8 +5,8 @@ extension Policy {
     /// Refuses rows that the database would not have admitted although they can be compiled: a link that apps must not
     /// open, a text that is empty, too long or has control characters, a key or bundle of another form.
     ///
-    /// For a policy that comes from elsewhere than the database. Only bounds that no version tightens are here, so that
-    /// a policy which an earlier version wrote is not refused.
+    /// For a policy that does not come from the database. It checks only limits that no version tightens, so that a policy
+    /// which an earlier version wrote is not refused.
     ///
     /// - Throws: `PolicyError` that names the row.
     public func requireAllowedContents() throws(PolicyError) {

@@ -3,10 +3,10 @@
 
 /// All apps, releases and rules as they stand at one revision.
 public struct Policy: Sendable, Equatable {
-    /// The number of the last change that is in it.
+    /// The id of the last change in it.
     public var revision: Int64
 
-    /// A text that differs whenever the policy does, also between databases that count the same revisions.
+    /// A UUID that is new for every change, so that policies of two databases with the same revision differ.
     public var token: String
 
     /// The apps, in any order.
@@ -28,9 +28,9 @@ public struct Policy: Sendable, Equatable {
     }
 }
 
-/// What a policy has in place of an earlier one, app by app.
+/// The differences of a policy from an earlier one, app by app.
 public struct PolicyUpdate: Sendable, Equatable {
-    /// The apps that differ, as the policy spells them, also those that are gone.
+    /// The apps that differ, as the policy spells them, including removed ones.
     public var bundles: [String]
 
     /// Whether the rules for every app differ.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// What the values of a column are.
+/// The type of the values of a column.
 public enum ColumnType: Sendable, Hashable {
     /// Text for people, a name, an address.
     case text
@@ -33,13 +33,13 @@ public enum ColumnType: Sendable, Hashable {
     case attributes
 }
 
-/// What a column is for. Whether an edit can lock somebody out is judged by it.
+/// The purpose of a column. It decides whether an edit can lock somebody out.
 public enum ColumnRole: Sendable, Hashable, CaseIterable {
-    /// Says which row it is.
+    /// Identifies the row.
     case identity
     /// Decides which clients a rule reaches, which a release can be offered to, or whether an app is answered at all.
     case condition
-    /// What the client is shown.
+    /// A part of the message that the client shows.
     case message
     /// The order of the messages.
     case order
@@ -55,11 +55,11 @@ public enum ColumnRole: Sendable, Hashable, CaseIterable {
 public struct ColumnDefinition: Sendable, Hashable {
     /// The name in SQL and in policy files.
     public let name: String
-    /// What the values are.
+    /// The type of the values.
     public let type: ColumnType
-    /// What the column is for.
+    /// The purpose of the column.
     public let role: ColumnRole
-    /// The value where nothing is said; nil where something must be said.
+    /// The value where none is given; nil where a value is required.
     public let defaultValue: PolicyValue?
     /// A value as people write it, for hints.
     public let example: String
@@ -93,15 +93,15 @@ extension ColumnType {
 
 /// A column and the property of the record that holds its value.
 ///
-/// What is read, written, compared and judged column by column comes from ``PolicyRecord/columns``, so a new column is
-/// said there and nowhere else.
+/// Everything that reads, writes or compares columns uses ``PolicyRecord/columns``, so a new column is defined there and
+/// nowhere else.
 public struct PolicyColumn<Record: PolicyRecord>: Sendable {
     /// A property of the record.
     public typealias Path<Value> = any WritableKeyPath<Record, Value> & Sendable
 
     /// The property that holds the value, by its Swift type.
     public enum Property: Sendable {
-        /// A text that must be said.
+        /// A required text.
         case text(Path<String>)
         /// A text; nil is null.
         case optionalText(Path<String?>)
@@ -113,7 +113,7 @@ public struct PolicyColumn<Record: PolicyRecord>: Sendable {
         case integer(Path<Int>)
         /// A share of all installs.
         case percentage(Path<Percentage>)
-        /// A moment that must be said.
+        /// A required moment.
         case time(Path<Timestamp>)
         /// A moment; nil is null.
         case optionalTime(Path<Timestamp?>)
@@ -132,11 +132,11 @@ public struct PolicyColumn<Record: PolicyRecord>: Sendable {
 
     /// The name in SQL and in policy files.
     public var name: String { definition.name }
-    /// What the values are.
+    /// The type of the values.
     public var type: ColumnType { definition.type }
-    /// What the column is for.
+    /// The purpose of the column.
     public var role: ColumnRole { definition.role }
-    /// The value where nothing is said; nil where something must be said.
+    /// The value where none is given; nil where a value is required.
     public var defaultValue: PolicyValue? { definition.defaultValue }
 
     private init(

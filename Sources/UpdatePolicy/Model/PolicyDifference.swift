@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// What has to be done to the rows of a policy to make them those of another. Both policies are with their notes.
+/// The edits that turn the rows of one policy into those of another. Both policies have their notes.
 public struct PolicyDifference: Sendable {
-    /// What is done to one row.
+    /// The edit of one row.
     public struct Edit: Sendable {
         /// The row as it is; nil if it is to be added.
         public let before: PolicyRow?
         /// The row as it is to be; nil if it is to be removed.
         public let after: PolicyRow?
-        /// The place of ``after`` among the wanted rows of its table.
-        public let place: Int?
+        /// The index of ``after`` among the wanted rows of its table.
+        public let index: Int?
         /// The table of the row.
         public let table: PolicyTable
     }
@@ -21,17 +21,14 @@ public struct PolicyDifference: Sendable {
     /// Rules whose percentage and steps both change: while a rule has steps, its percentage cannot be set, so all its
     /// steps go first and are planned anew.
     public let replannedRules: [String]
-    /// The wanted steps of ``replannedRules``, each with its place among the wanted steps.
-    public let replannedSteps: [(step: PolicyRow, place: Int)]
-
-    /// The number of rows that are to be removed.
-    public var removals: Int { edits.count { $0.after == nil } }
+    /// The wanted steps of ``replannedRules``, each with its index among the wanted steps.
+    public let replannedSteps: [(step: PolicyRow, index: Int)]
 
     /// Compares two policies.
     ///
-    /// Rows are the same row if they have the same key. Releases have none that says anything, so each wanted release
-    /// is taken for the present one that it has most in common with: everything, else version, build and regions, else
-    /// version and build, else the version.
+    /// Rows with the same key are the same row. Releases have only a generated id, so each wanted release is paired with the
+    /// most similar present one: equal in everything, else in version, build and regions, else in version and build, else in
+    /// the version.
     public init(from current: Policy, to wanted: Policy) {
         var edits: [Edit] = []
         for table in PolicyTable.allCases {
@@ -53,13 +50,13 @@ public struct PolicyDifference: Sendable {
         let replanned = rollouts.filter(stepped.contains)
         let replannedSet = Set(replanned)
         replannedRules = replanned
-        replannedSteps = wanted.rows(of: .rolloutSteps).enumerated().compactMap { place, step in
-            replannedSet.contains(step["rule"].text ?? "") ? (step, place) : nil
+        replannedSteps = wanted.rows(of: .rolloutSteps).enumerated().compactMap { index, step in
+            replannedSet.contains(step["rule"].text ?? "") ? (step, index) : nil
         }
     }
 }
 
-/// Finds out which present row each wanted row is, from the closest likeness to the loosest.
+/// Pairs wanted rows with present rows, from the strictest comparison to the loosest.
 private struct PolicyRowPairing {
     private let current: [PolicyRow]
     private let wanted: [PolicyRow]
@@ -73,40 +70,40 @@ private struct PolicyRowPairing {
         isTaken = Array(repeating: false, count: current.count)
     }
 
-    /// Pairs the rows that are still alone and are alike, in their order.
+    /// Pairs the rows that are still unpaired and compare equal, in their order.
     mutating func pair(by likeness: (PolicyRow) -> [AnyHashable]) {
         var free: [[AnyHashable]: [Int]] = [:]
-        for place in current.indices.reversed() where !isTaken[place] {
-            free[likeness(current[place]), default: []].append(place)
+        for index in current.indices.reversed() where !isTaken[index] {
+            free[likeness(current[index]), default: []].append(index)
         }
-        for place in wanted.indices where partners[place] == nil {
-            if let partner = free[likeness(wanted[place])]?.popLast() {
-                partners[place] = partner
+        for index in wanted.indices where partners[index] == nil {
+            if let partner = free[likeness(wanted[index])]?.popLast() {
+                partners[index] = partner
                 isTaken[partner] = true
             }
         }
     }
 
-    /// What turns the present rows into the wanted ones.
+    /// The edits that turn the present rows into the wanted ones.
     func edits(_ table: PolicyTable) -> [PolicyDifference.Edit] {
         let removals = current.indices.filter { !isTaken[$0] }.map {
-            PolicyDifference.Edit(before: current[$0], after: nil, place: nil, table: table)
+            PolicyDifference.Edit(before: current[$0], after: nil, index: nil, table: table)
         }
         return removals
-            + wanted.indices.compactMap { place in
-                guard let partner = partners[place] else {
-                    return PolicyDifference.Edit(before: nil, after: wanted[place], place: place, table: table)
+            + wanted.indices.compactMap { index in
+                guard let partner = partners[index] else {
+                    return PolicyDifference.Edit(before: nil, after: wanted[index], index: index, table: table)
                 }
                 let before = current[partner]
-                guard before.values != wanted[place].values else { return nil }
-                let after = PolicyRow(wanted[place], id: before.id)
-                return PolicyDifference.Edit(before: before, after: after, place: place, table: table)
+                guard before.values != wanted[index].values else { return nil }
+                let after = PolicyRow(wanted[index], id: before.id)
+                return PolicyDifference.Edit(before: before, after: after, index: index, table: table)
             }
     }
 }
 
 extension PolicyTable {
-    /// What makes two rows the same row, from the closest likeness to the loosest.
+    /// The comparisons by which two rows are the same row, from the strictest to the loosest.
     fileprivate var likenesses: [(PolicyRow) -> [AnyHashable]] {
         guard self == .releases else { return [identity(of:)] }
         return [
@@ -117,12 +114,12 @@ extension PolicyTable {
         ]
     }
 
-    /// What people know a row by.
+    /// The key by which people identify a row.
     private func identity(of row: PolicyRow) -> [AnyHashable] {
         zip(columns, row.values).filter { $0.0.role == .identity }.map { $1.identity(as: $0.type) }
     }
 
-    /// What people know a release by; two spellings of a version are one.
+    /// The key by which people identify a release; two spellings of a version are equal.
     private func release(_ row: PolicyRow) -> [AnyHashable] {
         zip(columns, row.values).filter { $0.0.role == .identity }.map { column, value in
             column.type == .version ? Self.version(value) : value.identity(as: column.type)

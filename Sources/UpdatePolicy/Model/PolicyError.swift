@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// Why a policy cannot be compiled: a row that cannot mean anything.
+/// A row because of which a policy cannot be compiled.
 ///
 /// The database refuses such rows when they are written; a policy that has one comes from elsewhere, or from a newer
 /// schema.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// A row of a policy table, typed: what people edit in it, and what belongs to it.
+/// A typed row of a policy table, with the rows that belong to it.
 public protocol PolicyRecord: Sendable, Equatable {
     /// The table.
     static var table: PolicyTable { get }
 
-    /// A record in which every column has its default, and those that must be said are empty.
+    /// A record in which every column has its default, and required columns are empty.
     static var blank: Self { get }
 
-    /// The columns that people edit, in the order in which they are read and written. Every stored property is held by
-    /// one, but for the number of a release and the rows of other tables.
+    /// The columns that people edit, in the order in which they are read and written. Every stored property has
+    /// one, except the id of a release and the rows of other tables.
     static var columns: [PolicyColumn<Self>] { get }
 
     /// The column that names the app or rule which the record belongs to and stands in; nil for one that stands alone.
@@ -21,10 +21,10 @@ extension PolicyRecord {
     /// No owner.
     public static var owner: ColumnDefinition? { nil }
 
-    /// Whether the record is like another one in all columns of these roles.
+    /// Whether the record equals another one in all columns of these roles.
     ///
-    /// Texts are compared byte by byte: Swift takes some as equal that a check tells apart. A bundle that is written in
-    /// another case is the same bundle.
+    /// Texts are compared byte by byte: Swift takes some as equal that differ in a check. The case of a bundle does not
+    /// count.
     func isLike(_ other: Self, in roles: Set<ColumnRole>) -> Bool {
         Self.columns.allSatisfy { column in
             !roles.contains(column.role)

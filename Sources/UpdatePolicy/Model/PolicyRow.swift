@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// A record of any table as the values of its columns, to compare and write rows of all tables alike.
+/// A record of any table as the values of its columns, so that rows of all tables are compared and written the same way.
 public struct PolicyRow: Sendable, Hashable {
     /// The table.
     public let table: PolicyTable
-    /// The number that the database gave a release; nil for other tables and for a release that it does not have yet.
+    /// The id of a release; nil for other tables, and for a release that the database does not have yet.
     public let id: Int64?
     /// A value for each of the table's columns, in their order.
     public let values: [PolicyValue]
@@ -19,7 +19,7 @@ public struct PolicyRow: Sendable, Hashable {
         values = (owner.map { [.text(UTF8Text($0))] } ?? []) + Record.columns.map { $0.value(of: record) }
     }
 
-    /// The values of a row under the number of another one.
+    /// The values of a row with the id of another one.
     init(_ row: PolicyRow, id: Int64?) {
         table = row.table
         self.id = id
@@ -29,11 +29,11 @@ public struct PolicyRow: Sendable, Hashable {
     /// The value of a column.
     ///
     /// - Precondition: The table has a column of this name.
-    public subscript(column: String) -> PolicyValue { values[table.place(of: column)] }
+    public subscript(column: String) -> PolicyValue { values[table.index(of: column)] }
 }
 
 extension Policy {
-    /// The rows of a table: in the order of the policy, those that belong to an app or a rule in its place.
+    /// The rows of a table: in the order of the policy, those that belong to an app or a rule in the order of their owners.
     public func rows(of table: PolicyTable) -> [PolicyRow] {
         switch table {
         case .apps: apps.map { PolicyRow($0) }

@@ -5,7 +5,7 @@
 public enum PolicyTable: String, Sendable, CaseIterable {
     /// The apps, by bundle.
     case apps
-    /// Where the stores have an app, by platform.
+    /// The links to apps in stores, by platform.
     case storeLinks = "store_links"
     /// The versions that users can get.
     case releases
@@ -28,21 +28,20 @@ public enum PolicyTable: String, Sendable, CaseIterable {
         }
     }
 
-    /// The columns by which people know a row. No two rows have the same values in them, save for releases, which the
-    /// database numbers.
+    /// The columns that identify a row. They are unique, except in releases, which have a generated id.
     public var identity: [ColumnDefinition] { columns.filter { $0.role == .identity } }
 
-    /// The column that the database fills with a number of the row, and nobody edits; nil for a table without one.
-    public var numberColumn: String? { self == .releases ? "id" : nil }
+    /// The column with an id that the database generates; nil for a table without one.
+    public var idColumn: String? { self == .releases ? "id" : nil }
 
-    /// The place of a column among ``columns``.
+    /// The index of a column among ``columns``.
     ///
     /// - Precondition: The table has a column of this name.
-    func place(of column: String) -> Int {
-        guard let place = columns.firstIndex(where: { $0.name == column }) else {
+    func index(of column: String) -> Int {
+        guard let index = columns.firstIndex(where: { $0.name == column }) else {
             preconditionFailure("table \(rawValue) has no column \(column)")
         }
-        return place
+        return index
     }
 
     private static let columnsOfApps = columns(of: App.self)

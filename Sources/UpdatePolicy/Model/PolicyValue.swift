@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// What a column of a policy table holds. Texts are equal if their UTF-8 bytes are.
+/// The value of a column of a policy table. Texts are equal if their UTF-8 bytes are.
 public enum PolicyValue: Sendable, Hashable {
     /// SQL's null.
     case null
@@ -27,8 +27,7 @@ public enum PolicyValue: Sendable, Hashable {
         if case .text(let text) = self { text.string } else { nil }
     }
 
-    /// What two values of a column have in common that are the same to the database: in lower case where case does not
-    /// count.
+    /// The value by which the database identifies a row: in lower case where case does not count.
     func identity(as type: ColumnType) -> PolicyValue {
         guard type == .bundle || type == .language, case .text(let text) = self else { return self }
         return .text(text.lowercasedASCII)

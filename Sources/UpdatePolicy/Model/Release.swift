@@ -18,19 +18,19 @@ public struct Release: PolicyRecord {
     /// The build as it was written, where it is recorded.
     public var build: String?
 
-    /// The least version of the operating system that it runs on; `nil`: any.
+    /// The minimum version of the operating system; `nil`: any.
     public var minOS: String?
 
-    /// The codes of the regions where it can be had; `nil`: everywhere.
+    /// The codes of the regions where it is available; `nil`: everywhere.
     public var regions: [String]?
 
-    /// From when on it can be had; `nil`: not known yet.
+    /// When it becomes available; `nil`: not known yet.
     public var liveAt: Timestamp?
 
-    /// Whether it is still in a staged rollout of the store, and nobody can count on getting it.
+    /// Whether it is still in a staged rollout of the store, so that not every user can get it.
     public var staged: Bool
 
-    /// From when on it can no longer be had; `nil`: never.
+    /// When it stops being available; `nil`: never.
     public var withdrawnAt: Timestamp?
 
     /// For the people who edit; never sent. `nil` also where notes were not read.

@@ -38,11 +38,11 @@ public struct Rule: PolicyRecord {
     /// The version that the rule asks clients to reach.
     public var target: String?
 
-    /// How long a release must have been live before it is offered. Where people do not edit it, it is kept without days,
-    /// and nothing is `nil`.
+    /// How long a release must have been live before it is offered; `nil`: no time. Servers keep it in microseconds, without
+    /// days.
     public var soak: SoakTime?
 
-    /// Whether the app is to be unusable until it is updated.
+    /// Whether the app must not be used until it is updated.
     public var lockout: Bool
 
     /// Whether clients without a way out are locked out too.
@@ -54,10 +54,10 @@ public struct Rule: PolicyRecord {
     /// The share of installs that the rule reaches before the first of its steps.
     public var rollout: Percentage
 
-    /// From when on the rule applies.
+    /// When the rule begins to apply, inclusive.
     public var startsAt: Timestamp?
 
-    /// Until just before when the rule applies.
+    /// When the rule stops to apply, exclusive.
     public var endsAt: Timestamp?
 
     /// Whether the rule reaches anybody.
@@ -217,7 +217,7 @@ public struct RuleText: PolicyRecord {
 
 /// A planned change of a rule's rollout.
 public struct RolloutStep: PolicyRecord {
-    /// From when on it holds, until the next step.
+    /// When the step begins; it applies until the next one.
     public var at: Timestamp
 
     /// The share of installs that the rule reaches from then on.

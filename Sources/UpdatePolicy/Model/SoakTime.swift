@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// How long a release must have been live: days and a time of day's units, as PostgreSQL keeps them apart.
+/// How long a release must have been live: days, and microseconds, which PostgreSQL keeps separate too.
 ///
 /// A day is 24 hours wherever the time counts, but `1 day` and `24 hours` are shown as they were written.
 public struct SoakTime: Sendable, Hashable {
-    /// What comes on top of the days, in microseconds.
+    /// The microseconds beyond the days.
     public let microseconds: Int64
     /// Whole days.
     public let days: Int32
 
-    /// Days and microseconds on top of them.
+    /// A length of time of days and microseconds.
     public init(days: Int32, microseconds: Int64) {
         self.days = days
         self.microseconds = microseconds

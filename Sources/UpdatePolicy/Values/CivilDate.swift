@@ -26,7 +26,7 @@ public struct CivilDate: Equatable {
         self.day = day
     }
 
-    /// The date so many days after (or before) 1970-01-01.
+    /// The date by its days since 1970-01-01; negative before it.
     public init(daysSince1970: Int64) {
         let days = daysSince1970 + Self.daysFromEraToEpoch
         let era = (days >= 0 ? days : days - Self.daysPerEra + 1) / Self.daysPerEra

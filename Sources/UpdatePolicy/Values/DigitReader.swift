@@ -12,7 +12,7 @@ struct DigitReader {
 
     var isAtEnd: Bool { position == bytes.count }
 
-    /// Reads exactly so many digits.
+    /// Reads a number of exactly `digits` digits.
     mutating func number(digits: Int) -> Int64? {
         guard position + digits <= bytes.count else { return nil }
         var value: Int64 = 0

@@ -12,7 +12,7 @@ public struct Percentage: Sendable, Hashable, Comparable {
     /// Everybody, also clients without an install id.
     public static let all = Percentage(unchecked: 10_000)
 
-    /// The share of so many hundredths of a percent; `nil` unless they are 0 to 10,000.
+    /// A share in hundredths of a percent; `nil` unless that is 0 to 10,000.
     public init?(hundredths: Int) {
         guard (0...10_000).contains(hundredths) else { return nil }
         self.hundredths = hundredths

@@ -8,12 +8,12 @@ public struct Timestamp: Sendable, Hashable {
     /// Microseconds since 1970-01-01T00:00:00Z, negative before it; leap seconds do not count.
     public let microsecondsSince1970: Int64
 
-    /// A moment so many microseconds after (or before) 1970-01-01T00:00:00Z.
+    /// A moment by its microseconds since 1970-01-01T00:00:00Z; negative before it.
     public init(microsecondsSince1970: Int64) {
         self.microsecondsSince1970 = microsecondsSince1970
     }
 
-    /// A moment so many seconds after (or before) 1970-01-01T00:00:00Z.
+    /// A moment by its seconds since 1970-01-01T00:00:00Z; negative before it.
     ///
     /// Seconds beyond what microseconds in 64 bits can hold (some 292,000 years) become the last moment that can be held.
     public init(secondsSince1970: Int64) {
@@ -65,7 +65,7 @@ extension Timestamp: CustomStringConvertible {
 
     /// Reads a moment in ISO 8601: `2026-03-01T12:00:00.25+01:00`.
     ///
-    /// The offset is required (`Z`, `+01:00`, `+0100` or `+01`): without it nobody can tell which moment is meant.
+    /// The offset is required (`Z`, `+01:00`, `+0100` or `+01`): without it the moment is ambiguous.
     /// Seconds may be left out, their fraction has one to six digits, and a space may stand for the `T`.
     /// Anything else, and a date that does not exist, is `nil`.
     public init?(_ text: String) {

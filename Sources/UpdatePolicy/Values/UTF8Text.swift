@@ -26,20 +26,6 @@ public struct UTF8Text: Sendable, ExpressibleByStringLiteral, CustomStringConver
         self.string = String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Calls `body` with the UTF-8 bytes of the text.
-    func withBytes<Failure: Error>(
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
-    ) throws(Failure) {
-        let result = string.withBytes { bytes -> Result<Void, Failure> in
-            do throws(Failure) {
-                return .success(try body(bytes))
-            } catch {
-                return .failure(error)
-            }
-        }
-        try result.get()
-    }
-
     /// Whether the text has no characters.
     public var isEmpty: Bool { string.isEmpty }
 

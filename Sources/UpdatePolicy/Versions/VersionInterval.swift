@@ -51,7 +51,7 @@ struct VersionBound {
                 while position < operand.count, ASCII.isDigit(operand[position]) { position += 1 }
                 guard position > first, !isFamily else { return nil }
                 numbers.append(Array(operand[first..<position].drop { $0 == ASCII.zero }))
-                builder.appendNumber(operand[first..<position])
+                builder.appendNumber(UnsafeRawBufferPointer(rebasing: operand[first..<position]))
             }
             guard position < operand.count, operand[position] == ASCII.dot else { break }
             position += 1
@@ -78,13 +78,13 @@ struct VersionBound {
         VersionInterval(lower: lower, upper: upper)
     }
 
-    /// Where the version or family begins.
+    /// The start of the version or family.
     var lower: VersionKey {
         if !isFamily { return builder.key }
         return numbers.isEmpty ? .minimum : builder.familyKey
     }
 
-    /// Where what comes behind the version or family begins.
+    /// The end of the version or family, exclusive.
     var upper: VersionKey {
         if !isFamily { return builder.keyAbove }
         return numbers.isEmpty ? .maximum : next(at: numbers.count - 1)

@@ -3,19 +3,19 @@
 
 /// A version key in the making: numbers are appended first, then the identifiers of a pre-release.
 struct VersionKeyBuilder {
-    private var high: UInt64 = 0
-    private var low: UInt64 = 0
+    /// The first 16 bytes, as far as there are any; the last one is the lowest.
+    private var head: UInt128 = 0
     private var tail: [UInt8]?
     private var count = 0
     private var pendingZeros = 0
     private(set) var isPrerelease = false
 
+    private static let headLength = 16
+
     @inline(__always)
     private mutating func append(_ byte: UInt8) {
-        if count < 8 {
-            high |= UInt64(byte) << UInt64(truncatingIfNeeded: 56 &- 8 &* count)
-        } else if count < 16 {
-            low |= UInt64(byte) << UInt64(truncatingIfNeeded: 120 &- 8 &* count)
+        if count < Self.headLength {
+            head = head << 8 | UInt128(byte)
         } else {
             if tail == nil { tail = [] }
             tail?.append(byte)
@@ -24,15 +24,16 @@ struct VersionKeyBuilder {
     }
 
     @inline(__always)
-    private mutating func append(contentsOf bytes: some Collection<UInt8>) {
+    private mutating func append(_ bytes: UnsafeRawBufferPointer) {
         for byte in bytes { append(byte) }
     }
 
     /// Appends a number given by its digits, leading zeros included.
     @inline(__always)
-    mutating func appendNumber(_ digits: some Collection<UInt8>) {
-        let significant = digits.drop { $0 == ASCII.zero }
-        if significant.isEmpty {
+    mutating func appendNumber(_ digits: UnsafeRawBufferPointer) {
+        var start = 0
+        while start < digits.count, digits[start] == ASCII.zero { start &+= 1 }
+        if start == digits.count {
             pendingZeros &+= 1
             return
         }
@@ -40,52 +41,69 @@ struct VersionKeyBuilder {
             append(2)
             pendingZeros &-= 1
         }
-        append(2 &+ UInt8(truncatingIfNeeded: significant.count))
-        append(contentsOf: significant)
+        append(2 &+ UInt8(truncatingIfNeeded: digits.count &- start))
+        append(UnsafeRawBufferPointer(rebasing: digits[start...]))
+    }
+
+    /// Appends a number.
+    mutating func appendNumber(_ digits: [UInt8]) {
+        digits.withUnsafeBytes { appendNumber($0) }
     }
 
     /// Appends an identifier of a pre-release: a number where all of it is digits, else a text.
-    mutating func appendIdentifier(_ identifier: some Collection<UInt8>) {
+    mutating func appendIdentifier(_ identifier: UnsafeRawBufferPointer) {
         if !isPrerelease {
             isPrerelease = true
             append(0)
         }
         if identifier.allSatisfy(ASCII.isDigit) {
-            let significant = identifier.drop { $0 == ASCII.zero }
+            let significant = UnsafeRawBufferPointer(rebasing: identifier.drop { $0 == ASCII.zero })
             append(1)
             append(UInt8(truncatingIfNeeded: significant.count))
-            append(contentsOf: significant)
+            append(significant)
         } else {
             append(2)
-            append(contentsOf: identifier)
+            append(identifier)
             append(0)
         }
     }
 
+    private mutating func appendIdentifierZero() {
+        "0".withBytes { appendIdentifier($0) }
+    }
+
     /// The key of the version.
+    @inline(__always)
     var key: VersionKey {
         var builder = self
         builder.append(isPrerelease ? 0 : 1)
-        return VersionKey(high: builder.high, low: builder.low, tail: builder.tail)
+        return builder.finished
     }
 
     /// The least key above that of the version: of a pre-release p it is p.0, of a release no version has it.
     var keyAbove: VersionKey {
         var builder = self
         if isPrerelease {
-            builder.appendIdentifier(CollectionOfOne(ASCII.zero))
+            builder.appendIdentifierZero()
             builder.append(0)
         } else {
             builder.append(1)
             builder.append(1)
         }
-        return VersionKey(high: builder.high, low: builder.low, tail: builder.tail)
+        return builder.finished
     }
 
     /// The key of the first pre-release of these numbers, `-0`: where their family begins.
     var familyKey: VersionKey {
         var builder = self
-        builder.appendIdentifier(CollectionOfOne(ASCII.zero))
+        builder.appendIdentifierZero()
         return builder.key
+    }
+
+    @inline(__always)
+    private var finished: VersionKey {
+        let missing = count < Self.headLength ? Self.headLength &- count : 0
+        let head = missing == 0 ? head : head << UInt128(8 &* missing)
+        return VersionKey(high: UInt64(truncatingIfNeeded: head >> 64), low: UInt64(truncatingIfNeeded: head), tail: tail)
     }
 }

@@ -62,7 +62,7 @@ extension VersionKey {
     var family: VersionKey {
         var reader = VersionKeyReader(self)
         var builder = VersionKeyBuilder()
-        for number in reader.numbers() { builder.appendNumber(number.utf8) }
+        for number in reader.numbers() { builder.appendNumber(Array(number.utf8)) }
         return builder.familyKey
     }
 }

@@ -9,7 +9,7 @@ extension VersionRange {
         intervals.map(Self.words).joined(separator: "; or ")
     }
 
-    /// What is easily missed about the upper bounds: `11.0.1 is later than 11.0; all of 11.0 is <=11.0.x`.
+    /// Notes on the upper bounds that are easily missed: `11.0.1 is later than 11.0; all of 11.0 is <=11.0.x`.
     public var remarks: [String] {
         var remarks: [String] = []
         for interval in intervals where interval.upper != .maximum {

@@ -43,7 +43,7 @@ extension VersionRange: CustomStringConvertible {
     public var description: String { text }
 }
 
-/// Why a text is no version range.
+/// The reason why a text is not a version range.
 public struct VersionRangeError: Error, Sendable, Equatable {
     /// What is wrong, with the part of the text that is at fault.
     public let message: String

@@ -2,9 +2,9 @@
 // Copyright the versiongate authors
 
 extension VersionRangeFault {
-    /// What is wrong with the version of a comparator; `nil` where nothing is but perhaps that it cannot be read.
+    /// The fault of the version of a comparator; `nil` where there is none, or only that it cannot be read.
     ///
-    /// Refused is also some of what can be read, because something else is likelier to be meant.
+    /// Some readable versions are refused as well, because something else is more likely to be meant.
     static func operand(
         _ operand: UnsafeRawBufferPointer,
         isReadable: Bool,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// What the reader of a range found wrong, and what seems to be meant.
+/// A fault that the reader of a range found, and what seems to be meant.
 ///
 /// Messages and hints are those of SQL, to the word.
 struct VersionRangeFault: Error {

@@ -74,10 +74,10 @@ enum VersionScanner {
         var position = letters
         while position < end, ASCII.isLetter(bytes[position]) { position += 1 }
         guard position > letters else { return start }
-        builder.appendIdentifier(bytes[letters..<position])
+        builder.appendIdentifier(UnsafeRawBufferPointer(rebasing: bytes[letters..<position]))
         let digits = position
         while position < end, ASCII.isDigit(bytes[position]) { position += 1 }
-        if position > digits { builder.appendIdentifier(bytes[digits..<position]) }
+        if position > digits { builder.appendIdentifier(UnsafeRawBufferPointer(rebasing: bytes[digits..<position])) }
         return position
     }
 
@@ -93,7 +93,7 @@ enum VersionScanner {
             let first = position
             while position < end, isIdentifierCharacter(bytes[position]) { position += 1 }
             guard position > first else { return nil }
-            builder.appendIdentifier(bytes[first..<position])
+            builder.appendIdentifier(UnsafeRawBufferPointer(rebasing: bytes[first..<position]))
             guard position < end, bytes[position] == ASCII.dot else { return position }
             position += 1
         }

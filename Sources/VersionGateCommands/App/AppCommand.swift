@@ -9,8 +9,8 @@ struct AppCommand: AsyncParsableCommand {
         commandName: "app",
         abstract: "Add, show, change, pause and remove apps.",
         discussion: """
-            An app is known by its bundle (or package) identifier; upper and lower case do not count. A rule for an app
-            can be written once the app is added.
+            An app is identified by its bundle (or package) identifier; upper and lower case do not count. Add the \
+            app before you write rules for it.
 
             Example:
               versiongate app add com.example.doto --name Doto

@@ -12,7 +12,8 @@ struct AppEditCommand: AsyncParsableCommand {
         abstract: "Change an app's name, note or store links.",
         discussion: """
             Example:
-              versiongate app edit com.example.doto --store-link android=market://details?id=com.example.doto
+              versiongate app edit com.example.doto --store-link \\
+                android=market://details?id=com.example.doto
             """
     )
 

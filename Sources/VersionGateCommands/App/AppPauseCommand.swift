@@ -12,7 +12,8 @@ struct AppPauseCommand: AsyncParsableCommand {
         abstract: "Answer this app's checks with no messages, whatever the rules say.",
         discussion: """
             Example:
-              versiongate app pause com.example.doto --why "the store is down"
+              versiongate app pause com.example.doto \\
+                --why "the store is down"
             """
     )
 

@@ -11,8 +11,8 @@ struct AppRemoveCommand: AsyncParsableCommand {
         commandName: "remove",
         abstract: "Remove an app with its store links, releases and rules.",
         discussion: """
-            To silence an app for a while, pause it instead. It shows what goes and whom that reaches, and asks on a
-            terminal; in scripts it needs --yes.
+            To silence an app for a while, pause it instead. It shows what is removed and which checks that affects, \
+            and asks on a terminal; in scripts it needs --yes.
 
             Example:
               versiongate app remove com.example.doto

@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyServer
 import PolicyStore
 import UpdatePolicy
 
@@ -10,18 +9,22 @@ import UpdatePolicy
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Ask what a client would be answered, and why.",
+        abstract: "Show the answer for a client, and why.",
         discussion: """
-            Members are those of the request: bundle, version, build, platform, region, os, language, install, and any
-            attribute that rules ask for.
+            The members are those of the request: bundle, version, build, platform, region, os, language, install, \
+            and any attribute that rules use.
 
             Examples:
-              versiongate check bundle=com.example.doto version=1.1 platform=ios
-              versiongate check --explain --at +2h bundle=com.example.doto version=1.1 platform=ios
-              versiongate check --revision 41 bundle=com.example.doto version=1.1 platform=ios
-              versiongate check --server http://127.0.0.1:8080 bundle=com.example.doto version=1.1
+              versiongate check bundle=com.example.doto version=1.1 \\
+                platform=ios
+              versiongate check --explain --at +2h \\
+                bundle=com.example.doto version=1.1 platform=ios
+              versiongate check --revision 41 bundle=com.example.doto \\
+                version=1.1 platform=ios
+              versiongate check --server http://127.0.0.1:8080 \\
+                bundle=com.example.doto version=1.1
 
-            --revision takes the policy as it stood, --at moves the clock; neither moves the other.
+            --revision uses the policy as it stood, --at moves the clock; neither changes the other.
             """
     )
 
@@ -57,22 +60,29 @@ struct CheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         if let server {
-            try await CheckRequest(server: server, members: members).run(format: output.format)
+            try show(answer: try await RemoteCheck(server: server, members: members).answer())
             return
         }
         let client = try client()
         let now = Timestamp.now()
         let time = at?.timestamp(now: now) ?? now
         let policy = try CompiledPolicy(try await database.policy(revision: revision))
-        switch (explain, output.format) {
-        case (false, .json):
-            print(String(decoding: policy.answer(to: client, at: time).body, as: UTF8.self))
-        case (false, .table):
-            print(MessagesText(policy.messages(for: client, at: time)).text)
-        case (true, .json):
-            print(ExplanationText(policy.explain(client, at: time)).json)
-        case (true, .table):
-            print(ExplanationText(policy.explain(client, at: time)).text)
+        guard explain else {
+            try show(answer: String(decoding: policy.answer(to: client, at: time).body, as: UTF8.self))
+            return
+        }
+        let explanation = ExplanationText(policy.explain(client, at: time))
+        switch output.format {
+        case .json: print(explanation.json)
+        case .table: print(explanation.text)
+        }
+    }
+
+    /// Prints the body of an answer, whether a server sent it or this process made it.
+    private func show(answer: String) throws {
+        switch output.format {
+        case .json: print(JSONText.visible(answer))
+        case .table: print(try MessagesText(answer: answer).text)
         }
     }
 

@@ -30,7 +30,7 @@ struct ExplanationText {
         return table.text
     }
 
-    /// What stands in place of an actual value that there is none of.
+    /// The text for a missing actual value.
     private static func absence(_ explanation: Explanation) -> String {
         switch explanation.condition {
         case nil, "final": ""
@@ -41,21 +41,18 @@ struct ExplanationText {
 
     /// An array of objects, for programs.
     var json: String {
-        let objects = explanations.map { explanation in
-            let members: [(String, String)] = [
-                ("position", "\(explanation.position)"), ("key", JSONText.string(explanation.key)),
-                ("outcome", JSONText.string(explanation.outcome.rawValue)),
-                ("condition", Self.optional(explanation.condition)), ("expected", Self.optional(explanation.expected)),
-                ("actual", Self.optional(explanation.actual)),
-                ("bucket", explanation.bucket.map(String.init) ?? "null"), ("rollout", "\(explanation.rollout)"),
-                ("release", Self.optional(explanation.release)),
-            ]
-            return "{" + members.map { "\(JSONText.string($0)):\($1)" }.joined(separator: ",") + "}"
-        }
-        return objects.isEmpty ? "[]" : "[\n" + objects.joined(separator: ",\n") + "\n]"
-    }
-
-    private static func optional(_ text: String?) -> String {
-        text.map(JSONText.string) ?? "null"
+        JSONText.array(
+            explanations.map { explanation in
+                JSONText.object([
+                    "position": "\(explanation.position)", "key": JSONText.string(explanation.key),
+                    "outcome": JSONText.string(explanation.outcome.rawValue),
+                    "condition": JSONText.optional(explanation.condition),
+                    "expected": JSONText.optional(explanation.expected),
+                    "actual": JSONText.optional(explanation.actual),
+                    "bucket": explanation.bucket.map(String.init) ?? "null", "rollout": "\(explanation.rollout)",
+                    "release": JSONText.optional(explanation.release),
+                ])
+            }
+        )
     }
 }

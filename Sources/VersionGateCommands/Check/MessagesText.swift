@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import Foundation
-import UpdatePolicy
 
 /// Shows the messages of an answer to people.
 struct MessagesText {
@@ -20,13 +19,7 @@ struct MessagesText {
 
     private let messages: [Entry]
 
-    init(_ messages: [Message]) {
-        self.messages = messages.map {
-            Entry(id: $0.id, title: $0.title, text: $0.text, link: $0.link, lockout: $0.lockout)
-        }
-    }
-
-    /// Reads the body of a server's answer.
+    /// Reads the body of an answer.
     init(answer: String) throws {
         guard let answer = try? JSONDecoder().decode(Answer.self, from: Data(answer.utf8)) else {
             throw CommandError(

@@ -9,11 +9,12 @@ struct DatabasePsqlCommand: AsyncParsableCommand {
         commandName: "psql",
         abstract: "Open psql on the database; on the private one as versiongate_admin.",
         discussion: """
-            Arguments that are none of this command go to psql; all those after -- do.
+            Arguments that this command does not know go to psql, and so do all those after --.
 
             Examples:
               versiongate database psql
-              versiongate database psql -c 'SELECT key, title FROM rules'
+              versiongate database psql \\
+                -c 'SELECT key, title FROM rules'
               versiongate database psql -- --help
             """
     )

@@ -10,7 +10,7 @@ import PrivatePostgres
 enum DatabaseSource {
     /// A database of the user's, by its address.
     case named(String)
-    /// The PostgreSQL of versiongate's own in a state folder.
+    /// The private PostgreSQL in a state folder.
     case privatePostgres(PrivatePostgres)
 
     /// Whether versiongate owns the database, and so keeps its schema up to date by itself.
@@ -18,7 +18,7 @@ enum DatabaseSource {
         if case .privatePostgres = self { true } else { false }
     }
 
-    /// Runs `body` while the database can be reached; a private one is started if needed and is up to date then.
+    /// Runs `body` with a running database; a private one is started if needed and migrated first.
     func withDatabase<Result: Sendable>(
         logger: Logger,
         migrating: Bool = true,

@@ -6,8 +6,8 @@ import Postgres
 
 /// Replaces this process by psql.
 ///
-/// A child process could not read the terminal: Foundation starts children in a process group of their own, which the
-/// terminal takes for one in the background.
+/// A child process could not read the terminal: Foundation starts children in their own process group, which is a
+/// background group to the terminal.
 enum Psql {
     /// Becomes psql on a database. It never returns; it throws where psql cannot be started.
     ///

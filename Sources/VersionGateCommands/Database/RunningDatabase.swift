@@ -6,7 +6,7 @@ import PolicyStore
 import Postgres
 import PrivatePostgres
 
-/// A database that runs: somebody else's, or the private one under a lease.
+/// A running database: a named one, or the private one under a lease.
 enum RunningDatabase: Sendable {
     case named(String)
     case leased(PrivatePostgresLease)
@@ -35,8 +35,8 @@ enum RunningDatabase: Sendable {
     /// Runs `body` with a connection.
     ///
     /// - Parameters:
-    ///   - terminal: Where it is said that the connection takes long.
-    ///   - onNotice: Gets what the database says beside the result, such as the warnings of its guards.
+    ///   - terminal: Shows that connecting takes long.
+    ///   - onNotice: Receives the notices of the database, such as the warnings of its guards.
     func withConnection<Result: Sendable>(
         as role: DatabaseRole,
         logger: Logger,
@@ -63,4 +63,14 @@ enum RunningDatabase: Sendable {
             _ = try await SchemaMigrator(logger: logger).migrate(connection)
         }
     }
+}
+
+/// The role with which a command logs in to the private PostgreSQL. A named database keeps the role of its address.
+enum DatabaseRole: String {
+    /// Owns the schema; migrates.
+    case owner = "versiongate"
+    /// Edits the policy.
+    case admin = "versiongate_admin"
+    /// Reads the policy.
+    case server = "versiongate_server"
 }

@@ -10,9 +10,10 @@ struct HistoryCommand: AsyncParsableCommand {
         commandName: "history",
         abstract: "Show who changed what in the policy, the newest change first.",
         discussion: """
-            Every edit is here, by whatever means it was made, one entry a transaction: its number, the time, the
-            database role that was logged in, and what the tool said of itself: in parentheses the operating system's
-            user, its name, and the reason. Only the role is verified. Nothing is ever deleted from the history.
+            The history has every edit, of the command line and of SQL, one entry for each transaction: its id, the \
+            time, the database role that was logged in, and what the tool reported: in parentheses the user of the \
+            operating system, then its name and the reason. Only the role is verified. Nothing is ever deleted from \
+            the history.
 
             Examples:
               versiongate history
@@ -24,7 +25,7 @@ struct HistoryCommand: AsyncParsableCommand {
     @Argument(help: "Only changes of this rule, its texts and its steps.", completion: .ruleKeys)
     var key: String?
 
-    @Option(help: "Show at most so many changes.")
+    @Option(help: "The most changes to show.")
     var limit = 50
 
     @OptionGroup var output: OutputOptions

@@ -8,9 +8,9 @@ import PolicyStore
 struct UndoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo",
-        abstract: "Take one change back, as a new change.",
+        abstract: "Undo one change, as a new change.",
         discussion: """
-            Only what the change did is taken back, column by column. It is refused where a later change has set the
+            Only what the change did is undone, column by column. It is refused where a later change has set the \
             same columns. An undo can be undone.
 
             Example:
@@ -18,7 +18,7 @@ struct UndoCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The number of the change, as history shows it.")
+    @Argument(help: "The id of the change, as history shows it.")
     var change: Int64
 
     @OptionGroup var options: EditOptions

@@ -15,14 +15,14 @@ extension CommandError {
 
     /// There is no such rule, but some that are spelled nearly like it.
     static func noSuchRule(_ key: String, among keys: [String]) -> CommandError {
-        let similar = SimilarNames.of(key, among: keys)
+        let similar = SimilarNames.of(key, among: keys).prefix(3)
         guard !similar.isEmpty else { return noSuchRule(key) }
         return CommandError("there is no rule \(key); did you mean \(similar.joined(separator: " or "))?")
     }
 
     /// There is no such app, but some that are spelled nearly like it.
     static func noSuchApp(_ bundle: String, among bundles: [String]) -> CommandError {
-        let similar = SimilarNames.of(bundle, among: bundles)
+        let similar = SimilarNames.of(bundle, among: bundles).prefix(3)
         guard !similar.isEmpty else { return noSuchApp(bundle) }
         return CommandError("there is no app \(bundle); did you mean \(similar.joined(separator: " or "))?")
     }

@@ -4,15 +4,15 @@
 import PolicyStore
 import UpdatePolicy
 
-/// Says in words what figures from counts cannot say.
+/// The caveats of figures from counts, in words.
 enum CountCaveats {
-    /// Whose word the counts are.
+    /// That counts are not verified.
     static let unverified = "The counts are what clients said of themselves; nobody has verified it."
 
     /// A line for each caveat.
     ///
     /// - Parameters:
-    ///   - uncounted: What could not be judged although it matters.
+    ///   - uncounted: The conditions that matter and are not counted.
     ///   - recent: The counts.
     static func lines(uncounted: Set<UncountedCondition>, recent: RecentChecks) -> [String] {
         var lines: [String] = []
@@ -32,18 +32,18 @@ enum CountCaveats {
             let share = NumberText.percent(Double(recent.unknown), of: Double(recent.known + recent.unknown))
             lines.append(
                 "Not known: \(NumberText.count(recent.unknown)) more checks (\(share) of all), of apps that were not added"
-                    + " or of too many kinds of clients to tell apart."
+                    + " or of too many kinds of clients to count separately."
             )
         }
         return lines + warnings(recent.merged)
     }
 
-    /// A warning for each app of which more kinds of clients checked than are kept apart; those with most checks only.
+    /// A warning for each app with merged checks; the apps with most of them only.
     static func warnings(_ merged: [MergedChecks]) -> [String] {
         let most = 5
         return merged.prefix(most).map { merged in
-            "Warning: \(NumberText.count(merged.checks)) checks of \(merged.bundle) were of more kinds of clients than are"
-                + " kept apart; of these at most the version is known. Somebody may be making versions up."
+            "Warning: \(NumberText.count(merged.checks)) checks of \(merged.bundle) came from too many kinds of clients to"
+                + " count separately; at most their version is known. Somebody may be inventing versions."
         }
     }
 
@@ -60,14 +60,16 @@ enum CountCaveats {
         }
     }
 
-    /// A warning for each pre-release that looks like a release; the most frequent only.
-    static func warnings(_ twins: [PreReleaseTwin]) -> [String] {
+    /// A warning for each pre-release with the numbers of a release; the most frequent only.
+    static func warnings(_ preReleases: [PreReleaseMatch]) -> [String] {
         let most = 5
-        var lines = twins.prefix(most).map { twin in
-            "Warning: \(NumberText.count(twin.checks)) checks come from version \(twin.version), a pre-release: it sorts"
-                + " below \(twin.release), so <\(twin.release) reaches it."
+        var lines = preReleases.prefix(most).map { match in
+            "Warning: \(NumberText.count(match.checks)) checks come from version \(match.version), a pre-release: it sorts"
+                + " below \(match.release), so <\(match.release) reaches it."
         }
-        if twins.count > most { lines.append("Warning: so it is for \(twins.count - most) more versions.") }
+        if preReleases.count > most {
+            lines.append("Warning: the same holds for \(preReleases.count - most) more versions.")
+        }
         return lines
     }
 }

@@ -3,9 +3,9 @@
 
 import ArgumentParser
 
-/// The option that says how far back counts are looked at.
+/// The option for the period of counts.
 struct DaysOption: ParsableArguments {
-    @Option(help: ArgumentHelp("Look at the checks of so many days, 1 to 3660.", valueName: "days"))
+    @Option(help: ArgumentHelp("Use the checks of the last days, 1 to 3660.", valueName: "days"))
     var days = RecentDays.usual
 
     func validate() throws {
@@ -13,4 +13,10 @@ struct DaysOption: ParsableArguments {
             throw ValidationError("--days is \(days); it must be a whole number from 1 to 3660.")
         }
     }
+}
+
+/// The default period of recent checks.
+enum RecentDays {
+    /// A week, so that every day of the week is in it.
+    static let usual = 7
 }

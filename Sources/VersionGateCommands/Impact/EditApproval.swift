@@ -5,21 +5,21 @@ import Logging
 import PolicyStore
 import Postgres
 
-/// Makes an edit once its impact was shown and, where it must be, approved.
+/// Makes an edit after its impact was shown and, where required, approved.
 ///
-/// What the edit does is found out in a transaction that is rolled back, so none is open while somebody thinks. The edit
-/// is then made only if the policy is still in the state that was reviewed.
+/// The effect of the edit is found in a transaction that is rolled back, so that no transaction is open during the
+/// question. The edit is then made only if the policy is still in the state that was reviewed.
 struct EditApproval {
     let connection: PostgresConnection
     let logger: Logger
-    /// What people know the database by.
+    /// The name of the database in messages.
     let database: String
     /// Whether `--yes` was given.
     let yes: Bool
-    /// Whether somebody has to agree to what is removed or withdrawn, whatever its impact.
+    /// Whether removals and withdrawals need approval, whatever their impact.
     var asksAboutRemovals = false
 
-    /// How often the impact is found out anew when others edit meanwhile and nobody was asked.
+    /// How often the edit is attempted while others edit and nobody was asked.
     private static let mostAttempts = 5
 
     /// Makes an edit.
@@ -28,7 +28,7 @@ struct EditApproval {
     ///   - author: Who edits.
     ///   - body: Changes the rows; called several times.
     /// - Returns: What changed, nil if nothing did.
-    /// - Throws: an error if consent is missing or the policy changed meanwhile. Nothing is changed then.
+    /// - Throws: An error if approval is missing or the policy changed meanwhile. Nothing is changed then.
     func make(
         by author: EditAuthor,
         _ body: @Sendable (PolicyEditor) throws -> Void
@@ -55,7 +55,7 @@ struct EditApproval {
             case .needsReview(let edit, let before):
                 let impact = try await EditImpact(of: edit, before: before, connection)
                 print(impact.text(on: .standardOutput))
-                if let reason = impact.reasonForConsent { reasons.append(reason) }
+                if let reason = impact.approvalReason { reasons.append(reason) }
                 base = edit.base
             }
             let wasAsked = try ApprovalRequirement(
@@ -74,20 +74,20 @@ struct EditApproval {
     }
 }
 
-/// Whether an edit may be made: at once, after a question, or not without `--yes`.
+/// Whether an edit needs approval: no, by an answer to a question, or by `--yes`.
 enum ApprovalRequirement: Equatable {
-    /// Nobody has to agree, or somebody has.
+    /// No approval is needed, or it was given.
     case given
-    /// Somebody must be asked.
+    /// A person must be asked.
     case question(String)
-    /// Nobody can be asked.
+    /// Approval is needed, and there is nobody to ask.
     case missing(String)
 
     /// Decides.
     ///
     /// - Parameters:
-    ///   - reasons: Why somebody has to agree; empty where nobody has to.
-    ///   - database: What people know the database by.
+    ///   - reasons: Why approval is needed; empty where it is not.
+    ///   - database: The name of the database in messages.
     ///   - yes: Whether `--yes` was given.
     ///   - canAsk: Whether there is a terminal.
     init(reasons: [String], database: String, yes: Bool, canAsk: Bool) {
@@ -105,9 +105,9 @@ enum ApprovalRequirement: Equatable {
         }
     }
 
-    /// Asks if somebody must be asked.
+    /// Asks the question, if there is one.
     ///
-    /// - Returns: Whether somebody was asked.
+    /// - Returns: Whether a question was asked.
     /// - Throws: an error that says that nothing was changed, and why.
     @discardableResult
     func require() throws -> Bool {

@@ -8,7 +8,7 @@ extension EditImpact {
     /// The most versions that are shown one by one.
     private static let mostRows = 10
 
-    /// The impact for people, without a line break at its end: a line where only messages are concerned, a table where
+    /// The impact for people, without a line break at its end: a line where only messages change, a table where
     /// somebody may be locked out.
     func text(on terminal: Terminal) -> String {
         guard !recent.isEmpty else {
@@ -30,7 +30,7 @@ extension EditImpact {
         ]
         if ahead.newLockouts > 0 { parts.append(versions(terminal)) }
         parts.append(
-            (CountCaveats.lines(uncounted: impact.uncounted, recent: recent) + CountCaveats.warnings(twins))
+            (CountCaveats.lines(uncounted: impact.uncounted, recent: recent) + CountCaveats.warnings(preReleases))
                 .joined(separator: "\n")
         )
         return parts.joined(separator: "\n")

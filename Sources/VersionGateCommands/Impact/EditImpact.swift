@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import PolicyServer
 import PolicyStore
 import Postgres
 import UpdatePolicy
 
-/// What an edit that is not made yet would do to recent checks, and whether it needs consent.
+/// The effect that an edit would have on recent checks, and whether the edit needs approval.
 ///
-/// It is judged by two policies, so it does not matter how the second came about: an edit within a transaction that was
-/// taken back, or a file that was not applied.
+/// It compares two policies, so the origin of the second does not matter: an edit that was rolled back, or a file that was
+/// not applied.
 struct EditImpact: Sendable {
     /// The comparison; nothing is known from it where no checks were counted.
     let impact: PolicyImpact
@@ -17,16 +16,16 @@ struct EditImpact: Sendable {
     let lockouts: LockoutScope
     /// The counts that it was judged by.
     let recent: RecentChecks
-    /// Pre-releases among the checks that look like releases.
-    let twins: [PreReleaseTwin]
+    /// Pre-releases among the checks whose numbers are those of a release.
+    let preReleases: [PreReleaseMatch]
 
-    /// A larger share of recent checks that would be newly locked out needs consent.
-    static let mostWithoutConsent = 0.01
+    /// The largest share of recent checks that may be newly locked out without approval.
+    static let approvalThreshold = 0.01
 
     /// Judges an edit.
     ///
     /// - Parameters:
-    ///   - before: The policy, or the part of it for the apps concerned.
+    ///   - before: The policy, or the part of it for the affected apps.
     ///   - after: The same after the edit.
     ///   - recent: The counts of these apps.
     ///   - time: Now.
@@ -41,28 +40,28 @@ struct EditImpact: Sendable {
             ),
             lockouts: LockoutScope(from: before, to: after, at: time),
             recent: recent,
-            twins: PreReleaseTwin.twins(among: recent.clients, releases: after.releases)
+            preReleases: PreReleaseMatch.matches(among: recent.clients, releases: after.releases)
         )
     }
 
-    /// A policy without the rules and texts that make no difference, which compiles sooner.
+    /// A policy without the rules and texts that make no difference, which compiles faster.
     private static func whatDecides(_ policy: Policy, _ recent: RecentChecks) -> Policy {
         var policy = policy
         policy.rules = recent.isEmpty ? [] : policy.rules.filter(\.enabled)
-        for place in policy.rules.indices { policy.rules[place].texts = [] }
+        for index in policy.rules.indices { policy.rules[index].texts = [] }
         return policy
     }
 
-    init(impact: PolicyImpact, lockouts: LockoutScope, recent: RecentChecks, twins: [PreReleaseTwin]) {
+    init(impact: PolicyImpact, lockouts: LockoutScope, recent: RecentChecks, preReleases: [PreReleaseMatch]) {
         self.impact = impact
         self.lockouts = lockouts
         self.recent = recent
-        self.twins = twins
+        self.preReleases = preReleases
     }
 
-    /// Why somebody has to agree to the edit; nil where nobody has to.
-    var reasonForConsent: String? {
-        if let (bundle, share) = impact.largestNewLockout, share > Self.mostWithoutConsent {
+    /// Why the edit needs approval; nil where it does not.
+    var approvalReason: String? {
+        if let (bundle, share) = impact.largestNewLockout, share > Self.approvalThreshold {
             return "this would newly lock out up to \(NumberText.percent(share, of: 1)) of the recent checks of "
                 + bundle.visible()
         }
@@ -78,17 +77,16 @@ struct EditImpact: Sendable {
         if let merged = mergedChecks {
             return
                 "this may lock somebody out, and \(NumberText.percent(merged.share, of: 1)) of the checks of"
-                + " \(merged.bundle) in the last \(recent.days) days were of more kinds of clients than are kept apart"
+                + " \(merged.bundle) in the last \(recent.days) days came from too many kinds of clients to count separately"
         }
         return nil
     }
 
-    /// The app in which somebody may be locked out and most checks are of kinds that nobody knows; nil where these are
-    /// few.
+    /// The app with a possible lockout and the largest share of merged checks; nil where the share is small.
     private var mergedChecks: MergedChecks? {
         recent.merged.filter { merged in
             lockouts.everyApp || lockouts.bundles.contains { $0 == merged.bundle.lowercased() }
-        }.filter { $0.share > Self.mostWithoutConsent }.max { $0.share < $1.share }
+        }.filter { $0.share > Self.approvalThreshold }.max { $0.share < $1.share }
     }
 
     /// Apps in which somebody may be locked out and of which no checks were counted.
@@ -98,7 +96,7 @@ struct EditImpact: Sendable {
 }
 
 extension EditImpact {
-    /// Judges an edit that was tried and taken back by the checks of the last days.
+    /// Judges an edit that was rolled back by the checks of the last days.
     init(of edit: EditOutcome.RolledBack, before: Policy, _ connection: PostgresConnection) async throws {
         let recent = try await connection.transaction(.repeatableReadReadOnly) { session in
             try CountReader(session).recentChecks(days: RecentDays.usual, bundles: edit.scope.bundles)

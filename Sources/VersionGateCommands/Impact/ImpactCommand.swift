@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyServer
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -11,23 +10,23 @@ import UpdatePolicy
 struct ImpactCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "impact",
-        abstract: "Show which share of recent checks a rule reaches, or would reach.",
+        abstract: "Show the share of recent checks that a rule reaches, or would reach.",
         discussion: """
-            Judged by the checks that servers have counted: the share that the rule reaches now, would reach if it were
-            enabled, at each planned step and at 100 %; how many would be locked out, and how many would get the message
-            without the lockout because they have no way out; by version and platform. The policy as a whole decides: a
-            rule behind a final one, or of a paused app, reaches nobody.
+            Judged by the checks that servers have counted: the share that the rule reaches now, would reach if it \
+            were enabled, at each planned step and at 100 %; how many would be locked out, and how many would get the \
+            message without the lockout because they have no way out; by version and platform. The policy as a whole \
+            decides: a rule behind a final one, or of a paused app, reaches nobody.
 
-            The counts are claims of clients. Conditions on languages and attributes are not counted, so the figures say
-            how many at most.
+            The counts are claims of clients. Conditions on languages and attributes are not counted, so the figures \
+            say how many at most.
 
-            With --format json: an object with rule, bundle (null: every app), enabled, days, checks (of known kinds of
-            clients), not_known (checks), uncounted (conditions that make figures an upper bound: languages, attributes,
-            rollout), stages, rows and pre_releases. A stage has stage (now, enabled, step, everybody), at (null for
-            everybody), rollout (percent), and the checks reached, locked_out and without_way_out, each also as a share
-            of all checks (reached_share, ...). A row has bundle, platform, version, checks and the same stages, shares
-            being those of the row. A pre-release has version, release and checks. unreadable_versions has for
-            each app bundle, checks, share and examples (version, checks) of versions that cannot be read.
+            With --format json: an object with rule, bundle (null: every app), enabled, days, checks (of known kinds \
+            of clients), not_known (checks), uncounted (conditions that make figures an upper bound: languages, \
+            attributes, rollout), stages, rows and pre_releases. A stage has stage (now, enabled, step, everybody), at \
+            (null for everybody), rollout (percent), and the checks reached, locked_out and without_way_out, each also \
+            as a share of all checks (reached_share, ...). A row has bundle, platform, version, checks and the same \
+            stages, shares being those of the row. A pre-release has version, release and checks. unreadable_versions \
+            has for each app bundle, checks, share and examples (version, checks) of versions that cannot be read.
 
             Examples:
               versiongate impact bad-1.1
@@ -63,7 +62,7 @@ struct ImpactCommand: AsyncParsableCommand {
                     isPaused: policy.apps.contains { $0.paused && $0.bundle == rule.bundle },
                     impact: impact,
                     recent: recent,
-                    twins: PreReleaseTwin.twins(among: recent.clients, releases: policy.releases)
+                    preReleases: PreReleaseMatch.matches(among: recent.clients, releases: policy.releases)
                 )
             }
         }

@@ -4,7 +4,7 @@
 import PolicyStore
 import UpdatePolicy
 
-/// What an edit removes or withdraws, as the person who has to agree sees it.
+/// The rows that an edit removes or withdraws, as the question for approval shows them.
 struct Removal {
     private let rows: [PolicyChange.Row]
     private let isWithdrawal: Bool
@@ -24,7 +24,7 @@ struct Removal {
         if rows.isEmpty { return nil }
     }
 
-    /// Why somebody has to agree.
+    /// Why approval is needed.
     var reason: String { "this \(isWithdrawal ? "withdraws" : "removes") \(summary)" }
 
     /// The rows, the lockouts in force first, without a line break at its end.
@@ -38,13 +38,13 @@ struct Removal {
         return ([heading] + lines + (more > 0 ? ["  and \(more) more"] : [])).joined(separator: "\n")
     }
 
-    /// What goes, by name or else by number: `app a, 2 rules (1 is an enabled lockout)`.
+    /// The rows by name or, where there are several, by count: `app a, 2 rules (1 is an enabled lockout)`.
     private var summary: String {
         var kinds: [(noun: String, rows: [PolicyChange.Row])] = []
         for row in rows {
             let noun = ChangeReport.noun(row.table)
-            if let place = kinds.firstIndex(where: { $0.noun == noun }) {
-                kinds[place].rows.append(row)
+            if let index = kinds.firstIndex(where: { $0.noun == noun }) {
+                kinds[index].rows.append(row)
             } else {
                 kinds.append((noun, [row]))
             }
@@ -62,7 +62,7 @@ struct Removal {
         isTrue("enabled", in: row) && isTrue("lockout", in: row)
     }
 
-    /// What a rule does, and for which app; nothing for other rows, whose names say it.
+    /// The state and the app of a rule; empty for other rows.
     private static func state(_ row: PolicyChange.Row) -> String {
         guard row.table == PolicyTable.rules.rawValue else { return "" }
         let state = isActiveLockout(row) ? "enabled lockout" : isTrue("enabled", in: row) ? "enabled" : "off"

@@ -10,7 +10,7 @@ struct RuleImpactReport: Sendable {
     let isPaused: Bool
     let impact: RuleImpact
     let recent: RecentChecks
-    let twins: [PreReleaseTwin]
+    let preReleases: [PreReleaseMatch]
 
     private var unreadable: [UnreadableVersions] { UnreadableVersions.byApp(among: recent.clients) }
 
@@ -29,7 +29,7 @@ struct RuleImpactReport: Sendable {
             notes.append("The rule ended at \(end), so it reaches nobody.")
         }
         notes += CountCaveats.lines(uncounted: impact.uncounted, recent: recent)
-        notes += CountCaveats.warnings(twins) + CountCaveats.warnings(unreadable)
+        notes += CountCaveats.warnings(preReleases) + CountCaveats.warnings(unreadable)
         parts.append(notes.joined(separator: "\n"))
         return parts.joined(separator: "\n\n")
     }
@@ -108,7 +108,7 @@ struct RuleImpactReport: Sendable {
                 ] : [])
     }
 
-    /// Who is locked out and who else gets the message.
+    /// A bar of the lockouts and of the other messages.
     private static func bar(_ reach: RuleImpact.Reach, of whole: Double) -> Bar {
         let lockouts = whole > 0 ? reach.lockouts / whole : 0
         let messages = whole > 0 ? reach.messages / whole - lockouts : 0
@@ -136,10 +136,10 @@ extension RuleImpactReport {
                 "stages": "[\(stages(row.reach, row.checks))]",
             ])
         }
-        let twins = twins.map { twin in
+        let preReleases = preReleases.map { match in
             JSONText.object([
-                "version": JSONText.string(twin.version.text), "release": JSONText.string(twin.release),
-                "checks": "\(twin.checks)",
+                "version": JSONText.string(match.version.text), "release": JSONText.string(match.release),
+                "checks": "\(match.checks)",
             ])
         }
         return JSONText.object([
@@ -149,7 +149,7 @@ extension RuleImpactReport {
             "uncounted":
                 "[\(impact.uncounted.map(\.rawValue).sorted().map(JSONText.string).joined(separator: ","))]",
             "stages": "[\(stages(impact.total, impact.checks))]", "rows": JSONText.array(rows),
-            "pre_releases": JSONText.array(twins),
+            "pre_releases": JSONText.array(preReleases),
             "unreadable_versions": JSONText.array(unreadable.map(UnreadableVersionsJSON.text)),
         ])
     }

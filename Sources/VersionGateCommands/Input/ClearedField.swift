@@ -11,7 +11,7 @@ protocol EditableRecord: PolicyRecord {
     static var clearedFields: [ClearedField<Self>] { get }
 }
 
-/// A column that `--clear` gives its default, named as its option is.
+/// A column that `--clear` sets to its default, with the name of its option.
 struct ClearedField<Record: EditableRecord>: Hashable, Sendable, CustomStringConvertible {
     /// The name of the option.
     let description: String
@@ -52,7 +52,7 @@ extension Rule: EditableRecord {
 }
 
 extension Release: EditableRecord {
-    /// Not the build, which tells the rows of a release apart.
+    /// Not the build, which identifies a row of a release.
     static let clearedFields: [ClearedField<Release>] = columns.map(\.definition).filter { column in
         column.defaultValue != nil && column.type != .boolean && column.name != "build"
     }.map { ClearedField($0, option: $0.name) }

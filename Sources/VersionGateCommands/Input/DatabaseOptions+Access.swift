@@ -29,7 +29,7 @@ extension DatabaseOptions {
         return .privatePostgres(PrivatePostgres(stateDirectory: directory, logger: Self.logger))
     }
 
-    /// The database for a command that makes no private one unasked; a server does.
+    /// The database for a command. Unlike a server, a command does not create a private one without a question.
     private func sourceForCommand() throws -> DatabaseSource {
         let source = try source()
         guard case .privatePostgres(let postgres) = source, !usesPrivate, !postgres.exists else { return source }
@@ -43,7 +43,7 @@ extension DatabaseOptions {
         return source
     }
 
-    /// What people know the database by that a connection is to, without any password.
+    /// The name of the database of a connection for messages, without any password.
     func databaseName(_ connection: PostgresConnection) async throws -> String {
         switch try source() {
         case .named: await connection.address ?? "the database"
@@ -51,7 +51,7 @@ extension DatabaseOptions {
         }
     }
 
-    /// The folder of what versiongate keeps on this machine.
+    /// The state folder on this machine.
     func stateDirectory(environment: [String: String] = ProcessInfo.processInfo.environment) throws -> String {
         try StateDirectory(option: stateDir, environment: environment).path
     }
@@ -109,7 +109,7 @@ extension DatabaseOptions {
         }
     }
 
-    /// Commands report by what they print; only what goes wrong beside that is logged.
+    /// Commands report on standard output; only errors are logged.
     private static var logger: Logger {
         var logger = Logger(label: "versiongate") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .error

@@ -7,15 +7,15 @@ import PolicyStore
 import Postgres
 
 extension EditOptions {
-    /// Makes one edit, prints what changed and how to take it back, and repeats the warnings of the database.
+    /// Makes one edit, prints what changed and how to undo it, and prints the warnings of the database.
     ///
-    /// An edit that concerns what clients get shows its impact first; one that newly locks out more than few, or nobody
-    /// knows how many, is made only with consent.
+    /// An edit that affects what clients get shows its impact first. If it newly locks out more than a few clients, or an
+    /// unknown number, it needs approval.
     ///
     /// - Parameters:
-    ///   - asksAboutRemovals: Whether what is removed or withdrawn needs consent, whatever its impact.
-    ///   - body: Changes the rows; it is called again after it was taken back to be looked at.
-    ///   - remarks: What to warn of once the edit is made. Where that cannot be found out, nothing is said.
+    ///   - asksAboutRemovals: Whether removals and withdrawals need approval, whatever their impact.
+    ///   - body: Changes the rows; called again after a rollback for the review.
+    ///   - remarks: Warnings for after the edit. If they cannot be read, none is printed.
     func edit(
         asksAboutRemovals: Bool = false,
         _ body: @Sendable (PolicyEditor) throws -> Void,
@@ -23,7 +23,7 @@ extension EditOptions {
     ) async throws {
         let author = EditAuthor(osUser: NSUserName(), why: why)
         let warnings = EditWarnings()
-        let (report, found) = try await database.withConnection(as: .admin, onNotice: warnings.tell) {
+        let (report, found) = try await database.withConnection(as: .admin, onNotice: warnings.print) {
             connection,
             logger in
             let name = try await database.databaseName(connection)

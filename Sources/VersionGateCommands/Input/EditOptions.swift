@@ -7,7 +7,7 @@ import ArgumentParser
 struct EditOptions: ParsableArguments {
     @OptionGroup var database: DatabaseOptions
 
-    @Flag(help: "Do not ask for confirmation, even before something is removed or many are locked out.")
+    @Flag(help: "Approve removals and lockouts without a question.")
     var yes = false
 
     @Option(help: ArgumentHelp("Why this is done; kept in the history.", valueName: "text"))

@@ -7,7 +7,7 @@ import Foundation
 enum ProcessArguments {
     /// Overwrites a value that was given as an argument, or behind an equals sign in one, so that `ps` no longer shows it.
     ///
-    /// Whoever looked before that has seen it.
+    /// Before that, other users could read it.
     static func hide(_ value: String) {
         let secret = Array(value.utf8)
         guard !secret.isEmpty else { return }

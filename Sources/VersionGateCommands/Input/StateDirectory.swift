@@ -8,7 +8,7 @@ struct StateDirectory {
     /// Its absolute path.
     let path: String
 
-    /// Finds the folder: the option, the environment, else the usual place for the user.
+    /// Finds the folder: the option, the environment, else the default for the user.
     init(option: String?, environment: [String: String], isRoot: Bool = getuid() == 0) throws {
         let chosen: String
         if let named = option ?? environment["VERSIONGATE_STATE_DIR"], !named.isEmpty {

@@ -30,24 +30,13 @@ struct TimeArgument: ExpressibleByArgument, Sendable {
     func timestamp(now: Timestamp) -> Timestamp {
         switch form {
         case .absolute(let timestamp): timestamp
-        case .relative(let microseconds): Timestamp(microsecondsSince1970: now.microsecondsSince1970 + microseconds)
+        case .relative(let microseconds): now.advanced(byMicroseconds: microseconds)
         }
     }
 
     /// Reads `1d12h30m15s`: numbers, each with its unit.
     private static func duration(_ text: Substring) -> Int64? {
-        var total: Int64 = 0
-        var number = ""
-        for character in text {
-            if character.isASCII, character.isNumber {
-                number.append(character)
-                continue
-            }
-            let units: [Character: Int64] = ["d": 86_400, "h": 3_600, "m": 60, "s": 1]
-            guard let unit = units[character], let count = Int64(number), count < 1_000_000_000 else { return nil }
-            total += count * unit * 1_000_000
-            number = ""
-        }
-        return number.isEmpty && !text.isEmpty ? total : nil
+        guard text.allSatisfy({ $0.isASCII && $0.isNumber || "dhms".contains($0) }) else { return nil }
+        return SoakTime(String(text))?.inMicroseconds
     }
 }

@@ -5,7 +5,7 @@ import Logging
 import PolicyServer
 import UpdatePolicy
 
-/// Makes a line of each log message, its facts in it.
+/// Formats each log message and its metadata as one line.
 struct LineLogHandler: LogHandler {
     var logLevel: Logger.Level = .notice
     var metadata: Logger.Metadata = [:]
@@ -18,7 +18,7 @@ struct LineLogHandler: LogHandler {
     ///
     /// - Parameters:
     ///   - format: What the lines look like.
-    ///   - print: Gets each line without its end. It must not wait, because whoever logs would.
+    ///   - print: Receives each line without its end. It must not block, because it would block the caller.
     init(_ format: LogFormat, print: @escaping @Sendable (String) -> Void) {
         self.format = format
         self.print = print

@@ -6,13 +6,13 @@ import Logging
 import PolicyServer
 import UpdatePolicy
 
-/// All that a server prints: log messages on standard error, the line that it is ready on standard output.
+/// The output of a server: log messages on standard error, the line that it is ready on standard output.
 ///
-/// Nobody waits for it, whoever reads it or does not.
+/// Printing never blocks, even if nobody reads the output.
 struct ServerOutput: Sendable {
     /// Where log messages go.
     let log: OutputQueue
-    /// What makes lines of log messages.
+    /// The handler that formats log messages.
     let handler: LineLogHandler
     /// A logger that writes there.
     var logger: Logger { Logger(label: "versiongate") { _ in handler } }
@@ -23,7 +23,7 @@ struct ServerOutput: Sendable {
     /// How long the end of the process waits for lines that are still queued.
     private static let flushLimit: Duration = .milliseconds(500)
 
-    /// Creates the output, and sees to it that no signal about an output ends or stops the process.
+    /// Creates the output, and ignores the signals by which an output could end or stop the process.
     init(_ format: LogFormat, level: Logger.Level) {
         // A reader that is gone, a file that is too long, a terminal that belongs to others just now.
         for number in [SIGPIPE, SIGXFSZ, SIGTTOU] { signal(number, SIG_IGN) }

@@ -12,20 +12,22 @@ struct MigrateCommand: AsyncParsableCommand {
         commandName: "migrate",
         abstract: "Create the schema in the database, or bring it up to date.",
         discussion: """
-            Each migration is applied in a transaction of its own; running the command twice, or on two machines at
+            Each migration is applied in a transaction of its own; running the command twice, or on two machines at \
             once, applies each once. The database role needs to own the schema, and the first time to create roles.
 
-            A database in which somebody else could act as the owner of the schema is refused, with the way to mend it;
-            --status names this and lesser faults of the rights in it.
+            A database in which somebody else could act as the owner of the schema is refused, with the statements \
+            that fix it; --status reports this and lesser faults of the privileges.
 
-            --print shows the schema of this binary: all its migrations in order, as one script for psql, which keeps
-            the same record. Of what is defined twice in it, the last definition is in force. What a database really has
-            is shown by pg_dump --schema-only.
+            --print prints the schema of this binary: all its migrations in order, as one script for psql, which \
+            keeps the same record. Where something is defined twice, the last definition is in force. To see the \
+            schema of a database, use pg_dump --schema-only.
 
             Examples:
               versiongate migrate --status
-              versiongate migrate --print | psql --no-psqlrc postgresql://owner@db.example.com/versiongate
-              DATABASE_URL=postgresql://owner@db.example.com/versiongate versiongate migrate
+              versiongate migrate --print | psql --no-psqlrc \\
+                postgresql://owner@db.example.com/versiongate
+              versiongate migrate --database-url \\
+                postgresql://owner@db.example.com/versiongate
             """
     )
 
@@ -76,8 +78,9 @@ struct MigrateCommand: AsyncParsableCommand {
             + status.unknown.map { ($0, "applied, unknown to this binary") }
         switch output.format {
         case .json:
-            let objects = rows.map { "{\"name\":\(JSONText.string($0)),\"state\":\(JSONText.string($1))}" }
-            return "[\n" + objects.joined(separator: ",\n") + "\n]"
+            return JSONText.array(
+                rows.map { JSONText.object(["name": JSONText.string($0), "state": JSONText.string($1)]) }
+            )
         case .table:
             var table = TextTable("MIGRATION", "STATE")
             for (name, state) in rows { table.add(name, state) }

@@ -3,10 +3,10 @@
 
 import PolicyStore
 
-/// Tells what an edit changed and how to take it back.
+/// Reports what an edit changed and how to undo it.
 struct ChangeReport: Sendable {
     let change: PolicyChange?
-    /// What people know the database by.
+    /// The name of the database in messages.
     let database: String
 
     /// The report, without a line break at its end.
@@ -35,7 +35,7 @@ struct ChangeReport: Sendable {
         }
     }
 
-    /// What a row of a table is called.
+    /// The noun for a row of a table.
     static func noun(_ table: String) -> String {
         switch table {
         case "apps": "app"

@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import UpdatePolicy
+
 /// Writes JSON whose members keep their order, which Foundation's encoder does not promise.
 enum JSONText {
-    /// A JSON string.
-    static func string(_ text: String) -> String {
-        var literal = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": literal += "\\\(scalar)"
-            case "\n": literal += "\\n"
-            case _ where scalar.steersTerminal: literal += escape(scalar)
-            default: literal.unicodeScalars.append(scalar)
-            }
-        }
-        return literal + "\""
-    }
+    /// A JSON string, with terminal controls escaped.
+    static func string(_ text: String) -> String { visible(JSONString.literal(text)) }
 
-    /// JSON from elsewhere, with what steers a terminal escaped: the same JSON, since that can stand in strings alone.
+    /// JSON with terminal controls escaped. Its meaning stays the same, because they can occur in strings only.
     static func visible(_ json: String) -> String {
         guard json.unicodeScalars.contains(where: \.steersTerminal) else { return json }
         return json.unicodeScalars.reduce(into: "") { text, scalar in

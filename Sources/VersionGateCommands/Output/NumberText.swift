@@ -6,8 +6,8 @@ enum NumberText {
     /// A whole number with commas: `12,345`.
     static func count(_ number: Int64) -> String {
         var text = ""
-        for (place, digit) in String(number.magnitude).reversed().enumerated() {
-            if place > 0, place % 3 == 0 { text.append(",") }
+        for (index, digit) in String(number.magnitude).reversed().enumerated() {
+            if index > 0, index % 3 == 0 { text.append(",") }
             text.append(digit)
         }
         return (number < 0 ? "-" : "") + String(text.reversed())

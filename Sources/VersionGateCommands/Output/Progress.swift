@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// Says on a terminal what a command waits for, once that takes longer than a second.
+/// Shows on a terminal what a command waits for, if that takes longer than a second.
 enum Progress {
-    /// Runs `body`; what it waits for is shown on standard error from one second on, and wiped away at its end.
+    /// Runs `body`; the activity is shown on standard error after one second, and erased at the end.
     static func showing<Result>(
         _ activity: String,
         on terminal: Terminal = .standardError,

@@ -4,7 +4,7 @@
 import PolicyStore
 import UpdatePolicy
 
-/// Draws the planned percentages of a rule over time, a bar for each step.
+/// A chart of the planned percentages of a rule, a bar for each step.
 struct RampChart {
     let steps: [RolloutStep]
     let now: Timestamp
@@ -17,8 +17,8 @@ struct RampChart {
         var lines = ["planned rollout"]
         let current = steps.last { $0.at <= now }
         for step in steps {
-            let filled = step.rollout.hundredths * Self.barWidth / 10_000
-            let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.barWidth - filled)
+            let bar = Bar([(Double(step.rollout.hundredths) / 10_000, "#", .green)])
+                .text(width: Self.barWidth, on: .standardOutput)
             let percent = "\(step.rollout) %"
             let padding = String(repeating: " ", count: max(0, 8 - percent.count))
             lines.append("  \(step.at)  \(bar) \(padding)\(percent)\(step == current ? "  <- now" : "")")

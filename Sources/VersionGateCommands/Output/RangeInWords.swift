@@ -3,7 +3,7 @@
 
 import UpdatePolicy
 
-/// Says what ranges mean, so that whoever wrote them sees whether that was meant.
+/// Explains ranges in words, so that their author can check them.
 enum RangeInWords {
     /// Prints a line for each range.
     static func printMeaning(versions: String?, builds: String?, os: String?) throws {

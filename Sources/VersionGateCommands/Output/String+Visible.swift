@@ -2,8 +2,8 @@
 // Copyright the versiongate authors
 
 extension String {
-    /// The text with what steers a terminal written out: control characters, embeddings, overrides and isolates of text
-    /// direction, and the separators of lines and paragraphs. Marks of direction and joiners stay.
+    /// The text with terminal controls escaped: control characters, embeddings, overrides and isolates of text
+    /// direction, and the separators of lines and paragraphs. Direction marks and joiners stay.
     ///
     /// - Parameter keepsNewlines: Whether line breaks stay; otherwise they are written out as well.
     func visible(keepsNewlines: Bool = false) -> String {
@@ -23,7 +23,7 @@ extension String {
     /// How many cells of a terminal the text takes: two for East Asian wide characters and emoji.
     var terminalWidth: Int { reduce(0) { $0 + $1.terminalWidth } }
 
-    /// The text in at most so many cells of a terminal, with an ellipsis where something is cut off.
+    /// The text in at most `width` cells of a terminal, with an ellipsis where it is cut.
     func cut(to width: Int) -> String {
         guard terminalWidth > width else { return self }
         var text = ""
@@ -36,7 +36,7 @@ extension String {
         return text + "…"
     }
 
-    /// The text broken at blanks into lines of at most so many cells; a longer word has a line of its own.
+    /// The text broken at blanks into lines of at most `width` cells; a longer word has its own line.
     func wrapped(to width: Int) -> [String] {
         split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
             var lines: [String] = []
@@ -56,7 +56,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal does something else with it than to show it in its place.
+    /// Whether a terminal interprets it as a control instead of showing it.
     var steersTerminal: Bool {
         switch value {
         case 0x2028...0x202E, 0x2066...0x2069: true

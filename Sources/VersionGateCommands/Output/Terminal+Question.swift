@@ -4,13 +4,13 @@
 import Foundation
 
 extension Terminal {
-    /// The width of what is drawn where nobody looks at a screen.
+    /// The width of charts where the output is not a terminal.
     static let usualWidth = 80
 
     /// How wide charts may be.
     var chartWidth: Int { width ?? Self.usualWidth }
 
-    /// Whether there is somebody to ask: standard input and output are a screen.
+    /// Whether a question can be asked: standard input and output are a terminal.
     static var canAsk: Bool { isatty(STDIN_FILENO) == 1 && standardOutput.isScreen }
 
     /// Asks a question on standard output; `y` or `yes` is yes, anything else, also the end of the input, is no.

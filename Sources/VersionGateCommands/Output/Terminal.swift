@@ -3,21 +3,21 @@
 
 import Foundation
 
-/// A stream that a command prints to, as far as what is printed depends on it.
+/// The properties of an output stream: its width and whether it shows colours.
 struct Terminal: Sendable {
-    /// How many characters a line has; nil when nobody looks at it on a screen, so that nothing is cut.
+    /// The characters of a line; nil where the output is not a terminal, so that nothing is cut.
     let width: Int?
-    /// Whether colours are shown: only on a screen, and not if `NO_COLOR` is set (https://no-color.org).
+    /// Whether colours are shown: only on a terminal, and not if `NO_COLOR` is set (https://no-color.org).
     let usesColor: Bool
 
-    /// A stream that is not a screen.
+    /// A stream that is not a terminal.
     static let file = Terminal(width: nil, usesColor: false)
     /// Where results go.
     static let standardOutput = Terminal(descriptor: STDOUT_FILENO)
     /// Where errors, warnings and progress go.
     static let standardError = Terminal(descriptor: STDERR_FILENO)
 
-    /// Whether somebody looks at it on a screen.
+    /// Whether the stream is a terminal.
     var isScreen: Bool { width != nil }
 
     init(width: Int?, usesColor: Bool) {
@@ -25,7 +25,7 @@ struct Terminal: Sendable {
         self.usesColor = usesColor
     }
 
-    /// What a file descriptor is.
+    /// The properties of a file descriptor.
     init(descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment) {
         guard isatty(descriptor) == 1 else {
             self = .file

@@ -12,16 +12,17 @@ struct ApplyCommand: AsyncParsableCommand {
         commandName: "apply",
         abstract: "Make the policy what a policy file says.",
         discussion: """
-            The file is the whole policy: what is not in it is removed. Everything happens in one transaction or not at
-            all, and does exactly what plan shows. It is refused if somebody else changes the policy meanwhile, or has
-            changed it since the revision that is given by --revision.
+            The file is the whole policy: what is not in it is removed. Everything happens in one transaction or not \
+            at all, and does exactly what plan shows. It is refused if somebody else changes the policy meanwhile, \
+            or has changed it since the revision that --revision names.
 
-            On a terminal it asks before it removes anything, and before it locks out more than 1 % of an app's recent checks
-            or nobody knows how many; in scripts both need --yes.
+            On a terminal it asks before it removes anything, and before it locks out more than 1 % of an app's \
+            recent checks or an unknown number; in scripts both need --yes.
 
             Examples:
               versiongate apply policy.yaml
-              versiongate apply policy.yaml --revision 41 --yes --why "Ticket 1234"
+              versiongate apply policy.yaml --revision 41 --yes \\
+                --why "Ticket 1234"
             """
     )
 
@@ -34,15 +35,15 @@ struct ApplyCommand: AsyncParsableCommand {
     @OptionGroup var options: EditOptions
 
     func run() async throws {
-        let source = try PolicySource(file)
+        let policyFile = try PolicyFile(file)
         let present = try await options.database.editedPolicy()
         if let revision, revision != present.version.revision {
-            throw source.commandError(
+            throw policyFile.commandError(
                 .otherRevision(present.version.revision, expected: revision, change: present.change)
             )
         }
-        let difference = try source.difference(from: present.policy)
-        try await source.explaining {
+        let difference = try policyFile.difference(from: present.policy)
+        try await policyFile.explaining {
             try await options.edit(asksAboutRemovals: true) { editor in
                 try editor.make(difference, from: present.version)
             }

@@ -12,8 +12,8 @@ struct ExportCommand: AsyncParsableCommand {
         commandName: "export",
         abstract: "Write the policy as a file: apps, store links, releases, rules, texts and steps.",
         discussion: """
-            The file is YAML, made to be read, edited and kept under version control. The same policy always makes the
-            same file; only the revision in its first line differs. What is as it is by default is left out.
+            The file is YAML, made to be read, edited and kept under version control. The same policy always gives \
+            the same file, except for the revision in its first line. Default values are left out.
 
             Examples:
               versiongate export --output policy.yaml
@@ -40,7 +40,7 @@ struct ExportCommand: AsyncParsableCommand {
             try Data(text.utf8).write(to: URL(fileURLWithPath: output), options: .atomic)
         } catch {
             throw CommandError(
-                "\(output) cannot be written: \(FileFault.reason(error)); check the folder and its rights"
+                "\(output) cannot be written: \(CommandError.reason(ofFileError: error)); check the folder and its rights"
             )
         }
         print("Wrote the policy at revision \(present.version.revision) to \(output).")

@@ -13,15 +13,15 @@ struct PlanCommand: AsyncParsableCommand {
         commandName: "plan",
         abstract: "Show what applying a policy file would change.",
         discussion: """
-            The file is the whole policy: what is not in it would be removed. The edits are made, judged by the
-            database and taken back, so what is shown is what apply would do, and what would be refused is refused here.
+            The file is the whole policy: what is not in it would be removed. The edits are made, checked by the \
+            database and rolled back, so plan shows what apply would do, and refuses what apply would refuse.
 
-            With differences that concern what clients get, their impact on recent checks is shown, and whether apply will
-            ask for consent to lockouts. With --format json it is in impact (null where nothing is concerned): checks,
-            new_lockouts (how many of them would be newly locked out, at most) and consent (why apply needs it, or null).
+            If the differences affect what clients get, plan shows their impact on recent checks, and whether apply \
+            needs approval for lockouts. With --format json this is in impact (null if clients get the same): \
+            checks, new_lockouts (how many of them would be newly locked out, at most) and consent (why apply needs \
+            approval, or null).
 
-            Exit codes: 0 if the policy is as the file says, 2 if there are differences, 1 if the file cannot be
-            applied.
+            Exit codes: 0 if there are no differences, 2 if there are, 1 if the file cannot be applied.
 
             Examples:
               versiongate plan policy.yaml
@@ -40,14 +40,14 @@ struct PlanCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
 
     func run() async throws {
-        let source = try PolicySource(file)
+        let policyFile = try PolicyFile(file)
         let present = try await database.editedPolicy()
-        let difference = try source.difference(from: present.policy)
-        let (change, impact) = try await database.withConnection(as: .admin, onNotice: EditWarnings().tell) {
+        let difference = try policyFile.difference(from: present.policy)
+        let (change, impact) = try await database.withConnection(as: .admin, onNotice: EditWarnings().print) {
             connection,
             logger in
             try await Progress.showing("Trying the edits") {
-                let outcome = try await source.explaining {
+                let outcome = try await policyFile.explaining {
                     try await PolicyEditing(connection, logger: logger).rehearse { editor in
                         try editor.make(difference, from: present.version)
                     }

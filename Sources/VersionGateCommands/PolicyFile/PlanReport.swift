@@ -23,7 +23,7 @@ struct PlanReport {
         lines.append("")
         lines.append("\(counts.joined(separator: ", ")). Planned at revision \(revision).")
         if let impact { lines.append(impact.text(on: terminal)) }
-        if let reason = impact?.reasonForConsent { lines.append("Needs consent: \(reason).") }
+        if let reason = impact?.approvalReason { lines.append("Needs approval: \(reason).") }
         lines.append("To do exactly this: versiongate apply \(file) --revision \(revision)")
         return lines.joined(separator: "\n")
     }
@@ -32,36 +32,39 @@ struct PlanReport {
     var json: String {
         let rows = (change?.rows ?? []).map { row in
             let columns = row.columns.filter { $0.name != "id" && $0.before != $0.after }.map { column in
-                "{\"name\":\(JSONText.string(column.name)),\"before\":\(Self.json(column.before)),"
-                    + "\"after\":\(Self.json(column.after))}"
+                JSONText.object([
+                    "name": JSONText.string(column.name), "before": JSONText.optional(column.before),
+                    "after": JSONText.optional(column.after),
+                ])
             }
-            return "{\"kind\":\"\(row.kind.rawValue)\",\"table\":\(JSONText.string(row.table)),"
-                + "\"key\":\(JSONText.string(row.key)),\"columns\":[\(columns.joined(separator: ","))]}"
+            return JSONText.object([
+                "kind": JSONText.string(row.kind.rawValue), "table": JSONText.string(row.table),
+                "key": JSONText.string(row.key), "columns": "[\(columns.joined(separator: ","))]",
+            ])
         }
-        let list = rows.isEmpty ? "[]" : "[\n\(rows.joined(separator: ",\n"))\n]"
-        return "{\"revision\":\(revision),\"differences\":\(list),\"impact\":\(impact.map(Self.json) ?? "null")}"
+        return JSONText.object([
+            "revision": "\(revision)", "differences": JSONText.array(rows), "impact": impact.map(Self.json) ?? "null",
+        ])
     }
 
     private static func json(_ impact: EditImpact) -> String {
         JSONText.object([
             "checks": "\(impact.impact.checks)", "new_lockouts": JSONText.number(impact.impact.ahead.newLockouts),
-            "consent": JSONText.optional(impact.reasonForConsent),
+            "consent": JSONText.optional(impact.approvalReason),
         ])
     }
-
-    private static func json(_ text: String?) -> String { text.map(JSONText.string) ?? "null" }
 
     private func lines(_ row: PolicyChange.Row) -> [String] {
         let name = "\(ChangeReport.noun(row.table)) \(row.key.visible())"
         switch row.kind {
         case .added:
             return [terminal.styled("+ \(name)", .green)]
-                + Self.telling(row).flatMap { column in
+                + Self.changedFromDefault(row).flatMap { column in
                     column.after.map { marked("+", "\(column.name): \($0)", .green) } ?? []
                 }
         case .removed:
             return [terminal.styled("- \(name)", .red)]
-                + Self.telling(row).flatMap { column in
+                + Self.changedFromDefault(row).flatMap { column in
                     column.before.map { marked("-", "\(column.name): \($0)", .red) } ?? []
                 }
         case .changed:
@@ -69,8 +72,8 @@ struct PlanReport {
         }
     }
 
-    /// The columns of a whole row that tell more than its name does: those that are not as they are by default.
-    private static func telling(_ row: PolicyChange.Row) -> [PolicyChange.Column] {
+    /// The columns of an added or removed row that differ from their defaults, without its key.
+    private static func changedFromDefault(_ row: PolicyChange.Row) -> [PolicyChange.Column] {
         guard let table = PolicyTable(rawValue: row.table) else { return row.columns }
         return row.columns.filter { column in
             guard let known = table.columns.first(where: { $0.name == column.name }) else { return false }

@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyServer
 import PolicyStore
 import UpdatePolicy
 
@@ -12,13 +11,15 @@ struct ReleaseAddCommand: AsyncParsableCommand {
         commandName: "add",
         abstract: "Record a release.",
         discussion: """
-            Without --live-at and --staged the release is live from now on. A version may have several rows with
-            different regions and times. Warns if apps in use name versions that cannot be read: no rule with
-            versions or a target reaches them.
+            Without --live-at and --staged the release is live from now on. A version may have several rows with \
+            different regions and times. Warns if apps in use name versions that cannot be read: no rule with versions \
+            or a target reaches them.
 
             Examples:
-              versiongate release add com.example.doto 1.2 --platform ios --build 42 --min-os 15
-              versiongate release add com.example.doto 1.2 --platform android --staged
+              versiongate release add com.example.doto 1.2 \\
+                --platform ios --build 42 --min-os 15
+              versiongate release add com.example.doto 1.2 \\
+                --platform android --staged
             """
     )
 
@@ -57,7 +58,7 @@ struct ReleaseAddCommand: AsyncParsableCommand {
 
     @OptionGroup var options: EditOptions
 
-    /// How many days of checks are looked at for versions that cannot be read.
+    /// How many days of checks are searched for versions that cannot be read.
     private static let daysOfChecks = 7
 
     func run() async throws {

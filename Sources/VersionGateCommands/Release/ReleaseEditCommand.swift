@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyServer
 import PolicyStore
 import UpdatePolicy
 
@@ -15,7 +14,8 @@ struct ReleaseEditCommand: AsyncParsableCommand {
             --no-staged ends a staged rollout: the release is live from now on, unless --live-at says otherwise.
 
             Example:
-              versiongate release edit com.example.doto 1.2 --platform android --no-staged
+              versiongate release edit com.example.doto 1.2 \\
+                --platform android --no-staged
             """
     )
 

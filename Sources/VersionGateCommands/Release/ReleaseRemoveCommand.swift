@@ -11,11 +11,12 @@ struct ReleaseRemoveCommand: AsyncParsableCommand {
         commandName: "remove",
         abstract: "Remove the record of a release.",
         discussion: """
-            For a release that was recorded by mistake; one that the store no longer has is withdrawn. It shows what
-            goes and whom that reaches, and asks on a terminal; in scripts it needs --yes.
+            For a release that was recorded by mistake; withdraw one that the store no longer has. It shows what is \
+            removed and which checks that affects, and asks on a terminal; in scripts it needs --yes.
 
             Example:
-              versiongate release remove com.example.doto 1.2 --region JP
+              versiongate release remove com.example.doto 1.2 \\
+                --region JP
             """
     )
 

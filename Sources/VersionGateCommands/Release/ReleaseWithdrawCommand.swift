@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyServer
 import PolicyStore
 import UpdatePolicy
 
@@ -12,12 +11,13 @@ struct ReleaseWithdrawCommand: AsyncParsableCommand {
         commandName: "withdraw",
         abstract: "Say that users can no longer get a release.",
         discussion: """
-            It shows whom that reaches, and asks on a terminal; in scripts it needs --yes.
-            To take it back: versiongate release edit BUNDLE VERSION --clear withdrawn-at
+            It shows which checks that affects, and asks on a terminal; in scripts it needs --yes. To undo it, use \
+            release edit with --clear withdrawn-at.
 
             Examples:
               versiongate release withdraw com.example.doto 1.2
-              versiongate release withdraw com.example.doto 1.2 --platform ios
+              versiongate release withdraw com.example.doto 1.2 \\
+                --platform ios
             """
     )
 

@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyServer
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -14,9 +13,12 @@ struct RuleAddCommand: AsyncParsableCommand {
         abstract: "Add a rule; it reaches nobody until it is enabled.",
         discussion: """
             Examples:
-              versiongate rule add update-1.2 --bundle com.example.doto --target 1.2 --link store \\
-                --title "Please update" --text "{app} {target} is there."
-              versiongate rule add maintenance --ends-at +2h --lockout --lockout-without-update --enable \\
+              versiongate rule add update-1.2 \\
+                --bundle com.example.doto --target 1.2 --link store \\
+                --title "Please update" \\
+                --text "{app} {target} is there."
+              versiongate rule add maintenance --ends-at +2h \\
+                --lockout --lockout-without-update --enable \\
                 --title "Maintenance" --text "We are back at 18:00."
             """
     )

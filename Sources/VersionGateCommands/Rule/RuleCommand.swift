@@ -3,17 +3,19 @@
 
 import ArgumentParser
 
-/// `versiongate rule`: who is shown what.
+/// `versiongate rule`: the messages and their conditions.
 struct RuleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rule",
         abstract: "Add, show, change, enable, roll out, translate and remove rules.",
         discussion: """
-            A rule is a message and the conditions under which it is shown. A condition that is left out does not
+            A rule is a message and the conditions under which it is shown. A condition that is left out does not \
             count. A new rule reaches nobody until it is enabled.
 
             Example:
-              versiongate rule add update-1.2 --bundle com.example.doto --target 1.2 --title "Please update" \\
+              versiongate rule add update-1.2 \\
+                --bundle com.example.doto --target 1.2 \\
+                --title "Please update" \\
                 --text "{app} {target} is there."
             """,
         subcommands: [

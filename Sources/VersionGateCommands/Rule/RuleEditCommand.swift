@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyServer
 import PolicyStore
 import UpdatePolicy
 
@@ -12,11 +11,12 @@ struct RuleEditCommand: AsyncParsableCommand {
         commandName: "edit",
         abstract: "Change the conditions or the message of a rule.",
         discussion: """
-            An option replaces the whole value: --platform ios --platform android leaves these two.
-            --clear takes a condition away.
+            An option replaces the whole value: --platform ios --platform android leaves these two. --clear takes a \
+            condition away.
 
             Example:
-              versiongate rule edit update-1.2 --versions '<1.1.5' --clear region
+              versiongate rule edit update-1.2 --versions '<1.1.5' \\
+                --clear region
             """
     )
 

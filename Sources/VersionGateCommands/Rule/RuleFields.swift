@@ -83,7 +83,7 @@ struct RuleFields: ParsableArguments {
     @Option(help: "A note for the people who edit; never sent.")
     var note: String?
 
-    /// What the options set; options that were not given set nothing.
+    /// The values of the options that were given.
     func values(now: Timestamp) -> [ColumnValue] {
         var values: [ColumnValue] = []
         if let bundle { values.append(.text("bundle", bundle)) }

@@ -10,7 +10,7 @@ struct RuleListCommand: AsyncParsableCommand {
         commandName: "list",
         abstract: "List the rules in the order of their messages.",
         discussion: """
-            STATE is off, on, ended, or waiting: for its start, for a release that reaches its target, for a rollout
+            STATE is off, on, ended, or waiting: for its start, for a release that reaches its target, for a rollout \
             above 0 %, or for its app to be resumed. `versiongate rule show` says for what.
 
             Example:

@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyServer
 import PolicyStore
 import UpdatePolicy
 
@@ -12,8 +11,8 @@ struct RuleRampCommand: AsyncParsableCommand {
         commandName: "ramp",
         abstract: "Plan a rule's rollout in steps, each from its time on.",
         discussion: """
-            The steps replace those that were planned before. They need nobody to be awake: the clock at the time of a
-            check decides.
+            The steps replace those that were planned before. Nobody needs to be awake for them: the clock at the \
+            time of a check decides.
 
             Examples:
               versiongate rule ramp update-1.2 5%@now 25%@+1h 100%@+24h

@@ -11,8 +11,8 @@ struct RuleRemoveCommand: AsyncParsableCommand {
         commandName: "remove",
         abstract: "Remove a rule with its texts and steps.",
         discussion: """
-            To stop a rule for a while, disable it instead. It shows what goes and whom that reaches, and asks on a
-            terminal; in scripts it needs --yes.
+            To stop a rule for a while, disable it instead. It shows what is removed and which checks that affects, \
+            and asks on a terminal; in scripts it needs --yes.
 
             Example:
               versiongate rule remove update-1.2

@@ -14,7 +14,9 @@ struct RuleTranslateCommand: AsyncParsableCommand {
             Clients get the best match for their language (zh-Hant-TW, zh-Hant, zh), else the rule's own text.
 
             Examples:
-              versiongate rule translate update-1.2 de --title "Bitte aktualisieren" --text "{app} {target} ist da."
+              versiongate rule translate update-1.2 de \\
+                --title "Bitte aktualisieren" \\
+                --text "{app} {target} ist da."
               versiongate rule translate update-1.2 de --remove
             """
     )

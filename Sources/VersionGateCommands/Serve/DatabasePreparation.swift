@@ -6,7 +6,7 @@ import PolicyStore
 import Postgres
 import PrivatePostgres
 
-/// Makes the database ready for a server: running if it is the private one, up to date if the server may do that.
+/// Prepares the database for a server: starts the private one, and migrates where the server may do that.
 actor DatabasePreparation {
     private let source: DatabaseSource
     private let migrates: Bool
@@ -16,7 +16,7 @@ actor DatabasePreparation {
 
     /// How long the server waits for a silent database; checks do not wait meanwhile.
     private static let responseTimeout: Duration = .seconds(10)
-    /// The same for a connection, which over a slow network takes five answers; attempts overlap, so none is in the way.
+    /// The same for connecting, which takes five round trips; attempts overlap, so a slow one does not delay the others.
     private static let connectTimeout: Duration = .seconds(10)
 
     init(source: DatabaseSource, migrates: Bool, logger: Logger) {
@@ -25,14 +25,14 @@ actor DatabasePreparation {
         self.logger = logger
     }
 
-    /// Starts the private PostgreSQL, so that a machine that cannot run one is told at once.
+    /// Starts the private PostgreSQL, so that a failure is reported at the start.
     func startPrivateDatabase() async throws {
         if case .privatePostgres(let postgres) = source, lease == nil {
             lease = try await postgres.start()
         }
     }
 
-    /// How the server connects; brings back a private PostgreSQL that died, and migrates once.
+    /// The configuration for a connection of the server; restarts a private PostgreSQL that died, and migrates once.
     func configuration() async throws -> PostgresConfiguration {
         let database: RunningDatabase
         switch source {

@@ -6,14 +6,14 @@ import PolicyServer
 
 /// How many files and connections the system lets this process have open.
 enum OpenFileLimit {
-    /// What is kept for everything but clients: the database, files, the management listener, four for each event loop.
+    /// The descriptors reserved for everything but clients: the database, files, the management listener, four for each event loop.
     ///
     /// There must always be some left: libdispatch ends a process that has work to do and cannot open a file.
     static let reserve = 128 + 4 * AvailableProcessors.count
 
     /// Raises the limit as far as the process may, and returns it.
     ///
-    /// What is not allowed stays as it is: a lower limit is a smaller server, not a reason not to start.
+    /// A limit that may not be raised stays as it is: the server then accepts fewer connections.
     static func raise() -> Int {
         var limit = rlimit()
         guard getrlimit(openFiles, &limit) == 0 else { return .max }

@@ -14,19 +14,20 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Answer the checks of apps.",
         discussion: """
-            Prints one line with both addresses when it is ready. Edits of the policy are live within a second. When
-            the database goes away, the policy in memory keeps answering.
+            Prints one line with both addresses when it is ready. Edits of the policy are live within a second. If \
+            the database is lost, the policy in memory keeps answering.
 
-            Answered checks are counted by hour, app, platform, version, build, country and system, and the messages by
-            rule. Nothing that tells one installation from another is kept.
+            Answered checks are counted by hour, app, platform, version, build, country and system, and messages by \
+            rule. Nothing that identifies an installation is kept.
 
-            The schema of the private PostgreSQL is brought up to date by itself; that of any other database only with
+            The server migrates the schema of the private PostgreSQL; that of any other database only with \
             --migrate.
 
             Examples:
               versiongate serve
               versiongate serve --port 8081 --management-port 9091
-              DATABASE_URL=postgresql://versiongate_server@db.example.com/versiongate versiongate serve
+              versiongate serve --database-url \\
+                postgresql://versiongate_server@db.internal/versiongate
             """
     )
 
@@ -34,8 +35,6 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Flag(help: "Bring the schema of the database up to date first.")
     var migrate = false
-
-    @OptionGroup(title: "Logs") var logs: LogOptions
 
     @OptionGroup var database: DatabaseOptions
 
@@ -62,7 +61,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
         configuration.stateDirectory = try? database.stateDirectory()
         let source = try database.source()
-        let output = try logs.output()
+        let output = ServerOutput(configuration.logFormat, level: configuration.logLevel)
         // Loggers that a library makes for itself must not write to standard output by themselves.
         LoggingSystem.bootstrap { _ in output.handler }
         do {
@@ -93,6 +92,7 @@ struct ServeCommand: AsyncParsableCommand {
         let server = VersionGateServer(
             configuration: configuration,
             database: { try await preparation.configuration() },
+            clock: { .now() },
             serviceManager: serviceManager,
             log: output.log,
             logger: logger

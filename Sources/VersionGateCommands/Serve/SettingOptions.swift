@@ -22,6 +22,8 @@ struct SettingOptions: ParsableArguments {
     @Option(help: .setting("tlsCertificate")) var tlsCertificate: String?
     @Option(help: .setting("tlsKey")) var tlsKey: String?
     @Option(help: .setting("drainSeconds")) var drainSeconds: String?
+    @Option(help: .setting("logFormat")) var logFormat: String?
+    @Option(help: .setting("logLevel")) var logLevel: String?
 
     /// Reads the settings: options win over the environment.
     var config: ConfigReader {

@@ -3,14 +3,15 @@
 
 import ArgumentParser
 
-/// `versiongate command-reference`: the page of the documentation that is made of the commands' help.
+/// `versiongate command-reference`: prints the page of the documentation with the help of all commands.
 struct CommandReferenceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "command-reference",
         abstract: "Print the help of all commands as a page of the documentation.",
         discussion: """
             Example:
-              versiongate command-reference > Documentation/CommandReference.md
+              versiongate command-reference \\
+                > Documentation/CommandReference.md
             """,
         shouldDisplay: false
     )
@@ -22,8 +23,7 @@ struct CommandReferenceCommand: AsyncParsableCommand {
 
         <!-- Made by: versiongate command-reference. Do not edit. -->
 
-        Exit codes: 0 when it is done, 1 when something refused or failed, 64 when the command line cannot be understood, and 2
-        when `plan` finds differences. `versiongate database psql` ends with psql's.
+        Exit codes: 0 done, 1 refused or failed, 64 invalid command line, and 2 when `plan` finds differences. `versiongate database psql` ends with psql's.
         """
 
     func run() {

@@ -2,35 +2,32 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import Foundation
 import Logging
+import PolicyStore
 import Postgres
 import PrivatePostgres
 
 extension CompletionKind {
-    /// The keys of the rules there are.
+    /// The keys of the rules in the policy.
     static var ruleKeys: CompletionKind {
         .custom { words, _, prefix in
-            await PolicyNames(commandLine: words).names("SELECT key FROM public.rules ORDER BY key", prefix: prefix)
+            await PolicyNames(commandLine: words).names(prefix: prefix) { try PolicyReader.ruleKeys($0) }
         }
     }
 
-    /// The bundles of the apps there are.
+    /// The bundles of the apps in the policy.
     static var bundles: CompletionKind {
         .custom { words, _, prefix in
-            await PolicyNames(commandLine: words).names(
-                "SELECT bundle FROM public.apps ORDER BY bundle",
-                prefix: prefix
-            )
+            await PolicyNames(commandLine: words).names(prefix: prefix) { try PolicyReader.bundles($0) }
         }
     }
 }
 
-/// Names in the policy, for somebody who waits for a completion: whatever goes wrong, there are none.
+/// The names in the policy that complete a word on the command line; none where the database cannot be read.
 struct PolicyNames {
     private let options: DatabaseOptions
 
-    /// Takes the options that say where the database is from a command line that is being written.
+    /// Finds the database options in an unfinished command line.
     init(commandLine: [String]) {
         var options = DatabaseOptions()
         options.databaseURL = Self.value(of: "--database-url", in: commandLine)
@@ -39,10 +36,15 @@ struct PolicyNames {
         self.options = options
     }
 
-    /// The names that a query gives and that begin with what was typed.
+    /// The names that begin with the prefix.
     ///
-    /// A private PostgreSQL that does not run is not started for it.
-    func names(_ query: String, prefix: String) async -> [String] {
+    /// A private PostgreSQL that does not run is not started.
+    ///
+    /// - Parameter read: Reads all names from the database.
+    func names(
+        prefix: String,
+        _ read: @Sendable (PostgresSession) throws -> [String]
+    ) async -> [String] {
         do {
             let source = try options.source()
             if case .privatePostgres(let postgres) = source, !postgres.seemsToRun { return [] }
@@ -50,10 +52,9 @@ struct PolicyNames {
             return try await source.withDatabase(logger: logger, migrating: false) { database in
                 var configuration = database.configuration(as: .admin)
                 configuration.connectTimeout = .seconds(2)
+                configuration.statementTimeout = .seconds(2)
                 let connection = try await PostgresConnection.connect(configuration, logger: logger)
-                try await connection.execute("SET statement_timeout = '2s'")
-                let names = try await connection.query(query)
-                    .map { try $0.decode(0, as: String.self) }
+                let names = try await connection.withSession(read)
                 await connection.close()
                 return names.filter { $0.hasPrefix(prefix) && !$0.contains(where: \.isWhitespace) }
             }

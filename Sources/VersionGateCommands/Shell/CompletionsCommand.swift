@@ -7,14 +7,15 @@ import ArgumentParser
 struct CompletionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "completions",
-        abstract: "Print a script that teaches a shell to complete versiongate's commands.",
+        abstract: "Print the completion script for a shell.",
         discussion: """
-            Keys of rules and bundles of apps are completed as well, as far as the database can be read.
+            The keys of rules and the bundles of apps are completed as well, if the database can be read.
 
             Examples:
               source <(versiongate completions bash)
               versiongate completions zsh > "${fpath[1]}/_versiongate"
-              versiongate completions fish > ~/.config/fish/completions/versiongate.fish
+              versiongate completions fish \\
+                > ~/.config/fish/completions/versiongate.fish
             """
     )
 

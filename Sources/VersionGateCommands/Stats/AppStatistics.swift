@@ -5,7 +5,7 @@ import PolicyStore
 import Postgres
 import UpdatePolicy
 
-/// The counted checks of one app, as they are shown.
+/// The statistics of one app that `stats` shows.
 struct AppStatistics: Sendable {
     /// Checks of one version, all its spellings taken together.
     struct VersionCount: Sendable {
@@ -48,7 +48,7 @@ struct AppStatistics: Sendable {
     /// By platform and version, most checks first.
     let current: [VersionCount]
     let adoptions: [Adoption]
-    /// Checks of more kinds of clients than are kept apart; nil where there are none.
+    /// Checks that were merged because they came from too many kinds of clients; nil where there are none.
     let merged: MergedChecks?
     /// nil where all versions can be read.
     let unreadable: UnreadableVersions?

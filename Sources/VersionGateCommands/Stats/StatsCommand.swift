@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyServer
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -13,20 +12,21 @@ struct StatsCommand: AsyncParsableCommand {
         commandName: "stats",
         abstract: "Show which versions of an app are in use, and how fast the newest spread.",
         discussion: """
-            From the checks that servers have counted: versions over time, platforms, the versions of the last day, checks
-            with messages and lockouts, and how long the newest release of each platform took from the moment it was live
-            to half of the platform's checks. The counts are claims of clients.
+            From the checks that servers have counted: versions over time, platforms, the versions of the last day, \
+            checks with messages and lockouts, and how long the newest release of each platform took from the moment \
+            it was live to half of the platform's checks. The counts are claims of clients.
 
-            With --format json: an object with bundle, days, checks, messages, lockouts, by_day (an array of day, checks,
-            messages, lockouts and versions, each with version and checks), platforms (platform, checks, share), current
-            (since, checks, and versions with platform, version, checks and share) and newest_releases (platform, version,
-            live_at, share of the platform's current checks, half_at and seconds_to_half, both null until half is
-            reached), and unreadable (checks, share, examples of versions that cannot be read; null for none).
-            Shares are from 0 to 1; version and platform are null where clients sent none that can be read.
+            With --format json: an object with bundle, days, checks, messages, lockouts, by_day (an array of day, \
+            checks, messages, lockouts and versions, each with version and checks), platforms (platform, checks, \
+            share), current (since, checks, and versions with platform, version, checks and share) and newest_releases \
+            (platform, version, live_at, share of the platform's current checks, half_at and seconds_to_half, both \
+            null until half is reached), and unreadable (checks, share, examples of versions that cannot be read; null \
+            for none). Shares are from 0 to 1; version and platform are null where clients sent none that can be read.
 
             Examples:
               versiongate stats com.example.doto
-              versiongate stats com.example.doto --days 90 --format json
+              versiongate stats com.example.doto --days 90 \\
+                --format json
             """
     )
 

@@ -22,7 +22,7 @@ case "--cost":
     exit(try CostTable.print() ? 0 : 1)
 case let name?:
     guard let reader = FuzzedReaders.all.first(where: { $0.name == name }) else {
-        fail("there is no reader \"\(name)\"; --list tells which there are")
+        fail("there is no reader \"\(name)\"; --list lists them")
     }
     guard let folder = arguments.dropFirst().first else { fail("the folder is missing") }
     try Data(reader.usualInput).write(to: URL(fileURLWithPath: folder + "/usual"))
@@ -42,5 +42,5 @@ case let name?:
     }
     exit(status)
 case nil:
-    fail("name a reader; --list tells which there are")
+    fail("name a reader; --list lists them")
 }

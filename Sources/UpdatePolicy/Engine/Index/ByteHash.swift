@@ -56,9 +56,9 @@ struct ByteHash {
         combine(UInt64(bytes.count))
     }
 
-    /// Eight bytes at once: adding makes the highest bit of a byte tell whether it is at least `A`, and beyond `Z`.
+    /// Eight bytes with upper-case ASCII letters made lower-case, at once: adding makes the highest bit of a byte tell whether it is at least `A`, and beyond `Z`.
     @inline(__always)
-    private static func lowercased(_ word: UInt64) -> UInt64 {
+    static func lowercased(_ word: UInt64) -> UInt64 {
         let everyByte: UInt64 = 0x0101_0101_0101_0101
         let lowBits = word & (0x7F &* everyByte)
         let isAtLeastA = lowBits &+ (0x80 - 0x41) &* everyByte

@@ -65,8 +65,16 @@ struct NameTable: Sendable {
         let start = number == 0 ? 0 : ends[number &- 1]
         guard ends[number] &- start == name.count else { return false }
         return bytes.withUnsafeBytes { bytes in
-            for offset in 0..<name.count where bytes[start &+ offset] != ASCII.lowercased(name[offset]) {
-                return false
+            var offset = 0
+            while offset &+ 8 <= name.count {
+                let word = name.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                let other = bytes.loadUnaligned(fromByteOffset: start &+ offset, as: UInt64.self)
+                if ByteHash.lowercased(word) != other { return false }
+                offset &+= 8
+            }
+            while offset < name.count {
+                if bytes[start &+ offset] != ASCII.lowercased(name[offset]) { return false }
+                offset &+= 1
             }
             return true
         }

@@ -65,32 +65,20 @@ extension CompiledPolicy {
     }
 }
 
-/// A list of the numbers of rules that needs no memory of its own while it is short.
-struct RuleNumbers {
-    private typealias Inline = (
-        UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64
-    )
-
-    private static let inlineCapacity = MemoryLayout<Inline>.size / MemoryLayout<UInt32>.size
-
+/// A list of the indexes of rules that needs no memory of its own while it is short.
+struct RuleIndexes {
     private(set) var count = 0
-    private var inline: Inline = (0, 0, 0, 0, 0, 0, 0, 0)
+    private var inline = InlineArray<16, UInt32>(repeating: 0)
     private var overflow: [UInt32] = []
 
     @inline(__always)
     subscript(index: Int) -> UInt32 {
-        if index >= Self.inlineCapacity { return overflow[index &- Self.inlineCapacity] }
-        return withUnsafeBytes(of: inline) { $0.load(fromByteOffset: index &* 4, as: UInt32.self) }
+        index < inline.count ? inline[index] : overflow[index &- inline.count]
     }
 
     @inline(__always)
-    mutating func append(_ number: UInt32) {
-        if count < Self.inlineCapacity {
-            let offset = count &* 4
-            withUnsafeMutableBytes(of: &inline) { $0.storeBytes(of: number, toByteOffset: offset, as: UInt32.self) }
-        } else {
-            overflow.append(number)
-        }
+    mutating func append(_ rule: UInt32) {
+        if count < inline.count { inline[count] = rule } else { overflow.append(rule) }
         count &+= 1
     }
 }

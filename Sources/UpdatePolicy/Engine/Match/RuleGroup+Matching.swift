@@ -12,7 +12,7 @@ extension RuleGroup {
         to matched: inout [SentRule]
     ) {
         let facts = CheckFacts(client, platform: platform, time: time, on: scales)
-        var candidates = RuleNumbers()
+        var candidates = RuleIndexes()
         appendCandidates(for: client, facts, to: &candidates)
         let start = matched.count
         for index in 0..<candidates.count {

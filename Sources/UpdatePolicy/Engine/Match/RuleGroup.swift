@@ -40,7 +40,7 @@ final class RuleGroup: Sendable {
     }
 
     /// Appends every rule that may match; one may be appended twice.
-    func appendCandidates(for client: borrowing Client, _ facts: CheckFacts, to numbers: inout RuleNumbers) {
+    func appendCandidates(for client: borrowing Client, _ facts: CheckFacts, to numbers: inout RuleIndexes) {
         anyPlatform.appendCandidates(for: client, facts, on: scales, to: &numbers)
         guard facts.platform >= 0, let index = index(ofPlatform: facts.platform) else { return }
         byPlatform[index].appendCandidates(for: client, facts, on: scales, to: &numbers)

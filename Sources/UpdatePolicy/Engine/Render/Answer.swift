@@ -4,7 +4,10 @@
 /// An answer to a check and what it holds, in memory that the next answer uses again.
 public struct Answer: Sendable {
     /// The JSON object that the client gets.
-    public internal(set) var body: [UInt8] = []
+    public var body: [UInt8] { writer.withBytes { Array($0) } }
+
+    /// Writes the JSON object.
+    package internal(set) var writer = ByteWriter()
 
     /// The rules whose messages were sent, in order.
     public internal(set) var sent: [SentRule] = []
@@ -24,13 +27,12 @@ public struct Answer: Sendable {
     /// Makes this the answer of a server that has no policy yet: no messages.
     public mutating func writeWithoutPolicy(shape: AnswerShape) {
         clear()
-        body += shape == .legacy ? MessageBytes.emptyLegacyAnswer : MessageBytes.opening + MessageBytes.closing
+        writer.append(shape == .legacy ? MessageBytes.emptyLegacyAnswer : MessageBytes.emptyAnswer)
     }
 
     mutating func clear() {
-        body.removeAll(keepingCapacity: true)
-        sent.removeAll(keepingCapacity: true)
-        bundle = nil
+        writer.removeAll()
+        if !sent.isEmpty { sent.removeAll(keepingCapacity: true) }
     }
 }
 

@@ -35,20 +35,20 @@ extension CompiledPolicy {
     ) {
         answer.clear()
         let app = app(of: client)
-        if let app, app.isListed { answer.bundle = app.bundle }
+        answer.bundle = app?.listedBundle
         appendSentRules(client, app, at: time.microsecondsSince1970, to: &answer.sent)
         if answer.sent.isEmpty, shape == .legacy {
-            answer.body += MessageBytes.emptyLegacyAnswer
+            answer.writer.append(MessageBytes.emptyLegacyAnswer)
             return
         }
-        answer.body += MessageBytes.opening
+        answer.writer.append(MessageBytes.opening)
         for index in answer.sent.indices {
             let rule = answer.sent[index]
             guard let group = group(of: rule.id, app) else { continue }
-            if index > 0 { answer.body.append(UInt8(ascii: ",")) }
-            write(rule, of: group, client, app, shape, &answer.body)
+            if index > 0 { answer.writer.append(",") }
+            write(rule, of: group, client, app, shape, &answer.writer)
         }
-        answer.body += MessageBytes.closing
+        answer.writer.append(MessageBytes.closing)
     }
 
     /// The answer to a check, in memory of its own.
@@ -68,11 +68,11 @@ extension CompiledPolicy {
         _ client: borrowing Client,
         _ app: CompiledApp?,
         _ shape: AnswerShape,
-        _ bytes: inout [UInt8]
+        _ bytes: inout ByteWriter
     ) {
         let number = Int(sent.id.index)
         let flags = group.rules[number].flags
-        let textName = shape == .legacy ? MessageBytes.legacyTextName : MessageBytes.textName
+        let textName: StaticString = shape == .legacy ? "message" : "text"
         let place = group.textPlace(of: number, client)
         if flags.contains(.namesApp) {
             writeNamingApp(group.rows[number], place, displayName(app, client), textName, &bytes)
@@ -80,29 +80,33 @@ extension CompiledPolicy {
             group.appendMessage(of: number, place, textName: textName, to: &bytes)
         }
         if flags.contains(.linksToStore) {
-            if let link = storeLink(client, app) { bytes += link.bytes }
+            if let link = storeLink(client, app) { bytes.append(link.bytes) }
         } else {
             group.appendLink(of: number, to: &bytes)
         }
-        if sent.lockout { bytes += MessageBytes.lockout }
-        bytes.append(UInt8(ascii: "}"))
+        bytes.append(sent.lockout ? MessageBytes.lockoutAndEnd : MessageBytes.end)
     }
 
     private func writeNamingApp(
         _ rule: Rule,
         _ place: Int,
         _ app: String,
-        _ textName: [UInt8],
-        _ bytes: inout [UInt8]
+        _ textName: StaticString,
+        _ bytes: inout ByteWriter
     ) {
         let (title, text) = rule.words(place)
+        var message: [UInt8] = []
         let split = MessageBytes.append(
             id: rule.key,
             title: TextTemplate.filled(title, app: app, target: rule.target),
             text: TextTemplate.filled(text, app: app, target: rule.target),
-            to: &bytes
+            to: &message
         )
-        bytes.insert(contentsOf: textName, at: split)
+        message.withUnsafeBytes { message in
+            bytes.append(UnsafeRawBufferPointer(rebasing: message[..<split]))
+            bytes.append(textName)
+            bytes.append(UnsafeRawBufferPointer(rebasing: message[split...]))
+        }
     }
 
     private func displayName(_ app: CompiledApp?, _ client: borrowing Client) -> String {

@@ -3,12 +3,12 @@
 
 /// The pieces of an answer's JSON, which begin and end where prepared bytes are put in.
 enum MessageBytes {
-    static let textName = Array("text".utf8)
-    static let legacyTextName = Array("message".utf8)
-    static let opening = Array(#"{"messages":["#.utf8)
-    static let closing = Array("]}".utf8)
-    static let emptyLegacyAnswer = Array("{}".utf8)
-    static let lockout = Array(#","lockout":true"#.utf8)
+    static var opening: StaticString { #"{"messages":["# }
+    static var closing: StaticString { "]}" }
+    static var emptyAnswer: StaticString { #"{"messages":[]}"# }
+    static var emptyLegacyAnswer: StaticString { "{}" }
+    static var lockoutAndEnd: StaticString { #","lockout":true}"# }
+    static var end: StaticString { "}" }
 
     /// Appends a message up to its link, but for the name of the text's member.
     ///
@@ -48,24 +48,22 @@ extension RuleGroup {
 
     /// Appends a rule's prepared message, up to its text, with the name of the member that holds the text.
     @inline(__always)
-    func appendMessage(of number: Int, _ place: Int, textName: [UInt8], to bytes: inout [UInt8]) {
+    func appendMessage(of number: Int, _ place: Int, textName: StaticString, to bytes: inout ByteWriter) {
         let fragment = pools.fragments[rules[number].fragments.indices.lowerBound + place]
         append(fragment.start..<fragment.split, to: &bytes)
-        bytes += textName
+        bytes.append(textName)
         append(fragment.split..<fragment.end, to: &bytes)
     }
 
     /// Appends a rule's prepared link; nothing where it has none of its own.
     @inline(__always)
-    func appendLink(of number: Int, to bytes: inout [UInt8]) {
+    func appendLink(of number: Int, to bytes: inout ByteWriter) {
         append(pools.links[number], to: &bytes)
     }
 
     @inline(__always)
-    private func append(_ range: Range<Int>, to bytes: inout [UInt8]) {
+    private func append(_ range: Range<Int>, to bytes: inout ByteWriter) {
         if range.isEmpty { return }
-        pools.bytes.withUnsafeBufferPointer { prepared in
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: prepared[range]))
-        }
+        pools.bytes.withUnsafeBytes { bytes.append(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 }

@@ -2,11 +2,11 @@
 // Copyright the versiongate authors
 
 import FoundationEssentials
-public import UpdatePolicy
+import UpdatePolicy
 
 extension Timestamp {
-    /// What the system's clock says.
-    public static func now() -> Timestamp {
+    /// The time of the system clock.
+    static func now() -> Timestamp {
         Timestamp(microsecondsSince1970: Int64((Date().timeIntervalSince1970 * 1_000_000).rounded(.down)))
     }
 }

@@ -3,10 +3,9 @@
 
 import Foundation
 
-/// Says why a file could not be read or written.
-enum FileFault {
-    /// The reason as the operating system gives it, where it gives one.
-    static func reason(_ error: any Error) -> String {
+extension CommandError {
+    /// Why a file could not be read or written, as the operating system says it where it does.
+    static func reason(ofFileError error: any Error) -> String {
         let error = error as NSError
         let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error
         if cause.domain == NSPOSIXErrorDomain { return String(cString: strerror(Int32(cause.code))) }

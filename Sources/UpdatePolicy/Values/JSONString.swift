@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// The writing of texts as strings of JSON (RFC 8259).
-enum JSONString {
+package enum JSONString {
     /// Appends the text between quotation marks; what JSON does not require to be escaped is not.
     static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
@@ -18,6 +18,13 @@ enum JSONString {
             bytes.append(contentsOf: text[start...])
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// The text as a string of JSON, quotation marks included.
+    package static func literal(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        append(text, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func appendEscape(_ byte: UInt8, to bytes: inout [UInt8]) {

@@ -11,7 +11,7 @@ public enum AvailableProcessors {
         max(1, min(System.coreCount, allowedByAffinity ?? .max))
     }
 
-    /// The size of the scheduler's affinity mask, as Linux tells it in `/proc/self/status`; nil where that cannot be read.
+    /// The size of the scheduler's affinity mask, from `/proc/self/status`; nil where that cannot be read.
     private static var allowedByAffinity: Int? {
         guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
             let line = status.split(separator: "\n").first(where: { $0.hasPrefix("Cpus_allowed:") })

@@ -5,20 +5,20 @@
 ///
 /// Some build systems add the name of an environment to the version (`1.2.0-prod`). Such a version sorts below 1.2.0,
 /// so a rule for `<1.2.0` reaches it.
-public struct PreReleaseTwin: Sendable {
+public struct PreReleaseMatch: Sendable {
     /// The version as clients sent it.
     public let version: AppVersion
 
-    /// The release it looks like, as it is recorded or as clients sent it.
+    /// The release with the same numbers, as it is recorded or as clients sent it.
     public let release: String
 
     /// How many checks came from it.
     public let checks: Int64
 
-    /// The pre-releases among clients that have a twin, most checks first.
+    /// The pre-releases among clients that match a release, most checks first.
     ///
-    /// - Parameter releases: What is recorded as released.
-    public static func twins(among clients: some Sequence<WeightedClient>, releases: [Release]) -> [PreReleaseTwin] {
+    /// - Parameter releases: The recorded releases.
+    public static func matches(among clients: some Sequence<WeightedClient>, releases: [Release]) -> [PreReleaseMatch] {
         var released: [[String]: String] = [:]
         var preReleases: [AppVersion: Int64] = [:]
         for client in clients {
@@ -35,7 +35,7 @@ public struct PreReleaseTwin: Sendable {
             }
         }
         return preReleases.compactMap { version, checks in
-            released[version.numbers].map { PreReleaseTwin(version: version, release: $0, checks: checks) }
+            released[version.numbers].map { PreReleaseMatch(version: version, release: $0, checks: checks) }
         }.sorted { $0.checks == $1.checks ? $0.version < $1.version : $0.checks > $1.checks }
     }
 }

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import ArgumentParser
 import Foundation
 import Logging
 import PolicyServer
 import UpdatePolicy
 
-/// How log messages are written: one line each.
-enum LogFormat: String, CaseIterable, ExpressibleByArgument {
-    /// For people: the time (UTC), the level, the message, and its facts as `key=value`.
-    case text
-    /// For programs that collect logs: an object with `time`, `level`, `message` and `metadata`.
-    case json
-
+extension LogFormat {
     private struct Line: Encodable {
         let time: String
         let level: String
@@ -43,5 +36,4 @@ enum LogFormat: String, CaseIterable, ExpressibleByArgument {
         let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
         return "\"\(escaped.visible())\""
     }
-
 }

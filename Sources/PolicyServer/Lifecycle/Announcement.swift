@@ -4,7 +4,7 @@
 import NIOCore
 import Synchronization
 
-/// Waits for both listeners to be open and then tells their addresses, once.
+/// Reports the addresses of both listeners once both are open.
 final class Announcement: Sendable {
     private struct State {
         var publicURL: String?

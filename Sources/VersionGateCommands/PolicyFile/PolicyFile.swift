@@ -7,8 +7,8 @@ import PolicyStore
 import Postgres
 import UpdatePolicy
 
-/// A policy file that was read, and the faults that are told with its name and lines.
-struct PolicySource: Sendable {
+/// A policy file that was read; errors name the file and the line.
+struct PolicyFile: Sendable {
     /// The name as messages show it.
     let name: String
     private let document: PolicyDocument
@@ -22,7 +22,7 @@ struct PolicySource: Sendable {
         } catch let error as CommandError {
             throw error
         } catch {
-            throw CommandError("\(name) cannot be read: \(FileFault.reason(error))")
+            throw CommandError("\(name) cannot be read: \(CommandError.reason(ofFileError: error))")
         }
         do {
             document = try PolicyDocument(bytes)
@@ -51,9 +51,9 @@ struct PolicySource: Sendable {
         return bytes
     }
 
-    /// What has to be done to make a policy that of the file.
+    /// The edits that turn a policy into that of the file.
     ///
-    /// - Throws: `CommandError` where the file leaves out what has to be said.
+    /// - Throws: `CommandError` where the file lacks a required value.
     func difference(from present: Policy) throws -> PolicyDifference {
         let difference = PolicyDifference(from: present, to: document.policy)
         let faults = document.faults(of: difference)
@@ -65,7 +65,7 @@ struct PolicySource: Sendable {
         return difference
     }
 
-    /// Runs `body`, and tells what is refused with the line of the file that is meant.
+    /// Runs `body`, and reports refusals with the lines of the file.
     func explaining<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
@@ -84,16 +84,16 @@ struct PolicySource: Sendable {
         }
     }
 
-    /// That the policy has changed, and what to do.
+    /// The error for a policy that has changed, with what to do.
     func commandError(_ conflict: PolicyConflict) -> CommandError {
         CommandError(
-            "\(conflict)\nNothing was changed. Look at what the file changes now: versiongate plan \(name)"
+            "\(conflict)\nNothing was changed. See what the file changes now: versiongate plan \(name)"
         )
     }
 
     private func description(_ refusal: PolicyRefusal) -> String {
-        let position = document.position(table: refusal.table, place: refusal.place, column: refusal.column)
-        let place = position.map { "\(name):\($0)" } ?? name
-        return "\(place): \(CommandError(refusal.error).description)"
+        let position = document.position(table: refusal.table, index: refusal.index, column: refusal.column)
+        let location = position.map { "\(name):\($0)" } ?? name
+        return "\(location): \(CommandError(refusal.error).description)"
     }
 }

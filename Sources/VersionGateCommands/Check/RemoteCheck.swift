@@ -7,14 +7,15 @@ import NIOHTTP1
 import UpdatePolicy
 
 /// A check that is sent to a running server.
-struct CheckRequest {
+struct RemoteCheck {
     let server: String
     let members: [NamedValue]
 
-    /// Sends the check and prints the answer.
+    /// Sends the check.
     ///
-    /// - Throws: an error that says what the server answered or why it could not be reached.
-    func run(format: OutputFormat) async throws {
+    /// - Returns: The body of the response, as it came.
+    /// - Throws: An error that says what the server answered or why it could not be reached.
+    func answer() async throws -> String {
         let address = server.hasSuffix("/") ? "\(server)v1/check" : "\(server)/v1/check"
         var request = HTTPClientRequest(url: address)
         request.method = .POST
@@ -35,10 +36,7 @@ struct CheckRequest {
         guard response.status == .ok else {
             throw CommandError("the server answered \(response.status.code) \(response.status.reasonPhrase): \(answer)")
         }
-        switch format {
-        case .json: print(JSONText.visible(answer))
-        case .table: print(try MessagesText(answer: answer).text)
-        }
+        return answer
     }
 
     private var body: String {

@@ -12,9 +12,9 @@ import Systemd
 struct PublicListener: Service {
     /// Where to listen.
     let address: ListenAddress
-    /// A socket that listens already and takes the place of ``address``.
+    /// A socket that listens already and is used instead of ``address``.
     let socket: InheritedSocket?
-    /// What answers.
+    /// The policy that answers.
     let policy: LivePolicy
     /// How connections are answered.
     let bootstrap: CheckServerBootstrap
@@ -22,10 +22,10 @@ struct PublicListener: Service {
     let eventLoopGroup: any EventLoopGroup
     /// Where changes of state are logged.
     let logger: Logger
-    /// Told the address in use, once.
+    /// Receives the bound address, once.
     let onBound: @Sendable (SocketAddress) -> Void
 
-    /// Listens from the first attempt to load a policy until graceful shutdown, then answers what is under way.
+    /// Listens from the first attempt to load a policy until graceful shutdown, then finishes the requests in progress.
     func run() async throws {
         try await policy.firstLoadAttempt()
         let quiescing = ServerQuiescingHelper(group: eventLoopGroup)

@@ -3,18 +3,18 @@
 
 /// Which connections the management listener closes to make room for new ones.
 ///
-/// While all places are taken, the listener accepts nobody, and new connections wait in the kernel in the order in which
-/// they came. A connection that has had its time to send a request gives way to them. So whoever asks for `/live`, and
-/// finds room among those that wait, is read, however many others hold connections and say nothing.
-struct ManagementPlaces<ID: Hashable> {
+/// While all slots are taken, the listener accepts no connection, and new ones wait in the kernel in the order of their
+/// arrival. A connection that has had its time to send a request is closed for them. So a request for `/live` that finds
+/// room in that queue is read, however many silent connections there are.
+struct ConnectionSlots<ID: Hashable> {
     private struct Connection {
         let id: ID
         let isLoopback: Bool
-        /// Whether it has had its time to send a request; before, nobody takes its place.
-        var canGiveWay = false
+        /// Whether it has had its time to send a request; it is not closed for another one before.
+        var isReplaceable = false
         /// Whether no request is being answered.
         var isIdle = true
-        /// When something happened on it last, as the number of that event.
+        /// The index of the last event on it.
         var lastEvent: Int
     }
 
@@ -39,9 +39,9 @@ struct ManagementPlaces<ID: Hashable> {
     /// A connection has had its time to send a request.
     ///
     /// - Returns: The connections that must be closed.
-    mutating func allowToGiveWay(_ id: ID) -> [ID] {
+    mutating func makeReplaceable(_ id: ID) -> [ID] {
         guard let index = connections.firstIndex(where: { $0.id == id }) else { return [] }
-        connections[index].canGiveWay = true
+        connections[index].isReplaceable = true
         return makeRoom()
     }
 
@@ -58,7 +58,7 @@ struct ManagementPlaces<ID: Hashable> {
         connections.removeAll { $0.id == id }
     }
 
-    /// Gives up connections until there is a place, or all that are left must have their time first.
+    /// Closes connections until a slot is free, or all that are left must have their time first.
     private mutating func makeRoom() -> [ID] {
         var closed: [ID] = []
         while connections.count >= total, let id = connectionToClose() {
@@ -68,12 +68,12 @@ struct ManagementPlaces<ID: Hashable> {
         return closed
     }
 
-    /// The connection that has done nothing for longest.
+    /// The connection to close next.
     ///
-    /// Those that are idle go before those that are being answered, and among each those from elsewhere before those from
-    /// this machine, so that no other one takes the place of a local health check.
+    /// Idle ones before those with a request, remote ones before local ones (so that no remote client replaces a local
+    /// health check), and among equals the one without an event for the longest time.
     private func connectionToClose() -> ID? {
-        connections.filter(\.canGiveWay).min { left, right in
+        connections.filter(\.isReplaceable).min { left, right in
             if left.isIdle != right.isIdle { return left.isIdle }
             if left.isLoopback != right.isLoopback { return !left.isLoopback }
             return left.lastEvent < right.lastEvent

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Glibc
+import NIOCore
+
+/// Where a listener binds.
+struct ListenAddress: Sendable, Hashable {
+    /// A host name or an IP address.
+    var host: String
+    /// A TCP port; 0 lets the system pick one.
+    var port: Int
+}
+
+extension ListenAddress {
+    /// Checks that a listener can be opened here, without opening it, so that a start that must fail fails early.
+    ///
+    /// - Parameter listener: `public` or `management`.
+    /// - Throws: ``ListenerError``
+    func requireAvailable(for listener: String) throws(ListenerError) {
+        guard port != 0 else { return }
+        do {
+            let address = try SocketAddress.makeAddressResolvingHost(host, port: port)
+            let descriptor = socket(address.protocol.rawValue, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            guard descriptor >= 0 else { throw IOError(errnoCode: errno, reason: "socket") }
+            defer { close(descriptor) }
+            var isReused: Int32 = 1
+            setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
+            let status = address.withSockAddr { bind(descriptor, $0, socklen_t($1)) }
+            guard status == 0 else { throw IOError(errnoCode: errno, reason: "bind") }
+        } catch {
+            throw ListenerError(listener: listener, address: self, reason: error)
+        }
+    }
+}
+
+/// A listener could not be opened.
+struct ListenerError: Error, CustomStringConvertible {
+    /// Which listener: `public` or `management`.
+    let listener: String
+    /// Where it was to listen.
+    let address: ListenAddress
+    private let reason: any Error
+
+    init(listener: String, address: ListenAddress, reason: any Error) {
+        self.listener = listener
+        self.address = address
+        self.reason = reason
+    }
+
+    /// The fault, where it is and what to do.
+    var description: String {
+        let option = listener == "public" ? "" : "management-"
+        return """
+            the \(listener) listener cannot be opened at \(address.host):\(address.port): \(reasonText). \
+            Choose another address with --\(option)host and --\(option)port, or stop what uses this one.
+            """
+    }
+
+    private var reasonText: String {
+        guard let error = reason as? IOError else { return "\(reason)" }
+        return switch error.errnoCode {
+        case EADDRINUSE: "the port is in use"
+        case EACCES: "this user may not listen on that port"
+        case EADDRNOTAVAIL: "this machine has no such address"
+        default: error.description
+        }
+    }
+}
