@@ -117,6 +117,7 @@ struct ExpressRequestTests {
             var random = SeededGenerator(seed: seed)
             let isLong = random.chance(10)
             let bytes = RequestGenerator.bytes(&random, isLong: isLong)
+            if bytes.isEmpty { continue }
             var setting = Setting()
             setting.endsInput = random.chance(20)
             if random.chance(10) { setting.limits.requestsPerConnection = random.pick([1, 2]) }

@@ -91,30 +91,41 @@ package struct CheckServerBootstrap {
                 }
             }
             .childChannelInitializer(childInitializer(loops, admission))
-            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .childChannelOption(.allowRemoteHalfClosure, value: true)
-            // One client that sends without a pause does not keep the others of its event loop waiting.
-            .childChannelOption(.maxMessagesPerRead, value: 1)
-            .childChannelOption(
-                .recvAllocator,
-                value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 2_048, maximum: 16_384)
-            )
-            .childChannelOption(
-                .writeBufferWaterMark,
-                value: ChannelOptions.Types.WriteBufferWaterMark(
-                    low: limits.bufferedBytes / 2,
-                    high: limits.bufferedBytes
-                )
-            )
     }
+
+    /// Sets what differs from swift-nio's defaults, at once: a list of options for the bootstrap costs five times as much.
+    private static func setOptions(_ limits: ConnectionLimits, of channel: any Channel) throws {
+        guard let options = channel.syncOptions else { return }
+        try options.setOption(.allowRemoteHalfClosure, value: true)
+        // One client that sends without a pause does not keep the others of its event loop waiting.
+        try options.setOption(.maxMessagesPerRead, value: 1)
+        try options.setOption(.recvAllocator, value: receiveAllocator)
+        if limits.bufferedBytes != Self.defaultHighWaterMark {
+            let waterMark = ChannelOptions.Types.WriteBufferWaterMark(
+                low: limits.bufferedBytes / 2,
+                high: limits.bufferedBytes
+            )
+            try options.setOption(.writeBufferWaterMark, value: waterMark)
+        }
+    }
+
+    private static let defaultHighWaterMark = 65_536
+
+    /// A connection keeps the buffer of its last read; a usual request fits into the smallest.
+    private static let receiveAllocator = AdaptiveRecvByteBufferAllocator(
+        minimum: 512,
+        initial: 1_024,
+        maximum: 16_384
+    )
 
     private func childInitializer(
         _ loops: EventLoopTable<EventLoopContext>,
         _ admission: ConnectionAdmission
     ) -> @Sendable (any Channel) -> EventLoopFuture<Void> {
         let limiter = rateLimit.map { RateLimiter($0, proxies: trustedProxies) }
-        return { [tls] channel in
+        return { [limits, tls] channel in
             channel.eventLoop.makeCompletedFuture {
+                try Self.setOptions(limits, of: channel)
                 let handler = ConnectionHandler(
                     loop: loops[channel.eventLoop],
                     limitedClient: limiter.flatMap { limiter in

@@ -35,13 +35,12 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     private let loop: EventLoopContext
     private let limitedClient: LimitedClient?
-    private let isEncrypted: Bool
     private var context: ChannelHandlerContext?
     /// The parser; it refers to this handler, until the connection is gone. nil while all requests were plain.
     private var decoder: RequestDecoder?
     /// Where in the batch the responses are that were not sent yet.
     private var unsent: Range<Int>?
-    private var sender = SocketSender()
+    private var sender: SocketSender
 
     /// Creates the handler of one connection.
     ///
@@ -52,14 +51,13 @@ final class ConnectionHandler: ChannelInboundHandler {
     init(loop: EventLoopContext, limitedClient: LimitedClient?, isEncrypted: Bool) {
         self.loop = loop
         self.limitedClient = limitedClient
-        self.isEncrypted = isEncrypted
+        sender = SocketSender(isEncrypted: isEncrypted)
         state = ConnectionState(limits: loop.limits)
         deadline = loop.timeouts.deadline(for: state.phase)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        if !isEncrypted { sender = SocketSender(context) }
         loop.timeouts.add(self)
     }
 
@@ -105,6 +103,8 @@ final class ConnectionHandler: ChannelInboundHandler {
                 if connection == .close { endOutput() }
             }
             position += request.length
+            // The parser passes over empty lines between requests, too.
+            while position < bytes.count, bytes[position] == 0x0D || bytes[position] == 0x0A { position += 1 }
         }
         return position
     }
@@ -197,16 +197,15 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        switch event {
-        case is ChannelShouldQuiesceEvent:
+        // The end of the input comes on every connection; each cast costs as much as a part of a check.
+        if let event = event as? ChannelEvent {
+            if event == .inputClosed, decoder == nil { inputClosed() }
+        } else if event is ChannelShouldQuiesceEvent {
             beginShutdown(context.eventLoop)
-        case TLSUserEvent.handshakeCompleted:
+        } else if case TLSUserEvent.handshakeCompleted = event {
             state.handshakeCompleted()
-        case ChannelEvent.inputClosed where decoder == nil:
-            inputClosed()
-        default:
-            context.fireUserInboundEventTriggered(event)
         }
+        if decoder != nil { context.fireUserInboundEventTriggered(event) }
     }
 
     /// The client has sent all it will send, and the parser has seen that.
@@ -244,7 +243,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     private func send(_ responses: Range<Int>, _ context: ChannelHandlerContext) {
         // Only then to the channel, which may call back for more.
-        if let rest = loop.batch.withBytes(responses, { sender.send($0) }) {
+        if let rest = loop.batch.withBytes(responses, { sender.send($0, context) }) {
             context.writeAndFlush(wrapOutboundOut(rest), promise: nil)
         }
     }

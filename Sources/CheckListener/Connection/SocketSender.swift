@@ -5,44 +5,62 @@ import Glibc
 import NIOCore
 import NIOPosix
 
-/// Sends the responses of a connection: straight to its socket, or through its channel.
+/// Sends the responses of a connection: through its channel, or straight to its socket.
 ///
-/// The channel keeps each write in a list, with a promise, until the socket has taken it. A response that the socket takes
-/// at once needs none of that, which is a quarter of the instructions of a check. What the socket does not take at once
-/// goes to the channel, and so does everything after it, so that nothing overtakes and back pressure works as it does in
-/// every channel.
+/// The channel keeps each write in a list until the socket has taken it. A response that the socket takes at once needs
+/// none of that, which is a quarter of the instructions of a check. What the socket does not take at once goes to the
+/// channel, and so does everything after it, so that nothing overtakes and back pressure works as in every channel.
 ///
-/// Never created with a context where TLS stands between the handler and the socket: bytes must not go past it.
+/// The first response goes through the channel, since to ask for the socket costs as much as three responses, and many
+/// connections have but one.
 struct SocketSender {
-    private var socket: NIOBSDSocket.Handle?
+    private enum Way {
+        /// Through the channel; the socket may be asked for when the channel has written `responses` before.
+        case channel(responses: Int)
+        /// Straight to the socket.
+        case socket(NIOBSDSocket.Handle)
+        /// Through the channel for good.
+        case channelAlone
+    }
 
-    /// A sender that sends through the channel alone.
-    init() {}
+    private var way: Way
 
-    /// Takes the socket of a channel, if the channel has one.
-    init(_ context: ChannelHandlerContext) {
-        socket = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable(
-            of: NIOBSDSocket.Handle.self
-        ) { $0 }
+    /// Creates the sender of a connection.
+    ///
+    /// - Parameter isEncrypted: Whether TLS stands between the handler and the socket: bytes must not go past it.
+    init(isEncrypted: Bool) {
+        way = isEncrypted ? .channelAlone : .channel(responses: 0)
     }
 
     /// Whether responses go straight to the socket.
-    var isDirect: Bool { socket != nil }
+    var isDirect: Bool {
+        if case .socket = way { true } else { false }
+    }
 
     /// Forgets the socket, whose number the system may give to another connection once it is closed.
     mutating func close() {
-        socket = nil
+        way = .channelAlone
     }
 
     /// Sends as many of some bytes to the socket as it takes.
     ///
     /// - Returns: What the channel must send instead; nil when the socket has taken all.
-    mutating func send(_ bytes: UnsafeRawBufferPointer) -> ByteBuffer? {
-        guard let socket else { return ByteBuffer(bytes: bytes) }
+    mutating func send(_ bytes: UnsafeRawBufferPointer, _ context: ChannelHandlerContext) -> ByteBuffer? {
+        if case .channel(let responses) = way { askForSocket(after: responses, context) }
+        guard case .socket(let socket) = way else { return ByteBuffer(bytes: bytes) }
         let sent = Self.send(bytes, to: socket)
         if sent == bytes.count { return nil }
-        self.socket = nil
+        way = .channelAlone
         return ByteBuffer(bytes: UnsafeRawBufferPointer(rebasing: bytes[sent...]))
+    }
+
+    private mutating func askForSocket(after responses: Int, _ context: ChannelHandlerContext) {
+        way = .channel(responses: responses + 1)
+        guard responses > 0, (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) == 0 else { return }
+        let socket = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+            of: NIOBSDSocket.Handle.self
+        ) { $0 }
+        way = socket.map { .socket($0) } ?? .channelAlone
     }
 
     /// How many of the bytes the socket has taken; the channel finds out why it did not take more.
