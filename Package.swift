@@ -150,7 +150,8 @@ let package = Package(
                 .product(name: "NIOExtras", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            path: "Benchmarks/Listener"
+            path: "Benchmarks/Listener",
+            exclude: ["bursts.py", "instructions.txt"]
         ),
 
         .target(

@@ -40,7 +40,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var decoder: RequestDecoder?
     /// Where in the batch the responses are that were not sent yet.
     private var unsent: Range<Int>?
-    private var sender: SocketSender
+    /// Sends the responses.
+    private(set) var sender: SocketSender
 
     /// Creates the handler of one connection.
     ///

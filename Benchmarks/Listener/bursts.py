@@ -2,9 +2,9 @@
 # Copyright the versiongate authors
 """Counts the user instructions that a server spends on a request, while callgrind runs it.
 
-    bursts.py --url URL --pid PID --request NAME [--bursts N] [--connections N] [--expect TEXT]
+    bursts.py --url URL --pid PID --request NAME [--bursts N] [--connections N]
 
-A burst sends one request on each of the connections and then reads all answers, so that the server finds many requests
+It prints how many requests were counted. A burst sends one request on each of the connections and then reads all answers, so that the server finds many requests
 at once, as it does under load. With `--request connect` each connection is opened for one request.
 """
 
@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parent.parent
 
 # As a phone sends it: what apps name, and what their HTTP library adds.
 PLAIN = "Host: checks.example.com\r\nContent-Type: application/json\r\n"
@@ -88,7 +88,7 @@ def burst(url, request, connections, closes):
 
 
 def callgrind(pid, switch):
-    subprocess.run(["callgrind_control", *switch, str(pid)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["callgrind_control", *switch, str(pid)], check=True, capture_output=True)
 
 
 def main():
@@ -112,7 +112,7 @@ def main():
     callgrind(options.pid, ["--instr=off"])
     if len(answers) != 1:
         sys.exit(f"bursts.py: {len(answers)} different answers")
-    print(options.bursts * options.connections, answers.pop().decode())
+    print(options.bursts * options.connections)
 
 
 main()
