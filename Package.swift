@@ -154,20 +154,34 @@ let package = Package(
             exclude: ["bursts.py", "instructions.txt"]
         ),
 
+        // What tests share: small targets, so that the tests of a pure module need no database.
+        .target(name: "TestSystem", path: "Tests/TestSupport/System"),
+        .target(name: "TestRandom", path: "Tests/TestSupport/Random"),
+        .target(
+            name: "TestPolicies",
+            dependencies: ["TestRandom", "TestSystem", "UpdatePolicy"],
+            path: "Tests/TestSupport/Policies"
+        ),
+        .target(
+            name: "TestChecks",
+            dependencies: ["CheckListener", "TestPolicies", "UpdatePolicy"],
+            path: "Tests/TestSupport/Checks"
+        ),
         .target(
             name: "TestDatabase",
             dependencies: [
                 "PolicyStore",
                 "Postgres",
                 "PrivatePostgres",
+                "TestSystem",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
-            path: "Tests/TestDatabase"
+            path: "Tests/TestSupport/Database"
         ),
         .testTarget(
             name: "PostgresTests",
-            dependencies: ["Postgres", "TestDatabase", .product(name: "Logging", package: "swift-log")]
+            dependencies: ["Postgres", "TestDatabase", "TestSystem", .product(name: "Logging", package: "swift-log")]
         ),
         .testTarget(
             name: "PrivatePostgresTests",
@@ -178,27 +192,27 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
-        .target(name: "TestRandom", path: "Tests/TestRandom"),
-        .target(name: "TestSystem", path: "Tests/TestSystem"),
         .testTarget(name: "SystemdTests", dependencies: ["Systemd", "TestSystem"]),
-        .testTarget(name: "UpdatePolicyTests", dependencies: ["TestRandom", "UpdatePolicy"]),
-        .testTarget(name: "PolicyStoreTests", dependencies: ["PolicyStore", "TestDatabase"]),
+        .testTarget(name: "UpdatePolicyTests", dependencies: ["TestPolicies", "TestRandom", "UpdatePolicy"]),
+        .testTarget(name: "PolicyStoreTests", dependencies: ["PolicyStore", "TestDatabase", "TestSystem"]),
         .testTarget(
             name: "PolicyDocumentTests",
-            dependencies: ["PolicyDocument", "PolicyStore", "Postgres", "TestDatabase", "TestRandom", "UpdatePolicy"]
+            dependencies: [
+                "PolicyDocument", "PolicyStore", "Postgres", "TestDatabase", "TestPolicies", "TestRandom",
+                "UpdatePolicy",
+            ]
         ),
         .testTarget(
             name: "EquivalenceTests",
             dependencies: [
-                "PolicyStore", "Postgres", "TestDatabase", "TestRandom", "UpdatePolicy",
+                "PolicyStore", "Postgres", "TestDatabase", "TestPolicies", "TestRandom", "UpdatePolicy",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ]
         ),
-        .target(name: "TestChecks", dependencies: ["CheckListener", "UpdatePolicy"], path: "Tests/TestChecks"),
         .testTarget(
             name: "CheckListenerTests",
             dependencies: [
-                "CheckListener", "TestChecks", "TestRandom", "UpdatePolicy",
+                "CheckListener", "TestChecks", "TestPolicies", "TestRandom", "UpdatePolicy",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),
@@ -210,7 +224,7 @@ let package = Package(
         .testTarget(
             name: "PolicyServerTests",
             dependencies: [
-                "CheckListener", "PolicyServer", "Systemd", "TestChecks", "TestDatabase", "TestRandom",
+                "CheckListener", "PolicyServer", "Systemd", "TestChecks", "TestDatabase", "TestPolicies", "TestRandom",
                 "TestSystem",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -219,7 +233,7 @@ let package = Package(
             ]
         ),
         // Holds the manifest and the imports of each target to the modules that it may see.
-        .testTarget(name: "PackageTests"),
+        .testTarget(name: "PackageTests", dependencies: ["TestSystem"]),
         .testTarget(
             name: "VersionGateCommandsTests",
             dependencies: [

@@ -7,9 +7,9 @@ import Testing
 
 @testable import CheckListener
 
-@Suite("Addresses and who sent a request")
+@Suite("Client addresses")
 struct AddressTests {
-    @Test("are read as the system reads them", arguments: 0..<4)
+    @Test("Addresses are read as the system reads them", arguments: 0..<4)
     func agreesWithTheSystem(part: Int) throws {
         var random = SeededGenerator()
         for _ in 0..<2_500 {
@@ -50,7 +50,7 @@ struct AddressTests {
     }
 
     @Test(
-        "of IPv6 count by their /64 network, of IPv4 each for itself, however IPv4 is written",
+        "Addresses of IPv6 count by their /64 network, of IPv4 each for itself, however IPv4 is written",
         arguments: [
             ("2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff", true),
             ("2001:db8:1:2::1", "2001:db8:1:3::1", false),
@@ -64,7 +64,7 @@ struct AddressTests {
     }
 
     @Test(
-        "are in the ranges that name them",
+        "Addresses are in the ranges that name them",
         arguments: [
             ("10.0.0.0/8", "10.255.0.1", true), ("10.0.0.0/8", "11.0.0.0", false), ("0.0.0.0/0", "203.0.113.9", true),
             ("0.0.0.0/0", "2001:db8::1", false), ("192.0.2.7", "192.0.2.7", true), ("192.0.2.7", "192.0.2.8", false),
@@ -79,7 +79,7 @@ struct AddressTests {
     }
 
     @Test(
-        "have ranges that are refused when they are not what they look like",
+        "Addresses have ranges that are refused when they are not what they look like",
         arguments: [
             "10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/08", "10.0.0/8", "2001:db8::1/64", "", "/8", "x",
         ]
@@ -90,7 +90,7 @@ struct AddressTests {
     }
 
     @Test(
-        "of clients are the last ones in X-Forwarded-For that no trusted proxy has",
+        "Addresses of clients are the last ones in X-Forwarded-For that no trusted proxy has",
         arguments: [
             ("192.0.2.1", ["203.0.113.9"], "192.0.2.1"),
             ("10.0.0.1", [], "10.0.0.1"),
@@ -112,7 +112,7 @@ struct AddressTests {
         #expect(found == IPAddress(client))
     }
 
-    @Test("of clients are looked for behind at most 32 proxies")
+    @Test("Addresses of clients are looked for behind at most 32 proxies")
     func readsFewProxies() throws {
         let proxies = try TrustedProxies(parsing: "10.0.0.0/8")
         let peer = try #require(IPAddress("10.0.0.1"))

@@ -8,7 +8,7 @@ import UpdatePolicy
 
 @testable import CheckListener
 
-@Suite("Connections beyond the most there may be")
+@Suite("Connection admission")
 struct AdmissionTests {
     /// Counts what the listening socket is asked to accept.
     private final class AcceptCounter: ChannelOutboundHandler {
@@ -58,7 +58,9 @@ struct AdmissionTests {
         socket.read()
     }
 
-    @Test("wait until those that were accepted had their time to send a request")
+    @Test(
+        "Connections beyond the most there may be wait until those that were accepted had their time to send a request"
+    )
     func wait() throws {
         for accepted in 1...7 {
             try accept(1)

@@ -6,10 +6,10 @@ import Testing
 
 @testable import CheckListener
 
-@Suite("The limit on kinds of clients")
+@Suite("Cardinality limit")
 struct CardinalityLimitTests {
     @Test(
-        "are never more than there are, leave room for releases and for other apps, whatever order they are taken in"
+        "The kinds that are let in are never more than the limit, and leave room for releases and for other apps, in whatever order they come"
     )
     func holdsItsBounds() {
         var random = SeededGenerator()
@@ -40,7 +40,7 @@ struct CardinalityLimitTests {
     }
 
     @Test(
-        "are all free in a new hour, also where the clock is set back, and not for a recorder that is late"
+        "Places for kinds of clients are all free in a new hour, also where the clock is set back, and not for a recorder that is late"
     )
     func beginsAnew() {
         let limit = CardinalityLimit(maximum: 1)

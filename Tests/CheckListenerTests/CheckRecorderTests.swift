@@ -8,9 +8,9 @@ import UpdatePolicy
 
 @testable import CheckListener
 
-@Suite("The recorder of checks")
+@Suite("Check recorder")
 struct CheckRecorderTests {
-    @Test("counts by app, platform, version, build, region and system, and by rule")
+    @Test("The recorder counts by app, platform, version, build, region and system, and by rule")
     func countsByKind() throws {
         let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 10))
         let policy = try CountedPolicy.policy()
@@ -29,7 +29,7 @@ struct CheckRecorderTests {
         #expect(recorder.totals.recorded == 4)
     }
 
-    @Test("counts the app as the policy spells it, whatever the client writes")
+    @Test("The recorder counts the app as the policy spells it, whatever the client writes")
     func spellsTheApp() throws {
         let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 10))
         let policy = try CountedPolicy.policy()
@@ -39,7 +39,9 @@ struct CheckRecorderTests {
         #expect(Counted(recorder, at: CountedPolicy.noon).kinds == ["12 doto - 2 - - -": [3, 0, 0]])
     }
 
-    @Test("counts checks of apps that are not in the policy, and those before there is one, without their kind")
+    @Test(
+        "The recorder counts checks of apps that are not in the policy, and those before there is one, without their kind"
+    )
     func countsOtherApps() throws {
         let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 10))
         let policy = try CountedPolicy.policy()
@@ -54,7 +56,7 @@ struct CheckRecorderTests {
         #expect(recorder.totals.beyondBound == 0)
     }
 
-    @Test("keeps versions that cannot be read as they were written, and counts their checks")
+    @Test("The recorder keeps versions that cannot be read as they were written, and counts their checks")
     func countsUnreadableVersions() throws {
         let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 10))
         let policy = try CountedPolicy.policy()
@@ -71,7 +73,7 @@ struct CheckRecorderTests {
         #expect(recorder.totals.recorded == 5)
     }
 
-    @Test("counts kinds beyond the bound without their kind, and those it knows as before")
+    @Test("The recorder counts kinds beyond the bound without their kind, and those it knows as before")
     func keepsTheBound() throws {
         let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 3))
         let policy = try CountedPolicy.policy()
@@ -88,7 +90,7 @@ struct CheckRecorderTests {
         #expect(recorder.totals.recorded == 7)
     }
 
-    @Test("stays exact for honest clients in a flood of made-up ones, and in a bounded table")
+    @Test("The recorder stays exact for honest clients in a flood of made-up ones, and in a bounded table")
     func outlivesAFlood() throws {
         let maximum = 1_000
         let limit = CardinalityLimit(maximum: maximum)
@@ -156,7 +158,7 @@ struct CheckRecorderTests {
         #expect(beyondBound > 38_000, "seed \(seed)")
     }
 
-    @Test("keeps nothing apart of a release, either, with a bound of nothing")
+    @Test("The recorder keeps nothing apart of a release, either, with a bound of nothing")
     func keepsNoReleaseApart() throws {
         let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 0))
         try recorder.answer(
@@ -167,7 +169,7 @@ struct CheckRecorderTests {
     }
 
     @Test(
-        "holds the bound for the whole hour, also after its counts were taken over, and gives it back in the next"
+        "The recorder holds the bound for the whole hour, also after its counts were taken over, and gives it back in the next"
     )
     func boundsAnHour() throws {
         let limit = CardinalityLimit(maximum: 2)
@@ -191,7 +193,7 @@ struct CheckRecorderTests {
         #expect(Counted(second, at: later).kinds == ["13 other": [1, 0, 0]])
     }
 
-    @Test("with a bound of nothing still counts rules and totals")
+    @Test("The recorder with a bound of nothing still counts rules and totals")
     func keepsNothingApart() throws {
         let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 0))
         try recorder.answer(CountedPolicy.policy(), CountedPolicy.client(["version": "1.0"]))
@@ -200,7 +202,7 @@ struct CheckRecorderTests {
         #expect(counted.rules == ["12 update": [1, 0], "12 old": [1, 1]])
     }
 
-    @Test("counts each check in the hour it was answered in, to the microsecond")
+    @Test("The recorder counts each check in the hour it was answered in, to the microsecond")
     func turnsTheHour() throws {
         let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 10))
         let policy = try CountedPolicy.policy()
@@ -218,7 +220,7 @@ struct CheckRecorderTests {
         #expect(counted.rules == ["12 update": [3, 0], "13 update": [1, 0], "14 update": [1, 0]])
     }
 
-    @Test("hands over each count once")
+    @Test("The recorder hands over each count once")
     func handsOverOnce() throws {
         let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 10))
         let policy = try CountedPolicy.policy()
@@ -231,7 +233,7 @@ struct CheckRecorderTests {
         #expect(Counted(recorder, at: CountedPolicy.hours(1)).kinds == ["12 doto - 1.1 - - -": [1, 1, 0]])
     }
 
-    @Test("counts a rule under its key when its place in the policy changes")
+    @Test("The recorder counts a rule under its key when its place in the policy changes")
     func followsRules() throws {
         let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 10))
         let client = try CountedPolicy.client(["version": "1.1"])
@@ -244,7 +246,7 @@ struct CheckRecorderTests {
         )
     }
 
-    @Test("agrees with a dictionary on thousands of random checks, whatever is taken over meanwhile")
+    @Test("The recorder agrees with a dictionary on thousands of random checks, whatever is taken over meanwhile")
     func agreesWithADictionary() throws {
         let seed = UInt64.random(in: 0 ... .max)
         var generator = SeededGenerator(seed: seed)
@@ -266,7 +268,7 @@ struct CheckRecorderTests {
         #expect(recorder.totals.recorded == 20_000)
     }
 
-    @Test("loses nothing that is counted while counts are taken over from another thread")
+    @Test("The recorder loses nothing that is counted while counts are taken over from another thread")
     func survivesConcurrency() async throws {
         let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 500))
         let policy = try CountedPolicy.policy()

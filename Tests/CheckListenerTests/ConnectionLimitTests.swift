@@ -7,7 +7,7 @@ import Testing
 
 @testable import CheckListener
 
-@Suite("The limits of the public listener, by slow and greedy sockets", .serialized, .timeLimit(.minutes(2)))
+@Suite("Connection limits", .serialized, .timeLimit(.minutes(2)))
 struct ConnectionLimitTests {
     private typealias Fixture = ListenerFixture
 
@@ -59,7 +59,10 @@ struct ConnectionLimitTests {
         ),
     ]
 
-    @Test("refuses a head that is too large, and the answer arrives although more was sent", arguments: largeHeads)
+    @Test(
+        "The listener refuses a head that is too large, and the answer arrives although more was sent",
+        arguments: largeHeads
+    )
     func refusesLargeHeads(_ head: LargeHead) async throws {
         let statistics = ListenerStatistics()
         try await Fixture.run(statistics: statistics) { address in
@@ -76,7 +79,7 @@ struct ConnectionLimitTests {
         #expect(statistics.problems(head.problem) == 1)
     }
 
-    @Test("accepts a request line of exactly as many bytes as may be")
+    @Test("The listener accepts a request line of exactly as many bytes as may be")
     func acceptsTheLongestRequestLine() async throws {
         let target = "/" + String(repeating: "a", count: 12_288 - 15)
         let response = try await Fixture.run { address in
@@ -90,7 +93,7 @@ struct ConnectionLimitTests {
     }
 
     @Test(
-        "ends a connection whose head does not end in time, however it trickles in",
+        "The listener ends a connection whose head does not end in time, however it trickles in",
         arguments: ["P", "POST /v1/check HTT", "POST /v1/check HTTP/1.1\r\nHost: x\r\nX-A: b"]
     )
     func endsSlowHeads(beginning: String) async throws {
@@ -115,7 +118,7 @@ struct ConnectionLimitTests {
         #expect(statistics.problems(.requestTimeout) == 2)
     }
 
-    @Test("ends a connection that never says anything, without a word")
+    @Test("The listener ends a connection that never says anything, without a word")
     func endsSilentConnections() async throws {
         let statistics = ListenerStatistics()
         let limits = limits { $0.headerTimeout = .milliseconds(100) }
@@ -130,7 +133,7 @@ struct ConnectionLimitTests {
     }
 
     @Test(
-        "ends a connection whose body does not end in time",
+        "The listener ends a connection whose body does not end in time",
         arguments: [
             "Content-Length: 14\r\n\r\n{\"bundle\"", "Content-Length: 14\r\n\r\n",
             "Transfer-Encoding: chunked\r\n\r\n9\r\n{\"bundle\"\r\n",
@@ -149,7 +152,7 @@ struct ConnectionLimitTests {
         #expect(statistics.refusals(.bodyTimeout) == 1)
     }
 
-    @Test("ends a connection that sends the rest of a refused body too slowly")
+    @Test("The listener ends a connection that sends the rest of a refused body too slowly")
     func endsSlowRefusedBodies() async throws {
         let statistics = ListenerStatistics()
         let limits = limits { $0.bodyTimeout = .milliseconds(100) }
@@ -165,7 +168,7 @@ struct ConnectionLimitTests {
     }
 
     @Test(
-        "ends a connection that is idle for too long, whatever was answered last",
+        "The listener ends a connection that is idle for too long, whatever was answered last",
         arguments: [
             (get, 200), ("GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n", 404),
             (Fixture.post(Fixture.payload2013), 200), (Fixture.post("[]"), 400),
@@ -184,7 +187,7 @@ struct ConnectionLimitTests {
         #expect(statistics.refusals(.idleTimeout) == 1)
     }
 
-    @Test("says Connection: close on the last request that it answers, and answers none after it")
+    @Test("The listener says Connection: close on the last request that it answers, and answers none after it")
     func limitsRequestsPerConnection() async throws {
         try await Fixture.run(limits: limits { $0.requestsPerConnection = 3 }) { address in
             try await RawConnection.with(address) { connection in
@@ -204,7 +207,9 @@ struct ConnectionLimitTests {
     private static let waiting =
         "POST /v1/check HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: \(Fixture.payload2013.utf8.count)\r\n\r\n"
 
-    @Test("closes connections beyond the most there may be while none is idle, and accepts again when one has gone")
+    @Test(
+        "The listener closes connections beyond the most there may be while none is idle, and accepts again when one has gone"
+    )
     func limitsConnections() async throws {
         let statistics = ListenerStatistics()
         try await Fixture.run(limits: limits { $0.connections = 2 }, statistics: statistics) { address in
@@ -235,7 +240,7 @@ struct ConnectionLimitTests {
         #expect(statistics.openConnections == 0)
     }
 
-    @Test("closes an idle connection for a new one when there are as many as there may be")
+    @Test("The listener closes an idle connection for a new one when there are as many as there may be")
     func makesRoom() async throws {
         let statistics = ListenerStatistics()
         try await Fixture.run(limits: limits { $0.connections = 1 }, statistics: statistics) { address in
@@ -257,7 +262,9 @@ struct ConnectionLimitTests {
         #expect(statistics.openConnections == 0)
     }
 
-    @Test("ends connections of the address that has most of them first, also if others have been idle for longer")
+    @Test(
+        "The listener ends connections of the address that has most of them first, also if others have been idle for longer"
+    )
     func makesRoomByAddress() async throws {
         let statistics = ListenerStatistics()
         try await Fixture.run(limits: limits { $0.connections = 4 }, statistics: statistics) { address in
@@ -284,7 +291,7 @@ struct ConnectionLimitTests {
     }
 
     @Test(
-        "allows one address an eighth of all connections unless something else is said",
+        "The listener allows one address an eighth of all connections unless something else is said",
         arguments: [
             (16_384, nil, 2_048), (300, nil, 64), (300, 0, nil), (300, 7, 7), (1_000_000, nil, 125_000),
         ] as [(Int, Int?, Int?)]
@@ -296,7 +303,7 @@ struct ConnectionLimitTests {
         #expect(limits.maximumPerAddress == limit)
     }
 
-    @Test("closes connections beyond the most there may be from one address, and leaves others alone")
+    @Test("The listener closes connections beyond the most there may be from one address, and leaves others alone")
     func limitsConnectionsPerAddress() async throws {
         let statistics = ListenerStatistics()
         let limits = limits { $0.connectionsPerAddress = 1 }
@@ -332,7 +339,7 @@ struct ConnectionLimitTests {
     }
 
     @Test(
-        "reads a body in up to about 200 chunks, and refuses it in more, however they arrive",
+        "The listener reads a body in up to about 200 chunks, and refuses it in more, however they arrive",
         arguments: [true, false]
     )
     func limitsChunks(arriveAtOnce: Bool) async throws {
@@ -362,7 +369,7 @@ struct ConnectionLimitTests {
         #expect(statistics.refusals(.malformedRequest) == 1)
     }
 
-    @Test("does not hold a trusted proxy to the limit per address")
+    @Test("The listener does not hold a trusted proxy to the limit per address")
     func exemptsTrustedProxies() async throws {
         let limits = limits { $0.connectionsPerAddress = 1 }
         let proxies = try TrustedProxies(parsing: "127.0.0.0/8")
@@ -378,7 +385,7 @@ struct ConnectionLimitTests {
         }
     }
 
-    @Test("answers all of more pipelined requests than it would keep the answers of, in order")
+    @Test("The listener answers all of more pipelined requests than it would keep the answers of, in order")
     func answersFloodsInOrder() async throws {
         let requests = (0..<2_000).map { number in
             number % 7 == 3 ? Fixture.post(Fixture.payload2013) : "GET /\(number) HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -396,7 +403,7 @@ struct ConnectionLimitTests {
         #expect(statuses == (0..<2_000).map { $0 % 7 == 3 ? 200 : 404 })
     }
 
-    @Test("reads no more from a client that never reads, and ends the connection after a while")
+    @Test("The listener reads no more from a client that never reads, and ends the connection after a while")
     func endsConnectionsOfClientsThatNeverRead() async throws {
         let statistics = ListenerStatistics()
         let limits = limits {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import CheckListener
 
-@Suite("The state of a connection")
+@Suite("Connection state")
 struct ConnectionStateTests {
     /// What happens on a connection.
     enum Event {
@@ -291,17 +291,17 @@ struct ConnectionStateTests {
         },
     ]
 
-    @Test("follows from requests and failures", arguments: requests)
+    @Test("The state follows from requests and failures", arguments: requests)
     func follows(_ scenario: Scenario) {
         play(scenario)
     }
 
-    @Test("holds what comes while the client does not read", arguments: waits)
+    @Test("The state holds what comes while the client does not read", arguments: waits)
     func holds(_ scenario: Scenario) {
         play(scenario)
     }
 
-    @Test("ends what takes too long", arguments: deadlines)
+    @Test("The state ends what takes too long", arguments: deadlines)
     func endsLate(_ scenario: Scenario) {
         play(scenario)
     }
@@ -314,7 +314,7 @@ struct ConnectionStateTests {
         }
     }
 
-    @Test("refuses requests that come too often at their end, and ends the connection with the 16th in a row")
+    @Test("The state refuses requests that come too often at their end, and ends the connection with the 16th in a row")
     func rateLimit() {
         var machine = Machine()
         machine.isTooOften = true
@@ -329,7 +329,7 @@ struct ConnectionStateTests {
         #expect(machine.happens(.end) == "refuse 429 close, end -> lingering")
     }
 
-    @Test("is idle between two requests, and before the first one begins")
+    @Test("The state is idle between two requests, and before the first one begins")
     func isIdle() {
         var machine = Machine()
         for (event, isIdle) in [
@@ -343,7 +343,9 @@ struct ConnectionStateTests {
         #expect(Machine().state.isIdle)
     }
 
-    @Test("answers each request at most once, in whatever order events come, and nothing after the last response")
+    @Test(
+        "The state answers each request at most once, in whatever order events come, and nothing after the last response"
+    )
     func anyOrder() {
         var random = SeededGenerator()
         let seed = random.seed

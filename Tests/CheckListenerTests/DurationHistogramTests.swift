@@ -5,9 +5,9 @@ import Testing
 
 @testable import CheckListener
 
-@Suite("Histograms")
+@Suite("Duration histogram")
 struct DurationHistogramTests {
-    @Test("of durations are sums of those of all event loops")
+    @Test("Histograms of durations are sums of those of all event loops")
     func histogramsAdd() {
         var generator = SystemRandomNumberGenerator()
         var parts = [DurationHistogram](repeating: DurationHistogram(), count: 3)

@@ -15,11 +15,7 @@ struct EmbeddedListener {
         let handler: ConnectionHandler
 
         /// What the channel has sent since it was asked last.
-        func sent() throws -> String {
-            var text = ""
-            while let bytes = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: bytes) }
-            return text
-        }
+        func sent() throws -> String { try EmbeddedListener.sent(by: channel) }
     }
 
     let eventLoop = EmbeddedEventLoop()
@@ -51,5 +47,13 @@ struct EmbeddedListener {
         try channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 80)).wait()
         if isParsed { handler.addParser() }
         return Connection(channel: channel, handler: handler)
+    }
+    /// What a channel has sent since it was asked last.
+    func sent(by channel: EmbeddedChannel) throws -> String { try Self.sent(by: channel) }
+
+    private static func sent(by channel: EmbeddedChannel) throws -> String {
+        var text = ""
+        while let bytes = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: bytes) }
+        return text
     }
 }

@@ -11,7 +11,7 @@ import UpdatePolicy
 
 @testable import CheckListener
 
-@Suite("Random and mutated input", .serialized)
+@Suite("Fuzzing", .serialized)
 struct FuzzTests {
     private typealias Fixture = ListenerFixture
 
@@ -35,7 +35,7 @@ struct FuzzTests {
         "{\"bundle\":", " HTTP/2.0", "Connection: close\r\n", "Expect: 100-continue\r\n", "Upgrade: h2c\r\n",
     ])
 
-    @Test("as the body of a check is read or refused with a reason")
+    @Test("Random and mutated input as the body of a check is read or refused with a reason")
     func decodesBodies() throws {
         try FuzzRun.run("bodies") { random in
             var body = random.chance(5) ? Mutator.noise(&random) : Array(random.pick(Self.bodies).utf8)
@@ -51,7 +51,7 @@ struct FuzzTests {
         }
     }
 
-    @Test("as the query of a check is read or refused with a reason")
+    @Test("Random and mutated input as the query of a check is read or refused with a reason")
     func decodesQueries() throws {
         try FuzzRun.run("queries") { random in
             var query = Array("bundle=com.example.doto&version=1.0%2B45&os=17&region=ja_JP&install=%F0%9F%98%80".utf8)
@@ -67,7 +67,9 @@ struct FuzzTests {
         }
     }
 
-    @Test("as versions and ranges is read or refused, in the same way twice, and a range judges every version")
+    @Test(
+        "Random and mutated input as versions and ranges is read or refused, in the same way twice, and a range judges every version"
+    )
     func parsesVersionsAndRanges() throws {
         let versions = ["1.2.3", "v1.0-beta.10+45", "1.2b3 (45)", "2013.11.05", "0-0"]
         let ranges = [">=1.1 <1.1.5", "1.2.x || ^2.0", "~1.2.3 || 1.2 - 1.4", "*", ">1.0-beta <=99999999999999999999"]
@@ -87,7 +89,9 @@ struct FuzzTests {
         }
     }
 
-    @Test("over sockets, split and pipelined, is answered or ends the connection, and other clients notice nothing")
+    @Test(
+        "Random and mutated input over sockets, split and pipelined, is answered or ends the connection, and other clients notice nothing"
+    )
     func survivesRawBytes() async throws {
         let seeds = FuzzRun.generator()
         let memory = FuzzRun.residentBytes()

@@ -7,9 +7,9 @@ import UpdatePolicy
 
 @testable import CheckListener
 
-@Suite("The Date header")
+@Suite("Date header")
 struct HTTPDateTests {
-    @Test("agrees with Foundation's calendar from 1800 to 2477")
+    @Test("The date agrees with Foundation's calendar from 1800 to 2477")
     func agreesWithFoundation() {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
@@ -22,7 +22,7 @@ struct HTTPDateTests {
         }
     }
 
-    @Test("is the second that a time is in, also before 1970")
+    @Test("The date is the second that a time is in, also before 1970")
     func second() {
         for (microseconds, second) in [(0, 0), (-1, -1), (-1_000_000, -1), (-1_000_001, -2), (1_999_999, 1)] {
             #expect(HTTPDate.second(of: Timestamp(microsecondsSince1970: Int64(microseconds))) == second)

@@ -5,10 +5,10 @@ import Testing
 
 @testable import CheckListener
 
-@Suite("The value of Host")
+@Suite("Host header")
 struct HostFieldTests {
     @Test(
-        "may be a name or an address, with a port",
+        "A host may be a name or an address, with a port",
         arguments: [
             "", "x", "example.com", "example.com:80", "example.com:", ":80", "192.0.2.1:0", "[::1]", "[::1]:65535",
             "[v1.a:b]", "a~b!$&'()*+,;=", "%41", "xn--caf-dma.example",
@@ -19,7 +19,7 @@ struct HostFieldTests {
     }
 
     @Test(
-        "may be nothing else",
+        "A host may be nothing else",
         arguments: [
             " ", "a b", "a/b", "a?b", "a#b", "a@b", "a\\b", "a\"b", "<a>", "a:b", "a:-1", "a:99999", "a:080000",
             "a:80:80",

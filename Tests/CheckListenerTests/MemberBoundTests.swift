@@ -8,7 +8,7 @@ import UpdatePolicy
 
 @testable import CheckListener
 
-@Suite("The bounds of a check's members, as requests are read")
+@Suite("Member bounds")
 struct MemberBoundTests {
     private static func fromBody(_ body: String) throws -> Client {
         var client = Client()

@@ -7,11 +7,11 @@ import UpdatePolicy
 
 @testable import CheckListener
 
-@Suite("The public listener, over a real socket")
+@Suite("Public listener")
 struct PublicListenerTests {
     private typealias Fixture = ListenerFixture
 
-    @Test("answers the payload of 2013 with the matching message")
+    @Test("The listener answers the payload of 2013 with the matching message")
     func answersThePayloadOf2013() async throws {
         let response = try await exchange(Fixture.post(Fixture.payload2013))
         #expect(response?.status == 200)
@@ -22,7 +22,9 @@ struct PublicListenerTests {
         #expect(response?.headers["date"] == "Sun, 01 Mar 2026 12:00:00 GMT")
     }
 
-    @Test("calls the text `message` in the shape of the 2013 original, and answers {} when nothing matches")
+    @Test(
+        "The listener calls the text `message` in the shape of the 2013 original, and answers {} when nothing matches"
+    )
     func answersInTheLegacyShape() async throws {
         let match = try await exchange(Fixture.post(Fixture.payload2013, to: "/tables/vLoadMessages"))
         #expect(match?.body == Fixture.answer.replacing("\"text\":", with: "\"message\":"))
@@ -33,7 +35,7 @@ struct PublicListenerTests {
         #expect(none?.body == "{}")
     }
 
-    @Test("answers the same question as a query, to be revalidated by caches")
+    @Test("The listener answers the same question as a query, to be revalidated by caches")
     func answersAQuery() async throws {
         let response = try await exchange(
             "GET /v1/check?bundle=com.example.doto&version=1.0%2B45 HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -43,7 +45,7 @@ struct PublicListenerTests {
         #expect(response?.headers["cache-control"] == "no-cache")
     }
 
-    @Test("answers HEAD like GET, without the body")
+    @Test("The listener answers HEAD like GET, without the body")
     func answersHead() async throws {
         let response = try await Fixture.run { address in
             try await RawConnection.with(address) { connection in
@@ -61,13 +63,13 @@ struct PublicListenerTests {
         #expect(response?.body == "")
     }
 
-    @Test("answers an absolute request target")
+    @Test("The listener answers an absolute request target")
     func answersAnAbsoluteTarget() async throws {
         let response = try await exchange(Fixture.post(Fixture.payload2013, to: "http://localhost/v1/check"))
         #expect(response?.status == 200)
     }
 
-    @Test("answers no messages, without a revision, while there is no policy")
+    @Test("The listener answers no messages, without a revision, while there is no policy")
     func answersWithoutAPolicy() async throws {
         let responses = try await Fixture.run(policy: CurrentPolicy()) { address in
             try await RawConnection.with(address) { connection in
@@ -235,7 +237,7 @@ struct PublicListenerTests {
         ),
     ]
 
-    @Test("refuses what it cannot read, names the fault, and stays unharmed", arguments: refusals)
+    @Test("The listener refuses what it cannot read, names the fault, and stays unharmed", arguments: refusals)
     func refuses(_ refusal: Refusal) async throws {
         let (response, next) = try await Fixture.run { address in
             let response = try await RawConnection.with(address) { connection in
@@ -258,7 +260,7 @@ struct PublicListenerTests {
         #expect(next?.body == Fixture.answer)
     }
 
-    @Test("refuses bytes that are not UTF-8")
+    @Test("The listener refuses bytes that are not UTF-8")
     func refusesInvalidUTF8() async throws {
         let body: [UInt8] = Array(#"{"bundle":"a"#.utf8) + [0xC3, 0x28] + Array(#""}"#.utf8)
         let response = try await Fixture.run { address in
@@ -272,7 +274,7 @@ struct PublicListenerTests {
         #expect(response?.body.contains("not valid UTF-8") == true)
     }
 
-    @Test("refuses what is not HTTP and ends the connection")
+    @Test("The listener refuses what is not HTTP and ends the connection")
     func refusesOtherProtocols() async throws {
         let (response, isEnded) = try await Fixture.run { address in
             try await RawConnection.with(address) { connection in
@@ -286,7 +288,7 @@ struct PublicListenerTests {
     }
 
     @Test(
-        "accepts a body of exactly 16384 bytes, and none of one byte more",
+        "The listener accepts a body of exactly 16384 bytes, and none of one byte more",
         arguments: [(16_384, 200), (16_385, 413)]
     )
     func acceptsTheLargestBody(size: Int, status: Int) async throws {
@@ -298,7 +300,7 @@ struct PublicListenerTests {
     }
 
     @Test(
-        "takes null, empty, unknown and nested members for not sent",
+        "The listener takes null, empty, unknown and nested members for not sent",
         arguments: [
             #"{"bundle":"COM.example.DOTO","version":"1.1","region":null,"os":"","ab":{"x":[1,{"y":null}]}}"#,
             " \t\r\n{ \"bundle\" : \"com.example.doto\" , \"version\" : \"1.1\" } \n",
@@ -311,7 +313,7 @@ struct PublicListenerTests {
     }
 
     @Test(
-        "reads a plus sign in a query as a plus sign, and an empty member as not sent",
+        "The listener reads a plus sign in a query as a plus sign, and an empty member as not sent",
         arguments: ["version=1.0+45", "version=1.0%2B45", "version=1.0&os=", "version=1.1&&region"]
     )
     func readsQueries(query: String) async throws {
@@ -319,7 +321,7 @@ struct PublicListenerTests {
         #expect(response?.body == Fixture.answer)
     }
 
-    @Test("reads a number as version as it was written")
+    @Test("The listener reads a number as version as it was written")
     func readsNumbersAsWritten() async throws {
         let below = try await exchange(Fixture.post(#"{"bundle":"com.example.doto","version":1.10}"#))
         #expect(below?.body == Fixture.answer.replacing(Fixture.answer, with: #"{"messages":[]}"#))
@@ -329,7 +331,7 @@ struct PublicListenerTests {
         #expect(exponent?.body == #"{"messages":[]}"#)
     }
 
-    @Test("answers pipelined requests in order")
+    @Test("The listener answers pipelined requests in order")
     func answersPipelinedRequests() async throws {
         let responses = try await Fixture.run { address in
             try await RawConnection.with(address) { connection in
@@ -347,7 +349,7 @@ struct PublicListenerTests {
         #expect(responses[2]?.body == #"{"messages":[]}"#)
     }
 
-    @Test("reads a body that arrives byte by byte in chunks")
+    @Test("The listener reads a body that arrives byte by byte in chunks")
     func readsChunkedBodies() async throws {
         let response = try await Fixture.run { address in
             try await RawConnection.with(address) { connection in
@@ -362,7 +364,9 @@ struct PublicListenerTests {
         #expect(response?.body == Fixture.answer)
     }
 
-    @Test("sends 100 Continue to a client that waits for it, and 413 instead to one that would send too much")
+    @Test(
+        "The listener sends 100 Continue to a client that waits for it, and 413 instead to one that would send too much"
+    )
     func answersExpectContinue() async throws {
         try await Fixture.run { address in
             try await RawConnection.with(address) { connection in
@@ -383,7 +387,7 @@ struct PublicListenerTests {
         }
     }
 
-    @Test("ends the connection when the client asks for it, and keeps an HTTP/1.0 one only when asked to")
+    @Test("The listener ends the connection when the client asks for it, and keeps an HTTP/1.0 one only when asked to")
     func keepsConnectionsAsAsked() async throws {
         try await Fixture.run { address in
             try await RawConnection.with(address) { connection in
@@ -406,7 +410,7 @@ struct PublicListenerTests {
         }
     }
 
-    @Test("answers a request that is under way when it shuts down, then ends the connection")
+    @Test("The listener answers a request that is under way when it shuts down, then ends the connection")
     func finishesRequestsAtShutdown() async throws {
         let (done, continuation) = AsyncStream.makeStream(of: Void.self)
         async let response = Fixture.run { address -> Task<RawConnection.Response?, any Error> in

@@ -6,11 +6,11 @@ import Testing
 
 @testable import CheckListener
 
-@Suite("The rate limit, over a real socket", .timeLimit(.minutes(2)))
+@Suite("Rate limit", .timeLimit(.minutes(2)))
 struct RateLimitTests {
     private typealias Fixture = ListenerFixture
 
-    @Test("answers 429 with Retry-After, and the connection goes on")
+    @Test("The rate limit answers 429 with Retry-After, and the connection goes on")
     func refusesTooMany() async throws {
         let statistics = ListenerStatistics()
         try await Fixture.run(rateLimit: RateLimit(parsing: "0.01:2"), statistics: statistics) { address in
@@ -44,7 +44,7 @@ struct RateLimitTests {
         #expect(statistics.problems(.tooManyRequests) == 4)
     }
 
-    @Test("ends the connection with the 16th refusal in a row")
+    @Test("The rate limit ends the connection with the 16th refusal in a row")
     func endsConnections() async throws {
         try await Fixture.run(rateLimit: RateLimit(parsing: "0.01:2")) { address in
             try await RawConnection.with(address) { connection in
@@ -59,7 +59,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test("lets the address ask again when a token has come")
+    @Test("The rate limit lets the address ask again when a token has come")
     func letsThroughAgain() async throws {
         try await Fixture.run(rateLimit: RateLimit(parsing: "1000:1")) { address in
             try await RawConnection.with(address) { connection in
@@ -75,7 +75,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test("tells the clients of a trusted proxy apart, and believes nobody else")
+    @Test("The rate limit tells the clients of a trusted proxy apart, and believes nobody else")
     func tellsClientsApart() async throws {
         @Sendable func get(for client: String) -> String {
             "GET /v1/check?bundle=a HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.77, \(client)\r\n\r\n"

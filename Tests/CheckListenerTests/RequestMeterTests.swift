@@ -7,7 +7,7 @@ import Testing
 
 @testable import CheckListener
 
-@Suite("The meter of a request's bytes")
+@Suite("Request meter")
 struct RequestMeterTests {
     private static let head = HTTPServerRequestPart.head(
         HTTPRequestHead(version: .http1_1, method: .POST, uri: "/v1/check", headers: ["Host": "a"])
@@ -29,7 +29,7 @@ struct RequestMeterTests {
         return try meter.didParse(piece.utf8.count, retainedBytes: retainedBytes)
     }
 
-    @Test("measures a request line in pieces, and each anew")
+    @Test("The meter measures a request line in pieces, and each anew")
     func requestLine() throws {
         var meter = RequestMeter(maximumRequestLineBytes: 20)
         for _ in 1...3 {
@@ -42,7 +42,7 @@ struct RequestMeterTests {
         #expect(fault?.status == .uriTooLong)
     }
 
-    @Test("lets a chunked body carry 1,024 bytes besides its content")
+    @Test("The meter lets a chunked body carry 1,024 bytes besides its content")
     func chunks() throws {
         var meter = RequestMeter(maximumRequestLineBytes: 20)
         _ = try begins("POST / HTTP/1.1\r\n\r\n", [Self.head], in: &meter)
@@ -51,7 +51,7 @@ struct RequestMeterTests {
         #expect(throws: RequestFault.self) { try begins("x", in: &meter) }
     }
 
-    @Test("knows whether a head has begun")
+    @Test("The meter knows whether a head has begun")
     func heads() throws {
         var meter = RequestMeter(maximumRequestLineBytes: 20)
         #expect(try begins("POST / ", in: &meter))

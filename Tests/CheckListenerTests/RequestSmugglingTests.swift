@@ -5,7 +5,7 @@ import Testing
 
 @testable import CheckListener
 
-@Suite("Requests that could be read in two ways", .timeLimit(.minutes(2)))
+@Suite("Request smuggling", .timeLimit(.minutes(2)))
 struct RequestSmugglingTests {
     private typealias Fixture = ListenerFixture
 
@@ -128,7 +128,10 @@ struct RequestSmugglingTests {
         Bytes("two Hosts", get + "Host: x\r\nHost: y\r\n\r\n"),
     ]
 
-    @Test("are refused, and what follows them on the connection is not taken for a request", arguments: refused)
+    @Test(
+        "Requests that could be read in two ways are refused, and what follows them on the connection is not taken for a request",
+        arguments: refused
+    )
     func areRefused(_ request: Bytes) async throws {
         let statistics = ListenerStatistics()
         let next = Array("GET /v1/check?bundle=smuggled HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
@@ -160,7 +163,10 @@ struct RequestSmugglingTests {
         Bytes("no blank after a colon", get + "Host:x\r\nX-A:\tb \r\n\r\n"),
     ]
 
-    @Test("are not what is only unusual: that is answered, and so is what follows", arguments: accepted)
+    @Test(
+        "Requests that could be read in two ways are not what is only unusual: that is answered, and so is what follows",
+        arguments: accepted
+    )
     func areNotUnusualRequests(_ request: Bytes) async throws {
         try await ListenerFixture.run { address in
             try await RawConnection.with(address) { connection in
@@ -173,7 +179,7 @@ struct RequestSmugglingTests {
     }
 
     @Test(
-        "include those for another protocol: answered in this one, and the connection ends",
+        "Requests that could be read in two ways include those for another protocol: answered in this one, and the connection ends",
         arguments: [
             (get + "Host: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n\r\n", 200),
             (post + "Connection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 14\r\n\r\n" + body, 200),

@@ -11,7 +11,7 @@ import UpdatePolicy
 @testable import CheckListener
 
 /// What the connections of one event loop do together, on an event loop that the test runs.
-@Suite("A batch of responses")
+@Suite("Response batch")
 struct ResponseBatchTests {
     /// A clock that says how often it was read, which moves on by a microsecond each time.
     private final class CountingClock: Sendable {
@@ -34,6 +34,9 @@ struct ResponseBatchTests {
         listener = try EmbeddedListener(clock: { clock.read() })
     }
 
+    private var eventLoop: EmbeddedEventLoop { listener.eventLoop }
+    private var statistics: EventLoopStatistics { listener.statistics }
+
     private func connect() throws -> EmbeddedChannel {
         try listener.connect().channel
     }
@@ -43,18 +46,17 @@ struct ResponseBatchTests {
         try channel.writeInbound(ByteBuffer(string: request))
     }
 
-    /// What the channel has sent since it was asked last.
     private func sent(by channel: EmbeddedChannel) throws -> String {
-        var text = ""
-        while let bytes = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: bytes) }
-        return text
+        try listener.sent(by: channel)
     }
 
     private var answeredCount: UInt64 {
         listener.statistics.requests.histograms.values.reduce(0) { $0 + $1.count }
     }
 
-    @Test("sends the responses of all connections at its end, from one reading of the clock and one for their duration")
+    @Test(
+        "A batch sends the responses of all connections at its end, from one reading of the clock and one for their duration"
+    )
     func responsesLeaveTogether() throws {
         let channels = try (0..<5).map { _ in try connect() }
         for tick in 1...3 {
@@ -73,7 +75,7 @@ struct ResponseBatchTests {
         #expect(answeredChecks.sum == 15 * 1_000)
     }
 
-    @Test("sends what it has when many responses wait for it")
+    @Test("A batch sends what it has when many responses wait for it")
     func manyConnections() throws {
         let channels = try (0..<100).map { _ in try connect() }
         for channel in channels { try ask(channel) }
@@ -86,7 +88,7 @@ struct ResponseBatchTests {
         #expect(answeredCount == 100)
     }
 
-    @Test("does not let others wait for what a long pipeline was answered")
+    @Test("A batch does not let others wait for what a long pipeline was answered")
     func longPipeline() throws {
         let (channel, other) = (try connect(), try connect())
         try ask(other)
@@ -98,7 +100,7 @@ struct ResponseBatchTests {
         listener.eventLoop.run()
     }
 
-    @Test("sends the last response before the connection ends")
+    @Test("A batch sends the last response before the connection ends")
     func lastResponse() throws {
         let channel = try connect()
         try ask(channel)
@@ -108,7 +110,7 @@ struct ResponseBatchTests {
         listener.eventLoop.run()
     }
 
-    @Test("does without a connection that is gone")
+    @Test("A batch does without a connection that is gone")
     func goneConnection() throws {
         let (gone, other) = (try connect(), try connect())
         try ask(gone)
@@ -119,7 +121,7 @@ struct ResponseBatchTests {
         #expect(answeredCount == 2)
     }
 
-    @Test("keeps pipelined answers in order, each with memory of its own until it is sent")
+    @Test("A batch keeps pipelined answers in order, each with memory of its own until it is sent")
     func pipelinedAnswers() throws {
         let channel = try connect()
         try ask(channel)

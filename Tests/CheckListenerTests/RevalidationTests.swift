@@ -7,7 +7,7 @@ import UpdatePolicy
 
 @testable import CheckListener
 
-@Suite("The revalidation of GET /v1/check, over a real socket")
+@Suite("Revalidation")
 struct RevalidationTests {
     private typealias Fixture = ListenerFixture
 
@@ -36,7 +36,7 @@ struct RevalidationTests {
         }
     }
 
-    @Test("an answer has a strong tag, and 304 without a body says that it still holds")
+    @Test("An answer has a strong tag, and 304 without a body says that it still holds")
     func answersNotModified() async throws {
         let live = CurrentPolicy(try Fixture.policy())
         try await Fixture.run(policy: live) { address in
@@ -66,7 +66,7 @@ struct RevalidationTests {
         }
     }
 
-    @Test("the tag is that of the answer: another revision keeps it, another answer changes it")
+    @Test("The tag is that of the answer: another revision keeps it, another answer changes it")
     func tagsTheAnswer() async throws {
         let requests = [Self.get(), Self.get("/v1/check?bundle=com.example.doto&version=1.2")]
         let old = try await Self.responses(to: requests, from: try Fixture.policy(revision: 7))
@@ -105,7 +105,7 @@ struct RevalidationTests {
         ("**x", false),
     ]
 
-    @Test("reads every form of If-None-Match", arguments: conditions)
+    @Test("The listener reads every form of If-None-Match", arguments: conditions)
     func readsConditions(field: String, isKnown: Bool) async throws {
         let tag = Array(Fixture.answer.utf8).withUnsafeBytes { EntityTag(of: $0).text }
         // TA stands for a tag whose last quote is missing.
@@ -115,7 +115,7 @@ struct RevalidationTests {
         #expect(response[0].body == (isKnown ? "" : Fixture.answer))
     }
 
-    @Test("reads If-None-Match from several fields of the name")
+    @Test("The listener reads If-None-Match from several fields of the name")
     func readsSeveralFields() async throws {
         let tag = Array(Fixture.answer.utf8).withUnsafeBytes { EntityTag(of: $0).text }
         let response = try await Self.responses(to: [
@@ -124,7 +124,7 @@ struct RevalidationTests {
         #expect(response[0].status == 304)
     }
 
-    @Test("refusals and POST are kept by no cache, whatever the request says it has")
+    @Test("Refusals and POST are kept by no cache, whatever the request says it has")
     func keepsOthersOut() async throws {
         let body = Fixture.payload2013
         let responses = try await Self.responses(to: [

@@ -7,8 +7,8 @@ import UpdatePolicy
 
 @testable import CheckListener
 
-@Suite("A TLS certificate that was read")
-struct LoadedTLSTests {
+@Suite("TLS certificate")
+struct TLSCertificateTests {
     /// A certificate with an RSA key of 1,024 bits, valid for a day.
     private static let pem = """
         -----BEGIN CERTIFICATE-----
@@ -33,7 +33,7 @@ struct LoadedTLSTests {
         )
     }
 
-    @Test("is warned about when it has expired, when it is not valid yet, and when its key is short")
+    @Test("A certificate is warned about when it has expired, when it is not valid yet, and when its key is short")
     func warnings() throws {
         let loaded = try loaded()
         let lastSecond = loaded.expiry * 1_000_000
@@ -46,7 +46,7 @@ struct LoadedTLSTests {
         }
     }
 
-    @Test("tells the size of an RSA key from its bytes, and of nothing else")
+    @Test("A certificate tells the size of an RSA key from its bytes, and of nothing else")
     func sizes() throws {
         let rsaEncryption: [UInt8] = [
             0x30, 0x0D, 0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00,

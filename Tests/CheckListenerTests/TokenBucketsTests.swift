@@ -12,7 +12,10 @@ struct TokenBucketsTests {
         (0..<count).map { AddressBlock(IPAddress(ipv4: UInt32($0) &* 2_654_435_761)) }
     }
 
-    @Test("let through exactly what buckets with an amount in them do, while the addresses fit", arguments: 0..<20)
+    @Test(
+        "Buckets let through exactly what buckets with an amount in them do, while the addresses fit",
+        arguments: 0..<20
+    )
     func agreesWithTheNaiveBuckets(part: Int) throws {
         var random = SeededGenerator()
         let limit = try RateLimit(
@@ -33,7 +36,7 @@ struct TokenBucketsTests {
         }
     }
 
-    @Test("refuse an address only when it has used up its tokens, however many addresses there are")
+    @Test("Buckets refuse an address only when it has used up its tokens, however many addresses there are")
     func isNeverStricterThanTheNaiveBuckets() throws {
         var random = SeededGenerator()
         let limit = try RateLimit(parsing: "2:4")
@@ -62,7 +65,7 @@ struct TokenBucketsTests {
         #expect(forgotten > 0, "seed \(random.seed)")
     }
 
-    @Test("in the long run let through the rate, and after a pause the burst")
+    @Test("Buckets in the long run let through the rate, and after a pause the burst")
     func letsThroughTheRate() throws {
         var buckets = TokenBuckets(limit: try RateLimit(parsing: "10:5"), rows: 1)
         let block = blocks(1)[0]
@@ -77,7 +80,7 @@ struct TokenBucketsTests {
     }
 
     @Test(
-        "have a rate that is written as a number, with a burst if one is wanted",
+        "Buckets have a rate that is written as a number, with a burst if one is wanted",
         arguments: [("5", 5.0, 5), ("0.5", 0.5, 1), ("2.5", 2.5, 3), ("5:20", 5.0, 20), ("1000000:1", 1_000_000.0, 1)]
     )
     func readsRates(text: String, perSecond: Double, burst: Int) throws {
@@ -87,7 +90,7 @@ struct TokenBucketsTests {
     }
 
     @Test(
-        "have no rate that is not one",
+        "Buckets have no rate that is not one",
         arguments: ["", "0", "-1", "nan", "inf", "5:", "5:0", "5:1.5", ":5", "5:5:5", "1e7", "five", "5/s"]
     )
     func refusesRates(text: String) {

@@ -10,17 +10,19 @@ import UpdatePolicy
 @testable import CheckListener
 
 /// One connection or several on an event loop whose time the test moves, with a client that reads when the test says so.
-@Suite("Connections that wait")
+@Suite("Waiting connections")
 struct WaitingConnectionTests {
     private static let request = "GET /v1/check?bundle=com.example.doto&version=1.1 HTTP/1.1\r\nHost: a\r\n\r\n"
 
     private let listener: EmbeddedListener
-    private var eventLoop: EmbeddedEventLoop { listener.eventLoop }
-    private var statistics: EventLoopStatistics { listener.statistics }
 
     init() throws {
         listener = try EmbeddedListener()
     }
+
+    private var eventLoop: EmbeddedEventLoop { listener.eventLoop }
+    private var statistics: EventLoopStatistics { listener.statistics }
+    private var context: EventLoopContext { listener.context }
 
     private func connect() throws -> (channel: EmbeddedChannel, handler: ConnectionHandler) {
         let connection = try listener.connect()
@@ -35,15 +37,13 @@ struct WaitingConnectionTests {
     /// How many requests were answered with a status, on the channel since it was asked last.
     private func answers(_ status: String, on channel: EmbeddedChannel) throws -> Int {
         eventLoop.run()
-        var text = ""
-        while let bytes = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: bytes) }
-        return text.components(separatedBy: "HTTP/1.1 \(status) ").count - 1
+        return try listener.sent(by: channel).components(separatedBy: "HTTP/1.1 \(status) ").count - 1
     }
 
     // MARK: Clients that do not read
 
     @Test(
-        "for their client to read keep requests unparsed, and answer all of them in the end",
+        "Connections that wait for their client to read keep requests unparsed, and answer all of them in the end",
         arguments: [false, true]
     )
     func holdRequests(clientEnds: Bool) throws {
@@ -66,7 +66,7 @@ struct WaitingConnectionTests {
         }
     }
 
-    @Test("within a request go on where it was, once their client reads")
+    @Test("Connections that wait within a request go on where it was, once their client reads")
     func holdPartsOfRequests() throws {
         let (channel, _) = try connect()
         let request = ListenerFixture.post(ListenerFixture.payload2013)
@@ -80,20 +80,18 @@ struct WaitingConnectionTests {
         }
     }
 
-    @Test("answer what came before bytes that are no request, and then refuse those")
+    @Test("Connections that wait answer what came before bytes that are no request, and then refuse those")
     func holdFaults() throws {
         let (channel, _) = try connect()
         setWritable(false, channel)
         try channel.writeInbound(ByteBuffer(string: Self.request + Self.request + "nonsense\r\n\r\n" + Self.request))
         setWritable(true, channel)
         eventLoop.run()
-        var text = ""
-        while let bytes = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: bytes) }
-        let statuses = text.matches(of: #/HTTP/1\.1 ([0-9]+) /#).map { $0.output.1 }
+        let statuses = try listener.sent(by: channel).matches(of: #/HTTP/1\.1 ([0-9]+) /#).map { $0.output.1 }
         #expect(statuses == ["200", "200", "400"])
     }
 
-    @Test("are ended when their client sends more than a receive buffer holds and reads nothing")
+    @Test("Connections that wait are ended when their client sends more than a receive buffer holds and reads nothing")
     func abandonsFloods() throws {
         let (channel, handler) = try connect()
         setWritable(false, channel)
@@ -109,7 +107,7 @@ struct WaitingConnectionTests {
         #expect(statistics.refusals[.unreadTimeout] == 1)
     }
 
-    @Test("forget what they kept when their client is gone")
+    @Test("Connections that wait forget what they kept when their client is gone")
     func forgets() throws {
         let (channel, handler) = try connect()
         setWritable(false, channel)
@@ -121,7 +119,9 @@ struct WaitingConnectionTests {
 
     // MARK: Idle connections
 
-    @Test("for a request are evicted in the order of their last one, and those with a request under way never")
+    @Test(
+        "Connections that wait for a request are evicted in the order of their last one, and those with a request under way never"
+    )
     func evictsTheLongestIdle() throws {
         var idle = [try connect(), try connect(), try connect()]
         let busy = try connect()
@@ -136,14 +136,14 @@ struct WaitingConnectionTests {
         idle = [silent] + idle.reversed()
         for next in idle.indices {
             #expect(idle.map(\.channel.isActive) == idle.indices.map { $0 >= next })
-            #expect(listener.context.timeouts.evictLongestIdle(first: { [] }))
+            #expect(context.timeouts.evictLongestIdle(first: { [] }))
         }
-        #expect(!listener.context.timeouts.evictLongestIdle(first: { [] }))
+        #expect(!context.timeouts.evictLongestIdle(first: { [] }))
         #expect(busy.channel.isActive)
         #expect(statistics.refusals[.evicted] == 4)
     }
 
-    @Test("are idle after a request whose body came by itself, and end without a response")
+    @Test("Connections that wait are idle after a request whose body came by itself, and end without a response")
     func isIdleAfterASplitRequest() throws {
         let (channel, handler) = try connect()
         let body = ListenerFixture.payload2013
@@ -160,16 +160,16 @@ struct WaitingConnectionTests {
         #expect(statistics.refusals[.idleTimeout] == 1)
     }
 
-    @Test("are not evicted if they have asked since they were looked for")
+    @Test("Connections that wait are not evicted if they have asked since they were looked for")
     func evictsByTheLatestState() throws {
         let all = try (0..<4).map { _ in
             eventLoop.advanceTime(by: .seconds(1))
             return try connect()
         }
-        #expect(listener.context.timeouts.evictLongestIdle(first: { [] }))
+        #expect(context.timeouts.evictLongestIdle(first: { [] }))
         eventLoop.advanceTime(by: .seconds(1))
         try all[1].channel.writeInbound(ByteBuffer(string: Self.request))
-        #expect(listener.context.timeouts.evictLongestIdle(first: { [] }))
+        #expect(context.timeouts.evictLongestIdle(first: { [] }))
         #expect(all.map(\.channel.isActive) == [false, true, false, true])
         _ = try answers("200", on: all[1].channel)
     }

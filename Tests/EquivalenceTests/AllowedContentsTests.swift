@@ -7,7 +7,7 @@ import TestRandom
 import Testing
 import UpdatePolicy
 
-@Suite("What a policy from elsewhere than the database may hold", .migratedDatabase)
+@Suite("Allowed contents", .migratedDatabase)
 struct AllowedContentsTests {
     /// Says for each text whether a check of the schema lets it through.
     private func allowed(_ texts: [String], by check: String, _ connection: PostgresConnection) async throws -> [Bool] {
@@ -37,7 +37,7 @@ struct AllowedContentsTests {
         "intent://a#Intent;end", "https://example.com/ä", "https://a b", "https://a\u{1}", "data:text/html,x", "://a",
     ]
 
-    @Test("is, of links, what check_link lets through, also when they are changed at random")
+    @Test("A policy may hold the links that check_link lets through, also when they are changed at random")
     func links() async throws {
         var random = SeededGenerator()
         let mutator = Mutator(words: [
@@ -61,7 +61,7 @@ struct AllowedContentsTests {
         }
     }
 
-    @Test("is, of keys and bundles, no more than the schema lets through")
+    @Test("A policy may hold no keys and bundles but those that the schema lets through")
     func names() async throws {
         let connection = try await TestDatabase.current.connect()
         let keys = [
@@ -81,7 +81,7 @@ struct AllowedContentsTests {
     }
 
     @Test(
-        "is, of texts, what the schema has always let through",
+        "A policy may hold the texts that the schema has always let through",
         arguments: [
             ("a", true), ("a\nb", true), (" \n", false), ("", false), ("a\u{7}", false), ("a\u{9b}", false),
             (String(repeating: "é", count: 200), true), (String(repeating: "é", count: 201), false),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import TestPolicies
 import UpdatePolicy
 
 /// What a check comes to, in the fields that SQL and the engine must agree on.

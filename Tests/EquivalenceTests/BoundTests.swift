@@ -3,11 +3,12 @@
 
 import Postgres
 import TestDatabase
+import TestPolicies
 import Testing
 import UpdatePolicy
 
 /// What a client may not be, for SQL and the engine alike.
-@Suite("The bounds of a check", .migratedDatabase)
+@Suite("Check bounds", .migratedDatabase)
 struct BoundTests {
     private static let functions = ["messages_for", "explain_check"]
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import TestPolicies
 import TestRandom
 import UpdatePolicy
 
@@ -29,15 +30,15 @@ struct CheckGenerator {
 
     /// The next check.
     mutating func check() -> Check {
-        var client: ClientDescription = ["bundle": .text(random.pick(Pools.bundlesOfClients))]
+        var client: ClientDescription = ["bundle": .text(random.pick(ClientPools.bundles))]
         append("version", version(versions()), missing: 4, to: &client)
-        append("build", version(Pools.builds), missing: 25, to: &client)
-        append("os", version(Pools.osVersions), missing: 20, to: &client)
-        append("platform", .text(random.pick(Pools.platformsOfClients)), missing: 6, to: &client)
-        append("region", .text(random.pick(Pools.regionsOfClients)), missing: 25, to: &client)
-        append("language", .text(random.pick(Pools.languagesOfClients)), missing: 30, to: &client)
+        append("build", version(PolicyPools.nearMisses.builds), missing: 25, to: &client)
+        append("os", version(PolicyPools.nearMisses.osVersions), missing: 20, to: &client)
+        append("platform", .text(random.pick(ClientPools.platforms)), missing: 6, to: &client)
+        append("region", .text(random.pick(ClientPools.regions)), missing: 25, to: &client)
+        append("language", .text(random.pick(ClientPools.languages)), missing: 30, to: &client)
         append("install", .text(install()), missing: 15, to: &client)
-        for name in random.some(Pools.attributeNames + [""], upTo: 4, chance: 60) ?? [] {
+        for name in random.some(PolicyPools.nearMisses.attributeNames + [""], upTo: 4, chance: 60) ?? [] {
             client.append(name, attribute())
         }
         client.members.shuffle(using: &random)
@@ -58,14 +59,14 @@ struct CheckGenerator {
     private mutating func versions() -> [String] {
         let released = scene.policy.releases.map(\.version)
         if !released.isEmpty, random.chance(25) { return released }
-        return random.chance(60) ? Pools.usualVersions + ["1"] : Pools.versions
+        return random.chance(60) ? PolicyPools.nearMisses.usualVersions + ["1"] : PolicyPools.nearMisses.versions
     }
 
     private mutating func version(_ pool: [String]) -> MemberLiteral {
         switch Int.random(in: 0..<20, using: &random) {
-        case 0: .text(random.pick(Pools.unreadableVersions))
-        case 1: .text(random.pick(Pools.blankVersions))
-        case 2: .number(random.pick(Pools.numbers))
+        case 0: .text(random.pick(PolicyPools.nearMisses.unreadableVersions))
+        case 1: .text(random.pick(ClientPools.blankVersions))
+        case 2: .number(random.pick(ClientPools.numbers))
         default: .text(random.pick(pool))
         }
     }
@@ -87,7 +88,7 @@ struct CheckGenerator {
         case 2: .boolean(random.chance(50))
         case 3, 4: .number(random.pick(["1", "1.0", "-1", "0.10", "12345678901234567890.5"]))
         case 5: .text("")
-        default: .text(random.pick(Pools.attributeValuesOfClients))
+        default: .text(random.pick(ClientPools.attributeValues))
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import TestPolicies
 import UpdatePolicy
 
 /// The comparison of SQL with the engine, check by check.

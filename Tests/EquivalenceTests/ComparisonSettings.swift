@@ -10,7 +10,7 @@ struct ComparisonSettings: Sendable {
     private let seed: UInt64
     private let isSeedGiven: Bool
     /// How many policies and clients are compared in all.
-    let pairs: Int
+    let pairs = Trials.pairs
 
     /// The parts that run side by side, each on a database of its own.
     static let parts = [0, 1]
@@ -22,7 +22,7 @@ struct ComparisonSettings: Sendable {
 
     /// Whether a part must come by every turn: the first, unless its seed was asked for, so that chance fails nobody.
     func requiresCoverage(ofPart part: Int) -> Bool {
-        part == 0 && !isSeedGiven && pairs >= 20_000
+        part == 0 && !isSeedGiven && Trials.isWhole
     }
 
     /// The seed to name in order to repeat a part.
@@ -41,6 +41,5 @@ struct ComparisonSettings: Sendable {
         let given = environment["VERSIONGATE_SEED"].flatMap { UInt64($0) }
         isSeedGiven = given != nil
         seed = given ?? .random(in: 0...999_999_999)
-        pairs = environment["VERSIONGATE_PAIRS"].flatMap { Int($0) } ?? 2_000
     }
 }

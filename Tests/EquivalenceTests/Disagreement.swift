@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import TestPolicies
 import UpdatePolicy
 
 /// A policy and a check that SQL and the engine do not answer alike.

@@ -5,6 +5,7 @@ import PolicyStore
 import Postgres
 import Subprocess
 import TestDatabase
+import TestPolicies
 import Testing
 import UpdatePolicy
 

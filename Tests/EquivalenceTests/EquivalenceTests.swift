@@ -3,11 +3,15 @@
 
 import Postgres
 import TestDatabase
+import TestPolicies
 import Testing
 
-@Suite("SQL and the engine mean the same", .migratedDatabase)
+@Suite("Equivalence", .migratedDatabase)
 struct EquivalenceTests {
-    @Test("For random policies and clients, in messages, bytes and explanations", arguments: ComparisonSettings.parts)
+    @Test(
+        "SQL and the engine answer random clients alike, in messages, bytes and explanations",
+        arguments: ComparisonSettings.parts
+    )
     func randomPairs(part: Int) async throws {
         let settings = ComparisonSettings.current
         let seed = settings.generatorSeed(ofPart: part)

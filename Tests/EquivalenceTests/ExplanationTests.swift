@@ -3,6 +3,7 @@
 
 import Postgres
 import TestDatabase
+import TestPolicies
 import Testing
 import UpdatePolicy
 
@@ -29,17 +30,19 @@ struct ExplanationTests {
             policy = Policy(
                 revision: 0,
                 token: "",
-                apps: [App(bundle: SemanticCase.bundle)],
+                apps: [App(bundle: TestPolicy.bundle)],
                 releases: releases,
                 rules: [rule]
             )
-            check = SemanticCase.ask(members, seconds: seconds, "").check
+            var client = ClientDescription(members)
+            client.append("bundle", .text(TestPolicy.bundle))
+            check = Check(client: client, time: TestPolicy.noon.advanced(byMicroseconds: seconds * 1_000_000))
             self.row = ["0", UTF8Text(rule.key)] + row
         }
     }
 
     private static func rule(_ key: String = "r", _ change: (inout Rule) -> Void) -> Rule {
-        SemanticCase.rule(key, change)
+        TestPolicy.rule(key, change)
     }
 
     private static let lockout = rule {
@@ -51,7 +54,7 @@ struct ExplanationTests {
         Example(
             "below the target, on an operating system that the release does not support",
             rule { $0.target = "1.2" },
-            releases: [SemanticCase.release("1.2") { $0.minOS = "15" }],
+            releases: [TestPolicy.release("1.2") { $0.minOS = "15" }],
             ["version": "1.1", "platform": "ios", "os": "14.8"],
             ["no match", "target", ">=1.2", nil, nil, "100", "1.2: os 15"]
         ),
@@ -64,7 +67,7 @@ struct ExplanationTests {
         Example(
             "with a version that cannot be read, under a target",
             rule { $0.target = "1.2" },
-            releases: [SemanticCase.release("1.2")],
+            releases: [TestPolicy.release("1.2")],
             ["version": "5.1.4 [2195]", "platform": "ios"],
             ["no match", "target", "<1.2", "5.1.4 [2195] (cannot be read as a version)", nil, "100", nil]
         ),
@@ -84,11 +87,11 @@ struct ExplanationTests {
             "in a region where the release is not live yet",
             rule { $0.target = "1.2" },
             releases: [
-                SemanticCase.release("1.1"),
-                SemanticCase.release("1.2") {
+                TestPolicy.release("1.1"),
+                TestPolicy.release("1.2") {
                     $0.regions = ["JP"]
                     $0.build = "42"
-                    $0.liveAt = SemanticCase.noon.advanced(byMicroseconds: 1)
+                    $0.liveAt = TestPolicy.noon.advanced(byMicroseconds: 1)
                 },
             ],
             ["version": "1.1", "platform": "ios", "region": "ja_JP"],
@@ -97,7 +100,7 @@ struct ExplanationTests {
         Example(
             "in a region that the release is not for",
             rule { $0.target = "1.2" },
-            releases: [SemanticCase.release("1.2") { $0.regions = ["US", "CA"] }],
+            releases: [TestPolicy.release("1.2") { $0.regions = ["US", "CA"] }],
             ["version": "1.1", "platform": "ios", "region": "ja_JP"],
             ["no match", "target", ">=1.2", nil, nil, "100", "1.2: region US, CA"]
         ),
@@ -105,7 +108,7 @@ struct ExplanationTests {
             "offered by two rows alike, of which the first counts",
             rule { $0.target = "1.1" },
             releases: [
-                SemanticCase.release("1.2") { $0.build = "42" }, SemanticCase.release("1.2") { $0.build = "42.0" },
+                TestPolicy.release("1.2") { $0.build = "42" }, TestPolicy.release("1.2") { $0.build = "42.0" },
             ],
             ["version": "1", "platform": "ios"],
             ["sent", nil, nil, nil, nil, "100", "1.2 (42)"]
@@ -136,28 +139,28 @@ struct ExplanationTests {
         ),
         Example(
             "one second before a start",
-            rule { $0.startsAt = SemanticCase.noon },
+            rule { $0.startsAt = TestPolicy.noon },
             [:],
             seconds: -1,
             ["no match", "starts_at", "from 2026-03-01T12:00:00Z", "2026-03-01T11:59:59Z", nil, "100", nil]
         ),
         Example(
             "one second after a start",
-            rule { $0.startsAt = SemanticCase.noon },
+            rule { $0.startsAt = TestPolicy.noon },
             [:],
             seconds: 1,
             ["sent", nil, nil, nil, nil, "100", nil]
         ),
         Example(
             "one second before an end",
-            rule { $0.endsAt = SemanticCase.noon },
+            rule { $0.endsAt = TestPolicy.noon },
             [:],
             seconds: -1,
             ["sent", nil, nil, nil, nil, "100", nil]
         ),
         Example(
             "one second after an end",
-            rule { $0.endsAt = SemanticCase.noon },
+            rule { $0.endsAt = TestPolicy.noon },
             [:],
             seconds: 1,
             ["no match", "ends_at", "until 2026-03-01T12:00:00Z", "2026-03-01T12:00:01Z", nil, "100", nil]
@@ -169,14 +172,14 @@ struct ExplanationTests {
         Example(
             "a lockout with a way out",
             lockout,
-            releases: [SemanticCase.release("1.2") { $0.build = "42" }],
+            releases: [TestPolicy.release("1.2") { $0.build = "42" }],
             ["version": "1.1", "platform": "ios"],
             ["sent", nil, nil, nil, nil, "100", "1.2 (42)"]
         ),
         Example(
             "a lockout without an offer",
             lockout,
-            releases: [SemanticCase.release("1.2") { $0.staged = true }],
+            releases: [TestPolicy.release("1.2") { $0.staged = true }],
             ["version": "1.1", "platform": "ios"],
             ["sent without lockout", "lockout", "a way out", "no offer", nil, "100", nil]
         ),
@@ -186,7 +189,7 @@ struct ExplanationTests {
                 $0.versions = "1.2"
                 $0.lockout = true
             },
-            releases: [SemanticCase.release("1.1")],
+            releases: [TestPolicy.release("1.1")],
             ["version": "1.2", "platform": "ios"],
             ["sent without lockout", "lockout", "a way out", "the offer is not above the client", nil, "100", "1.1"]
         ),
@@ -196,7 +199,7 @@ struct ExplanationTests {
                 $0.versions = "1.0 || 1.2"
                 $0.lockout = true
             },
-            releases: [SemanticCase.release("1.1"), SemanticCase.release("1.2")],
+            releases: [TestPolicy.release("1.1"), TestPolicy.release("1.2")],
             ["version": "1.0", "platform": "ios"],
             ["sent without lockout", "lockout", "a way out", "the rule matches the offer", nil, "100", "1.2"]
         ),
@@ -207,7 +210,7 @@ struct ExplanationTests {
             "one second \(seconds < 0 ? "before" : "after") a step",
             rule("ramp") {
                 $0.rollout = Percentage("24.99") ?? .zero
-                $0.steps = [RolloutStep(at: SemanticCase.noon, rollout: Percentage("25") ?? .zero)]
+                $0.steps = [RolloutStep(at: TestPolicy.noon, rollout: Percentage("25") ?? .zero)]
             },
             ["install": "install-2279"],
             seconds: seconds,
@@ -222,7 +225,7 @@ struct ExplanationTests {
                 $0.target = "1.2"
                 $0.soak = SoakTime(microseconds: 86_400_000_000)
             },
-            releases: [SemanticCase.release("1.2")],
+            releases: [TestPolicy.release("1.2")],
             ["version": "1.1", "platform": "ios"],
             seconds: seconds,
             row

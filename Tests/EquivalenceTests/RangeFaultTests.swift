@@ -3,11 +3,12 @@
 
 import Postgres
 import TestDatabase
+import TestPolicies
 import TestRandom
 import Testing
 import UpdatePolicy
 
-@Suite("Texts that are no range", .migratedDatabase)
+@Suite("Range refusals", .migratedDatabase)
 struct RangeFaultTests {
     private static let pieces = [
         "1", "1.2", "1.2.3", "1.x", "x", "*", "1.2x", "1x2", "v1.2", "1.2-beta", "1.2b3", "1.2-1.4", "100-120", "1.x-2",
@@ -23,12 +24,12 @@ struct RangeFaultTests {
         }.joined()
     }
 
-    @Test("SQL and the engine refuse the same, with the same message and hint")
+    @Test("SQL and the engine refuse the same texts, with the same message and hint")
     func faults() async throws {
         var random = SeededGenerator()
         let seed = random.seed
         let texts =
-            try VectorFiles.cases("range-errors", as: SpecificationVectorTests.RangeFault.self).map(\.range)
+            try Vectors.cases("range-errors", as: Vectors.RangeFault.self).map(\.range)
             + (0..<5_000).map { _ in Self.text(&random) }
         let connection = try await TestDatabase.current.connect()
         let rows = try await connection.query(

@@ -3,6 +3,7 @@
 
 import Postgres
 import TestDatabase
+import TestPolicies
 import TestRandom
 import Testing
 import UpdatePolicy
@@ -33,7 +34,7 @@ struct RolloutTests {
         for hundredths in [0, 1, 50, 500, 2_500, 3_725, 5_000, 9_999, 10_000] {
             let rule = Rule(key: "ramp", rollout: Percentage(hundredths: hundredths) ?? .zero, title: "t", text: "x")
             let policy = try CompiledPolicy(Policy(revision: 1, token: "", rules: [rule]))
-            let now = Set(clients.indices.filter { !policy.messages(for: clients[$0], at: SemanticCase.noon).isEmpty })
+            let now = Set(clients.indices.filter { !policy.messages(for: clients[$0], at: TestPolicy.noon).isEmpty })
             #expect(reached.isSubset(of: now), "\(hundredths) hundredths of a percent drop somebody")
             reached = now
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import TestPolicies
 import UpdatePolicy
 
 /// The search for the smallest policy and client that SQL and the engine still do not answer alike.

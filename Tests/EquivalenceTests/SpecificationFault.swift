@@ -10,9 +10,18 @@ struct SpecificationFault: Sendable, CustomTestStringConvertible {
     let function: String
     let passage: String
     let wrongPassage: String
+    /// A seed from which the fault is found soon.
+    let seed: UInt64
 
-    init(_ description: String, in function: String, _ passage: String, becomes wrongPassage: String) {
+    init(
+        _ description: String,
+        seed: UInt64,
+        in function: String,
+        _ passage: String,
+        becomes wrongPassage: String
+    ) {
         testDescription = description
+        self.seed = seed
         self.function = function
         self.passage = passage
         self.wrongPassage = wrongPassage
@@ -32,90 +41,105 @@ extension SpecificationFault {
     static let all = [
         SpecificationFault(
             "soak is added in the session's time zone",
+            seed: 38,
             in: "judge_rules",
             "moment - s.live_at >= soaks.soak_time",
             becomes: "s.live_at + soaks.soak_time <= moment"
         ),
         SpecificationFault(
             "the bucket is signed",
+            seed: 1,
             in: "rollout_bucket",
             "get_byte(digest, 0)::bigint",
             becomes: "((get_byte(digest, 0) # 128) - 128)::bigint"
         ),
         SpecificationFault(
             "the end is inclusive",
+            seed: 21,
             in: "judge_rules",
             "moment >= a.ends_at",
             becomes: "moment > a.ends_at"
         ),
         SpecificationFault(
             "a step holds only after its time",
+            seed: 2,
             in: "rollout_at",
             "s.at <= rollout_at.at",
             becomes: "s.at < rollout_at.at"
         ),
         SpecificationFault(
             "the way out does not look at builds",
+            seed: 20260301,
             in: "judge_rules",
             "me, j.version_spans, j.build_spans, j.target_key",
             becomes: "me, j.version_spans, NULL, j.target_key"
         ),
         SpecificationFault(
             "a release is above its own pre-releases",
+            seed: 79,
             in: "release_is_above",
             "client_version < version_family(release_version)",
             becomes: "client_version < release_version"
         ),
         SpecificationFault(
             "a release with the client's numbers is above it",
+            seed: 13,
             in: "release_is_above",
             "client_version < version_family(release_version)",
             becomes: "version_family(client_version) <= version_family(release_version)"
         ),
         SpecificationFault(
             "ends of lines are no blanks",
+            seed: 10,
             in: "version_key",
             "E' \\t\\r\\n'",
             becomes: "E' \\t'"
         ),
         SpecificationFault(
             "languages, regions and platforms of any length are read",
+            seed: 2,
             in: "read_client",
             "octet_length(written) > 64",
             becomes: "octet_length(written) > 65"
         ),
         SpecificationFault(
             "attributes of any length are read",
+            seed: 15,
             in: "read_client",
             "octet_length(written) > 1024",
             becomes: "octet_length(written) > 1025"
         ),
         SpecificationFault(
             "a language is looked up whole",
+            seed: 6,
             in: "language_fallbacks",
             "WHILE cardinality(subtags) > 0 LOOP",
             becomes: "RETURN ARRAY[tag]; LOOP"
         ),
         SpecificationFault(
             "a region is read behind a single letter",
+            seed: 19,
             in: "country_of_region",
             "EXIT WHEN subtags[place] COLLATE \"C\" ~ '^[A-Za-z]$';",
             becomes: ""
         ),
         SpecificationFault(
             "a final rule ends the list also when it is not sent",
+            seed: 2,
             in: "judge_rules",
             "j.failed IS NULL AND j.final",
             becomes: "j.final"
         ),
         SpecificationFault(
             "the target may be equal to the client",
+            seed: 1,
             in: "judge_rules",
             "(me.version_key < a.target_key AND",
             becomes: "(me.version_key <= a.target_key AND"
         ),
         SpecificationFault(
             "placeholders are filled in one after the other",
+            seed: 10,
             in: "fill_placeholders",
             "replace(replace(template, '{app}', U&'\\0001'), '{target}', U&'\\0002')",
             becomes: "replace(replace(template, '{app}', app), '{target}', U&'\\0002')"

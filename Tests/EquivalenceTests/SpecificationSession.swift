@@ -3,6 +3,7 @@
 
 import PolicyStore
 import Postgres
+import TestPolicies
 import UpdatePolicy
 
 /// The executable specification in a database: writes policies into it and asks its functions.

@@ -3,20 +3,15 @@
 
 import Postgres
 import TestDatabase
+import TestPolicies
 import Testing
 
-@Suite("The vectors hold in SQL", .migratedDatabase)
+@Suite("SQL vectors", .migratedDatabase)
 struct SpecificationVectorTests {
-    struct VersionPair: Decodable, Sendable {
-        let a: String
-        let b: String
-        let order: Int?
-    }
-
-    @Test("Versions compare as they say, both ways round")
+    @Test("Versions compare as the vectors say, both ways round")
     func versions() async throws {
         let connection = try await TestDatabase.current.connect()
-        let pairs: [VersionPair] = try VectorFiles.cases("versions")
+        let pairs: [Vectors.VersionPair] = try Vectors.cases("versions")
         #expect(pairs.count >= 150)
         for pair in pairs {
             let row = try await connection.query(
@@ -27,16 +22,10 @@ struct SpecificationVectorTests {
         }
     }
 
-    struct RangePair: Decodable, Sendable {
-        let range: String
-        let version: String
-        let matches: Bool
-    }
-
-    @Test("Ranges hold the versions that they say")
+    @Test("Ranges hold the versions that the vectors say")
     func ranges() async throws {
         let connection = try await TestDatabase.current.connect()
-        let pairs: [RangePair] = try VectorFiles.cases("ranges")
+        let pairs: [Vectors.RangePair] = try Vectors.cases("ranges")
         #expect(pairs.count >= 150)
         for pair in pairs {
             let row = try await connection.query("SELECT version_matches($1, $2) IS TRUE", [pair.version, pair.range])
@@ -44,18 +33,11 @@ struct SpecificationVectorTests {
         }
     }
 
-    struct RangeFault: Decodable, Sendable {
-        let range: String
-        let token: String
-        let hint: String
-        let suggestion: String?
-    }
-
     @Test("A text that is no range is refused with the token at fault and a hint")
     func rangeErrors() async throws {
         let connection = try await TestDatabase.current.connect()
         try await connection.execute("INSERT INTO apps (bundle) VALUES ('com.example.doto')")
-        for fault in try VectorFiles.cases("range-errors", as: RangeFault.self) {
+        for fault in try Vectors.cases("range-errors", as: Vectors.RangeFault.self) {
             let error = await #expect(throws: PostgresError.self, "\(fault)") {
                 try await connection.query(
                     "INSERT INTO rules (key, title, text, versions) VALUES ('r', 't', 'x', $1)",
@@ -71,30 +53,19 @@ struct SpecificationVectorTests {
         }
     }
 
-    struct RegionCase: Decodable, Sendable {
-        let text: String
-        let region: String?
-    }
-
-    @Test("Countries are read as they say")
+    @Test("Countries are read as the vectors say")
     func regions() async throws {
         let connection = try await TestDatabase.current.connect()
-        for region in try VectorFiles.cases("regions", as: RegionCase.self) {
+        for region in try Vectors.cases("regions", as: Vectors.RegionCase.self) {
             let row = try await connection.query("SELECT country_of_region($1)", [region.text])
             #expect(try row.value(as: String?.self) == region.region, "\(region)")
         }
     }
 
-    struct LanguageCase: Decodable, Sendable {
-        let range: String
-        let tag: String
-        let matches: Bool
-    }
-
-    @Test("Language ranges hold the tags that they say")
+    @Test("Language ranges hold the tags that the vectors say")
     func languages() async throws {
         let connection = try await TestDatabase.current.connect()
-        for language in try VectorFiles.cases("languages", as: LanguageCase.self) {
+        for language in try Vectors.cases("languages", as: Vectors.LanguageCase.self) {
             let row = try await connection.query(
                 "SELECT language_matches(language_tag($1), ARRAY[$2::text]) IS TRUE",
                 [language.tag, language.range]
@@ -103,16 +74,10 @@ struct SpecificationVectorTests {
         }
     }
 
-    struct LookupCase: Decodable, Sendable {
-        let tag: String
-        let translations: [String]
-        let chosen: String?
-    }
-
-    @Test("The translation that they say is chosen")
+    @Test("The translation that the vectors say is chosen")
     func lookups() async throws {
         let connection = try await TestDatabase.current.connect()
-        for lookup in try VectorFiles.cases("lookups", as: LookupCase.self) {
+        for lookup in try Vectors.cases("lookups", as: Vectors.LookupCase.self) {
             let row = try await connection.query(
                 """
                 SELECT (
@@ -127,30 +92,19 @@ struct SpecificationVectorTests {
         }
     }
 
-    struct PlatformCase: Decodable, Sendable {
-        let text: String
-        let platform: String
-    }
-
-    @Test("Platforms are read as they say")
+    @Test("Platforms are read as the vectors say")
     func platforms() async throws {
         let connection = try await TestDatabase.current.connect()
-        for platform in try VectorFiles.cases("platforms", as: PlatformCase.self) {
+        for platform in try Vectors.cases("platforms", as: Vectors.PlatformCase.self) {
             let row = try await connection.query("SELECT platform_name($1) = $2", [platform.text, platform.platform])
             #expect(try row.value(as: Bool.self), "\(platform)")
         }
     }
 
-    struct BucketCase: Decodable, Sendable {
-        let key: String
-        let install: String
-        let bucket: Int
-    }
-
-    @Test("Installs fall into the buckets that they say")
+    @Test("Installs fall into the buckets that the vectors say")
     func buckets() async throws {
         let connection = try await TestDatabase.current.connect()
-        for bucket in try VectorFiles.cases("buckets", as: BucketCase.self) {
+        for bucket in try Vectors.cases("buckets", as: Vectors.BucketCase.self) {
             let row = try await connection.query("SELECT rollout_bucket($1, $2)::int8", [bucket.key, bucket.install])
             #expect(try row.value(as: Int.self) == bucket.bucket, "\(bucket)")
         }
@@ -171,7 +125,7 @@ struct SpecificationVectorTests {
     func refusals() async throws {
         let connection = try await TestDatabase.current.connect()
         try await connection.execute("INSERT INTO apps (bundle) VALUES ('com.example.doto')")
-        let refusals: [Refusal] = try VectorFiles.list("sql/refusals")
+        let refusals: [Refusal] = try Vectors.decode("sql/refusals.json")
         #expect(refusals.count >= 50)
         for refusal in refusals {
             let error = await #expect(throws: PostgresError.self, "\(refusal.statement)") {

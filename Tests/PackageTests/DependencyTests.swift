@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
+import TestSystem
 import Testing
 
 /// Which modules each target may see.
@@ -9,7 +10,7 @@ import Testing
 /// SwiftPM lets a target import any module that happens to be built, so the manifest alone does not hold a target to its
 /// dependencies: the imports are read too. The modules of the toolchain are free, but for those that `UpdatePolicy` and
 /// `CheckListener` must do without.
-@Suite("Dependencies of the targets")
+@Suite("Dependencies")
 struct DependencyTests {
     private static let allowed: [String: Set<String>] = [
         "Postgres": ["CLibpq", "Logging"],
@@ -40,10 +41,9 @@ struct DependencyTests {
     ]
     private static let withoutFoundation: Set<String> = ["CheckListener", "UpdatePolicy"]
 
-    private static let root = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    private static let root = RepositoryFile.url("")
 
-    @Test("are the modules that their files import", arguments: allowed.keys.sorted())
+    @Test("The dependencies of targets are the modules that their files import", arguments: allowed.keys.sorted())
     func imports(target: String) throws {
         var allowed = Self.allowed[target, default: []].union(Self.toolchain)
         if Self.withoutFoundation.contains(target) { allowed.subtract(["Foundation", "FoundationEssentials"]) }
@@ -52,14 +52,14 @@ struct DependencyTests {
         try #require(!files.isEmpty)
         for file in files {
             let source = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
-            for line in source.split(separator: "\n") {
+            for line in source.split(separator: "\n") where line.contains("import ") {
                 guard let module = Self.module(importedBy: line) else { continue }
                 #expect(allowed.contains(module), "Sources/\(target)/\(file) imports \(module)")
             }
         }
     }
 
-    @Test("are those that the manifest names", arguments: allowed.keys.sorted())
+    @Test("The dependencies of targets are those that the manifest names", arguments: allowed.keys.sorted())
     func manifest(target: String) throws {
         let manifest = try String(contentsOf: Self.root.appending(path: "Package.swift"), encoding: .utf8)
         let dependencies = try #require(Self.dependencies(of: target, in: manifest), "no target \(target)")
@@ -67,7 +67,7 @@ struct DependencyTests {
         #expect(dependencies.isSubset(of: allowed), "\(target) may not depend on \(dependencies.subtracting(allowed))")
     }
 
-    @Test("are told for each target there is")
+    @Test("The dependencies of targets are told for each target there is")
     func targets() throws {
         let folder = Self.root.appending(path: "Sources")
         let folders = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { name in
@@ -77,7 +77,7 @@ struct DependencyTests {
         #expect(Set(folders) == Set(Self.allowed.keys))
     }
 
-    @Test("of what answers checks lead to no database, whatever they depend on in turn")
+    @Test("The dependencies of what answers checks lead to no database, whatever they depend on in turn")
     func checkListener() {
         var reached: Set<String> = []
         var open = ["CheckListener"]
@@ -89,7 +89,7 @@ struct DependencyTests {
         #expect(reached.intersection(Self.allowed.keys) == ["CheckListener", "UpdatePolicy"])
     }
 
-    @Test("are found in lines and in manifests")
+    @Test("The dependencies of targets are found in lines and in manifests")
     func reading() {
         #expect(Self.module(importedBy: "import NIOCore") == "NIOCore")
         #expect(Self.module(importedBy: "@testable public import struct Foundation.URL") == "Foundation")

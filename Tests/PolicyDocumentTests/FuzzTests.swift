@@ -2,11 +2,12 @@
 // Copyright the versiongate authors
 
 import PolicyDocument
+import TestPolicies
 import TestRandom
 import Testing
 import UpdatePolicy
 
-@Suite("Random and mutated policy files")
+@Suite("Policy file fuzzing")
 struct FuzzTests {
     private static let mutator = Mutator(words: [
         ": ", "- ", "\n", "\n  ", "\t", "# ", "&a ", "*a", "<<: *a", "!!binary ", "!!str ", "!x ", "? ", "| ", "|-\n",
@@ -20,10 +21,12 @@ struct FuzzTests {
 
     private static let lineBreaks: Set<Unicode.Scalar> = ["\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"]
 
-    @Test("are read to rows that are written and read again without a change, or refused with places that exist")
+    @Test(
+        "Random and mutated policy files are read to rows that are written and read again without a change, or refused with places that exist"
+    )
     func areReadOrRefused() throws {
         try FuzzRun.run("policy files") { random in
-            var generator = PolicyGenerator(seed: random.next() % 200)
+            var generator = PolicyGenerator(AwkwardPolicies.style, seed: random.next() % 200)
             var file =
                 random.chance(2)
                 ? Mutator.noise(&random) : Array(PolicyDocument.text(of: generator.policy(), revision: 1).utf8)

@@ -6,7 +6,7 @@ import PolicyDocument
 import Testing
 import UpdatePolicy
 
-@Suite("Reading a policy file")
+@Suite("Policy document")
 struct PolicyDocumentTests {
     private func read(_ text: String) throws -> Policy {
         try PolicyDocument(Array(text.utf8)).policy
@@ -21,18 +21,21 @@ struct PolicyDocumentTests {
         }
     }
 
-    @Test("refuses a faulty file with each fault, its line, its column and what to do", arguments: RefusedFile.all)
+    @Test(
+        "The reader refuses a faulty file with each fault, its line, its column and what to do",
+        arguments: RefusedFile.all
+    )
     func refuses(_ refused: RefusedFile) {
         #expect(faults(Array(refused.file.utf8)) == refused.faults)
     }
 
-    @Test("has vectors of faulty files")
+    @Test("There are vectors of faulty files")
     func hasVectors() {
         #expect(RefusedFile.all.count >= 35)
         #expect(RefusedFile.all.allSatisfy { !$0.faults.isEmpty })
     }
 
-    @Test("takes scalars as they are written: NO is Norway, 1.10 is 1.10, on is a text")
+    @Test("The reader takes scalars as they are written: NO is Norway, 1.10 is 1.10, on is a text")
     func keepsScalars() throws {
         let policy = try read(
             """
@@ -61,7 +64,7 @@ struct PolicyDocumentTests {
         #expect(rule["attributes"] == .attributes(["n": ["1.0", "true"]]))
     }
 
-    @Test("takes what a list holds twice once, as the database does")
+    @Test("The reader takes what a list holds twice once, as the database does")
     func keepsEachItemOnce() throws {
         let policy = try read(
             """
@@ -76,7 +79,7 @@ struct PolicyDocumentTests {
         #expect(policy.rows(of: .rules)[0]["languages"] == .texts(["de", "zh"]))
     }
 
-    @Test("takes null as absence alone, and null in quotation marks as a text")
+    @Test("The reader takes null as absence alone, and null in quotation marks as a text")
     func readsAbsence() throws {
         let policy = try read(
             """
@@ -90,7 +93,7 @@ struct PolicyDocumentTests {
         #expect(policy.rows(of: .rules).isEmpty)
     }
 
-    @Test("compares keys by their bytes, as the database does")
+    @Test("The reader compares keys by their bytes, as the database does")
     func keepsNamesApart() throws {
         let policy = try read(
             "versiongate: 1\nrules: {k: {title: T, text: X, attributes: {\u{E9}: [a], e\u{301}: [b]}}}\n"
@@ -98,7 +101,7 @@ struct PolicyDocumentTests {
         #expect(policy.rows(of: .rules)[0]["attributes"] == .attributes(["\u{E9}": ["a"], "e\u{301}": ["b"]]))
     }
 
-    @Test("refuses bytes that are not UTF-8, and a file that is too large, before it looks at anything else")
+    @Test("The reader refuses bytes that are not UTF-8, and a file that is too large, before it looks at anything else")
     func refusesBytes() {
         #expect(
             faults(Array("versiongate: 1\n# \u{E9}".utf8) + [0xC3, 0x28]) == [
@@ -109,7 +112,7 @@ struct PolicyDocumentTests {
         #expect(large.count == 1 && large[0].contains("more than the 16777216 that are read"))
     }
 
-    @Test("reads what nests and repeats without end in no time", .timeLimit(.minutes(1)))
+    @Test("The reader reads what nests and repeats without end in no time", .timeLimit(.minutes(1)))
     func survivesBombs() {
         let nested = "versiongate: 1\nrules: " + String(repeating: "{a: ", count: 1_000_000)
         #expect(faults(Array(nested.utf8)).count == 1)
@@ -124,7 +127,7 @@ struct PolicyDocumentTests {
     }
 
     @Test(
-        "reads and writes lengths of time as they were written",
+        "Lengths of time are read and written as they were written",
         arguments: [
             ("2 days", "2 days"), ("36h", "36 hours"), ("1d12h", "1 day 12 hours"), ("1 week", "7 days"),
             ("1 day -1 hour", "1 day -1 hour"), ("12:30", "12 hours 30 minutes"), ("0.5s", "0.5 seconds"),
@@ -137,7 +140,9 @@ struct PolicyDocumentTests {
         #expect(SoakTime(text)?.description == written)
     }
 
-    @Test("writes a policy for people: blocks for lines, quotation marks where a reader would err, defaults left out")
+    @Test(
+        "A policy is written for people: blocks for lines, quotation marks where a reader would err, defaults left out"
+    )
     func writes() throws {
         let text = """
             # The policy at revision 41: every app, release and rule, without the history.

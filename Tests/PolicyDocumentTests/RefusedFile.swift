@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import Foundation
+import TestPolicies
 import Testing
 
 /// A policy file that cannot be read, and what is said of it.
@@ -13,9 +13,5 @@ struct RefusedFile: Decodable, Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    static let all: [RefusedFile] = {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appending(path: "../Vectors/policy-files/refused.json")
-        return (try? JSONDecoder().decode([RefusedFile].self, from: Data(contentsOf: file))) ?? []
-    }()
+    static let all = (try? Vectors.decode("policy-files/refused.json", as: [RefusedFile].self)) ?? []
 }

@@ -4,18 +4,23 @@
 import PolicyDocument
 import Postgres
 import TestDatabase
+import TestPolicies
+import TestRandom
 import Testing
 import UpdatePolicy
 
 @testable import PolicyStore
 
-@Suite("A policy file")
+@Suite("Round trip")
 struct RoundTripTests {
-    private static let seeds: [UInt64] = Array(1...12)
+    private static let seeds: [UInt64] = Array(1...UInt64(Trials.count(12)))
 
-    @Test("holds every row as it is, however awkward its texts are", arguments: 1...300 as ClosedRange<UInt64>)
+    @Test(
+        "A policy file holds every row as it is, however awkward its texts are",
+        arguments: 1...UInt64(Trials.count(300))
+    )
     func keepsRows(seed: UInt64) throws {
-        var generator = PolicyGenerator(seed: seed)
+        var generator = PolicyGenerator(AwkwardPolicies.style, seed: seed)
         let policy = generator.policy()
         let text = PolicyDocument.text(of: policy, revision: 1)
         let read = try PolicyDocument(Array(text.utf8)).policy
@@ -24,12 +29,12 @@ struct RoundTripTests {
     }
 
     @Test(
-        "is the same text for the same rows, and changes nothing when it is applied",
+        "A policy file is the same text for the same rows, and changes nothing when it is applied",
         .migratedDatabase,
         arguments: seeds
     )
     func changesNothing(seed: UInt64) async throws {
-        var generator = PolicyGenerator(seed: seed)
+        var generator = PolicyGenerator(AwkwardPolicies.style, seed: seed)
         let connection = try await TestDatabase.current.connect(user: "versiongate_admin")
         for _ in 0..<4 {
             // From whatever stands in the database to another policy, which is then what stands there.
@@ -48,9 +53,9 @@ struct RoundTripTests {
         await connection.close()
     }
 
-    @Test("makes an empty database what another one was", .migratedDatabase, arguments: seeds)
+    @Test("A policy file makes an empty database what another one was", .migratedDatabase, arguments: seeds)
     func restores(seed: UInt64) async throws {
-        var generator = PolicyGenerator(seed: seed &+ 1000)
+        var generator = PolicyGenerator(AwkwardPolicies.style, seed: seed &+ 1000)
         let connection = try await TestDatabase.current.connect(user: "versiongate_admin")
         try await Self.apply(generator.policy(), connection)
         let text = PolicyDocument.text(of: try await Self.present(connection).1, revision: 1)

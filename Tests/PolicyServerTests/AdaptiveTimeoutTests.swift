@@ -5,9 +5,9 @@ import Testing
 
 @testable import PolicyServer
 
-@Suite("The timeout of a database's answers")
+@Suite("Adaptive timeout")
 struct AdaptiveTimeoutTests {
-    @Test("is four times the last answer, within its bounds")
+    @Test("The timeout is four times the last answer, within its bounds")
     func followsAnswers() {
         var timeout = AdaptiveTimeout()
         #expect(timeout.limit == .seconds(1))
@@ -21,7 +21,9 @@ struct AdaptiveTimeoutTests {
         #expect(timeout.limit == .seconds(1))
     }
 
-    @Test("doubles with each answer that does not come, so that any database within the bound is waited for")
+    @Test(
+        "The timeout doubles with each answer that does not come, so that any database within the bound is waited for"
+    )
     func doubles() {
         var timeout = AdaptiveTimeout()
         for expected in [2, 4, 8, 10, 10] {

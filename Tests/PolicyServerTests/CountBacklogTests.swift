@@ -7,7 +7,7 @@ import Testing
 
 @testable import PolicyServer
 
-@Suite("What becomes of counts that could not be written")
+@Suite("Count backlog")
 struct CountBacklogTests {
     private func batch(_ checks: Int) -> CountBatch {
         var batch = CountBatch()
@@ -15,7 +15,7 @@ struct CountBacklogTests {
         return batch
     }
 
-    @Test("they are kept for the next attempt, then dropped and counted")
+    @Test("Counts that could not be written are kept for the next attempt, then dropped and counted")
     func keepsOnce() {
         var backlog = CountBacklog()
         #expect(backlog.nextBatch(adding: batch(1)).totalChecks == 1)
@@ -27,7 +27,7 @@ struct CountBacklogTests {
         #expect(backlog.nextBatch(adding: CountBatch()).isEmpty)
     }
 
-    @Test("what may have been written is dropped at once, so that nothing is counted twice")
+    @Test("What may have been written is dropped at once, so that nothing is counted twice")
     func neverRepeatsWhatMayBeWritten() {
         var backlog = CountBacklog()
         _ = backlog.nextBatch(adding: batch(1))
@@ -37,7 +37,7 @@ struct CountBacklogTests {
         #expect(backlog.nextBatch(adding: CountBatch()).isEmpty)
     }
 
-    @Test("at the last attempt everything that is not written is dropped")
+    @Test("At the last attempt everything that is not written is dropped")
     func dropsAtTheEnd() {
         var backlog = CountBacklog()
         _ = backlog.nextBatch(adding: batch(1))

@@ -14,7 +14,7 @@ import UpdatePolicy
 
 @testable import PolicyServer
 
-@Suite("The delivery of counts")
+@Suite("Count delivery")
 struct CountDeliveryTests {
     private struct Setting {
         let counting: CheckCounting
@@ -50,7 +50,7 @@ struct CountDeliveryTests {
 
     private static let sum = "SELECT coalesce(sum(checks), 0)::bigint FROM check_counts"
 
-    @Test("adds what was counted, once, as the server's role", .migratedDatabase)
+    @Test("The delivery adds what was counted, once, as the server's role", .migratedDatabase)
     func delivers() async throws {
         let database = TestDatabase.current
         let setting = try Setting { database.configuration(user: "versiongate_server") }
@@ -74,11 +74,10 @@ struct CountDeliveryTests {
         #expect(setting.log.entries.isEmpty)
     }
 
-    @Test("keeps counts over one failed attempt, drops and counts them after it, and says so once")
+    @Test("The delivery keeps counts over one failed attempt, drops and counts them after it, and says so once")
     func dropsWhenTheDatabaseIsAway() async throws {
-        try await OwnServer.with { server in
+        try await OwnServer.with(isMigrated: true) { server in
             let observer = try await server.connect()
-            try await SchemaMigrator(logger: TestDatabase.logger).migrate(observer)
             let setting = try Setting { server.configuration(user: "versiongate_server") }
             try setting.answer(1)
             await setting.delivery.deliver(isLast: false, within: .seconds(60))
@@ -112,7 +111,7 @@ struct CountDeliveryTests {
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe")) != nil
     }
 
-    @Test("drops at once what may have been written already", .migratedDatabase)
+    @Test("The delivery drops at once what may have been written already", .migratedDatabase)
     func neverCountsTwice() async throws {
         let database = TestDatabase.current
         let owner = try await database.connect()
@@ -134,7 +133,10 @@ struct CountDeliveryTests {
         #expect(try await owner.query(Self.sum).value(as: Int64.self) == 4)
     }
 
-    @Test("does not wait for a database that is slow, and writes the counts when it is not", .migratedDatabase)
+    @Test(
+        "The delivery does not wait for a database that is slow, and writes the counts when it is not",
+        .migratedDatabase
+    )
     func boundsTheWait() async throws {
         let database = TestDatabase.current
         let setting = try Setting { database.configuration(user: "versiongate_server") }
@@ -159,7 +161,7 @@ struct CountDeliveryTests {
         #expect(try await owner.query(Self.sum).value(as: Int64.self) == 3)
     }
 
-    @Test("drops counts, and says why, where the schema has no tables for them", .database)
+    @Test("The delivery drops counts, and says why, where the schema has no tables for them", .database)
     func reportsAnOldSchema() async throws {
         let database = TestDatabase.current
         let setting = try Setting { database.configuration() }

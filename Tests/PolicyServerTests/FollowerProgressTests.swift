@@ -11,7 +11,7 @@ import UpdatePolicy
 
 @testable import PolicyServer
 
-@Suite("The follower of the database")
+@Suite("Follower progress")
 struct FollowerProgressTests {
     private static let now = Timestamp(microsecondsSince1970: 1_800_000_000_000_000)
 
@@ -19,7 +19,7 @@ struct FollowerProgressTests {
         ReadyDocument(policy: policy, state: ServingState(), now: now, instant: instant)
     }
 
-    @Test("stands still when its step takes longer than it may, which /ready and the metrics tell")
+    @Test("The follower stands still when its step takes longer than it may, which /ready and the metrics tell")
     func tellsThatItStandsStill() {
         let policy = LivePolicy()
         let start = ContinuousClock.now
@@ -47,7 +47,7 @@ struct FollowerProgressTests {
         #expect(!Self.ready(policy, at: start + .seconds(3_600)).followerStalled, "it has ended")
     }
 
-    @Test("does not stand still while the database is down, because it goes on trying")
+    @Test("The follower does not stand still while the database is down, because it goes on trying")
     func goesOnWithoutADatabase() async throws {
         let policy = LivePolicy()
         let record = LogRecord()

@@ -7,7 +7,7 @@ import UpdatePolicy
 
 @testable import PolicyServer
 
-@Suite("The state machine of the follower")
+@Suite("Follower state")
 struct FollowerStateTests {
     /// Events at a time in seconds, each with what is noted, and the operation that follows.
     private typealias Table = [(
@@ -74,7 +74,7 @@ struct FollowerStateTests {
         }
     }
 
-    @Test("connects, asks for notifications, loads the policy and waits, and loads again what is new")
+    @Test("The follower connects, asks for notifications, loads the policy and waits, and loads again what is new")
     func follows() {
         run(
             Self.begin + [
@@ -87,7 +87,7 @@ struct FollowerStateTests {
         )
     }
 
-    @Test("polls twice a second where no notification can come, and asks again when a standby is promoted")
+    @Test("The follower polls twice a second where no notification can come, and asks again when a standby is promoted")
     func polls() {
         run([
             (0, .connected(isStandby: true), [.connected, .following(.noneOnStandby)], Self.read1),
@@ -109,7 +109,9 @@ struct FollowerStateTests {
         ])
     }
 
-    @Test("connects anew with twice the delay each time, and asks for notifications again on a new connection")
+    @Test(
+        "The follower connects anew with twice the delay each time, and asks for notifications again on a new connection"
+    )
     func backsOff() {
         func lost(_ failure: FollowerState.Failure) -> [FollowerState.Note] {
             [.failure(failure, reason: "x"), .disconnected]
@@ -131,7 +133,7 @@ struct FollowerStateTests {
         )
     }
 
-    @Test("keeps a connection on which only the load failed, and gives up one on which anything else did")
+    @Test("The follower keeps a connection on which only the load failed, and gives up one on which anything else did")
     func keepsUsableConnections() {
         let fault = FollowerState.Event.failed(reason: "x", isConnectionUsable: true)
         let notLoaded: [FollowerState.Note] = [.failure(.loading, reason: "x")]
@@ -148,7 +150,7 @@ struct FollowerStateTests {
         )
     }
 
-    @Test("waits longer for the version after an answer that was slow, and after one that did not come")
+    @Test("The follower waits longer for the version after an answer that was slow, and after one that did not come")
     func adaptsTheTimeout() {
         let timeout = FollowerState.Event.failed(reason: "x", isConnectionUsable: false, isTimeout: true)
         let broken: [FollowerState.Note] = [.failure(.connection, reason: "x"), .disconnected]
@@ -166,7 +168,7 @@ struct FollowerStateTests {
         )
     }
 
-    @Test("does not try again what cannot be compiled, until it is edited")
+    @Test("The follower does not try again what cannot be compiled, until it is edited")
     func rejects() {
         let second = Self.version(2, "b")
         run(
@@ -182,7 +184,7 @@ struct FollowerStateTests {
         )
     }
 
-    @Test("takes a lower revision of a primary after 2 seconds, and asks whether it is one only then")
+    @Test("The follower takes a lower revision of a primary after 2 seconds, and asks whether it is one only then")
     func takesLowerRevisions() {
         let answering = Self.version(7, "z")
         let lower = Self.version(6, "b")
@@ -202,7 +204,7 @@ struct FollowerStateTests {
         )
     }
 
-    @Test("tells when it takes the empty policy of a database in which nothing was ever edited")
+    @Test("The follower tells when it takes the empty policy of a database in which nothing was ever edited")
     func tellsOfUneditedDatabases() {
         let answering = Self.version(7, "z")
         let empty = Self.version(0, "b")
@@ -221,7 +223,7 @@ struct FollowerStateTests {
         )
     }
 
-    @Test("may stand longest where it connects, and no longer than half a minute where it only asks")
+    @Test("The follower may stand longest where it connects, and no longer than half a minute where it only asks")
     func hasLimits() {
         let limits: [(FollowerState.Operation, Int64)] = [
             (.connect(after: .zero), 600), (.load, 120), (.detectPooler, 30), (.listen, 30), (Self.read1, 30),

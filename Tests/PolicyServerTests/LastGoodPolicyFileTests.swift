@@ -9,7 +9,7 @@ import UpdatePolicy
 
 @testable import PolicyServer
 
-@Suite("The file of the last good policy")
+@Suite("Last good policy file")
 struct LastGoodPolicyFileTests {
     static func policy(_ revision: Int64, _ titles: [String]) -> Policy {
         let awkward = "\"Quotes\" \\ 'n' \n\u{2028} / é 😀 \u{a0}"
@@ -67,7 +67,7 @@ struct LastGoodPolicyFileTests {
         try Data(contentsOf: URL(fileURLWithPath: file.path))
     }
 
-    @Test("gives back what was written, and is none before that")
+    @Test("A file gives back what was written, and is none before that")
     func roundTrip() throws {
         try withFile { file in
             #expect(try file.read() == nil)
@@ -79,7 +79,7 @@ struct LastGoodPolicyFileTests {
         }
     }
 
-    @Test("written over an earlier one holds the same bytes as one written anew")
+    @Test("A file written over an earlier one holds the same bytes as one written anew")
     func copiesWhatStays() throws {
         try withFile { file in
             var writer = LastGoodPolicyFileWriter(file)
@@ -104,7 +104,7 @@ struct LastGoodPolicyFileTests {
         }
     }
 
-    @Test("is whole and of one revision where two servers write it in turn")
+    @Test("A file is whole and of one revision where two servers write it in turn")
     func twoWriters() throws {
         try withFile { file in
             var writers = [LastGoodPolicyFileWriter(file), LastGoodPolicyFileWriter(file)]
@@ -132,7 +132,7 @@ struct LastGoodPolicyFileTests {
         }
     }
 
-    @Test("of every format that there was is read as what it means", arguments: LastGoodPolicyVectors.formats)
+    @Test("A file of every format that there was is read as what it means", arguments: LastGoodPolicyVectors.formats)
     func readsEveryFormat(_ format: Int) throws {
         try withFile { file in
             let policy = try file.policy(in: LastGoodPolicyVectors.contents(ofFormat: format))
@@ -140,7 +140,7 @@ struct LastGoodPolicyFileTests {
         }
     }
 
-    @Test("is written in the newest format, byte for byte")
+    @Test("A file is written in the newest format, byte for byte")
     func writesTheNewestFormat() throws {
         #expect(LastGoodPolicyFile.format == LastGoodPolicyVectors.formats.last)
         try withFile { file in
@@ -162,7 +162,7 @@ struct LastGoodPolicyFileTests {
     private static let header = #"{"revision":7,"token":"t"}"#
 
     @Test(
-        "of a later version is refused as such",
+        "A file of a later version is refused as such",
         arguments: [
             ("versiongate policy 3\n\(header)\n", "format 3"),
             ("versiongate policy 2\n\(header)\n{\"app\":{\"bundle\":\"a\",\"tier\":1}}\n", "tier"),
@@ -178,7 +178,7 @@ struct LastGoodPolicyFileTests {
     }
 
     @Test(
-        "is refused with what the database would not have admitted, whatever its checksum",
+        "A file is refused with what the database would not have admitted, whatever its checksum",
         arguments: [
             (#"{"rules":[{"key":"r","title":"t","text":"x","link":"javascript:alert(1)"}]}"#, "rule r: has a link"),
             (#"{"rules":[{"key":"r","title":"t","text":"x","link":"https:///a"}]}"#, "rule r: has a link"),
@@ -202,7 +202,7 @@ struct LastGoodPolicyFileTests {
         }
     }
 
-    @Test("is refused with what cannot be compiled, as a policy of the database is")
+    @Test("A file is refused with what cannot be compiled, as a policy of the database is")
     func refusesWhatCannotBeCompiled() throws {
         try withFile { file in
             let section = #"{"rules":[{"key":"r","title":"t","text":"x","versions":"<1..2"}]}"#
@@ -222,7 +222,7 @@ struct LastGoodPolicyFileTests {
         try writer.write(try CompiledPolicy(Self.policy(revision, ["a"])))
     }
 
-    @Test("says which policy it holds, without being read to its end")
+    @Test("A file says which policy it holds, without being read to its end")
     func tellsItsVersion() throws {
         try withFile { file in
             #expect(file.occupant == .nothing)
@@ -233,7 +233,7 @@ struct LastGoodPolicyFileTests {
         }
     }
 
-    @Test("is kept when it is replaced by another history or by a lower revision, and not when it goes on")
+    @Test("A file is kept when it is replaced by another history or by a lower revision, and not when it goes on")
     func keepsWhatIsReplaced() throws {
         try withFile { file in
             #expect(try file.keep(before: Self.version(7), replacing: nil) == nil)
@@ -252,7 +252,7 @@ struct LastGoodPolicyFileTests {
         }
     }
 
-    @Test("is kept three times at most, the newest under .1, and no policy twice in a row")
+    @Test("A file is kept three times at most, the newest under .1, and no policy twice in a row")
     func keepsABoundedNumber() throws {
         try withFile { file in
             for revision: Int64 in [50, 50, 40, 30, 20, 10] {
@@ -269,7 +269,7 @@ struct LastGoodPolicyFileTests {
         }
     }
 
-    @Test("that nobody ever edited is not kept, and one that cannot be read is")
+    @Test("A file that nobody ever edited is not kept, and one that cannot be read is")
     func keepsWhatMayBeWorthIt() throws {
         try withFile { file in
             try write(0, file)
@@ -279,7 +279,7 @@ struct LastGoodPolicyFileTests {
         }
     }
 
-    @Test("that is damaged is set aside three times at most, the newest under .damaged")
+    @Test("A file that is damaged is set aside three times at most, the newest under .damaged")
     func setsAsideABoundedNumber() throws {
         try withFile { file in
             let folder = URL(fileURLWithPath: file.path).deletingLastPathComponent().path
@@ -295,7 +295,7 @@ struct LastGoodPolicyFileTests {
         }
     }
 
-    @Test("tells of any damage: every length that is too short, every byte that is another")
+    @Test("A file tells of any damage: every length that is too short, every byte that is another")
     func tellsOfDamage() throws {
         try withFile { file in
             var writer = LastGoodPolicyFileWriter(file)
@@ -315,7 +315,7 @@ struct LastGoodPolicyFileTests {
         }
     }
 
-    @Test("keeps the earlier policy where the next cannot be written")
+    @Test("A file keeps the earlier policy where the next cannot be written")
     func keepsTheEarlier() throws {
         try withFile { file in
             var writer = LastGoodPolicyFileWriter(file)
@@ -336,7 +336,7 @@ struct LastGoodPolicyFileTests {
         }
     }
 
-    @Test("is whole whenever it is read while writers of the same process number write it")
+    @Test("A file is whole whenever it is read while writers of the same process number write it")
     func writersAtOnce() async throws {
         let folder = FileManager.default.temporaryDirectory.path + "/versiongate-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -358,7 +358,7 @@ struct LastGoodPolicyFileTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["last-good-policy"])
     }
 
-    @Test("is kept open for nothing but reading, so that its volume can be made read-only")
+    @Test("A file is kept open for nothing but reading, so that its volume can be made read-only")
     func descriptorOnlyReads() throws {
         try withFile { file in
             var writer = LastGoodPolicyFileWriter(file)
@@ -375,7 +375,7 @@ struct LastGoodPolicyFileTests {
         }
     }
 
-    @Test("has no leftovers of writers that were killed, but those of writers that may be at work")
+    @Test("A file has no leftovers of writers that were killed, but those of writers that may be at work")
     func leftovers() throws {
         try withFile { file in
             let folder = URL(fileURLWithPath: file.path).deletingLastPathComponent().path

@@ -9,9 +9,11 @@ import UpdatePolicy
 
 @testable import PolicyServer
 
-@Suite("Random and mutated input", .serialized)
+@Suite("Last good policy fuzzing", .serialized)
 struct LastGoodPolicyFuzzTests {
-    @Test("as a policy on disk, its checksum right, answers checks or is refused with a reason")
+    @Test(
+        "Random and mutated input as a policy on disk, its checksum right, answers checks or is refused with a reason"
+    )
     func readsPoliciesOnDisk() throws {
         let folder = FileManager.default.temporaryDirectory.path + "/versiongate-fuzz-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }

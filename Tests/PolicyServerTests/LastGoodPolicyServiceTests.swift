@@ -10,11 +10,11 @@ import UpdatePolicy
 
 @testable import PolicyServer
 
-@Suite("The service that keeps the last good policy")
+@Suite("Last good policy service")
 struct LastGoodPolicyServiceTests {
     private static let noon = Timestamp(microsecondsSince1970: 1_772_366_400_000_000)
 
-    @Test("writes again what could not be written, without another edit")
+    @Test("The service writes again what could not be written, without another edit")
     func writesAgain() async throws {
         let folder = FileManager.default.temporaryDirectory.path + "/versiongate-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }

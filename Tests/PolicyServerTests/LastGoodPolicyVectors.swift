@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
+import TestPolicies
 import UpdatePolicy
 
 /// Files of the last good policy as versions of versiongate wrote them, all of the same policy.
@@ -14,8 +15,7 @@ enum LastGoodPolicyVectors {
 
     /// The bytes of a file.
     static func contents(ofFormat format: Int) throws -> Data {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        return try Data(contentsOf: folder.appending(path: "Vectors/last-good-policy/format-\(format)"))
+        try Vectors.data("last-good-policy/format-\(format)")
     }
 
     /// What they hold, rows in their order: every member, each with a value that is not its default, and rows that have

@@ -7,9 +7,9 @@ import Testing
 
 @testable import PolicyServer
 
-@Suite("The management listener")
+@Suite("Management listener")
 struct ManagementListenerTests {
-    @Test("closes the connection that did nothing for longest when the last slot is taken")
+    @Test("The listener closes the connection that did nothing for longest when the last slot is taken")
     func closesLongestIdle() {
         var slots = ConnectionSlots<Int>(total: 4)
         for id in 1...3 {
@@ -26,7 +26,7 @@ struct ManagementListenerTests {
         #expect(slots.open(7, isLoopback: true) == [3], "nobody else has had time")
     }
 
-    @Test("closes nobody before there was time to send a request, and then as many as came meanwhile")
+    @Test("The listener closes nobody before there was time to send a request, and then as many as came meanwhile")
     func letsEachBeRead() {
         var slots = ConnectionSlots<Int>(total: 3)
         for id in 1...5 { #expect(slots.open(id, isLoopback: true) == []) }
@@ -39,7 +39,7 @@ struct ManagementListenerTests {
         #expect(slots.open(6, isLoopback: true) == [3])
     }
 
-    @Test("closes connections from elsewhere before those of its own machine")
+    @Test("The listener closes connections from elsewhere before those of its own machine")
     func prefersLoopback() {
         var slots = ConnectionSlots<Int>(total: 4)
         for (id, isLoopback) in [(1, true), (2, false), (3, false)] {
@@ -52,7 +52,7 @@ struct ManagementListenerTests {
     }
 
     @Test(
-        "may be asked by an address, localhost and a name that is configured",
+        "The listener may be asked by an address, localhost and a name that is configured",
         arguments: [
             "", "localhost", "LOCALHOST:9090", "localhost.", "127.0.0.1", "127.0.0.1:9090", "10.1.2.3:80", "[::1]",
             "[::1]:9090", "[fe80::1]:9090", "gate.internal", "Gate.Internal:9090",
@@ -63,7 +63,7 @@ struct ManagementListenerTests {
     }
 
     @Test(
-        "may not be asked by any other name",
+        "The listener may not be asked by any other name",
         arguments: [
             "evil.example", "evil.example:9090", "localhost.evil.example", "127.0.0.1.evil.example",
             "gate.internal.evil",
@@ -74,7 +74,7 @@ struct ManagementListenerTests {
         #expect(!HostCheck<BasicRequestContext>(names: ["gate.internal"]).isAllowed(host))
     }
 
-    @Test("has names that are read from the configuration")
+    @Test("The listener has names that are read from the configuration")
     func readsNames() throws {
         func names(_ text: String) throws(ConfigurationError) -> [String] {
             let values: [AbsoluteConfigKey: ConfigValue] = [

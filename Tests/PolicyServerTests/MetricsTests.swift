@@ -23,7 +23,7 @@ struct MetricsTests {
         return text.document
     }
 
-    @Test("are written as Prometheus reads them")
+    @Test("Metrics are written as Prometheus reads them")
     func prometheus() {
         let lines = example(.prometheus).split(separator: "\n").map(String.init)
         #expect(lines[0] == #"# HELP a_seconds How \"long\" \\ it\ntook."#)
@@ -46,7 +46,7 @@ struct MetricsTests {
         )
     }
 
-    @Test("are written as OpenMetrics has them for those who ask for it")
+    @Test("Metrics are written as OpenMetrics has them for those who ask for it")
     func openMetrics() {
         let text = example(MetricsText.Format(accept: "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"))
         #expect(text.contains("# TYPE b counter\nb_total{"))

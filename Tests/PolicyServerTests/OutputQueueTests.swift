@@ -7,7 +7,7 @@ import Testing
 
 @testable import PolicyServer
 
-@Suite("The queue of what the server prints")
+@Suite("Output queue")
 struct OutputQueueTests {
     /// A pipe whose ends a test closes by itself.
     private struct Pipe {
@@ -68,7 +68,7 @@ struct OutputQueueTests {
         )
     }
 
-    @Test("never waits for a reader, drops what has no room, and says so in its place")
+    @Test("The queue never waits for a reader, drops what has no room, and says so in its place")
     func dropsWithoutAReader() {
         let pipe = Pipe()
         let queue = Self.queue(pipe.writing, capacity: 100_000)
@@ -96,7 +96,7 @@ struct OutputQueueTests {
         #expect(next == count + 1, "each line is there or counted as missing")
     }
 
-    @Test("waits for room in a pipe that does not block")
+    @Test("The queue waits for room in a pipe that does not block")
     func writesWithoutBlocking() {
         let pipe = Pipe()
         _ = fcntl(pipe.writing, F_SETFL, O_NONBLOCK)
@@ -106,7 +106,7 @@ struct OutputQueueTests {
         #expect(queue.droppedCount == 0)
     }
 
-    @Test("survives a full disk, a reader that is gone, and a closed descriptor")
+    @Test("The queue survives a full disk, a reader that is gone, and a closed descriptor")
     func survives() {
         let full = open("/dev/full", O_WRONLY)
         let pipe = Pipe()
@@ -121,7 +121,7 @@ struct OutputQueueTests {
         }
     }
 
-    @Test("goes on where the disk has space again, on a line of its own, and says how much is missing")
+    @Test("The queue goes on where the disk has space again, on a line of its own, and says how much is missing")
     func goesOn() {
         let disk = Disk()
         let queue = Self.queue(disk)
@@ -139,7 +139,7 @@ struct OutputQueueTests {
         #expect(queue.droppedCount == 2)
     }
 
-    @Test("says what is missing also when nothing more is printed")
+    @Test("The queue says what is missing also when nothing more is printed")
     func saysWhatIsMissing() {
         let disk = Disk()
         let queue = Self.queue(disk)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import PolicyServer
 
-@Suite("The backoff between attempts to connect")
+@Suite("Reconnect backoff")
 struct ReconnectBackoffTests {
-    @Test("doubles up to the bound, within half and the whole of each step")
+    @Test("The delay doubles up to the bound, within half and the whole of each step")
     func doubles() {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<100 {
@@ -22,7 +22,7 @@ struct ReconnectBackoffTests {
         }
     }
 
-    @Test("begins anew after a success")
+    @Test("The delay begins anew after a success")
     func resets() {
         var generator = SystemRandomNumberGenerator()
         var backoff = ReconnectBackoff()

@@ -7,7 +7,7 @@ import UpdatePolicy
 
 @testable import PolicyServer
 
-@Suite("The decision to reload")
+@Suite("Reload decision")
 struct ReloadDecisionTests {
     private static func time(_ seconds: Int64) -> Timestamp {
         Timestamp(microsecondsSince1970: seconds * 1_000_000)
@@ -17,7 +17,7 @@ struct ReloadDecisionTests {
         PolicyVersion(revision: revision, token: token)
     }
 
-    @Test("loads what it has not seen, and not what it has")
+    @Test("The follower loads what it has not seen, and not what it has")
     func loadsWhatIsNew() {
         var decision = ReloadDecision()
         #expect(decision.verdict(on: Self.version(1, "a"), at: Self.time(0), isPrimary: false) == .load)
@@ -26,14 +26,14 @@ struct ReloadDecisionTests {
         #expect(decision.verdict(on: Self.version(2, "b"), at: Self.time(2), isPrimary: false) == .load)
     }
 
-    @Test("loads another history that stands at the same revision")
+    @Test("The follower loads another history that stands at the same revision")
     func loadsAnotherHistory() {
         var decision = ReloadDecision()
         decision.loaded(Self.version(100, "a"))
         #expect(decision.verdict(on: Self.version(100, "b"), at: Self.time(0), isPrimary: false) == .load)
     }
 
-    @Test("takes a lower revision of a standby only after it stood for 30 seconds")
+    @Test("The follower takes a lower revision of a standby only after it stood for 30 seconds")
     func waitsForLowerRevisions() {
         var decision = ReloadDecision()
         decision.loaded(Self.version(100, "a"))
@@ -42,7 +42,7 @@ struct ReloadDecisionTests {
         #expect(decision.verdict(on: Self.version(90, "b"), at: Self.time(30), isPrimary: false) == .load)
     }
 
-    @Test("begins to wait anew when a lagging standby moves on or catches up")
+    @Test("The follower begins to wait anew when a lagging standby moves on or catches up")
     func waitsAnew() {
         var decision = ReloadDecision()
         decision.loaded(Self.version(100, "a"))
@@ -53,7 +53,7 @@ struct ReloadDecisionTests {
         #expect(decision.verdict(on: Self.version(95, "c"), at: Self.time(60), isPrimary: false) != .load)
     }
 
-    @Test("takes lower revisions of a primary after 2 seconds, and those of edits made meanwhile")
+    @Test("The follower takes lower revisions of a primary after 2 seconds, and those of edits made meanwhile")
     func believesPrimary() {
         var decision = ReloadDecision()
         decision.loaded(Self.version(100, "a"))
@@ -64,7 +64,7 @@ struct ReloadDecisionTests {
         #expect(decision.verdict(on: Self.version(93, "e"), at: Self.time(2), isPrimary: true) == .load)
     }
 
-    @Test("begins to wait anew when a standby that is behind is promoted")
+    @Test("The follower begins to wait anew when a standby that is behind is promoted")
     func waitsAnewAfterPromotion() {
         var decision = ReloadDecision()
         decision.loaded(Self.version(100, "a"))
@@ -73,7 +73,9 @@ struct ReloadDecisionTests {
         #expect(decision.verdict(on: Self.version(90, "b"), at: Self.time(22), isPrimary: true) == .load)
     }
 
-    @Test("takes a database in which nothing was ever edited after 5 minutes, and the first edit in it as any other")
+    @Test(
+        "The follower takes a database in which nothing was ever edited after 5 minutes, and the first edit in it as any other"
+    )
     func waitsForUnedited() {
         var decision = ReloadDecision()
         decision.loaded(Self.version(100, "a"))
@@ -86,7 +88,9 @@ struct ReloadDecisionTests {
         #expect(decision.verdict(on: Self.version(1, "c"), at: Self.time(299), isPrimary: true) == .load)
     }
 
-    @Test("waits for nothing where nothing answers, and for a lower revision where a policy of the disk does")
+    @Test(
+        "The follower waits for nothing where nothing answers, and for a lower revision where a policy of the disk does"
+    )
     func comparesWithTheDisk() {
         var decision = ReloadDecision()
         #expect(decision.verdict(on: Self.version(0, "b"), at: Self.time(0), isPrimary: true) == .load)
@@ -108,7 +112,7 @@ struct ReloadDecisionTests {
         #expect(decision.verdict(on: kept, inPlaceOf: kept, at: Self.time(0), isPrimary: true) == .load)
     }
 
-    @Test("does not try a policy again that cannot be compiled, until it is edited")
+    @Test("The follower does not try a policy again that cannot be compiled, until it is edited")
     func doesNotRetryWhatCannotCompile() {
         var decision = ReloadDecision()
         decision.loaded(Self.version(1, "a"))

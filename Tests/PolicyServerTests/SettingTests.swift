@@ -8,7 +8,7 @@ import Testing
 
 @testable import PolicyServer
 
-@Suite("The settings")
+@Suite("Settings")
 struct SettingTests {
     private static func configuration(_ values: [String: String]) throws(ConfigurationError) -> ServerConfiguration {
         let values = Dictionary(
@@ -19,7 +19,7 @@ struct SettingTests {
         return try ServerConfiguration(ConfigReader(provider: InMemoryProvider(values: values)))
     }
 
-    @Test("have names that are theirs alone, in three spellings")
+    @Test("Settings have names that are theirs alone, in three spellings")
     func haveNames() throws {
         #expect(Set(Setting.all.map(\.name)).count == Setting.all.count)
         let setting = try #require(Setting.all.first { $0.name == "maxConnectionsPerAddress" })
@@ -29,7 +29,7 @@ struct SettingTests {
         #expect(hidden.option == nil)
     }
 
-    @Test("keep their defaults where they are not set or empty")
+    @Test("Settings keep their defaults where they are not set or empty")
     func haveDefaults() throws {
         for values in [[:], ["port": "", "maxConnections": "", "idleTimeout": "", "rateLimit": "", "countDays": ""]] {
             let configuration = try Self.configuration(values)
@@ -39,7 +39,7 @@ struct SettingTests {
         }
     }
 
-    @Test("take each the place that it is for")
+    @Test("Settings take each the place that it is for")
     func areStored() throws {
         let configuration = try Self.configuration([
             "host": "::1", "port": "0", "managementHost": "10.0.0.1", "managementPort": "1", "managementNames": "a,b",
@@ -73,7 +73,7 @@ struct SettingTests {
     }
 
     @Test(
-        "are refused with their names, their value and what they may be",
+        "Settings are refused with their names, their value and what they may be",
         arguments: [
             ("port", "65536", "--port (VERSIONGATE_PORT) is \"65536\"; it must be a whole number from 0 to 65535"),
             (

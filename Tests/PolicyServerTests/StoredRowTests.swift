@@ -8,7 +8,7 @@ import UpdatePolicy
 
 @testable import PolicyServer
 
-@Suite("The rows of the file of the last good policy")
+@Suite("Stored rows")
 struct StoredRowTests {
     private static func properties(of row: Any) -> Set<String> {
         Set(Mirror(reflecting: row).children.compactMap(\.label))
@@ -25,7 +25,7 @@ struct StoredRowTests {
         #expect(Set(names).count == names.count)
     }
 
-    @Test("have every property of the rows but notes, so that none is lost on disk")
+    @Test("Stored rows have every property of the rows but notes, so that none is lost on disk")
     func membersAreComplete() {
         checkMembers(App.blank, but: ["note"])
         checkMembers(StoreLink.blank)
@@ -46,7 +46,7 @@ struct StoredRowTests {
         try JSONDecoder().decode(Stored<Row>.self, from: Data(json.utf8)).row
     }
 
-    @Test("have defaults for what is missing, those of the columns in SQL")
+    @Test("Stored rows have defaults for what is missing, those of the columns in SQL")
     func defaults() throws {
         let rule: Rule = try Self.read(#"{"key":"r","title":"t","text":"x"}"#)
         #expect(rule == Rule(key: "r", enabled: false, title: "t", text: "x"))
@@ -57,14 +57,14 @@ struct StoredRowTests {
     }
 
     @Test(
-        "are refused without what they are nothing without",
+        "Stored rows are refused without what they are nothing without",
         arguments: [#"{"title":"t","text":"x"}"#, #"{"key":"r","text":"x"}"#, #"{"key":"r","title":"t"}"#]
     )
     func requiredMembers(json: String) {
         #expect(throws: DecodingError.self) { let _: Rule = try Self.read(json) }
     }
 
-    @Test("are refused with a member that is not known, wherever it is, for it may be a condition")
+    @Test("Stored rows are refused with a member that is not known, wherever it is, for it may be a condition")
     func unknownMembers() throws {
         #expect(throws: UnknownMember(name: "device")) {
             let _: Rule = try Self.read(#"{"key":"r","title":"t","text":"x","device":null}"#)
@@ -76,7 +76,7 @@ struct StoredRowTests {
         }
     }
 
-    @Test("hold any choice of members, and give it back")
+    @Test("Stored rows hold any choice of members, and give it back")
     func anyChoiceOfMembers() throws {
         var random = SeededGenerator()
         let seed = random.seed

@@ -6,9 +6,9 @@ import Testing
 
 @testable import PolicyServer
 
-@Suite("SIGTERM and SIGINT")
+@Suite("Termination signals")
 struct TerminationSignalsTests {
-    @Test("end the process where it does not end by itself, also when signals come again")
+    @Test("The signals end the process where it does not end by itself, also when signals come again")
     func endsWhatHangs() async {
         await #expect(processExitsWith: .exitCode(TerminationSignals.statusOfLastResort)) {
             TerminationSignals.prepare(endingWithin: .milliseconds(100))
@@ -18,7 +18,7 @@ struct TerminationSignalsTests {
         }
     }
 
-    @Test("are told to the server", arguments: [SIGTERM, SIGINT])
+    @Test("The signals are told to the server", arguments: [SIGTERM, SIGINT])
     func areTold(number: Int32) async {
         await #expect(processExitsWith: .exitCode(7)) { [number] in
             TerminationSignals.prepare(endingWithin: .seconds(60))

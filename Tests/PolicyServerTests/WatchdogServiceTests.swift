@@ -12,7 +12,7 @@ import Testing
 
 @testable import PolicyServer
 
-@Suite("The watchdog")
+@Suite("Watchdog")
 struct WatchdogServiceTests {
     /// A watchdog of one event loop with a socket that receives its signs of life.
     private struct Watched {
@@ -36,7 +36,7 @@ struct WatchdogServiceTests {
         }
     }
 
-    @Test("sends no keep-alive while an event loop runs no tasks, and sends them again once it does")
+    @Test("The watchdog sends no keep-alive while an event loop runs no tasks, and sends them again once it does")
     func noticesALoopThatHangs() async throws {
         let healthy = try Watched()
         let hanging = try Watched()
@@ -64,7 +64,7 @@ struct WatchdogServiceTests {
         }
     }
 
-    @Test("sends no keep-alive while the follower of the database is stalled, and the log reports it")
+    @Test("The watchdog sends no keep-alive while the follower of the database is stalled, and the log reports it")
     func noticesAFollowerThatStandsStill() async throws {
         let watched = try Watched()
         let services = ServiceGroup(

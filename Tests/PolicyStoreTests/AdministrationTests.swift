@@ -8,9 +8,9 @@ import Testing
 @testable import PolicyStore
 
 /// What people see who administer in SQL.
-@Suite("Views for people", .migratedDatabase)
+@Suite("Administration views", .migratedDatabase)
 struct AdministrationTests {
-    @Test("tell in the history what a row held that was added or removed")
+    @Test("The views tell in the history what a row held that was added or removed")
     func contentsInTheHistory() async throws {
         let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
         try await admin.execute("INSERT INTO apps (bundle, name) VALUES ('a', 'Doto')")
@@ -42,7 +42,7 @@ struct AdministrationTests {
         )
     }
 
-    @Test("list a release as withdrawn that was withdrawn before it would be live")
+    @Test("The views list a release as withdrawn that was withdrawn before it would be live")
     func withdrawnBeforeItIsLive() async throws {
         let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
         try await admin.execute(
@@ -63,7 +63,7 @@ struct AdministrationTests {
         #expect(states == ["withdrawn 2099-01-01T00:00:00Z"])
     }
 
-    @Test("do not count an hour as recent that a server's clock put ahead")
+    @Test("The views do not count an hour as recent that a server's clock put ahead")
     func hoursAhead() async throws {
         let owner = try await TestDatabase.current.connect()
         try await owner.execute(
@@ -76,7 +76,7 @@ struct AdministrationTests {
         #expect(try checks.value(as: Int64.self) == 3)
     }
 
-    @Test("and all tables can be published for everything that follows them")
+    @Test("The views and all tables can be published for everything that follows them")
     func canBePublished() async throws {
         let owner = try await TestDatabase.current.connect()
         try await owner.execute(

@@ -8,7 +8,7 @@ import UpdatePolicy
 
 @testable import PolicyStore
 
-@Suite("Counts in the database", .migratedDatabase)
+@Suite("Count store", .migratedDatabase)
 struct CountStoreTests {
     private static let noon = Timestamp(secondsSince1970: 1_772_366_400)
     private static let hour: Int64 = 3_600_000_000
@@ -48,7 +48,7 @@ struct CountStoreTests {
         FROM check_counts ORDER BY 1
         """
 
-    @Test("are added to those of the same hour and kind, nothing being a kind of its own, by the server's role")
+    @Test("Counts are added to those of the same hour and kind, nothing being a kind of its own, by the server's role")
     func addsUp() async throws {
         let server = try await TestDatabase.current.connect(user: "versiongate_server")
         try await add(batch([("a ios 1.2 3 DE 17", 4), (nil, 8), ("a - - - - -", 1)]), server)
@@ -62,7 +62,7 @@ struct CountStoreTests {
         )
     }
 
-    @Test("hold how often each rule was sent")
+    @Test("Counts hold how often each rule was sent")
     func addsRules() async throws {
         let server = try await TestDatabase.current.connect(user: "versiongate_server")
         var batch = CountBatch()
@@ -77,7 +77,7 @@ struct CountStoreTests {
         )
     }
 
-    @Test("are exact when servers write the same kinds at once, in any order, and none waits in vain")
+    @Test("Counts are exact when servers write the same kinds at once, in any order, and none waits in vain")
     func addsConcurrently() async throws {
         let database = TestDatabase.current
         let rounds = 20
@@ -109,7 +109,7 @@ struct CountStoreTests {
         )
     }
 
-    @Test("take the longest members that a client can send")
+    @Test("Counts take the longest members that a client can send")
     func takesLongMembers() async throws {
         let server = try await TestDatabase.current.connect(user: "versiongate_server")
         var client = Client()
@@ -177,7 +177,7 @@ struct CountStoreTests {
         return total
     }
 
-    @Test("of hours that are long over become those of their days, every sum as before, by the server's role")
+    @Test("Counts of hours that are long over become those of their days, every sum as before, by the server's role")
     func rollsUp() async throws {
         let database = TestDatabase.current
         let server = try await database.connect(user: "versiongate_server")
@@ -197,7 +197,7 @@ struct CountStoreTests {
         #expect(try await rollUp(server).isDone)
     }
 
-    @Test("that come late to a day that is rolled up are added to it")
+    @Test("Counts that come late to a day that is rolled up are added to it")
     func rollsUpLatecomers() async throws {
         let server = try await TestDatabase.current.connect(user: "versiongate_server")
         try await add(batch([("a - - - - -", 4)], hours: -240), server)
@@ -209,7 +209,7 @@ struct CountStoreTests {
         )
     }
 
-    @Test("of days are deleted when they are kept no longer")
+    @Test("Counts of days are deleted when they are kept no longer")
     func deletesOldDays() async throws {
         let server = try await TestDatabase.current.connect(user: "versiongate_server")
         for hours: Int64 in [0, -12, -13, -36, -37, -24 * 30] {
@@ -225,7 +225,7 @@ struct CountStoreTests {
         )
     }
 
-    @Test("are rolled up in steps of a bounded number of rows, by one server at a time")
+    @Test("Counts are rolled up in steps of a bounded number of rows, by one server at a time")
     func rollsUpOneAtATime() async throws {
         let database = TestDatabase.current
         let server = try await database.connect(user: "versiongate_server")
@@ -247,7 +247,9 @@ struct CountStoreTests {
         #expect(rest.rolledUp == 7)
     }
 
-    @Test("are neither lost nor doubled when servers roll up and write at once, and one breaks off in the middle")
+    @Test(
+        "Counts are neither lost nor doubled when servers roll up and write at once, and one breaks off in the middle"
+    )
     func rollsUpConcurrently() async throws {
         let database = TestDatabase.current
         let admin = try await database.connect()
@@ -313,7 +315,7 @@ struct CountStoreTests {
     }
 
     @Test(
-        "of more kinds than a day may have are merged: those of the days before stay exact, and every sum by release"
+        "Counts of more kinds than a day may have are merged: those of the days before stay exact, and every sum by release"
     )
     func mergesAFlood() async throws {
         let database = TestDatabase.current
@@ -343,7 +345,7 @@ struct CountStoreTests {
         #expect(try await merge(server) == 0)
     }
 
-    @Test("of the current hour are left alone, so that no server waits to add to them")
+    @Test("Counts of the current hour are left alone, so that no server waits to add to them")
     func leavesTheCurrentHour() async throws {
         let server = try await TestDatabase.current.connect(user: "versiongate_server")
         let kinds = (0..<100).map { "a ios 9.\($0) - - -" as String? }
@@ -358,7 +360,7 @@ struct CountStoreTests {
     }
 
     @Test(
-        "say how many checks were of more kinds than a server keeps apart, in hours and then in days"
+        "Counts say how many checks were of more kinds than a server keeps apart, in hours and then in days"
     )
     func addsMerged() async throws {
         let server = try await TestDatabase.current.connect(user: "versiongate_server")
@@ -389,7 +391,7 @@ struct CountStoreTests {
     }
 
     @Test(
-        "of a server whose clock is ahead by more than a day are deleted, and are in no period before"
+        "Counts of a server whose clock is ahead by more than a day are deleted, and are in no period before"
     )
     func boundsTheFuture() async throws {
         let database = TestDatabase.current
@@ -423,7 +425,7 @@ struct CountStoreTests {
     }
 
     @Test(
-        "tell which kinds there were in the last days: those of most days first, and each app has its part"
+        "Counts tell which kinds there were in the last days: those of most days first, and each app has its part"
     )
     func recentKinds() async throws {
         let server = try await TestDatabase.current.connect(user: "versiongate_server")
@@ -449,7 +451,7 @@ struct CountStoreTests {
         #expect(all.count == 52)
     }
 
-    @Test("can be read by admins, who cannot change them")
+    @Test("Counts can be read by admins, who cannot change them")
     func keepsAdminsOut() async throws {
         let database = TestDatabase.current
         let server = try await database.connect(user: "versiongate_server")

@@ -8,7 +8,7 @@ import TestDatabase
 import Testing
 
 /// What only the whole transaction can tell to be wrong is refused, whenever and in whatever order it is judged.
-@Suite("What the policy comes to is judged once, under the lock", .migratedDatabase)
+@Suite("Guards", .migratedDatabase)
 struct GuardTests {
     private static let example = """
         INSERT INTO apps (bundle) VALUES ('a'), ('b');
@@ -68,7 +68,7 @@ struct GuardTests {
     ]
 
     @Test(
-        "so a refusal has the columns that tell its row, as JSON in the field of the data type",
+        "A refusal has the columns that tell its row, as JSON in the field of the data type",
         arguments: [
             (
                 "INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '3.0'), ('a', 'ios', '3.0.0')",
@@ -100,7 +100,7 @@ struct GuardTests {
         #expect(error?.dataType == row)
     }
 
-    @Test("so of two transactions that are wrong together the later is refused", arguments: pairs, [false, true])
+    @Test("Of two transactions that are wrong together the later is refused", arguments: pairs, [false, true])
     func judgesUnderTheLock(
         _ pair: (first: String, second: String, constraint: String),
         immediate: Bool
@@ -161,7 +161,7 @@ struct GuardTests {
     ]
 
     @Test(
-        "so an edit that makes an earlier one wrong is refused, wherever constraints became immediate",
+        "An edit that makes an earlier one wrong is refused, wherever constraints became immediate",
         arguments: outcomes
     )
     func judgesAgain(_ outcome: (script: String, constraint: String)) async throws {
@@ -175,7 +175,7 @@ struct GuardTests {
         }
     }
 
-    @Test("so what is made right before it is judged is accepted")
+    @Test("What is made right before it is judged is accepted")
     func acceptsTheOutcome() async throws {
         let connection = try await admin()
         try await connection.execute(
@@ -189,7 +189,7 @@ struct GuardTests {
         #expect(try await connection.query("SELECT enabled FROM rules WHERE key = 'k'").value(as: Bool.self))
     }
 
-    @Test("an app takes its old lockouts along to another bundle, also if they have lost their release")
+    @Test("An app takes its old lockouts along to another bundle, also if they have lost their release")
     func renamesWithLockouts() async throws {
         let warnings = Warnings()
         let connection = try await admin(warnings: warnings)
@@ -210,7 +210,7 @@ struct GuardTests {
         )
     }
 
-    @Test("who takes the last way out of a lockout is warned, and a view shows where there is none")
+    @Test("Who takes the last way out of a lockout is warned, and a view shows where there is none")
     func warnsOfLostWaysOut() async throws {
         let warnings = Warnings()
         let connection = try await admin(warnings: warnings)
@@ -240,7 +240,7 @@ struct GuardTests {
         }
     }
 
-    @Test("a lockout for every app is warned of for each app that has no way out of it")
+    @Test("A lockout for every app is warned of for each app that has no way out of it")
     func judgesEveryApp() async throws {
         let warnings = Warnings()
         let connection = try await admin(warnings: warnings)
@@ -275,7 +275,7 @@ struct GuardTests {
     ]
 
     @Test(
-        "a refused lockout says what is missing, and does not advertise to lock people out without an update",
+        "A refused lockout says what is missing, and does not advertise to lock people out without an update",
         arguments: refusals
     )
     func explains(
@@ -296,7 +296,7 @@ struct GuardTests {
         #expect(error?.hint?.contains("lockout_without_update is for maintenance") == true)
     }
 
-    @Test("rows are edited as before where everything is published, as for a logical upgrade")
+    @Test("Rows are edited as before where everything is published, as for a logical upgrade")
     func canBePublished() async throws {
         let connection = try await admin()
         try await connection.execute(

@@ -10,7 +10,7 @@ import UpdatePolicy
 
 /// What must hold of every column of the policy tables, also of one that is added one day: none is forgotten by what
 /// reads, writes and judges them.
-@Suite("The columns of the policy tables", .migratedDatabase)
+@Suite("Policy columns", .migratedDatabase)
 struct PolicyColumnTests {
     /// A column of the real schema.
     struct Column: Sendable, Hashable, CustomStringConvertible {
@@ -60,7 +60,7 @@ struct PolicyColumnTests {
         }
     }
 
-    @Test("are those that files have: each with its type, its default, and whether it must be there")
+    @Test("The columns are those that files have: each with its type, its default, and whether it must be there")
     func catalogueAgrees() async throws {
         let columns = try await Self.catalogue(try await TestDatabase.current.connect())
         #expect(Set(columns.map(\.table)) == Set(PolicyTable.allCases.map(\.rawValue)))
@@ -79,7 +79,7 @@ struct PolicyColumnTests {
         }
     }
 
-    @Test("that this version does not know keep it from reading them for a file, and the column is named")
+    @Test("The columns that this version does not know keep it from reading them for a file, and the column is named")
     func refusesUnknownColumns() async throws {
         let connection = try await TestDatabase.current.connect()
         _ = try await connection.transaction { try PolicyReader.editedPolicy($0) }
@@ -187,7 +187,7 @@ struct PolicyColumnTests {
         "UPDATE \(column.table) SET \(column.name) = \(value) WHERE \(condition(column.table))"
     }
 
-    @Test("are read for the server, each but notes, and for files, each")
+    @Test("The columns are read for the server, each but notes, and for files, each")
     func everyColumnIsRead() async throws {
         let connection = try await TestDatabase.current.connect()
         try await connection.execute(Self.rows)
@@ -213,7 +213,9 @@ struct PolicyColumnTests {
         }
     }
 
-    @Test("that decide who is locked out need approval when they are edited; all but those that are known not to")
+    @Test(
+        "The columns that decide who is locked out need approval when they are edited; all but those that are known not to"
+    )
     func everyConditionNeedsConsent() async throws {
         let owner = try await TestDatabase.current.connect()
         try await owner.execute(Self.rows)

@@ -8,7 +8,7 @@ import UpdatePolicy
 
 @testable import PolicyStore
 
-@Suite("Editing the policy", .migratedDatabase)
+@Suite("Policy editing", .migratedDatabase)
 struct PolicyEditingTests {
     private static let author = EditAuthor(osUser: "alice", why: "because")
 
@@ -17,7 +17,7 @@ struct PolicyEditingTests {
         return (PolicyEditing(connection, logger: TestDatabase.logger), connection)
     }
 
-    @Test("gives the change it made: who, why, and each column before and after")
+    @Test("An edit gives the change it made: who, why, and each column before and after")
     func reportsTheChange() async throws {
         let (editing, _) = try await editing()
         let added = try #require(
@@ -48,7 +48,7 @@ struct PolicyEditingTests {
         #expect(changed.rows[0].columns == [PolicyChange.Column(name: "rollout", before: "12.5", after: "25")])
     }
 
-    @Test("is nothing when nothing differs")
+    @Test("An edit is nothing when nothing differs")
     func reportsNothing() async throws {
         let (editing, _) = try await editing()
         _ = try await editing.edit(by: Self.author) { try $0.insert(.apps, [.text("bundle", "a")]) }
@@ -58,7 +58,7 @@ struct PolicyEditingTests {
         #expect(change == nil)
     }
 
-    @Test("leaves everything as it was when a part is refused")
+    @Test("An edit leaves everything as it was when a part is refused")
     func leavesNothingBehind() async throws {
         let (editing, connection) = try await editing()
         await #expect(throws: PostgresError.self) {
@@ -71,7 +71,7 @@ struct PolicyEditingTests {
         #expect(try await connection.query("SELECT count(*) FROM changes").value(as: Int.self) == 0)
     }
 
-    @Test("is taken back by undo, which can be undone")
+    @Test("An edit is taken back by undo, which can be undone")
     func undoes() async throws {
         let (editing, connection) = try await editing()
         let added = try #require(

@@ -9,9 +9,9 @@ import UpdatePolicy
 
 @testable import PolicyStore
 
-@Suite("Reading the policy", .migratedDatabase)
+@Suite("Policy reader", .migratedDatabase)
 struct PolicyReaderTests {
-    @Test("gives every column of every table back as it was written")
+    @Test("The reader gives every column of every table back as it was written")
     func readsEverything() async throws {
         let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
         try await admin.execute(
@@ -100,7 +100,7 @@ struct PolicyReaderTests {
         )
     }
 
-    @Test("sees one moment, and gives up soon when a table is locked")
+    @Test("The reader sees one moment, and gives up soon when a table is locked")
     func givesUpOnALock() async throws {
         let locker = try await TestDatabase.current.connect()
         let server = try await TestDatabase.current.connect(user: "versiongate_server")

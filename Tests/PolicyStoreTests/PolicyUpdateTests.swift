@@ -8,7 +8,7 @@ import UpdatePolicy
 
 @testable import PolicyStore
 
-@Suite("Reading what an edit changed", .migratedDatabase)
+@Suite("Policy updates", .migratedDatabase)
 struct PolicyUpdateTests {
     private static let policy = """
         INSERT INTO apps (bundle) VALUES ('a'), ('b'), ('c');
@@ -28,7 +28,7 @@ struct PolicyUpdateTests {
     }
 
     @Test(
-        "reads the rows of the apps that it was about, and no others",
+        "An update reads the rows of the apps that it was about, and no others",
         arguments: [
             ("UPDATE rules SET title = 'new' WHERE key = 'a1'", ["a"], false),
             ("UPDATE rules SET bundle = 'b' WHERE key = 'a1'", ["a", "b"], false),
@@ -60,7 +60,7 @@ struct PolicyUpdateTests {
         #expect(update.policy.rules == whole.rules.filter { $0.bundle.map(bundles.contains) ?? everyApp })
     }
 
-    @Test("knows when the history does not go on from what a server has")
+    @Test("An update knows when the history does not go on from what a server has")
     func knowsWhatItDoesNotKnow() async throws {
         let database = try await TestDatabase.current.connect()
         try await database.execute(Self.policy)
@@ -82,7 +82,7 @@ struct PolicyUpdateTests {
         #expect(try await PolicyReader.update(database, since: known) == nil)
     }
 
-    @Test("reads everything where thousands of rows were changed")
+    @Test("An update reads everything where thousands of rows were changed")
     func readsEverything() async throws {
         let edit = "INSERT INTO apps (bundle) SELECT 'many.' || n FROM generate_series(1, 5001) AS n"
         #expect(try await changed(by: edit) == nil)

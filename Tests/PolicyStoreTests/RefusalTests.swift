@@ -6,7 +6,7 @@ import TestDatabase
 import Testing
 
 /// Writes that the database must refuse, whoever makes them, with a message that names the fault and a hint.
-@Suite("Wrong writes are refused by the database", .migratedDatabase)
+@Suite("Refusals", .migratedDatabase)
 struct RefusalTests {
     /// A statement, and what its refusal must say.
     struct Refusal: Sendable, CustomTestStringConvertible {
@@ -112,7 +112,7 @@ struct RefusalTests {
         ),
     ]
 
-    @Test("with the way to do it where TRUNCATE is tried by the owner")
+    @Test("A wrong write is refused with the way to do it where TRUNCATE is tried by the owner")
     func refusesTruncate() async throws {
         let owner = try await TestDatabase.current.connect()
         let error = await #expect(throws: PostgresError.self) { try await owner.execute("TRUNCATE rules CASCADE") }
@@ -120,17 +120,20 @@ struct RefusalTests {
         #expect(error?.hint?.contains("DELETE") == true)
     }
 
-    @Test("with a message, a hint, the column and the constraint", arguments: refusals)
-    func refuses(_ refusal: Refusal) async throws {
+    @Test("A wrong write is refused with a message, a hint, the column and the constraint")
+    func refuses() async throws {
         let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
-        let error = await #expect(throws: PostgresError.self) { try await admin.execute(refusal.sql) }
-        #expect(error?.code == .server)
-        let text = [error?.message, error?.detail].compactMap { $0 }.joined(separator: "\n")
-        #expect(text.contains(refusal.message), "\(text)")
-        #expect(error?.hint?.contains(refusal.hint) == true, "\(text)\n\(error?.hint ?? "no hint")")
-        if let column = refusal.column {
-            #expect(error?.column == column)
+        for refusal in Self.refusals {
+            let what = refusal.testDescription
+            let error = await #expect(throws: PostgresError.self, "\(what)") {
+                try await admin.execute(refusal.sql)
+            }
+            #expect(error?.code == .server, "\(what)")
+            let text = [error?.message, error?.detail].compactMap { $0 }.joined(separator: "\n")
+            #expect(text.contains(refusal.message), "\(what): \(text)")
+            #expect(error?.hint?.contains(refusal.hint) == true, "\(what): \(text)\n\(error?.hint ?? "no hint")")
+            if let column = refusal.column { #expect(error?.column == column, "\(what)") }
+            #expect(try await admin.query("SELECT count(*) FROM rules").value(as: Int.self) == 0, "\(what)")
         }
-        #expect(try await admin.query("SELECT count(*) FROM rules").value(as: Int.self) == 0)
     }
 }

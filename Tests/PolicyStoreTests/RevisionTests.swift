@@ -8,7 +8,7 @@ import Testing
 
 @testable import PolicyStore
 
-@Suite("The revision", .migratedDatabase)
+@Suite("Revision", .migratedDatabase)
 struct RevisionTests {
     private func rule(_ key: String) -> String {
         "INSERT INTO rules (key, title, text) VALUES ('\(key)', 't', 'x');"
@@ -22,7 +22,7 @@ struct RevisionTests {
         try await connection.query("SELECT count(*) FROM changes").value()
     }
 
-    @Test("rises by one for a transaction with several edits, which is one change")
+    @Test("The revision rises by one for a transaction with several edits, which is one change")
     func risesOncePerTransaction() async throws {
         let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
         try await admin.execute("BEGIN; INSERT INTO apps (bundle) VALUES ('a'); \(rule("x")) \(rule("y")) COMMIT")
@@ -30,7 +30,7 @@ struct RevisionTests {
         #expect(try await changes(admin) == 1)
     }
 
-    @Test("gets a new token with each change")
+    @Test("The revision gets a new token with each change")
     func getsANewToken() async throws {
         let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
         let before = try await admin.withSession { try PolicyReader.version($0) }
@@ -40,7 +40,7 @@ struct RevisionTests {
     }
 
     @Test(
-        "stays for edits that change nothing",
+        "The revision stays for edits that change nothing",
         arguments: [
             "UPDATE rules SET title = 'u' WHERE false", "UPDATE rules SET title = title",
             "BEGIN; UPDATE rules SET title = 'u'; ROLLBACK",
@@ -54,7 +54,7 @@ struct RevisionTests {
         #expect(try await changes(admin) == 1)
     }
 
-    @Test("counts only what survives a rollback to a savepoint")
+    @Test("The revision counts only what survives a rollback to a savepoint")
     func countsWhatSurvives() async throws {
         let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
         try await admin.execute("BEGIN; \(rule("x")) SAVEPOINT s; \(rule("y")) ROLLBACK TO s; COMMIT")
@@ -62,7 +62,7 @@ struct RevisionTests {
         #expect(try await admin.query("SELECT count(*) FROM change_rows").value(as: Int.self) == 1)
     }
 
-    @Test("is taken back with its token where immediate edits come to nothing, and can be made anew")
+    @Test("The revision is taken back with its token where immediate edits come to nothing, and can be made anew")
     func isTakenBack() async throws {
         let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
         let empty = try await admin.withSession { try PolicyReader.version($0) }
@@ -115,7 +115,7 @@ struct RevisionTests {
     ]
 
     @Test(
-        "counts what a transaction comes to, whenever its edits are recorded",
+        "The revision counts what a transaction comes to, whenever its edits are recorded",
         arguments: ways,
         ["DEFERRED", "IMMEDIATE"]
     )
@@ -141,7 +141,7 @@ struct RevisionTests {
         #expect(try await owner.query("SELECT count(*) FROM edited_rows").value(as: Int.self) == 0)
     }
 
-    @Test("is taken at the commit, so a transaction that is left open blocks nobody")
+    @Test("The revision is taken at the commit, so a transaction that is left open blocks nobody")
     func isTakenAtCommit() async throws {
         let database = TestDatabase.current
         let idle = try await database.connect(user: "versiongate_admin")
@@ -161,7 +161,7 @@ struct RevisionTests {
         #expect(try await revision(other) == before + 2)
     }
 
-    @Test("rises in a thousand rounds of two people who edit different rules, without a deadlock")
+    @Test("The revision rises in a thousand rounds of two people who edit different rules, without a deadlock")
     func doesNotDeadlock() async throws {
         let database = TestDatabase.current
         let first = try await database.connect(user: "versiongate_admin")
@@ -187,7 +187,7 @@ struct RevisionTests {
         #expect(try await revision(first) == before + Int64(rounds))
     }
 
-    @Test("is told to listeners by name and number")
+    @Test("The revision is told to listeners by name and number")
     func isNotified() async throws {
         let database = TestDatabase.current
         let listener = try await database.connect(user: "versiongate_server")

@@ -5,7 +5,7 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite("The roles", .migratedDatabase)
+@Suite("Roles", .migratedDatabase)
 struct RoleTests {
     static let example = """
         INSERT INTO apps (bundle) VALUES ('a');
@@ -15,7 +15,7 @@ struct RoleTests {
         """
 
     @Test(
-        "may not do what they need not, and PostgreSQL says so",
+        "The roles may not do what they need not, and PostgreSQL says so",
         arguments: ["versiongate_server", "versiongate_admin"]
     )
     func areRefused(role: String) async throws {
@@ -37,7 +37,7 @@ struct RoleTests {
         #expect(try await Self.everything(owner) == before)
     }
 
-    @Test("can do what they are for: the server reads the policy and writes counts")
+    @Test("The roles can do what they are for: the server reads the policy and writes counts")
     func serverCounts() async throws {
         try await TestDatabase.current.connect().execute(Self.example)
         let server = try await TestDatabase.current.connect(user: "versiongate_server")
@@ -61,7 +61,7 @@ struct RoleTests {
         #expect(try messages.value(as: String.self) == "u")
     }
 
-    @Test("can do what they are for: admins edit the policy, read the history and the counts, and undo")
+    @Test("The roles can do what they are for: admins edit the policy, read the history and the counts, and undo")
     func adminEdits() async throws {
         let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
         try await admin.execute(Self.example)
@@ -77,7 +77,7 @@ struct RoleTests {
         #expect(try await admin.query("SELECT title FROM rules").value(as: String.self) == "u")
     }
 
-    @Test("are recorded as who logged in, whatever a session says of itself")
+    @Test("The roles are recorded as who logged in, whatever a session says of itself")
     func recordsTheSessionUser() async throws {
         let owner = try await TestDatabase.current.connect()
         try await owner.execute("CREATE ROLE test_alice LOGIN IN ROLE versiongate_admin")
@@ -134,7 +134,7 @@ struct RoleTests {
         SET bytea_output = 'escape';
         """
 
-    @Test("cannot mislead the guards by objects in pg_temp or by settings")
+    @Test("The roles cannot mislead the guards by objects in pg_temp or by settings")
     func areNotMisled() async throws {
         let owner = try await TestDatabase.current.connect()
         try await owner.execute(
@@ -195,7 +195,7 @@ struct RoleTests {
         #expect(try await admin.query(titles, [deletion - 1]).value(as: String.self) == "v")
     }
 
-    @Test("cannot keep an edit out of the history by any setting of its constraints, savepoints or isolation")
+    @Test("The roles cannot keep an edit out of the history by any setting of its constraints, savepoints or isolation")
     func areAlwaysRecorded() async throws {
         let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
         try await admin.execute("INSERT INTO rules (key, title, text) VALUES ('k', '0', 'x')")

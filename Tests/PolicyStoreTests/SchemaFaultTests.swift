@@ -10,7 +10,7 @@ import UpdatePolicy
 @testable import PolicyStore
 
 /// Databases in which others have rights that they must not have, owned by a role that is no superuser.
-@Suite("The rights in a database")
+@Suite("Schema faults")
 struct SchemaFaultTests {
     private let migrator = SchemaMigrator(logger: TestDatabase.logger)
 
@@ -42,7 +42,7 @@ struct SchemaFaultTests {
         return String(hint[start.upperBound...])
     }
 
-    @Test("are refused where everybody may create in schema public, with statements that mend it")
+    @Test("The rights are refused where everybody may create in schema public, with statements that mend it")
     func refusesAnOpenSchema() async throws {
         try await withOwner("CREATEROLE") { server, superuser, owner in
             try await superuser.execute(Self.upgraded)
@@ -64,7 +64,7 @@ struct SchemaFaultTests {
         }
     }
 
-    @Test("are refused where a role of ours may create in schema public")
+    @Test("The rights are refused where a role of ours may create in schema public")
     func refusesOpenRoles() async throws {
         try await withOwner("CREATEROLE") { _, superuser, owner in
             try await migrator.migrate(owner)
@@ -85,7 +85,9 @@ struct SchemaFaultTests {
         }
     }
 
-    @Test("are refused where an object of somebody else could be called in place of ours, until it is dropped")
+    @Test(
+        "The rights are refused where an object of somebody else could be called in place of ours, until it is dropped"
+    )
     func refusesStrangeObjects() async throws {
         try await withOwner("CREATEROLE") { server, superuser, owner in
             try await migrator.migrate(owner)
@@ -110,7 +112,7 @@ struct SchemaFaultTests {
         }
     }
 
-    @Test("that are lesser faults are told with the statements that mend them")
+    @Test("The rights that are lesser faults are told with the statements that mend them")
     func tellsLesserFaults() async throws {
         try await withOwner("CREATEROLE") { _, superuser, owner in
             try await migrator.migrate(owner)
@@ -136,7 +138,7 @@ struct SchemaFaultTests {
         }
     }
 
-    @Test("to make roles may be missing: then all the statements are said at once")
+    @Test("The rights to make roles may be missing: then all the statements are said at once")
     func namesAllMissingRoles() async throws {
         try await withOwner("") { _, superuser, owner in
             let refusal = await #expect(throws: PostgresError.self) { try await migrator.migrate(owner) }
@@ -153,7 +155,7 @@ struct SchemaFaultTests {
         }
     }
 
-    @Test("let a role change its own settings, which ours do not follow")
+    @Test("The rights let a role change its own settings, which ours do not follow")
     func pinsSettings() async throws {
         try await withOwner("CREATEROLE") { server, _, owner in
             try await migrator.migrate(owner)

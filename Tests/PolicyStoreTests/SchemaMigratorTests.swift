@@ -5,12 +5,13 @@ import Dispatch
 import Foundation
 import Postgres
 import TestDatabase
+import TestSystem
 import Testing
 import UpdatePolicy
 
 @testable import PolicyStore
 
-@Suite("Migrations", .database)
+@Suite("Schema migrator", .database)
 struct SchemaMigratorTests {
     private static let steps = [
         Migration(name: "0001_a", sql: "CREATE TABLE a (n int);"),
@@ -22,9 +23,9 @@ struct SchemaMigratorTests {
         SchemaMigrator(migrations: steps, logger: TestDatabase.logger)
     }
 
-    @Test("in the binary are the files of the folder, byte for byte")
+    @Test("Migrations in the binary are the files of the folder, byte for byte")
     func embedsTheFolder() throws {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../Migrations")
+        let folder = RepositoryFile.url("Migrations")
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             .filter { $0.pathExtension == "sql" }
             .sorted { $0.lastPathComponent < $1.lastPathComponent }
@@ -35,7 +36,7 @@ struct SchemaMigratorTests {
         }
     }
 
-    @Test("are applied in order, each once")
+    @Test("Migrations are applied in order, each once")
     func appliesEachOnce() async throws {
         let connection = try await TestDatabase.current.connect()
         #expect(try await migrator(Array(Self.steps.prefix(2))).migrate(connection) == ["0001_a", "0002_b"])
@@ -48,7 +49,7 @@ struct SchemaMigratorTests {
         #expect(try await connection.query("SELECT count(*) FROM b").value(as: Int.self) == 1)
     }
 
-    @Test("by several migrators at once apply each file once")
+    @Test("Migrations by several migrators at once apply each file once")
     func appliesEachOnceInARace() async throws {
         let database = TestDatabase.current
         let applied = try await withThrowingTaskGroup(of: [String].self) { group in
@@ -65,7 +66,7 @@ struct SchemaMigratorTests {
         #expect(applied.sorted() == Migration.all.map(\.name))
     }
 
-    @Test("leave the schema at the last whole step when one fails")
+    @Test("Migrations leave the schema at the last whole step when one fails")
     func stopsAtAFailure() async throws {
         let connection = try await TestDatabase.current.connect()
         let steps = [Self.steps[0], Migration(name: "0002_b", sql: "CREATE TABLE b (n int); SELECT 1/0;")]
@@ -74,7 +75,7 @@ struct SchemaMigratorTests {
         #expect(try await connection.query("SELECT to_regclass('b') IS NULL").value(as: Bool.self))
     }
 
-    @Test("are refused when an applied one was changed")
+    @Test("Migrations are refused when an applied one was changed")
     func refusesAChangedFile() async throws {
         let connection = try await TestDatabase.current.connect()
         try await migrator(Self.steps).migrate(connection)
@@ -83,7 +84,7 @@ struct SchemaMigratorTests {
         await #expect(throws: SchemaError.changed(name: "0002_b")) { try await migrator(changed).migrate(connection) }
     }
 
-    @Test("are refused when an applied one is missing")
+    @Test("Migrations are refused when an applied one is missing")
     func refusesAMissingFile() async throws {
         let connection = try await TestDatabase.current.connect()
         try await migrator(Self.steps).migrate(connection)
@@ -92,7 +93,7 @@ struct SchemaMigratorTests {
         }
     }
 
-    @Test("of a newer binary are refused by migrating and editing, and not by reading")
+    @Test("Migrations of a newer binary are refused by migrating and editing, and not by reading")
     func refusesANewerSchema() async throws {
         let connection = try await TestDatabase.current.connect()
         try await SchemaMigrator(logger: TestDatabase.logger).migrate(connection)
@@ -106,7 +107,7 @@ struct SchemaMigratorTests {
         #expect(try await PolicyReader.policy(connection).rules == [])
     }
 
-    @Test("say which binary can still read the schema")
+    @Test("Migrations say which binary can still read the schema")
     func refusesToReadWhatItCannot() async throws {
         let connection = try await TestDatabase.current.connect()
         await #expect(throws: SchemaError.notInstalled) { try await PolicyReader.policy(connection) }
@@ -117,7 +118,7 @@ struct SchemaMigratorTests {
         }
     }
 
-    @Test("give up on a lock with an error instead of waiting for ever")
+    @Test("Migrations give up on a lock with an error instead of waiting for ever")
     func givesUpOnALock() async throws {
         let holder = try await TestDatabase.current.connect()
         try await migrator([Self.steps[0]]).migrate(holder)
@@ -137,7 +138,7 @@ struct SchemaMigratorTests {
         }
     }
 
-    @Test("printed as a script make by psql what migrating makes, and keep the same record")
+    @Test("Migrations printed as a script make by psql what migrating makes, and keep the same record")
     func printsAScript() async throws {
         let migrator = SchemaMigrator(logger: TestDatabase.logger)
         let database = TestDatabase.current
@@ -150,7 +151,7 @@ struct SchemaMigratorTests {
         #expect(try await PolicyReader.policy(server).rules == [])
     }
 
-    @Test("printed as a script are applied as a whole or not at all")
+    @Test("Migrations printed as a script are applied as a whole or not at all")
     func printsOneTransaction() async throws {
         let database = TestDatabase.current
         let connection = try await database.connect()
@@ -162,7 +163,7 @@ struct SchemaMigratorTests {
         #expect(try await connection.query("SELECT to_regclass('a') IS NULL").value(as: Bool.self))
     }
 
-    @Test("that psql ran from their files alone are refused with what to do instead")
+    @Test("Migrations that psql ran from their files alone are refused with what to do instead")
     func refusesWhatIsNotRecorded() async throws {
         let connection = try await TestDatabase.current.connect()
         for migration in Migration.all { try await connection.execute("BEGIN; \(migration.sql); COMMIT") }
@@ -172,7 +173,7 @@ struct SchemaMigratorTests {
         #expect(SchemaError.unrecorded.description.contains("versiongate migrate --print"))
     }
 
-    @Test("name who holds their lock when they give up on it")
+    @Test("Migrations name who holds their lock when they give up on it")
     func namesTheHolderOfTheLock() async throws {
         let holder = try await TestDatabase.current.connect()
         try await holder.execute(
@@ -188,7 +189,7 @@ struct SchemaMigratorTests {
         #expect(try await impatient.migrate(connection) == Self.steps.map(\.name))
     }
 
-    @Test("errors say what to do")
+    @Test("Migrations errors say what to do")
     func explainsErrors() {
         #expect(SchemaError.notInstalled.description.contains("versiongate migrate"))
         #expect(SchemaError.older(pending: ["x"]).description.contains("versiongate migrate"))

@@ -4,10 +4,11 @@
 import Foundation
 import Postgres
 import TestDatabase
+import TestSystem
 import Testing
 
 /// What must hold of everything in the schema, also of what is added to it one day.
-@Suite("The schema", .migratedDatabase)
+@Suite("Schema", .migratedDatabase)
 struct SchemaTests {
     /// A rule, and the query that lists what breaks it.
     struct Rule: Sendable, CustomTestStringConvertible {
@@ -207,7 +208,7 @@ struct SchemaTests {
         ),
     ]
 
-    @Test("lists the functions for people: all that the guide calls, and nothing that serves others alone")
+    @Test("The schema lists the functions for people: all that the guide calls, and nothing that serves others alone")
     func listsFunctionsForPeople() async throws {
         let owner = try await TestDatabase.current.connect()
         let listed = try await owner.query("SELECT split_part(function, '(', 1) FROM user_functions")
@@ -217,8 +218,7 @@ struct SchemaTests {
         )
         .map { try $0.decode(0, as: String.self) }
         let guide = try String(
-            contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-                .appending(path: "../../Documentation/AdministrationInSQL.md"),
+            contentsOf: RepositoryFile.url("Documentation/AdministrationInSQL.md"),
             encoding: .utf8
         )
         let called = ours.filter { guide.contains("\($0)(") }
@@ -227,7 +227,7 @@ struct SchemaTests {
         #expect(Set(listed).subtracting(ours) == [])
     }
 
-    @Test("holds to its rules", arguments: rules)
+    @Test("The schema holds to its rules", arguments: rules)
     func holds(_ rule: Rule) async throws {
         let owner = try await TestDatabase.current.connect()
         let violations = try await owner.query(rule.violations).map { try $0.decode(0, as: String.self) }

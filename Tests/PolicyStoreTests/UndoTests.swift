@@ -7,7 +7,7 @@ import Synchronization
 import TestDatabase
 import Testing
 
-@Suite("Undoing a change", .migratedDatabase)
+@Suite("Undo", .migratedDatabase)
 struct UndoTests {
     private static let example = [
         "INSERT INTO apps (bundle) VALUES ('a')",
@@ -72,7 +72,7 @@ struct UndoTests {
         ),
     ]
 
-    @Test("is refused where later changes set the same columns, and names them", arguments: conflicts)
+    @Test("An undo is refused where later changes set the same columns, and names them", arguments: conflicts)
     func namesTheLaterChange(_ edits: [String], _ detail: String) async throws {
         let connection = try await admin(edits)
         let before = try await titles(connection)
@@ -84,7 +84,7 @@ struct UndoTests {
         #expect(try await titles(connection) == before)
     }
 
-    @Test("writes nothing when one of its rows stands in the way, wherever that row comes")
+    @Test("An undo writes nothing when one of its rows stands in the way, wherever that row comes")
     func checksAllRowsFirst() async throws {
         for blocked in ["k", "l"] {
             let connection = try await TestDatabase.current.connect(user: "versiongate_admin")
@@ -111,7 +111,7 @@ struct UndoTests {
         }
     }
 
-    @Test("leaves later changes of other columns and rows as they are")
+    @Test("An undo leaves later changes of other columns and rows as they are")
     func leavesOthers() async throws {
         let connection = try await admin([
             "UPDATE rules SET title = 't2'", "UPDATE rules SET text = 'x3' WHERE key = 'k'",
@@ -124,7 +124,7 @@ struct UndoTests {
         #expect(try await titles(connection) == "k t1 x3, l t1 x1, m t3 x3")
     }
 
-    @Test("brings a lockout back that would be refused anew, with a warning", arguments: [true, false])
+    @Test("An undo brings a lockout back that would be refused anew, with a warning", arguments: [true, false])
     func restoresWhatStood(deferred: Bool) async throws {
         let notices = Mutex<[String]>([])
         let connection = try await TestDatabase.current.connect(user: "versiongate_admin") { notice in
@@ -152,7 +152,7 @@ struct UndoTests {
         #expect(error?.constraint == "rules_lockout_guard")
     }
 
-    @Test("does not bring a lockout into a form in which it never stood and leaves no way out")
+    @Test("An undo does not bring a lockout into a form in which it never stood and leaves no way out")
     func isGuarded() async throws {
         let connection = try await admin([
             "INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '2')",
@@ -180,7 +180,11 @@ struct UndoTests {
         ),
     ]
 
-    @Test("takes back what shifted or swapped rows, and is taken back itself", arguments: shifts, [false, true])
+    @Test(
+        "An undo takes back what shifted or swapped rows, and is taken back itself",
+        arguments: shifts,
+        [false, true]
+    )
     func undoesShifts(_ shift: (edits: [String], table: String), immediate: Bool) async throws {
         let connection = try await admin([
             "INSERT INTO apps (bundle, name) VALUES ('b', 'B')",
@@ -222,7 +226,7 @@ struct UndoTests {
     }
 
     @Test(
-        "is all that its transaction does, so that what the history says of it is true",
+        "An undo is all that its transaction does, so that what the history says of it is true",
         arguments: [
             "SELECT undo_change(2); DELETE FROM apps", "INSERT INTO apps (bundle) VALUES ('b'); SELECT undo_change(2)",
             "SELECT undo_change(2); SELECT undo_change(1)",
@@ -248,7 +252,7 @@ struct UndoTests {
         #expect(try await undoes(connection) == nil)
     }
 
-    @Test("never removes what later changes put below a row that would go, and counts what it does")
+    @Test("An undo never removes what later changes put below a row that would go, and counts what it does")
     func keepsLaterRows() async throws {
         let connection = try await admin([
             "INSERT INTO rules (key, title, text) VALUES ('r', 't', 'x')",
@@ -274,7 +278,7 @@ struct UndoTests {
         #expect(try await connection.query("SELECT undo_change(4)").value(as: Int64.self) == 2)
     }
 
-    @Test("is refused in our words where two take back one deletion at once")
+    @Test("An undo is refused in our words where two take back one deletion at once")
     func isRefusedToTheSecond() async throws {
         let first = try await admin(["DELETE FROM rules WHERE key = 'k'"])
         let second = try await TestDatabase.current.connect(user: "versiongate_admin")
@@ -301,7 +305,7 @@ struct UndoTests {
         #expect(error?.detail == #"rules {"key": "k"}: inserted again by change 4"#)
     }
 
-    @Test("names at most twenty rows that are in the way, and looks for each by its key")
+    @Test("An undo names at most twenty rows that are in the way, and looks for each by its key")
     func isBounded() async throws {
         let connection = try await admin([
             "INSERT INTO rules (key, title, text) SELECT 'n' || i, 't', 'x' FROM generate_series(1, 100) AS i",
@@ -331,7 +335,7 @@ struct UndoTests {
         }
     }
 
-    @Test("keeps every entry of the history, whatever is removed and undone")
+    @Test("An undo keeps every entry of the history, whatever is removed and undone")
     func keepsTheHistory() async throws {
         let connection = try await admin(["DELETE FROM apps", "SELECT undo_change(3)", "DELETE FROM rules"])
         let kept = try await connection.query(

@@ -7,7 +7,7 @@ import TestDatabase
 import Testing
 
 /// Writes that the database accepts, and yet says something about.
-@Suite("The database warns", .migratedDatabase)
+@Suite("Warnings", .migratedDatabase)
 struct WarningTests {
     /// The messages of the warnings that a script causes after an example is there.
     private func warnings(_ script: String) async throws -> [String] {
@@ -30,7 +30,7 @@ struct WarningTests {
     }
 
     @Test(
-        "of braces that are not filled in, once",
+        "The database warns of braces that are not filled in, once",
         arguments: [
             ("UPDATE rules SET title = '{name}'", ["rules.title: {name} is not filled in"]),
             (
@@ -46,7 +46,7 @@ struct WarningTests {
     }
 
     @Test(
-        "of columns that have no effect",
+        "The database warns of columns that have no effect",
         arguments: [
             (
                 "UPDATE rules SET soak = '1 day'; UPDATE rules SET note = 'n'",
@@ -71,7 +71,7 @@ struct WarningTests {
     }
 
     @Test(
-        "of a platform that no release and no store link has",
+        "The database warns of a platform that no release and no store link has",
         arguments: [
             ("'a', '{ios,Android}'", []),
             ("'a', '{iso,ios}'", ["rule \"p\": no release and no store link is on iso"]),

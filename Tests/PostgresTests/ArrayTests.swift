@@ -5,21 +5,23 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite(.database)
+@Suite("Arrays", .database)
 struct ArrayTests {
     static let awkward = [
         "", " ", "NULL", "null", "\"", "\\", "'", "{", "}", "{}", ",", ";", "a,b", "\"quoted\"", "back\\slash", "\n",
         "\t", "日本語", "👩‍👩‍👧", "e\u{301}", "$1", "%", String(repeating: "long ", count: 10_000),
     ]
 
-    @Test func `Text with every awkward character comes back as it was sent`() async throws {
+    @Test("Text with every awkward character comes back as it was sent")
+    func keepsText() async throws {
         let connection = try await TestDatabase.current.connect()
         #expect(try await connection.query("SELECT $1::text[]", [Self.awkward]).value() == Self.awkward)
         let members = try await connection.query("SELECT unnest($1::text[])", [Self.awkward])
         #expect(try members.map { row throws(PostgresError) in try row[0, String.self] } == Self.awkward)
     }
 
-    @Test func `NULL elements are nil, and refused where they are not wanted`() async throws {
+    @Test("NULL elements are nil, and refused where they are not wanted")
+    func readsNullElements() async throws {
         let connection = try await TestDatabase.current.connect()
         let texts: [String?] = ["a", nil, "NULL", ""]
         let result = try await connection.query("SELECT $1::text[] AS texts", [texts])
@@ -28,7 +30,8 @@ struct ArrayTests {
         #expect(error?.message == "column texts: it is NULL where text is wanted")
     }
 
-    @Test func `The empty array is not NULL`() async throws {
+    @Test("The empty array is not NULL")
+    func keepsEmptyArrays() async throws {
         let connection = try await TestDatabase.current.connect()
         let row = try #require(
             await connection.query("SELECT $1::text[], NULL::text[], '{}'::int[]", [[String]()]).first
@@ -38,7 +41,8 @@ struct ArrayTests {
         #expect(try row[2, [Int]?.self] == [])
     }
 
-    @Test func `Arrays of every type keep their values`() async throws {
+    @Test("Arrays of every type keep their values")
+    func keepsValues() async throws {
         let connection = try await TestDatabase.current.connect()
         let moments = [0, -1, 1_700_000_000_000_000].map(PostgresTimestamp.init(microsecondsSince1970:))
         let row = try #require(
@@ -60,7 +64,8 @@ struct ArrayTests {
         #expect(try row[7, [[UInt8]].self] == [[], [0, 255], [1]])
     }
 
-    @Test func `Arrays with other bounds are read, those of more dimensions refused`() async throws {
+    @Test("Arrays with other bounds are read, those of more dimensions refused")
+    func readsOtherBounds() async throws {
         let connection = try await TestDatabase.current.connect()
         let row = try #require(await connection.query("SELECT '[5:6]={7,8}'::int[], '{{1},{2}}'::int[] AS grid").first)
         #expect(try row[0, [Int].self] == [7, 8])
@@ -68,7 +73,8 @@ struct ArrayTests {
         #expect(error?.message == "column grid: its array has 2 dimensions where one is wanted")
     }
 
-    @Test func `What is no array is refused as one`() async throws {
+    @Test("What is no array is refused as one")
+    func refusesWhatIsNoArray() async throws {
         let connection = try await TestDatabase.current.connect()
         let row = try #require(await connection.query("SELECT 1::bigint AS number, 'a'::text, '{1}'::int[]").first)
         let error = #expect(throws: PostgresError.self) { try row["number", [Int].self] }

@@ -6,7 +6,7 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite(.database)
+@Suite("Connecting", .database)
 struct ConnectingTests {
     /// Everything that a log, a debugger or a test report could show of an error.
     private func shown(_ value: Any) -> String {
@@ -21,7 +21,8 @@ struct ConnectingTests {
         }
     }
 
-    @Test func `A configuration shows no part of its connection string`() {
+    @Test("A configuration shows no part of its connection string")
+    func configurationShowsNothing() {
         let configuration = PostgresConfiguration(
             connectionString: "postgresql://user:s3cret@host/db",
             overrides: ["password": "s3cret"]
@@ -31,6 +32,7 @@ struct ConnectingTests {
     }
 
     @Test(
+        "No error of connecting shows a secret",
         arguments: [
             "postgresql://user:s3cret@nowhere.invalid/db", "host=nowhere.invalid password=s3cret",
             "postgresql://user:p@s3cret@nowhere.invalid/db", "postgresql://user:12/s3cret@nowhere.invalid/db",
@@ -40,18 +42,20 @@ struct ConnectingTests {
             "password='s3cret", "host=nowhere.invalid port=s3cret", "postgresql://[s3cret/db",
         ]
     )
-    func `No error of connecting shows a secret`(string: String) async throws {
+    func errorsShowNoSecret(string: String) async throws {
         let error = try #require(await failure(PostgresConfiguration(connectionString: string)))
         #expect(error.code == .connectionFailed)
         #expect(!shown(error).contains("s3cret"))
     }
 
-    @Test func `An unknown host is named`() async throws {
+    @Test("An unknown host is named")
+    func namesUnknownHost() async throws {
         let error = await failure(PostgresConfiguration(connectionString: "postgresql://u:p@nowhere.invalid/db"))
         #expect(error?.message.contains("nowhere.invalid") == true)
     }
 
-    @Test func `A database and a role that do not exist are named`() async throws {
+    @Test("A database and a role that do not exist are named")
+    func namesDatabaseAndRole() async throws {
         var configuration = TestDatabase.current.configuration()
         configuration.overrides = ["dbname": "absent"]
         #expect(await failure(configuration)?.message.contains("\"absent\" does not exist") == true)
@@ -59,7 +63,8 @@ struct ConnectingTests {
         #expect(await failure(configuration)?.message.contains("\"stranger\"") == true)
     }
 
-    @Test func `Overrides win over the connection string`() async throws {
+    @Test("Overrides win over the connection string")
+    func overridesWin() async throws {
         var configuration = TestDatabase.current.configuration()
         configuration.overrides = ["dbname": "postgres", "application_name": "it's \\ \"me\""]
         let connection = try await PostgresConnection.connect(configuration, logger: TestDatabase.logger)
@@ -71,7 +76,8 @@ struct ConnectingTests {
         #expect(try row["app", String.self] == "it's \\ \"me\"")
     }
 
-    @Test func `Special characters in user, password and database arrive`() async throws {
+    @Test("Special characters in user, password and database arrive")
+    func keepsSpecialCharacters() async throws {
         try await OwnServer.with(listensOnLoopback: true) { server in
             let name = "ü @:/?#[]'\"\\ %&="
             let admin = try await server.connect()
@@ -101,7 +107,8 @@ struct ConnectingTests {
         }
     }
 
-    @Test func `The connection speaks UTF-8 whatever the connection string says`() async throws {
+    @Test("The connection speaks UTF-8 whatever the connection string says")
+    func speaksUTF8() async throws {
         var configuration = TestDatabase.current.configuration()
         configuration.connectionString += "&client_encoding=LATIN1"
         let connection = try await PostgresConnection.connect(configuration, logger: TestDatabase.logger)
@@ -109,14 +116,16 @@ struct ConnectingTests {
         #expect(await connection.reportedSetting("server_encoding") == "UTF8")
     }
 
-    @Test func `Version and standby are known without asking`() async throws {
+    @Test("Version and standby are known without asking")
+    func knowsVersionAndStandby() async throws {
         let connection = try await TestDatabase.current.connect()
         #expect(await connection.serverVersion >= 150_000)
         #expect(await connection.isHotStandby == false)
         #expect(await connection.reportedSetting("work_mem") == nil)
     }
 
-    @Test func `Cancelling the task ends connecting at once`() async throws {
+    @Test("Cancelling the task ends connecting at once")
+    func cancels() async throws {
         try await OwnServer.with { server in
             server.signal(SIGSTOP)
             defer { server.signal(SIGCONT) }
@@ -131,7 +140,8 @@ struct ConnectingTests {
         }
     }
 
-    @Test func `A suspended server ends connecting at the connect timeout`() async throws {
+    @Test("A suspended server ends connecting at the connect timeout")
+    func endsAtTheConnectTimeout() async throws {
         try await OwnServer.with { server in
             server.signal(SIGSTOP)
             defer { server.signal(SIGCONT) }

@@ -4,21 +4,23 @@
 import Glibc
 import Postgres
 import TestDatabase
+import TestSystem
 import Testing
 
-@Suite(.database)
+@Suite("Connection loss", .database)
 struct ConnectionLossTests {
     /// Returns when the server shows a process as busy with a statement that sleeps.
     private func untilSleeping(_ process: Int32, _ observer: PostgresConnection) async throws {
         let sql = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event = 'PgSleep')"
-        while try await !observer.query(sql, [process]).value(as: Bool.self) {}
+        try await Poll.until("the statement to sleep") { try await observer.query(sql, [process]).value(as: Bool.self) }
     }
 
     private func processID(_ connection: PostgresConnection) async throws -> Int32 {
         try await connection.query("SELECT pg_backend_pid()").value()
     }
 
-    @Test func `A terminated connection ends the query with the server's reason`() async throws {
+    @Test("A terminated connection ends the query with the server's reason")
+    func tellsTheReason() async throws {
         let connection = try await TestDatabase.current.connect()
         let observer = try await TestDatabase.current.connect()
         let process = try await processID(connection)
@@ -33,8 +35,8 @@ struct ConnectionLossTests {
         #expect(next?.code == .closed)
     }
 
-    @Test func `A server killed in mid-query ends the query, and a new connection works when it is back`() async throws
-    {
+    @Test("A server killed in mid-query ends the query, and a new connection works when it is back")
+    func survivesAKilledServer() async throws {
         try await OwnServer.with { server in
             let connection = try await server.connect()
             let observer = try await server.connect()
@@ -52,7 +54,8 @@ struct ConnectionLossTests {
         }
     }
 
-    @Test func `A suspended server ends a query at the response timeout`() async throws {
+    @Test("A suspended server ends a query at the response timeout")
+    func endsQueriesAtTheResponseTimeout() async throws {
         var configuration = TestDatabase.current.configuration()
         configuration.responseTimeout = .milliseconds(200)
         let connection = try await PostgresConnection.connect(configuration, logger: TestDatabase.logger)
@@ -65,7 +68,8 @@ struct ConnectionLossTests {
         #expect(await !connection.isHealthy)
     }
 
-    @Test func `A session can wait less long than the configuration says, and the next one waits as long again`()
+    @Test("A session can wait less long than the configuration says, and the next one waits as long again")
+    func waitsLessLong()
         async throws
     {
         let connection = try await TestDatabase.current.connect()
@@ -82,7 +86,8 @@ struct ConnectionLossTests {
         #expect(error?.description == "timeout: the server did not answer within 0.1 seconds; the connection is closed")
     }
 
-    @Test func `A suspended server ends the sending of a large value at the response timeout`() async throws {
+    @Test("A suspended server ends the sending of a large value at the response timeout")
+    func endsSendingAtTheResponseTimeout() async throws {
         var configuration = TestDatabase.current.configuration()
         configuration.responseTimeout = .milliseconds(200)
         let connection = try await PostgresConnection.connect(configuration, logger: TestDatabase.logger)
@@ -94,7 +99,8 @@ struct ConnectionLossTests {
         #expect(error?.code == .timeout)
     }
 
-    @Test func `Cancelling the task ends a query at once and closes the connection`() async throws {
+    @Test("Cancelling the task ends a query at once and closes the connection")
+    func cancelsQueries() async throws {
         let connection = try await TestDatabase.current.connect()
         let observer = try await TestDatabase.current.connect()
         let process = try await processID(connection)
@@ -106,7 +112,8 @@ struct ConnectionLossTests {
         #expect(await !connection.isHealthy)
     }
 
-    @Test func `A task cancelled before its transaction begins leaves the connection usable`() async throws {
+    @Test("A task cancelled before its transaction begins leaves the connection usable")
+    func cancelsBeforeTransactions() async throws {
         let connection = try await TestDatabase.current.connect()
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -117,7 +124,8 @@ struct ConnectionLossTests {
         #expect(try await connection.query("SELECT to_regclass('t') IS NULL").value())
     }
 
-    @Test func `A task cancelled between statements is rolled back and leaves the connection usable`() async throws {
+    @Test("A task cancelled between statements is rolled back and leaves the connection usable")
+    func cancelsBetweenStatements() async throws {
         let connection = try await TestDatabase.current.connect()
         let task = Task {
             try await connection.transaction { session in
@@ -131,7 +139,8 @@ struct ConnectionLossTests {
         #expect(try await connection.query("SELECT to_regclass('t') IS NULL").value())
     }
 
-    @Test func `A closed connection says so, and closing twice is harmless`() async throws {
+    @Test("A closed connection says so, and closing twice is harmless")
+    func closesTwice() async throws {
         let connection = try await TestDatabase.current.connect()
         await connection.close()
         await connection.close()

@@ -7,9 +7,10 @@ import Synchronization
 import TestDatabase
 import Testing
 
-@Suite(.database)
+@Suite("Notices", .database)
 struct NoticeTests {
-    @Test func `Notices are handed over with severity, message, detail and hint`() async throws {
+    @Test("Notices are handed over with severity, message, detail and hint")
+    func handsOverNotices() async throws {
         let notices = Collector<PostgresNotice>()
         let connection = try await TestDatabase.current.connect(onNotice: { notices.append($0) })
         try await connection.execute(
@@ -39,7 +40,8 @@ struct NoticeTests {
         #expect(notices.values.map(\.isWarning) == [true, false])
     }
 
-    @Test func `A warning is logged as one, a notice as information`() async throws {
+    @Test("A warning is logged as one, a notice as information")
+    func logsNotices() async throws {
         let levels = Collector<Logger.Level>()
         let logger = Logger(label: "test", factory: { _ in LevelRecorder(levels: levels) })
         let connection = try await PostgresConnection.connect(TestDatabase.current.configuration(), logger: logger)

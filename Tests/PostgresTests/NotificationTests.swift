@@ -5,9 +5,10 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite(.database)
+@Suite("Notifications", .database)
 struct NotificationTests {
-    @Test func `A notification wakes a waiting connection`() async throws {
+    @Test("A notification wakes a waiting connection")
+    func wakes() async throws {
         let listener = try await TestDatabase.current.connect()
         let sender = try await TestDatabase.current.connect()
         try await listener.listen("Policy \"changes\"")
@@ -19,7 +20,8 @@ struct NotificationTests {
         #expect(notification.processID == (try await sender.query("SELECT pg_backend_pid()").value(as: Int32.self)))
     }
 
-    @Test func `A notification that arrives during a query is kept`() async throws {
+    @Test("A notification that arrives during a query is kept")
+    func keepsNotifications() async throws {
         let listener = try await TestDatabase.current.connect()
         let sender = try await TestDatabase.current.connect()
         try await listener.listen("changes")
@@ -35,14 +37,16 @@ struct NotificationTests {
         #expect(payloads == ["own", "first", "second"])
     }
 
-    @Test func `Without a notification the wait ends at its limit with none`() async throws {
+    @Test("Without a notification the wait ends at its limit with none")
+    func endsAtTheLimit() async throws {
         let listener = try await TestDatabase.current.connect()
         try await listener.listen("changes")
         #expect(try await listener.notifications(waitingUpTo: .milliseconds(20)).isEmpty)
         #expect(try await listener.notifications(waitingUpTo: .zero).isEmpty)
     }
 
-    @Test func `Cancelling the task ends the wait and keeps the connection`() async throws {
+    @Test("Cancelling the task ends the wait and keeps the connection")
+    func cancels() async throws {
         let listener = try await TestDatabase.current.connect()
         let sender = try await TestDatabase.current.connect()
         try await listener.listen("changes")
@@ -55,7 +59,8 @@ struct NotificationTests {
         #expect(try await listener.notifications(waitingUpTo: .seconds(600)).count == 1)
     }
 
-    @Test func `Losing the server ends the wait`() async throws {
+    @Test("Losing the server ends the wait")
+    func endsWithoutAServer() async throws {
         let listener = try await TestDatabase.current.connect()
         let sender = try await TestDatabase.current.connect()
         try await listener.listen("changes")
@@ -67,8 +72,8 @@ struct NotificationTests {
         #expect(await !listener.isHealthy)
     }
 
-    @Test(arguments: ["", "a\0b", String(repeating: "x", count: 64)])
-    func `A name that SQL cannot hold is refused`(name: String) {
+    @Test("A name that SQL cannot hold is refused", arguments: ["", "a\0b", String(repeating: "x", count: 64)])
+    func refusesNames(name: String) {
         #expect(throws: PostgresError.self) { try PostgresIdentifier(name) }
     }
 }

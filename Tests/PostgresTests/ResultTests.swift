@@ -5,9 +5,10 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite(.database)
+@Suite("Results", .database)
 struct ResultTests {
-    @Test func `An error of decoding names the column, its type and what was wanted`() async throws {
+    @Test("An error of decoding names the column, its type and what was wanted")
+    func explainsDecoding() async throws {
         let connection = try await TestDatabase.current.connect()
         let row = try #require(await connection.query("SELECT 'x'::text AS word, 1::int AS number, 1.5 AS exact").first)
         let faults = [
@@ -27,7 +28,8 @@ struct ResultTests {
         )
     }
 
-    @Test func `A column that is not there is named beside those that are`() async throws {
+    @Test("A column that is not there is named beside those that are")
+    func namesMissingColumns() async throws {
         let connection = try await TestDatabase.current.connect()
         let row = try #require(await connection.query("SELECT 1 AS a, 2 AS b").first)
         let byName = #expect(throws: PostgresError.self) { try row["c", Int.self] }
@@ -37,7 +39,8 @@ struct ResultTests {
         }
     }
 
-    @Test func `Columns, rows and counts are those of the statement`() async throws {
+    @Test("Columns, rows and counts are those of the statement")
+    func describesTheStatement() async throws {
         let connection = try await TestDatabase.current.connect()
         try await connection.execute("CREATE TABLE t (id int PRIMARY KEY, word text)")
         let inserted = try await connection.query("INSERT INTO t SELECT g, 'w' || g FROM generate_series(1, 5) g")
@@ -54,14 +57,16 @@ struct ResultTests {
         #expect(throws: PostgresError.self) { try nothing.value(as: Int.self) }
     }
 
-    @Test func `An empty statement is an error, an empty script is not`() async throws {
+    @Test("An empty statement is an error, an empty script is not")
+    func refusesEmptyStatements() async throws {
         let connection = try await TestDatabase.current.connect()
         await #expect(throws: PostgresError.self) { try await connection.query("  ") }
         try await connection.execute(" ; ")
         #expect(try await connection.query("SELECT 1").value() == 1)
     }
 
-    @Test func `A hundred thousand rows are read one by one`() async throws {
+    @Test("A hundred thousand rows are read one by one")
+    func streamsRows() async throws {
         let connection = try await TestDatabase.current.connect()
         let sum = try await connection.withSession { session in
             var sum = 0
@@ -76,7 +81,8 @@ struct ResultTests {
         #expect(sum == 5_000_050_000)
     }
 
-    @Test func `Rows keep their values beyond their session`() async throws {
+    @Test("Rows keep their values beyond their session")
+    func keepsRows() async throws {
         let connection = try await TestDatabase.current.connect()
         let rows = try await connection.withSession { session in
             var rows: [PostgresRow] = []
@@ -89,7 +95,8 @@ struct ResultTests {
         )
     }
 
-    @Test func `An error in the reading of a row ends the reading and keeps the connection`() async throws {
+    @Test("An error in the reading of a row ends the reading and keeps the connection")
+    func endsReading() async throws {
         struct Enough: Error {}
         let connection = try await TestDatabase.current.connect()
         let answer = try await connection.withSession { session in
@@ -103,7 +110,8 @@ struct ResultTests {
         #expect(answer == 7)
     }
 
-    @Test func `An error of the server among the rows is thrown after those before it`() async throws {
+    @Test("An error of the server among the rows is thrown after those before it")
+    func throwsAfterRows() async throws {
         let connection = try await TestDatabase.current.connect()
         try await connection.withSession { session in
             var seen = 0
@@ -115,7 +123,8 @@ struct ResultTests {
         }
     }
 
-    @Test func `A session cannot be used while it reads rows, nor after its end`() async throws {
+    @Test("A session cannot be used while it reads rows, nor after its end")
+    func isExclusive() async throws {
         let connection = try await TestDatabase.current.connect()
         let answer = try await connection.withSession { session in
             let error = #expect(throws: PostgresError.self) {
@@ -127,7 +136,8 @@ struct ResultTests {
         #expect(answer == 3)
     }
 
-    @Test func `COPY is refused instead of waiting for ever`() async throws {
+    @Test("COPY is refused instead of waiting for ever")
+    func refusesCopy() async throws {
         for statement in ["COPY (SELECT 1) TO STDOUT", "CREATE TABLE t (id int); COPY t FROM STDIN"] {
             let connection = try await TestDatabase.current.connect()
             let error = await #expect(throws: PostgresError.self) { try await connection.execute(statement) }

@@ -5,9 +5,10 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite(.database)
+@Suite("Server errors", .database)
 struct ServerErrorTests {
-    @Test func `A violated constraint is named with SQLSTATE, schema, table and column`() async throws {
+    @Test("A violated constraint is named with SQLSTATE, schema, table and column")
+    func namesTheConstraint() async throws {
         let connection = try await TestDatabase.current.connect()
         try await connection.execute(
             """
@@ -42,7 +43,8 @@ struct ServerErrorTests {
         #expect(missing?.column == "name")
     }
 
-    @Test func `Message, detail and hint of a RAISE arrive as they were written`() async throws {
+    @Test("Message, detail and hint of a RAISE arrive as they were written")
+    func keepsRaise() async throws {
         let connection = try await TestDatabase.current.connect()
         let error = await #expect(throws: PostgresError.self) {
             try await connection.execute(
@@ -66,7 +68,8 @@ struct ServerErrorTests {
         #expect(error?.context?.contains("PL/pgSQL") == true)
     }
 
-    @Test func `The description of an error shows no value`() async throws {
+    @Test("The description of an error shows no value")
+    func showsNoValue() async throws {
         let connection = try await TestDatabase.current.connect()
         let error = await #expect(throws: PostgresError.self) {
             try await connection.query("SELECT $1::int", ["secret-value"])
@@ -75,7 +78,8 @@ struct ServerErrorTests {
         #expect(error?.description == "server error 22P02")
     }
 
-    @Test func `A fault in the statement is shown by its place`() async throws {
+    @Test("A fault in the statement is shown by its place")
+    func showsThePlace() async throws {
         let connection = try await TestDatabase.current.connect()
         let error = await #expect(throws: PostgresError.self) { try await connection.query("SELECT 1 FROM nowhere") }
         #expect(error?.sqlState == .undefinedTable)
@@ -83,7 +87,8 @@ struct ServerErrorTests {
         #expect(error?.description == "server error 42P01: relation \"nowhere\" does not exist")
     }
 
-    @Test func `Of several statements the first that fails ends them and undoes all`() async throws {
+    @Test("Of several statements the first that fails ends them and undoes all")
+    func undoesScripts() async throws {
         let connection = try await TestDatabase.current.connect()
         let error = await #expect(throws: PostgresError.self) {
             try await connection.execute("CREATE TABLE a (); SELECT 1 / 0; CREATE TABLE b ()")
@@ -92,7 +97,8 @@ struct ServerErrorTests {
         #expect(try await connection.query("SELECT to_regclass('a') IS NULL").value())
     }
 
-    @Test func `A statement timeout of the server ends the statement and keeps the connection`() async throws {
+    @Test("A statement timeout of the server ends the statement and keeps the connection")
+    func statementTimeout() async throws {
         var configuration = TestDatabase.current.configuration()
         configuration.statementTimeout = .milliseconds(20)
         let connection = try await PostgresConnection.connect(configuration, logger: TestDatabase.logger)
@@ -102,7 +108,8 @@ struct ServerErrorTests {
         #expect(try await connection.query("SELECT 1").value() == 1)
     }
 
-    @Test func `A lock timeout of the server ends the wait for a lock`() async throws {
+    @Test("A lock timeout of the server ends the wait for a lock")
+    func lockTimeout() async throws {
         var configuration = TestDatabase.current.configuration()
         configuration.lockTimeout = .milliseconds(20)
         let waiter = try await PostgresConnection.connect(configuration, logger: TestDatabase.logger)

@@ -5,7 +5,7 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite(.database)
+@Suite("Timestamps", .database)
 struct TimestampTests {
     static let moments: [(String, Int64)] = [
         ("1970-01-01 00:00:00+00", 0),
@@ -16,8 +16,8 @@ struct TimestampTests {
         ("294246-01-01 00:00:00+00", 9_223_339_708_800_000_000),
     ]
 
-    @Test(arguments: moments)
-    func `A moment is the same on both sides`(text: String, microseconds: Int64) async throws {
+    @Test("A moment is the same on both sides", arguments: moments)
+    func keepsMoments(text: String, microseconds: Int64) async throws {
         let connection = try await TestDatabase.current.connect()
         let moment = PostgresTimestamp(microsecondsSince1970: microseconds)
         let row = try #require(
@@ -27,15 +27,16 @@ struct TimestampTests {
         #expect(try row[1, PostgresTimestamp.self] == moment)
     }
 
-    @Test(arguments: ["infinity", "-infinity"])
-    func `Infinity is no moment, and the error says so`(text: String) async throws {
+    @Test("Infinity is no moment, and the error says so", arguments: ["infinity", "-infinity"])
+    func refusesInfinity(text: String) async throws {
         let connection = try await TestDatabase.current.connect()
         let row = try #require(await connection.query("SELECT $1::timestamptz AS at", [text]).first)
         let error = #expect(throws: PostgresError.self) { try row["at", PostgresTimestamp.self] }
         #expect(error?.message == "column at: it is \(text), which is no point in time")
     }
 
-    @Test func `Moments outside of either range are refused`() async throws {
+    @Test("Moments outside of either range are refused")
+    func refusesDistantMoments() async throws {
         let connection = try await TestDatabase.current.connect()
         let row = try #require(
             await connection.query("SELECT '294276-12-31 23:59:59.999999+00'::timestamptz AS at").first
@@ -49,7 +50,8 @@ struct TimestampTests {
         }
     }
 
-    @Test func `A timestamp without time zone is not taken for a moment`() async throws {
+    @Test("A timestamp without time zone is not taken for a moment")
+    func refusesLocalTime() async throws {
         let connection = try await TestDatabase.current.connect()
         let row = try #require(await connection.query("SELECT '2026-01-01'::timestamp AS at").first)
         let error = #expect(throws: PostgresError.self) { try row["at", PostgresTimestamp.self] }

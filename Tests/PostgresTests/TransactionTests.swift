@@ -5,11 +5,12 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite(.database)
+@Suite("Transactions", .database)
 struct TransactionTests {
     struct Refusal: Error {}
 
-    @Test func `What the body did is there after it returned`() async throws {
+    @Test("What the body did is there after it returned")
+    func commits() async throws {
         let connection = try await TestDatabase.current.connect()
         let answer = try await connection.transaction { session in
             try session.execute("CREATE TABLE t (id int)")
@@ -20,7 +21,8 @@ struct TransactionTests {
         #expect(try await connection.query("SELECT count(*) FROM t").value() == 1)
     }
 
-    @Test func `What the body did is undone when it throws`() async throws {
+    @Test("What the body did is undone when it throws")
+    func rollsBack() async throws {
         let connection = try await TestDatabase.current.connect()
         await #expect(throws: Refusal.self) {
             try await connection.transaction { session in
@@ -31,7 +33,8 @@ struct TransactionTests {
         #expect(try await connection.query("SELECT to_regclass('t') IS NULL").value())
     }
 
-    @Test func `A deferred constraint is an error at the commit`() async throws {
+    @Test("A deferred constraint is an error at the commit")
+    func checksAtTheCommit() async throws {
         let connection = try await TestDatabase.current.connect()
         try await connection.execute(
             """
@@ -49,7 +52,8 @@ struct TransactionTests {
         #expect(try await connection.query("SELECT count(*) FROM child").value() == 0)
     }
 
-    @Test func `An error that the body swallowed is thrown in place of the commit`() async throws {
+    @Test("An error that the body swallowed is thrown in place of the commit")
+    func throwsSwallowedErrors() async throws {
         let connection = try await TestDatabase.current.connect()
         let error = await #expect(throws: PostgresError.self) {
             try await connection.transaction { session in
@@ -62,7 +66,8 @@ struct TransactionTests {
         #expect(try await connection.query("SELECT to_regclass('t') IS NULL").value())
     }
 
-    @Test func `A body can decide to commit or to roll back, and gives its value either way`() async throws {
+    @Test("A body can decide to commit or to roll back, and gives its value either way")
+    func returnsItsDecision() async throws {
         let connection = try await TestDatabase.current.connect()
         try await connection.execute("CREATE TABLE t (id int)")
         for commits in [false, true] {
@@ -82,8 +87,8 @@ struct TransactionTests {
         #expect(try await connection.query("SELECT 1").value() == 1)
     }
 
-    @Test(arguments: ["COMMIT", "ROLLBACK"])
-    func `A body that ends the transaction by itself is an error`(statement: String) async throws {
+    @Test("A body that ends the transaction by itself is an error", arguments: ["COMMIT", "ROLLBACK"])
+    func refusesEndings(statement: String) async throws {
         let connection = try await TestDatabase.current.connect()
         let error = await #expect(throws: PostgresError.self) {
             try await connection.transaction { session in try session.execute(statement) }
@@ -92,7 +97,8 @@ struct TransactionTests {
         #expect(try await connection.query("SELECT 1").value() == 1)
     }
 
-    @Test func `A transaction left open by a session is rolled back and reported`() async throws {
+    @Test("A transaction left open by a session is rolled back and reported")
+    func reportsOpenTransactions() async throws {
         let connection = try await TestDatabase.current.connect()
         let error = await #expect(throws: PostgresError.self) {
             try await connection.execute("BEGIN; CREATE TABLE t (id int)")
@@ -101,7 +107,8 @@ struct TransactionTests {
         #expect(try await connection.query("SELECT to_regclass('t') IS NULL").value())
     }
 
-    @Test func `Reading at one moment sees nothing that is committed later, and cannot write`() async throws {
+    @Test("Reading at one moment sees nothing that is committed later, and cannot write")
+    func readsOneMoment() async throws {
         let reader = try await TestDatabase.current.connect()
         let database = TestDatabase.current
         try await reader.execute("CREATE TABLE t (id int)")
@@ -126,7 +133,8 @@ struct TransactionTests {
         #expect(error?.sqlState == .readOnlyTransaction)
     }
 
-    @Test func `A transaction does not depend on the defaults of the session`() async throws {
+    @Test("A transaction does not depend on the defaults of the session")
+    func ignoresDefaults() async throws {
         let connection = try await TestDatabase.current.connect()
         try await connection.execute(
             "SET default_transaction_read_only = on; SET default_transaction_isolation = serializable"
@@ -138,7 +146,8 @@ struct TransactionTests {
         #expect(level == "read committed")
     }
 
-    @Test func `Nothing comes between the statements of a transaction`() async throws {
+    @Test("Nothing comes between the statements of a transaction")
+    func isExclusive() async throws {
         let connection = try await TestDatabase.current.connect()
         try await connection.execute("CREATE TABLE t (id int)")
         try await withThrowingTaskGroup(of: Int.self) { group in
@@ -155,7 +164,8 @@ struct TransactionTests {
         }
     }
 
-    @Test func `Losing the connection in a transaction undoes it`() async throws {
+    @Test("Losing the connection in a transaction undoes it")
+    func isUndoneByLoss() async throws {
         let database = TestDatabase.current
         let connection = try await database.connect()
         let error = await #expect(throws: PostgresError.self) {

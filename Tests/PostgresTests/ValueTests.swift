@@ -5,15 +5,15 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite(.database)
+@Suite("Values", .database)
 struct ValueTests {
     static let texts = [
         "", "plain", "Grüße, 世界 👩‍👩‍👧 \u{301}e", "quote ' \" \\ { } , \n \t \r", "NULL", "\u{1}\u{7f}\u{80}\u{10FFFF}",
         String(repeating: "x", count: 1 << 20),
     ]
 
-    @Test(arguments: texts)
-    func `Text comes back as it was sent`(text: String) async throws {
+    @Test("Text comes back as it was sent", arguments: texts)
+    func keepsText(text: String) async throws {
         let connection = try await TestDatabase.current.connect()
         let row = try #require(
             await connection.query("SELECT $1::text AS text, octet_length($1) AS length", [text]).first
@@ -22,7 +22,8 @@ struct ValueTests {
         #expect(try row["length", Int.self] == text.utf8.count)
     }
 
-    @Test func `A NUL in text is refused before anything is sent`() async throws {
+    @Test("A NUL in text is refused before anything is sent")
+    func refusesNUL() async throws {
         let connection = try await TestDatabase.current.connect()
         for parameter: any PostgresEncodable in ["a\0b", ["a", "\0"]] {
             let error = await #expect(throws: PostgresError.self) {
@@ -36,7 +37,8 @@ struct ValueTests {
         #expect(try await connection.query("SELECT 1").value() == 1)
     }
 
-    @Test func `Bytes come back as they were sent, a megabyte of them and none`() async throws {
+    @Test("Bytes come back as they were sent, a megabyte of them and none")
+    func keepsBytes() async throws {
         let connection = try await TestDatabase.current.connect()
         let large = (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         for bytes in [[], [0], large] {
@@ -44,7 +46,8 @@ struct ValueTests {
         }
     }
 
-    @Test func `NULL is nil, and refused where a value is wanted`() async throws {
+    @Test("NULL is nil, and refused where a value is wanted")
+    func readsNull() async throws {
         let connection = try await TestDatabase.current.connect()
         let nothing: String? = nil
         let result = try await connection.query("SELECT $1::text AS a, $2::int AS b, ''::text AS c", [nothing, nil])
@@ -56,7 +59,8 @@ struct ValueTests {
         #expect(error?.message == "column a: it is NULL where text is wanted")
     }
 
-    @Test func `Integers keep their limits`() async throws {
+    @Test("Integers keep their limits")
+    func keepsIntegers() async throws {
         let connection = try await TestDatabase.current.connect()
         let row = try #require(
             await connection.query(
@@ -76,7 +80,8 @@ struct ValueTests {
         #expect(throws: PostgresError.self) { try row[2, Int16.self] }
     }
 
-    @Test func `Floating-point numbers keep every bit`() async throws {
+    @Test("Floating-point numbers keep every bit")
+    func keepsFloats() async throws {
         let connection = try await TestDatabase.current.connect()
         let numbers = [
             0, -0.0, 0.1, .pi, .greatestFiniteMagnitude, .leastNonzeroMagnitude, .infinity, -.infinity, .nan,
@@ -88,7 +93,8 @@ struct ValueTests {
         #expect(try await connection.query("SELECT 0.5::real").value() == 0.5)
     }
 
-    @Test func `Booleans, uuids and JSON are read`() async throws {
+    @Test("Booleans, uuids and JSON are read")
+    func readsOtherTypes() async throws {
         let connection = try await TestDatabase.current.connect()
         let uuid = "0189f7ea-ae2c-7809-8aeb-b819cf5e9e7f"
         let row = try #require(
@@ -107,7 +113,8 @@ struct ValueTests {
         #expect(try row[7, String.self] == "z")
     }
 
-    @Test func `Values do not depend on the settings of the session`() async throws {
+    @Test("Values do not depend on the settings of the session")
+    func ignoresSettings() async throws {
         let connection = try await TestDatabase.current.connect()
         try await connection.execute(
             "SET DateStyle = 'SQL, DMY'; SET TimeZone = 'Asia/Kathmandu'; SET bytea_output = 'escape';"
@@ -122,7 +129,8 @@ struct ValueTests {
         #expect(try row[2, Double.self] == 1.0 / 3)
     }
 
-    @Test func `Large values cross in both directions while the connection does other work`() async throws {
+    @Test("Large values cross in both directions while the connection does other work")
+    func crossesLargeValues() async throws {
         let connection = try await TestDatabase.current.connect()
         let text = String(repeating: "0123456789abcdef", count: 1 << 20)
         let copies: String = try await connection.query("SELECT $1::text || $2::text", [text, text]).value()

@@ -7,12 +7,14 @@ import Testing
 
 @testable import PrivatePostgres
 
+@Suite("Private PostgreSQL errors")
 struct PrivatePostgresErrorTests {
     private func failure(_ postgres: PrivatePostgres) async -> PrivatePostgresError? {
         await #expect(throws: PrivatePostgresError.self) { _ = try await postgres.start() }
     }
 
-    @Test func `Where initdb is missing, the error names the package and the alternative`() async throws {
+    @Test("Where initdb is missing, the error names the package and the alternative")
+    func namesThePackage() async throws {
         try await TemporaryFolder.with { folder in
             var postgres = folder.postgres()
             postgres.search = .init(path: folder.path, versionedFolders: [folder.path])
@@ -28,8 +30,9 @@ struct PrivatePostgresErrorTests {
         }
     }
 
-    @Test func `Data of a version that is not installed name that version`() async throws {
-        try await TemporaryFolder.with { folder in
+    @Test("Data of a version that is not installed name that version")
+    func namesTheVersion() async throws {
+        try await TemporaryFolder.initialised { folder in
             try await folder.postgres().start().releaseAndWait()
             try folder.write("99\n", to: "state/postgres/data/PG_VERSION")
             let error = await failure(folder.postgres())
@@ -39,7 +42,8 @@ struct PrivatePostgresErrorTests {
         }
     }
 
-    @Test func `A server that ends while it starts shows the end of its log`() async throws {
+    @Test("A server that ends while it starts shows the end of its log")
+    func showsTheLog() async throws {
         try await TemporaryFolder.with { folder in
             let error = await failure(folder.postgres(.init(settings: ["shared_buffers": "nonsense"])))
             #expect(error?.code == .startFailed)
@@ -47,7 +51,8 @@ struct PrivatePostgresErrorTests {
         }
     }
 
-    @Test func `A folder on the way that the server's user cannot enter is named`() async throws {
+    @Test("A folder on the way that the server's user cannot enter is named")
+    func namesAnUnreachableFolder() async throws {
         try await TemporaryFolder.with { folder in
             guard geteuid() == 0 else { return }
             #expect(chmod(folder.path, 0o700) == 0)
@@ -57,14 +62,16 @@ struct PrivatePostgresErrorTests {
         }
     }
 
-    @Test func `A state folder that cannot be written is named with the reason`() async throws {
+    @Test("A state folder that cannot be written is named with the reason")
+    func namesAnUnwritableFolder() async throws {
         let postgres = PrivatePostgres(stateDirectory: "/proc/versiongate", logger: Logger(label: "test"))
         let error = await failure(postgres)
         #expect(error?.code == .folderUnusable)
         #expect(error?.message.hasPrefix("the state folder /proc/versiongate cannot be written by") == true)
     }
 
-    @Test func `A link to nowhere on the way is an error`() async throws {
+    @Test("A link to nowhere on the way is an error")
+    func refusesDanglingLinks() async throws {
         try await TemporaryFolder.with { folder in
             #expect(symlink("/nonexistent/folder", folder.state) == 0)
             var postgres = folder.postgres()
@@ -74,8 +81,9 @@ struct PrivatePostgresErrorTests {
         }
     }
 
-    @Test func `A released lease does not start the server again`() async throws {
-        try await TemporaryFolder.with { folder in
+    @Test("A released lease does not start the server again")
+    func refusesReleasedLeases() async throws {
+        try await TemporaryFolder.initialised { folder in
             let lease = try await folder.postgres().start()
             try await lease.releaseAndWait()
             let error = await #expect(throws: PrivatePostgresError.self) { try await lease.ensureRunning() }
@@ -84,7 +92,8 @@ struct PrivatePostgresErrorTests {
         }
     }
 
-    @Test func `A file in the place of the folder is refused`() async throws {
+    @Test("A file in the place of the folder is refused")
+    func refusesFiles() async throws {
         try await TemporaryFolder.with { folder in
             #expect(mkdir(folder.state, 0o755) == 0)
             try folder.write("", to: "state/postgres")
@@ -93,19 +102,20 @@ struct PrivatePostgresErrorTests {
         }
     }
 
-    @Test(arguments: ["", "/tmp/a\nb"])
-    func `A path that cannot be used is refused`(path: String) async throws {
+    @Test("A path that cannot be used is refused", arguments: ["", "/tmp/a\nb"])
+    func refusesPaths(path: String) async throws {
         let error = await failure(PrivatePostgres(stateDirectory: path, logger: Logger(label: "test")))
         #expect(error?.code == .folderUnusable)
     }
 
     @Test(
+        "The major version is read from what postgres prints",
         arguments: [
             ("postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)", 15), ("postgres (PostgreSQL) 18beta1", 18),
             ("postgres (PostgreSQL) 17", 17), ("postgres", nil), ("postgres (PostgreSQL) x", nil),
         ] as [(String, Int?)]
     )
-    func `The major version is read from what postgres prints`(line: String, major: Int?) {
+    func readsTheVersion(line: String, major: Int?) {
         #expect(PostgresInstallation.majorVersion(in: line) == major)
     }
 }

@@ -11,6 +11,7 @@ import Testing
 
 @testable import PrivatePostgres
 
+@Suite("Private PostgreSQL")
 struct PrivatePostgresTests {
     private let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
 
@@ -30,7 +31,8 @@ struct PrivatePostgresTests {
         ServerLog(folder.state + "/postgres/server.log").text(from: 0)
     }
 
-    @Test func `The first start initialises, the second finds the data, and leaving stops cleanly`() async throws {
+    @Test("The first start initialises, the second finds the data, and leaving stops cleanly")
+    func startsTwice() async throws {
         try await TemporaryFolder.with { folder in
             let first = try await folder.postgres().start()
             let connection = try await connect(first)
@@ -52,7 +54,8 @@ struct PrivatePostgresTests {
         }
     }
 
-    @Test func `Starts that race initialise once and share one server`() async throws {
+    @Test("Starts that race initialise once and share one server")
+    func startsOnceInARace() async throws {
         try await TemporaryFolder.with { folder in
             let leases = try await withThrowingTaskGroup(of: PrivatePostgresLease.self) { group in
                 for _ in 0..<6 { group.addTask { try await folder.postgres().start() } }
@@ -67,8 +70,9 @@ struct PrivatePostgresTests {
         }
     }
 
-    @Test func `Starting while the server stops waits for it and starts it anew`() async throws {
-        try await TemporaryFolder.with { folder in
+    @Test("Starting while the server stops waits for it and starts it anew")
+    func startsWhileItStops() async throws {
+        try await TemporaryFolder.initialised { folder in
             var previous = try await folder.postgres().start()
             for _ in 0..<5 {
                 let process = previous.serverProcessID
@@ -82,8 +86,9 @@ struct PrivatePostgresTests {
         }
     }
 
-    @Test func `A holder killed with SIGKILL lets the server stop`() async throws {
-        try await TemporaryFolder.with { folder in
+    @Test("A holder killed with SIGKILL lets the server stop")
+    func stopsAfterAKilledHolder() async throws {
+        try await TemporaryFolder.initialised { folder in
             let lease = try await folder.postgres().start()
             let holder = try await run(
                 .name("flock"),
@@ -105,8 +110,9 @@ struct PrivatePostgresTests {
         }
     }
 
-    @Test func `A server killed with SIGKILL is brought back with what was committed`() async throws {
-        try await TemporaryFolder.with { folder in
+    @Test("A server killed with SIGKILL is brought back with what was committed")
+    func bringsAKilledServerBack() async throws {
+        try await TemporaryFolder.initialised { folder in
             let lease = try await folder.postgres().start()
             let connection = try await connect(lease)
             try await connection.execute("CREATE TABLE t AS SELECT 'kept' AS word")
@@ -121,8 +127,9 @@ struct PrivatePostgresTests {
         }
     }
 
-    @Test func `A keeper killed with SIGKILL leaves a server that still stops with the last lease`() async throws {
-        try await TemporaryFolder.with { folder in
+    @Test("A keeper killed with SIGKILL leaves a server that still stops with the last lease")
+    func stopsWithoutAKeeper() async throws {
+        try await TemporaryFolder.initialised { folder in
             let lease = try await folder.postgres().start()
             let process = try #require(lease.serverProcessID)
             let status = ServerLog("/proc/\(process)/status").text(from: 0)
@@ -136,9 +143,12 @@ struct PrivatePostgresTests {
         }
     }
 
-    @Test(arguments: ["", "not a number\n", "this process"])
-    func `A stale file of another process does not keep the server from starting`(content: String) async throws {
-        try await TemporaryFolder.with { folder in
+    @Test(
+        "A stale file of another process does not keep the server from starting",
+        arguments: ["", "not a number\n", "this process"]
+    )
+    func startsBesideAStaleFile(content: String) async throws {
+        try await TemporaryFolder.initialised { folder in
             let first = try await folder.postgres().start()
             let process = try #require(first.serverProcessID)
             let server = folder.state + "/postgres"
@@ -166,7 +176,8 @@ struct PrivatePostgresTests {
         }
     }
 
-    @Test func `Root runs the server as an unprivileged user in a folder that others cannot enter`() async throws {
+    @Test("Root runs the server as an unprivileged user in a folder that others cannot enter")
+    func runsUnprivileged() async throws {
         try await TemporaryFolder.with { folder in
             let lease = try await folder.postgres().start()
             let status = try FileStatus(folder.state + "/postgres")
@@ -179,8 +190,9 @@ struct PrivatePostgresTests {
     }
 
     /// A child between fork and exec must not call what waits for the other threads of its parent, as setuid does.
-    @Test func `Threads that come and go while the server is started do not matter`() async throws {
-        try await TemporaryFolder.with { folder in
+    @Test("Threads that come and go while the server is started do not matter")
+    func startsAmongThreads() async throws {
+        try await TemporaryFolder.initialised { folder in
             let isOver = Atomic(false)
             let churn = Thread {
                 while !isOver.load(ordering: .relaxed) { Thread.detachNewThread {} }
@@ -191,8 +203,9 @@ struct PrivatePostgresTests {
         }
     }
 
-    @Test func `The roles of versiongate and those asked for may log in, also by psql, and no others`() async throws {
-        try await TemporaryFolder.with { folder in
+    @Test("The roles of versiongate and those asked for may log in, also by psql, and no others")
+    func admitsRoles() async throws {
+        try await TemporaryFolder.initialised { folder in
             let lease = try await folder.postgres(.init(settings: ["fsync": "off"], additionalRoles: ["it's \"me\""]))
                 .start()
             let connection = try await connect(lease)
@@ -212,8 +225,11 @@ struct PrivatePostgresTests {
         }
     }
 
-    @Test(arguments: [String(repeating: "long/", count: 30), "with space, comma; \"quote\" 'and' \\ @ % ü?#&="])
-    func `Any path of the state folder works`(name: String) async throws {
+    @Test(
+        "Any path of the state folder works",
+        arguments: [String(repeating: "long/", count: 30), "with space, comma; \"quote\" 'and' \\ @ % ü?#&="]
+    )
+    func takesAnyPath(name: String) async throws {
         try await TemporaryFolder.with { folder in
             let state = folder.path + "/" + name
             let lease = try await PrivatePostgres(
@@ -234,7 +250,8 @@ struct PrivatePostgresTests {
         }
     }
 
-    @Test func `A disposable server leaves nothing behind`() async throws {
+    @Test("A disposable server leaves nothing behind")
+    func leavesNothingBehind() async throws {
         try await TemporaryFolder.with { folder in
             let lease = try await folder.postgres(.init(isDisposable: true)).start()
             #expect(access(folder.state, F_OK) == 0)
@@ -245,8 +262,9 @@ struct PrivatePostgresTests {
         }
     }
 
-    @Test func `A server on the loopback asks for a password`() async throws {
-        try await TemporaryFolder.with { folder in
+    @Test("A server on the loopback asks for a password")
+    func asksForAPassword() async throws {
+        try await TemporaryFolder.initialised { folder in
             let lease = try await folder.postgres(.init(settings: ["fsync": "off"], listensOnLoopback: true)).start()
             try await connect(lease).execute("CREATE ROLE guest LOGIN PASSWORD 'open sesame'")
             let address = "postgresql://guest@127.0.0.1:\(lease.port)/versiongate"

@@ -5,18 +5,18 @@ import Glibc
 import Logging
 import Subprocess
 import SystemPackage
+import TestDatabase
 import Testing
 
 @testable import PrivatePostgres
 
-/// A fresh folder of the system's temporary folder, removed after a test.
+/// A fresh folder, removed after a test.
 struct TemporaryFolder {
     let path: String
 
     /// Runs `body` with a folder that other users may enter, as a state folder's parent must be.
     static func with<R>(_ body: (TemporaryFolder) async throws -> R) async throws -> R {
-        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        let path = "\(parent)/versiongate-private-\(getpid())-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+        let path = TestDatabase.freshFolder()
         try #require(mkdir(path, 0o755) == 0)
         let result: Result<R, any Error>
         do {
@@ -26,6 +26,14 @@ struct TemporaryFolder {
         }
         _ = try await run(.name("rm"), arguments: ["-rf", "--", path], output: .discarded)
         return try result.get()
+    }
+
+    /// Runs `body` with a folder whose state folder holds a PostgreSQL that was initialised, and does not run.
+    static func initialised<R>(_ body: (TemporaryFolder) async throws -> R) async throws -> R {
+        try await with { folder in
+            try await ClusterTemplate.copy(to: folder.state)
+            return try await body(folder)
+        }
     }
 
     var state: String { path + "/state" }

@@ -6,15 +6,18 @@ import Systemd
 import TestSystem
 import Testing
 
-@Suite("The service manager")
+@Suite("Systemd")
 struct SystemdTests {
-    @Test("is nobody where no socket is named")
+    @Test("The service manager is nobody where no socket is named")
     func isNobody() throws {
         #expect(try SystemdNotifier(environment: [:], processID: 1) == nil)
         #expect(try SystemdNotifier(environment: ["NOTIFY_SOCKET": "", "WATCHDOG_USEC": "5"], processID: 1) == nil)
     }
 
-    @Test("is told through a socket at a path, and through one with an abstract name", arguments: [true, false])
+    @Test(
+        "The service manager is told through a socket at a path, and through one with an abstract name",
+        arguments: [true, false]
+    )
     func isTold(isAbstract: Bool) async throws {
         let name = "versiongate-test-\(UInt64.random(in: 0 ... .max))"
         let receiver = try DatagramSocket(isAbstract ? .abstract(name) : .path(NSTemporaryDirectory() + "/" + name))
@@ -31,7 +34,7 @@ struct SystemdTests {
     }
 
     @Test(
-        "refuses an address that is none",
+        "The service manager refuses an address that is none",
         arguments: ["relative", "vsock:2:1", "/" + String(repeating: "x", count: 200)]
     )
     func refusesAddresses(address: String) {
@@ -40,7 +43,7 @@ struct SystemdTests {
         }
     }
 
-    @Test("that is gone is an error that names it")
+    @Test("The service manager that is gone is an error that names it")
     func isGone() throws {
         let manager = try #require(try SystemdNotifier(environment: ["NOTIFY_SOCKET": "/nowhere/notify"], processID: 1))
         let error = #expect(throws: SystemdError.self) { try manager.notify([.ready]) }
@@ -59,13 +62,13 @@ struct SystemdTests {
         (["WATCHDOG_USEC": "soon"], nil),
     ]
 
-    @Test("asks for signs of life only of the process that it means", arguments: watchdogs)
+    @Test("The service manager asks for signs of life only of the process that it means", arguments: watchdogs)
     func watchesTheProcess(environment: [String: String], interval: Duration?) throws {
         let environment = environment.merging(["NOTIFY_SOCKET": "/run/notify"]) { $1 }
         #expect(try SystemdNotifier(environment: environment, processID: 7)?.watchdogInterval == interval)
     }
 
-    @Test("hands over one socket or none, and only to the process that it means")
+    @Test("The service manager hands over one socket or none, and only to the process that it means")
     func handsOverASocket() throws {
         #expect(try InheritedSocket(environment: [:], processID: 7) == nil)
         #expect(try InheritedSocket(environment: ["LISTEN_FDS": "1"], processID: 7) == nil)

@@ -2,10 +2,11 @@
 // Copyright the versiongate authors
 
 import Foundation
+import TestPolicies
 import Testing
 import UpdatePolicy
 
-@Suite("The bytes of an answer")
+@Suite("Answer bytes")
 struct AnswerTests {
     private func answer(_ policy: CompiledPolicy, _ client: Client, _ shape: AnswerShape) -> (String, Answer) {
         let answer = policy.answer(to: client, at: TestPolicy.noon, shape: shape)
@@ -35,7 +36,7 @@ struct AnswerTests {
         let client = try TestPolicy.client()
         let (standard, summary) = answer(policy, client, .standard)
         let first =
-            #"{"id":"a","title":"a","text":"Text","link":"https://example.com/a?b=c&d=\"e\"","lockout":true}"#
+            #"{"id":"a","title":"a","text":"a","link":"https://example.com/a?b=c&d=\"e\"","lockout":true}"#
         #expect(standard == #"{"messages":[\#(first),{"id":"b","title":"b","text":"Doto"}]}"#)
         #expect(summary.messages == 2)
         #expect(summary.lockouts == 1)

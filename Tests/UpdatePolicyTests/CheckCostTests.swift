@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import TestPolicies
 import Testing
 
 @testable import UpdatePolicy
 
-@Suite("What a check costs")
+@Suite("Check cost")
 struct CheckCostTests {
     static let texts = ["-", "a-", "_", "A_", ".", "@", "a", "\u{E9}", "zh-Hant-"]
 

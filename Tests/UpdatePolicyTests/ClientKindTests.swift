@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import TestPolicies
 import Testing
 import UpdatePolicy
 
-@Suite("The kind of a client")
+@Suite("Client kind")
 struct ClientKindTests {
     private func kind(_ members: KeyValuePairs<String, String>, ofApp bundle: String = "App") throws -> ClientKind {
         var bytes: [UInt8] = []
@@ -12,7 +13,7 @@ struct ClientKindTests {
         return ClientKind(bytes: bytes[..<length])
     }
 
-    @Test("has the members that are counted, as the client wrote them, and the bundle as the policy spells it")
+    @Test("A kind has the members that are counted, as the client wrote them, and the bundle as the policy spells it")
     func holdsWhatIsCounted() throws {
         let kind = try kind([
             "bundle": "com.example.DOTO", "version": "v1.10 (45)", "build": "042", "platform": "Android",
@@ -26,7 +27,7 @@ struct ClientKindTests {
         #expect(kind.os == "17.0.1")
     }
 
-    @Test("has nothing for members that were not sent or cannot be read")
+    @Test("A kind has nothing for members that were not sent or cannot be read")
     func leavesOut() throws {
         for members: KeyValuePairs<String, String> in [
             [:], ["version": "", "build": "", "platform": "", "region": "", "os": ""],
@@ -43,7 +44,7 @@ struct ClientKindTests {
     }
 
     @Test(
-        "has a version that cannot be read as it was written, or a sign for one that is long or not in ASCII",
+        "A kind has a version that cannot be read as it was written, or a sign for one that is long or not in ASCII",
         arguments: [
             ("2.1.3.alpha.42", "2.1.3.alpha.42"), (" 5.1.4 [2195]\r\n", "5.1.4 [2195]"), (" ", "?"), ("\u{E9}", "?"),
             ("1.\n2", "?"), (String(repeating: "x", count: 64), String(repeating: "x", count: 64)),
@@ -57,7 +58,7 @@ struct ClientKindTests {
     }
 
     @Test(
-        "names a platform as rules do",
+        "A kind names a platform as rules do",
         arguments: [
             ("iOS", "ios"), ("iPadOS", "ios"), ("iPhone OS", "ios"), ("iphoneos", "ios"), ("i", "i"),
             ("watch_os-2", "watch_os-2"), (String(repeating: "P", count: 32), String(repeating: "p", count: 32)),
@@ -67,7 +68,7 @@ struct ClientKindTests {
         #expect(try kind(["platform": written]).platform == name)
     }
 
-    @Test("has versions of every length that can be read, without the blanks around them")
+    @Test("A kind has versions of every length that can be read, without the blanks around them")
     func cutsBlanks() throws {
         let longest = String(repeating: "1", count: 128)
         let longestBuild = String(repeating: "1", count: 32)
@@ -81,7 +82,7 @@ struct ClientKindTests {
     }
 
     @Test(
-        "has no build and no system of more than 32 bytes, which nobody has and anybody can make up"
+        "A kind has no build and no system of more than 32 bytes, which nobody has and anybody can make up"
     )
     func boundsNumbers() throws {
         let kind = try kind([
@@ -92,7 +93,7 @@ struct ClientKindTests {
         #expect(kind.build == nil && kind.os == nil)
     }
 
-    @Test("gives back the bytes it was read from")
+    @Test("A kind gives back the bytes it was read from")
     func bytes() throws {
         for members: KeyValuePairs<String, String> in [
             [:], ["version": "1.2", "region": "DE"],
@@ -103,7 +104,7 @@ struct ClientKindTests {
         }
     }
 
-    @Test("becomes a coarse one, of its platform and a release alone, in the same room")
+    @Test("A kind becomes a coarse one, of its platform and a release alone, in the same room")
     func coarse() throws {
         var bytes: [UInt8] = []
         let client = try TestPolicy.client([
@@ -119,7 +120,7 @@ struct ClientKindTests {
         }
     }
 
-    @Test("has the version of a release whatever its spelling, on its platform alone")
+    @Test("A kind has the version of a release whatever its spelling, on its platform alone")
     func releaseVersions() throws {
         let policy = try CompiledPolicy(
             Policy(
@@ -145,7 +146,7 @@ struct ClientKindTests {
         }
     }
 
-    @Test("is written into room that is there, however long the bundle is")
+    @Test("A kind is written into room that is there, however long the bundle is")
     func growsItsRoom() throws {
         var bytes = [UInt8](repeating: 0xFF, count: 16)
         let client = try TestPolicy.client(["version": "1.2"])
@@ -158,7 +159,7 @@ struct ClientKindTests {
         }
     }
 
-    @Test("is the same for clients that differ in other members alone")
+    @Test("A kind is the same for clients that differ in other members alone")
     func ignoresTheRest() throws {
         let first = try kind(["version": "1.2", "install": "a", "language": "de", "channel": "beta"])
         let second = try kind(["install": "b", "device": "x", "version": " 1.2"])

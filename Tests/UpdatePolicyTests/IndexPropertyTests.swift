@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import TestPolicies
 import TestRandom
 import Testing
 import UpdatePolicy
 
-@Suite("The index against a scan of all rules")
+@Suite("Rule index")
 struct IndexPropertyTests {
     @Test("Any client gets what a plain reading of the rows gives it", arguments: [5, 30, 300])
     func random(_ rules: Int) throws {
-        var generator = PolicyGenerator(SeededGenerator())
+        var generator = PolicyGenerator(.crowded, SeededGenerator())
         let seed = generator.random.seed
         print("index, \(rules) rules: seed \(seed)")
         var messages = 0
@@ -36,7 +37,7 @@ struct IndexPropertyTests {
 
     @Test("A policy that is updated app by app answers as if it were compiled at once")
     func updates() throws {
-        var generator = PolicyGenerator(SeededGenerator())
+        var generator = PolicyGenerator(.crowded, SeededGenerator())
         let seed = generator.random.seed
         print("updates: seed \(seed)")
         for _ in 0..<30 {

@@ -4,7 +4,7 @@
 import Testing
 import UpdatePolicy
 
-@Suite("The columns of a record")
+@Suite("Record columns")
 struct PolicyColumnTests {
     /// A value that no column has by default.
     private static func sample(_ column: ColumnDefinition) throws -> PolicyValue {
@@ -51,7 +51,7 @@ struct PolicyColumnTests {
     }
 
     @Test(
-        "are all its properties, each gives back what it was given, and null and defaults are those of a blank record"
+        "The columns of a record are all its properties, each gives back what it was given, and null and defaults are those of a blank record"
     )
     func columnsAreComplete() throws {
         try check(App.self, but: ["storeLinks"])
@@ -62,7 +62,7 @@ struct PolicyColumnTests {
         try check(RolloutStep.self)
     }
 
-    @Test("tell rows of a table apart by those that people know them by")
+    @Test("The columns of a record tell rows of a table apart by those that people know them by")
     func identity() {
         let names = PolicyTable.allCases.map { "\($0.rawValue) " + $0.identity.map(\.name).joined(separator: " ") }
         #expect(

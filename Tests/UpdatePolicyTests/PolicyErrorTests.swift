@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import TestPolicies
 import Testing
 import UpdatePolicy
 
-@Suite("Policies that cannot be compiled")
+@Suite("Policy errors")
 struct PolicyErrorTests {
     @Test(
         "A rule that means nothing is named with the reason",

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import TestPolicies
 import TestRandom
 import Testing
 import UpdatePolicy
 
-@Suite("The impact of an edit against a plain reading of the rows")
+@Suite("Impact properties")
 struct PolicyImpactPropertyTests {
     /// Two policies that differ by a few edits.
     private struct Edit {
@@ -22,7 +23,7 @@ struct PolicyImpactPropertyTests {
             var after = before
             for _ in 0..<Int.random(in: 1...3, using: &generator.random) {
                 switch Int.random(in: 0..<8, using: &generator.random) {
-                case 0: after.rules.append(generator.rule(rules + after.rules.count))
+                case 0: after.rules.append(generator.rule("r\(rules + after.rules.count)"))
                 case 1: Self.changeRule(&after) { $0.enabled.toggle() }
                 case 2: Self.changeRule(&after) { $0.lockout.toggle() }
                 case 3: Self.changeRule(&after) { $0.final.toggle() }
@@ -36,7 +37,7 @@ struct PolicyImpactPropertyTests {
                 default:
                     if let place = after.rules.indices.randomElement(using: &generator.random) {
                         let key = after.rules[place].key
-                        after.rules[place] = generator.rule(0)
+                        after.rules[place] = generator.rule("r0")
                         after.rules[place].key = key
                     }
                 }
@@ -108,10 +109,13 @@ struct PolicyImpactPropertyTests {
         return (Double(counts.messages) / whole, Double(counts.lockouts) / whole, Double(counts.new) / whole)
     }
 
-    @Test("is at least what clients get, and exactly that where all that decides is counted", arguments: [3, 12])
+    @Test(
+        "The impact of an edit is at least what clients get, and exactly that where all that decides is counted",
+        arguments: [3, 12]
+    )
     func isAnUpperBound(rules: Int) throws {
         let random = SeededGenerator()
-        var generator = PolicyGenerator(random)
+        var generator = PolicyGenerator(.crowded, random)
         var exact = 0
         var newLockouts = 0
         for _ in 0..<300 {
@@ -147,10 +151,12 @@ struct PolicyImpactPropertyTests {
         #expect(newLockouts > 0)
     }
 
-    @Test("takes rollouts as the share of installs that the engine gives them, kept from edit to edit")
+    @Test(
+        "The impact of an edit takes rollouts as the share of installs that the engine gives them, kept from edit to edit"
+    )
     func rollouts() throws {
         let random = SeededGenerator()
-        var generator = PolicyGenerator(random)
+        var generator = PolicyGenerator(.crowded, random)
         func rules(_ keys: [String], _ generator: inout PolicyGenerator) -> [Rule] {
             keys.map { key in
                 let hundredths = generator.random.pick([0, 1_000, 2_500, 5_000, 8_000, 10_000])
@@ -185,10 +191,13 @@ struct PolicyImpactPropertyTests {
         }
     }
 
-    @Test("names every app in which somebody is newly locked out, without counts", arguments: [3, 12])
+    @Test(
+        "The impact of an edit names every app in which somebody is newly locked out, without counts",
+        arguments: [3, 12]
+    )
     func scopeIsSound(rules: Int) throws {
         let random = SeededGenerator()
-        var generator = PolicyGenerator(random)
+        var generator = PolicyGenerator(.crowded, random)
         var found = 0
         var edits = 0
         // Few edits lock somebody out, so now and then none of 300 does.
@@ -206,10 +215,13 @@ struct PolicyImpactPropertyTests {
         #expect(found > 0)
     }
 
-    @Test("of a rule is what the engine sends under the policy in which it is enabled for all", arguments: [4, 12])
+    @Test(
+        "The impact of an edit of a rule is what the engine sends under the policy in which it is enabled for all",
+        arguments: [4, 12]
+    )
     func ruleImpact(rules: Int) throws {
         let random = SeededGenerator()
-        var generator = PolicyGenerator(random)
+        var generator = PolicyGenerator(.crowded, random)
         var reached = 0
         for _ in 0..<300 {
             let policy = generator.policy(rules: rules)

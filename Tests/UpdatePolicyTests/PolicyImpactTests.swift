@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import TestPolicies
 import Testing
 import UpdatePolicy
 
-@Suite("The impact of an edit")
+@Suite("Policy impact")
 struct PolicyImpactTests {
     private let release = TestPolicy.release("2.0")
 
@@ -39,7 +40,7 @@ struct PolicyImpactTests {
 
     private func percent(_ hundredths: Int) -> Percentage { Percentage(hundredths: hundredths) ?? .all }
 
-    @Test("counts a raised rollout as what is added, for an install keeps its bucket")
+    @Test("The impact of an edit counts a raised rollout as what is added, for an install keeps its bucket")
     func raisedRollout() throws {
         let impact = try impact(
             [lockout { $0.rollout = percent(2_500) }],
@@ -51,7 +52,7 @@ struct PolicyImpactTests {
         #expect(impact.uncounted == [.rollout])
     }
 
-    @Test("does not count who was locked out by another rule")
+    @Test("The impact of an edit does not count who was locked out by another rule")
     func lockedOutAlready() throws {
         let half = lockout("a") { $0.rollout = percent(5_000) }
         let added = try impact([half], [half, lockout("b") { $0.rollout = percent(5_000) }])
@@ -60,7 +61,7 @@ struct PolicyImpactTests {
         #expect(replaced.now.newLockouts == 0)
     }
 
-    @Test("sees what a final rule hid")
+    @Test("The impact of an edit sees what a final rule hid")
     func finalRule() throws {
         let hider = TestPolicy.rule("first") {
             $0.position = -1
@@ -75,7 +76,7 @@ struct PolicyImpactTests {
         #expect(abs(try impact([part, lockout()], [lockout()]).now.newLockouts - 40) < 1e-9)
     }
 
-    @Test("sees what a paused app and a missing release held back")
+    @Test("The impact of an edit sees what a paused app and a missing release held back")
     func pausedApp() throws {
         #expect(try impact([lockout()], [lockout()], pausedBefore: true).now.newLockouts == 100)
         var staged = release
@@ -87,7 +88,7 @@ struct PolicyImpactTests {
         #expect(none.now.withoutWayOut == 100)
     }
 
-    @Test("looks ahead to steps, starts and releases, not back")
+    @Test("The impact of an edit looks ahead to steps, starts and releases, not back")
     func looksAhead() throws {
         let ramp = lockout {
             $0.rollout = .zero
@@ -114,7 +115,7 @@ struct PolicyImpactTests {
         #expect(longer.ahead.newLockouts == 100)
     }
 
-    @Test("takes what is not counted as met where that gives more, and says so")
+    @Test("The impact of an edit takes what is not counted as met where that gives more, and says so")
     func uncounted() throws {
         let german = lockout { $0.languages = ["de"] }
         let added = try impact([], [german])
@@ -133,7 +134,7 @@ struct PolicyImpactTests {
         #expect(hidden.uncounted == [.attributes])
     }
 
-    @Test("of many rules that chance decides is found in bounded time, and never too low")
+    @Test("The impact of an edit of many rules that chance decides is found in bounded time, and never too low")
     func isBounded() throws {
         let before = (0..<40).map { number in
             lockout("r\(number)") {
@@ -152,7 +153,7 @@ struct PolicyImpactTests {
         #expect(impact.now.newLockouts <= 100)
     }
 
-    @Test("is told apart by app, platform and version, spellings taken together")
+    @Test("The impact of an edit is told apart by app, platform and version, spellings taken together")
     func groups() throws {
         let policy = try TestPolicy.policy([lockout()], releases: [release])
         let clients = try [
@@ -172,7 +173,7 @@ struct PolicyImpactTests {
         #expect(abs((impact.largestNewLockout?.share ?? 0) - 16.0 / 18) < 1e-9)
     }
 
-    @Test("judges the share of the app where it is largest")
+    @Test("The impact of an edit judges the share of the app where it is largest")
     func largestShare() throws {
         let other = Rule(
             key: "lock",
@@ -195,7 +196,7 @@ struct PolicyImpactTests {
         #expect(impact.largestNewLockout?.share == 1)
     }
 
-    @Test("comes with the pre-releases that have the numbers of a release")
+    @Test("The impact of an edit comes with the pre-releases that have the numbers of a release")
     func preReleases() throws {
         let clients = try [("1.2.0-prod", 7), ("1.2b3", 9), ("1.3-beta", 1), ("1.4", 1), ("1.4-dev", 2)].map {
             WeightedClient(try TestPolicy.client(["version": $0]), checks: Int64($1))

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import TestPolicies
 import TestRandom
 import Testing
 import UpdatePolicy
 
 /// Ranges written as people write them who know another grammar, beside what they mean.
-@Suite("What a hint suggests")
+@Suite("Range suggestions")
 struct RangeSuggestionTests {
     private typealias Comparator = NaiveRange.Comparator
 
@@ -134,7 +135,7 @@ struct RangeSuggestionTests {
 
     @Test("Beside its suggestion a hint has no range in it that could be copied")
     func hintsWithoutRanges() throws {
-        for fault in try Vectors.cases("range-errors", as: VectorTests.RangeFault.self) {
+        for fault in try Vectors.cases("range-errors", as: Vectors.RangeFault.self) {
             let refusal = #expect(throws: VersionRangeError.self) { try VersionRange(fault.range) }
             let error = try #require(refusal)
             let words = error.hint.dropLast(error.suggestion.map { $0.count + 2 } ?? 1)

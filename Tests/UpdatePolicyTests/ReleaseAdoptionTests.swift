@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import TestPolicies
 import Testing
 import UpdatePolicy
 
-@Suite("The adoption of a release")
+@Suite("Release adoption")
 struct ReleaseAdoptionTests {
-    @Test("is that of the greatest release of each platform that users can get, since the first of them could")
+    @Test(
+        "The adoption of a release is that of the greatest release of each platform that users can get, since the first of them could"
+    )
     func newest() {
         let releases = [
             TestPolicy.release("1.2") { $0.liveAt = TestPolicy.hours(-48) },
@@ -23,7 +26,9 @@ struct ReleaseAdoptionTests {
         #expect(newest.map(\.liveAt) == [TestPolicy.hours(-24), TestPolicy.hours(-30)])
     }
 
-    @Test("has reached half in the first hour in which half of the checks came from it or a greater version")
+    @Test(
+        "The adoption of a release has reached half in the first hour in which half of the checks came from it or a greater version"
+    )
     func half() throws {
         let release = try #require(NewestRelease.perPlatform([TestPolicy.release("1.3")], at: TestPolicy.noon).first)
         func count(_ hours: Int64, _ version: String?, _ checks: Int64) -> ReleaseAdoption.Count {

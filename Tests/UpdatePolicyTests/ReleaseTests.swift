@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import TestPolicies
 import Testing
 import UpdatePolicy
 
-@Suite("Targets and ways out")
+@Suite("Releases")
 struct ReleaseTests {
     @Test("A soak counts in hours of 24 to a day and is reached inclusively")
     func soak() throws {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import TestPolicies
 import Testing
 import UpdatePolicy
 
-@Suite("The impact of a rule")
+@Suite("Rule impact")
 struct RuleImpactTests {
     private func impact(_ rule: Rule, _ others: [Rule] = [], releases: [Release]? = nil) throws -> RuleImpact {
         let clients = try [("1.0", "ios", 60), ("2.0", "ios", 30), ("1.0", "android", 10)].map {
@@ -25,7 +26,7 @@ struct RuleImpactTests {
         $0.lockout = true
     }
 
-    @Test("has a stage for now, for being enabled, for each planned step and for all installs")
+    @Test("The impact of a rule has a stage for now, for being enabled, for each planned step and for all installs")
     func stages() throws {
         var rule = rule
         rule.enabled = false
@@ -44,14 +45,14 @@ struct RuleImpactTests {
         #expect(impact.uncounted == [.rollout])
     }
 
-    @Test("is nothing behind a final rule")
+    @Test("The impact of a rule is nothing behind a final rule")
     func behindAFinalRule() throws {
         let hider = TestPolicy.rule("a") { $0.final = true }
         #expect(try impact(rule, [hider]).total.last?.messages == 0)
         #expect(try impact(rule).total.last?.messages == 70)
     }
 
-    @Test("at 100 % counts releases that are planned")
+    @Test("The impact of a rule at 100 % counts releases that are planned")
     func plannedRelease() throws {
         let release = TestPolicy.release("2.0") { $0.liveAt = TestPolicy.hours(5) }
         let impact = try impact(rule, releases: [release])
@@ -59,7 +60,7 @@ struct RuleImpactTests {
         #expect(impact.total.last?.lockouts == 60)
     }
 
-    @Test("is nil for a rule that is not there")
+    @Test("The impact of a rule is nil for a rule that is not there")
     func noSuchRule() throws {
         let policy = Policy(revision: 1, token: "t")
         #expect(try RuleImpact(of: "k", in: policy, clients: [], at: TestPolicy.noon) == nil)

@@ -4,7 +4,7 @@
 import Testing
 import UpdatePolicy
 
-@Suite("Versions that cannot be read")
+@Suite("Unreadable versions")
 struct UnreadableVersionTests {
     private func client(_ bundle: String, _ version: String?, _ checks: Int64) throws -> WeightedClient {
         var client = Client()
@@ -13,7 +13,7 @@ struct UnreadableVersionTests {
         return WeightedClient(client, checks: checks)
     }
 
-    @Test("are counted by app, with the most frequent as examples")
+    @Test("Versions that cannot be read are counted by app, with the most frequent as examples")
     func byApp() throws {
         let apps = UnreadableVersions.byApp(among: [
             try client("com.b", "2.1.3.alpha.42", 5), try client("com.b", "1.2", 70), try client("com.b", nil, 10),

@@ -4,7 +4,7 @@
 import Testing
 import UpdatePolicy
 
-@Suite("What a range means in words")
+@Suite("Range words")
 struct VersionRangeWordsTests {
     @Test(
         "A range is told by its bounds",

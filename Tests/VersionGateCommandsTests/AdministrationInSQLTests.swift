@@ -4,9 +4,9 @@
 import TestDatabase
 import Testing
 
-@Suite("The guide to administration in SQL", .migratedDatabase)
+@Suite("Administration in SQL", .migratedDatabase)
 struct AdministrationInSQLTests {
-    @Test("has SQL that does what it says, one after the other, and shows what psql answers")
+    @Test("The guide has SQL that does what it says, one after the other, and shows what psql answers")
     func runs() async throws {
         let blocks = try MarkdownBlock.all(
             in: "Documentation/AdministrationInSQL.md"

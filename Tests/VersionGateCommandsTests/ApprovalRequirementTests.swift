@@ -6,9 +6,9 @@ import UpdatePolicy
 
 @testable import VersionGateCommands
 
-@Suite("The decision on approval")
+@Suite("Approval requirement")
 struct ApprovalRequirementTests {
-    @Test("is a question on a terminal, an error elsewhere, and nothing with --yes or without a reason")
+    @Test("Consent is a question on a terminal, an error elsewhere, and nothing with --yes or without a reason")
     func decision() {
         for canAsk in [true, false] {
             #expect(ApprovalRequirement(reasons: [], database: "db", yes: false, canAsk: canAsk) == .given)
@@ -33,9 +33,9 @@ struct ApprovalRequirementTests {
     }
 }
 
-@Suite("Figures and bars")
+@Suite("Figures")
 struct FigureTests {
-    @Test("are bars as wide as a terminal leaves room for behind a table")
+    @Test("Bars are as wide as a terminal leaves room for behind a table")
     func width() {
         var table = TextTable("A", "B")
         table.add("12345678", "x")
@@ -50,7 +50,7 @@ struct FigureTests {
         #expect(table.text(for: Terminal(width: 20, usesColor: false)) == "A         B\n12345678  x\n1")
     }
 
-    @Test("are bars of the width that was asked for, with a mark for everything above nothing")
+    @Test("Bars have the width that was asked for, with a mark for everything above nothing")
     func bars() {
         let plain = Terminal.file
         #expect(Bar([(0.5, "!", .red), (0.25, "#", .green)]).text(width: 8, on: plain) == "!!!!##..")
@@ -62,7 +62,7 @@ struct FigureTests {
         )
     }
 
-    @Test("are counts and shares so that something never looks like nothing")
+    @Test("Counts and shares never make something look like nothing")
     func numbers() {
         #expect(NumberText.count(0) == "0")
         #expect(NumberText.count(1_234_567) == "1,234,567")
@@ -78,7 +78,7 @@ struct FigureTests {
         #expect(JSONText.number(0.000_04) == "0.00004")
     }
 
-    @Test("are names that are spelled nearly alike")
+    @Test("Names that are spelled nearly alike are suggested")
     func suggestions() {
         #expect(
             SimilarNames.of("upate-1.2", among: ["update-1.2", "update-1.3", "other"]) == ["update-1.2", "update-1.3"]

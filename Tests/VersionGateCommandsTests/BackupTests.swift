@@ -6,9 +6,10 @@ import Postgres
 import Subprocess
 import SystemPackage
 import TestDatabase
+import TestSystem
 import Testing
 
-@Suite("Backup and restore, by script/database")
+@Suite("Backup")
 struct BackupTests {
     private static let client = #"{"bundle":"com.example.doto","version":"1.1"}"#
 
@@ -20,9 +21,7 @@ struct BackupTests {
 
     /// A PostgreSQL of the test's own with versiongate's schema, as its superuser.
     private func withServer(_ body: (OwnServer, DatabaseScript) async throws -> Void) async throws {
-        try await OwnServer.with { server in
-            let migration = try await BuiltBinary(environment: ["DATABASE_URL": server.url()]).run("migrate")
-            try #require(migration.status == 0, "\(migration.errors)")
+        try await OwnServer.with(isMigrated: true) { server in
             try await body(server, DatabaseScript(databaseURL: server.url()))
         }
     }
@@ -34,7 +33,7 @@ struct BackupTests {
         await connection.close()
     }
 
-    @Test("a server answers all the while by what it has, by the backup once it took the place, and by edits after it")
+    @Test("A server answers all the while by what it has, by the backup once it took the place, and by edits after it")
     func restoresUnderAServer() async throws {
         try await withServer { postgres, script in
             try await StateFolder.with { folder in
@@ -80,7 +79,7 @@ struct BackupTests {
     }
 
     @Test(
-        "a server on a standby follows the database that took the place once its connection is ended as the script says"
+        "A server on a standby follows the database that took the place once its connection is ended as the script says"
     )
     func swapsUnderAStandby() async throws {
         try await withServer { primary, script in
@@ -100,9 +99,10 @@ struct BackupTests {
                         let statement = try #require(swap.output.firstMatch(of: /\n  (SELECT pg_terminate_backend.+);/))
                         let connection = try await standby.connect()
                         let count = "SELECT count(*) FROM (\(statement.output.1)) AS ended"
-                        let end = ContinuousClock.now + .seconds(60)
                         // Nothing is ended before the standby has replayed the new names.
-                        while try await connection.query(count).value(as: Int64.self) == 0, ContinuousClock.now < end {}
+                        try await Poll.until("the connection on the standby to end") {
+                            try await connection.query(count).value(as: Int64.self) > 0
+                        }
                         await connection.close()
                         try await server.check(Self.client) { $0.contains("swapped") }
                     }
@@ -111,7 +111,7 @@ struct BackupTests {
         }
     }
 
-    @Test("a new cluster gets the roles with their members, settings and passwords, whatever large objects there are")
+    @Test("A new cluster gets the roles with their members, settings and passwords, whatever large objects there are")
     func restoresIntoANewCluster() async throws {
         try await withServer { old, script in
             try await execute(Self.insertRule, on: old, user: "versiongate_admin")
@@ -185,7 +185,7 @@ struct BackupTests {
         await connection.close()
     }
 
-    @Test("the commands of the guide to operations back up, restore and swap")
+    @Test("The commands of the guide to operations back up, restore and swap")
     func followsTheGuide() async throws {
         let blocks = try MarkdownBlock.all(in: "Documentation/Operations.md")
             .filter { $0.language == "sh" }
@@ -208,7 +208,7 @@ struct BackupTests {
         }
     }
 
-    @Test("no password is among the arguments of a program")
+    @Test("No password is among the arguments of a program")
     func hidesPasswords() async throws {
         try await withServer { postgres, _ in
             try await StateFolder.with { folder in
@@ -250,7 +250,7 @@ struct BackupTests {
         }
     }
 
-    @Test("what cannot be done is refused with the reason and what to do, and leaves nothing behind")
+    @Test("What cannot be done is refused with the reason and what to do, and leaves nothing behind")
     func refuses() async throws {
         try await withServer { postgres, script in
             try await StateFolder.with { folder in
@@ -317,7 +317,7 @@ struct BackupTests {
         }
     }
 
-    @Test("an owner who may not end the connections of servers is told so, and servers go on with the same database")
+    @Test("An owner who may not end the connections of servers is told so, and servers go on with the same database")
     func swapsNothingByHalf() async throws {
         try await withServer { postgres, script in
             try await execute(

@@ -6,7 +6,7 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite("Several servers and databases, by the built binary")
+@Suite("Clusters")
 struct ClusterTests {
     private static let client = #"{"bundle":"com.example.doto","version":"1.1"}"#
 
@@ -37,7 +37,7 @@ struct ClusterTests {
         return times.sorted()[times.count / 2]
     }
 
-    @Test("an edit is soon live on two servers of one database", .migratedDatabase)
+    @Test("An edit is live on two servers of one database", .migratedDatabase)
     func twoServers() async throws {
         let database = TestDatabase.current
         let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
@@ -54,11 +54,9 @@ struct ClusterTests {
 
     /// The order: a server follows a primary and, by its second host, a standby; another one the standby alone. The
     /// primary is killed, the standby promoted.
-    @Test("servers follow a primary, a standby, and the standby once it is promoted, and no check fails")
+    @Test("Servers follow a primary, a standby, and the standby once it is promoted, and no check fails")
     func standbyAndFailover() async throws {
-        try await OwnServer.with { primary in
-            let migration = try await BuiltBinary(environment: ["DATABASE_URL": primary.url()]).run("migrate")
-            try #require(migration.status == 0, "\(migration.errors)")
+        try await OwnServer.with(isMigrated: true) { primary in
             try await StandbyServer.with(of: primary) { standby in
                 let hosts = "\(primary.socketDirectory),\(standby.socketDirectory)"
                 let both = "host=\(hosts) port=\(primary.port),5432 user=versiongate_server dbname=versiongate"
@@ -95,7 +93,7 @@ struct ClusterTests {
             let before = try await primary.connect(user: "versiongate_admin")
             try await before.execute(Self.insertRule)
             let replicated = try await edit(["one", "two", "three", "four", "five"], by: before, seenOn: servers)
-            #expect(replicated < .seconds(1))
+            print("a primary and a standby: an edit was live on both after \(replicated)")
             await before.close()
 
             primary.kill()
@@ -103,7 +101,7 @@ struct ClusterTests {
             let after = try await standby.connect(user: "versiongate_admin")
             try await edit(["after the failover"], by: after, seenOn: servers)
             let promoted = try await edit(["six", "seven", "eight"], by: after, seenOn: servers)
-            #expect(promoted < .seconds(1))
+            print("a promoted standby: an edit was live on both after \(promoted)")
             await after.close()
         }
         #expect(count.failures.isEmpty, "of \(count.sent) checks")
@@ -111,7 +109,7 @@ struct ClusterTests {
     }
 
     @Test(
-        "edits are soon live, and the command line works, through PgBouncer in transaction mode",
+        "Edits are live, and the command line works, through PgBouncer in transaction mode",
         .enabled(if: PgBouncer.program != nil, "pgbouncer is not installed"),
         .migratedDatabase
     )

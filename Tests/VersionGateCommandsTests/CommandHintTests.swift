@@ -4,7 +4,7 @@
 import TestDatabase
 import Testing
 
-@Suite("What the command line says to do", .migratedDatabase)
+@Suite("Command hints", .migratedDatabase)
 struct CommandHintTests {
     private var versiongate: BuiltBinary { BuiltBinary(.current) }
 
@@ -15,7 +15,7 @@ struct CommandHintTests {
         )
     }
 
-    @Test("is the right command for what rule edit does not change, and never a lockout")
+    @Test("A hint is the right command for what rule edit does not change, and never a lockout")
     func ruleEdit() async throws {
         for (options, command) in [
             ("--rollout 20", "versiongate rule rollout k 20"), ("--rollout=20%", "versiongate rule rollout k 20%"),
@@ -30,7 +30,7 @@ struct CommandHintTests {
         #expect(!(try await versiongate.run("rule edit --help").output.contains("--rollout")))
     }
 
-    @Test("is how to change what exists already")
+    @Test("A hint is how to change what exists already")
     func existing() async throws {
         #expect(try await versiongate.run("app add com.example.doto").status == 0)
         for bundle in ["com.example.doto", "com.example.DOTO"] {
@@ -47,7 +47,7 @@ struct CommandHintTests {
         #expect(rule.errors.contains("`versiongate rule edit k` changes it"))
     }
 
-    @Test("is a command where the database's own hint is SQL")
+    @Test("A hint is a command where the database's own hint is SQL")
     func commands() async throws {
         let unknown = try await versiongate.run("release add com.example.doto 1.2 --platform ios")
         #expect(unknown.errors.contains("Hint: Add it first: versiongate app add BUNDLE\n"), "\(unknown.errors)")
@@ -63,7 +63,9 @@ struct CommandHintTests {
         }
     }
 
-    @Test("is to name the version where a lockout would leave no way out, and the lockout without an update comes last")
+    @Test(
+        "A hint is to name the version where a lockout would leave no way out, and the lockout without an update comes last"
+    )
     func refusedLockout() async throws {
         try await versiongate.run("app add a")
         try await versiongate.run("release add a 1.2 --platform ios")
@@ -78,7 +80,7 @@ struct CommandHintTests {
     }
 
     @Test(
-        "is how to add the store link that a message lacks, for each platform of the rule or else of the app's releases"
+        "A hint is how to add the store link that a message lacks, for each platform of the rule or else of the app's releases"
     )
     func missingStoreLink() async throws {
         try await versiongate.run("app add a --store-link android=https://example.com")
@@ -107,7 +109,7 @@ struct CommandHintTests {
         #expect(try await addRule("maintenance", "--lockout --lockout-without-update --ends-at +1h").errors.isEmpty)
     }
 
-    @Test("is said in SQL to those who use SQL")
+    @Test("A hint is said in SQL to those who use SQL")
     func missingStoreLinkInSQL() async throws {
         try await TestDatabase.current.edit("INSERT INTO apps (bundle) VALUES ('a')")
         let result = try await TestDatabase.current.psql(

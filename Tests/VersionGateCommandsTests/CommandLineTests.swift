@@ -5,11 +5,12 @@ import Foundation
 import Postgres
 import Subprocess
 import TestDatabase
+import TestSystem
 import Testing
 
-@Suite("The command line as a whole")
+@Suite("Command line")
 struct CommandLineTests {
-    @Test("says of every command what it does, and shows an example")
+    @Test("The command line says of every command what it does, and shows an example")
     func helps() async throws {
         for leaf in try await CommandTree.read().all {
             let name = "versiongate " + leaf.testDescription
@@ -25,7 +26,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("breaks no paragraph of its help, which is wrapped when it is shown, and no example from 60 columns on")
+    @Test("The help breaks no paragraph, which is wrapped when it is shown, and no example from 60 columns on")
     func wrapsHelpOnce() async throws {
         for leaf in try await CommandTree.read().all {
             let lines = (leaf.command.discussion ?? "").split(separator: "\n", omittingEmptySubsequences: false)
@@ -38,7 +39,9 @@ struct CommandLineTests {
         }
     }
 
-    @Test("takes --format wherever something is listed or shown, and --why and --yes wherever something is edited")
+    @Test(
+        "The command line takes --format wherever something is listed or shown, and --why and --yes wherever something is edited"
+    )
     func isConsistent() async throws {
         let leaves = try await CommandTree.read().leaves
         for leaf in leaves {
@@ -56,12 +59,10 @@ struct CommandLineTests {
         #expect(leaves.count >= 28)
     }
 
-    @Test("has a command reference in the documentation that is what the commands say now")
+    @Test("The command line has a command reference in the documentation that is what the commands say now")
     func hasAReference() async throws {
         let page = try await BuiltBinary(environment: [:]).run("command-reference").output
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
-            path: "../../Documentation/CommandReference.md"
-        )
+        let file = RepositoryFile.url("Documentation/CommandReference.md")
         let written = try String(contentsOf: file, encoding: .utf8)
         #expect(
             written == page,
@@ -92,7 +93,7 @@ struct CommandLineTests {
         Ending("database psql -- -c nonsense", 1), Ending("database psql -- --nonsense", 1),
     ]
 
-    @Test("ends with the documented codes", .migratedDatabase, arguments: endings)
+    @Test("The command line ends with the documented codes", .migratedDatabase, arguments: endings)
     func ends(_ ending: Ending) async throws {
         let result = try await BuiltBinary(.current).run(arguments: ending.arguments)
         #expect(result.status == ending.status, "\(result.errors)")
@@ -100,7 +101,9 @@ struct CommandLineTests {
         #expect(ending.status == 0 || !result.errors.isEmpty)
     }
 
-    @Test("says of every command that the database is away, how to name it, and nothing of its password")
+    @Test(
+        "The command line says of every command that the database is away, how to name it, and nothing of its password"
+    )
     func saysThatTheDatabaseIsAway() async throws {
         let away = BuiltBinary(environment: ["DATABASE_URL": "postgresql://u:geheim@127.0.0.1:1/x"])
         for leaf in try await CommandTree.read().leaves where Self.needsDatabase(leaf) {
@@ -112,7 +115,10 @@ struct CommandLineTests {
         }
     }
 
-    @Test("says of every command that the schema is missing or older, and how to bring it up to date", .database)
+    @Test(
+        "The command line says of every command that the schema is missing or older, and how to bring it up to date",
+        .database
+    )
     func saysThatTheSchemaIsOlder() async throws {
         let database = TestDatabase.current
         let owner = BuiltBinary(environment: ["DATABASE_URL": database.url()])
@@ -135,7 +141,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("edits nothing on a newer schema, and says which versiongate to use", .migratedDatabase)
+    @Test("The command line edits nothing on a newer schema, and says which versiongate to use", .migratedDatabase)
     func refusesToEditANewerSchema() async throws {
         let database = TestDatabase.current
         let owner = BuiltBinary(environment: ["DATABASE_URL": database.url()])

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Completions", .migratedDatabase)
 struct CompletionTests {
-    @Test("for bash are a script that bash reads, and for the others ones that name every noun")
+    @Test("Completions for bash are a script that bash reads, and for the others ones that name every noun")
     func areScripts() async throws {
         let nouns = try await CommandTree.read().command.subcommands ?? []
         for shell in ["bash", "zsh", "fish"] {
@@ -35,7 +35,7 @@ struct CompletionTests {
         ("versiongate rule show nothing", []),
     ]
 
-    @Test("in bash complete commands, options, keys of rules and bundles of apps", arguments: lines)
+    @Test("Completions in bash complete commands, options, keys of rules and bundles of apps", arguments: lines)
     func complete(_ words: String, _ choices: [String]) async throws {
         try await TestDatabase.current.connect().execute(
             """
@@ -57,7 +57,7 @@ struct CompletionTests {
         #expect(found.sorted() == choices)
     }
 
-    @Test("of names are none, at once and without a word, when there is no database")
+    @Test("Completions of names are none, at once and without a word, when there is no database")
     func areNoneWithoutADatabase() async throws {
         let folder = TestDatabase.freshFolder()
         for environment in [

@@ -5,13 +5,13 @@ import Foundation
 import Postgres
 import Synchronization
 import TestDatabase
+import TestSystem
 import Testing
 
-@Suite("Counting, by the built binary")
+@Suite("Counting")
 struct CountingTests {
-    /// How many checks the load tests send: 20,000, or `VERSIONGATE_COUNTED_CHECKS`.
-    private static let checks =
-        ProcessInfo.processInfo.environment["VERSIONGATE_COUNTED_CHECKS"].flatMap { Int($0) } ?? 20_000
+    /// How many checks the load tests send.
+    private static let checks = LoadedChecks.count
 
     private static let connections = 8
 
@@ -82,7 +82,7 @@ struct CountingTests {
         }
     }
 
-    @Test("the sums in the database equal the checks of random clients that were sent", .migratedDatabase)
+    @Test("The sums in the database equal the checks of random clients that were sent", .migratedDatabase)
     func countsUnderLoad() async throws {
         let sent = Mutex(LoadedChecks())
         let ending = try await serve(["--count-interval", "1"]) { server in
@@ -99,7 +99,7 @@ struct CountingTests {
         #expect(counted == expected.rows)
     }
 
-    @Test("kinds beyond the bound are counted together, and none is lost", .migratedDatabase)
+    @Test("Kinds beyond the bound are counted together, and none is lost", .migratedDatabase)
     func keepsTheBound() async throws {
         let beyondBound = Mutex(0)
         let ending = try await serve(["--count-keys", "100"]) { server in
@@ -119,7 +119,7 @@ struct CountingTests {
         #expect(beyondBound.withLock { $0 } > 0)
     }
 
-    @Test("counts are written when the server is told to end, those of requests under way too", .migratedDatabase)
+    @Test("Counts are written when the server is told to end, those of requests under way too", .migratedDatabase)
     func writesAtTheEnd() async throws {
         let answered = Mutex(0)
         let ending = try await serve(["--count-interval", "3600"]) { server in
@@ -135,7 +135,9 @@ struct CountingTests {
                     }
                 }
                 // The load is under way once the server has counted some of it.
-                while try await (counting(server)["recorded"] as? Int ?? 0) < 2_000 {}
+                try await Poll.until("2,000 counted checks") {
+                    try await counting(server)["recorded"] as? Int ?? 0 >= 2_000
+                }
                 kill(server.processIdentifier, SIGTERM)
                 let total = try await tasks.reduce(0, +)
                 answered.withLock { $0 = total }
@@ -148,12 +150,10 @@ struct CountingTests {
         #expect(counted >= 2_000)
     }
 
-    @Test("while the database is away every check is answered, and what is dropped is counted and reported")
+    @Test("While the database is away every check is answered, and what is dropped is counted and reported")
     func dropsWhenTheDatabaseIsAway() async throws {
-        try await OwnServer.with { database in
+        try await OwnServer.with(isMigrated: true) { database in
             let url = database.url(user: "versiongate_server")
-            let schema = try await BuiltBinary(environment: ["DATABASE_URL": database.url()]).run("migrate")
-            #expect(schema.status == 0, "\(schema.errors)")
             let owner = try await database.connect()
             try await owner.execute(Self.policy)
             let final = Mutex(["": 0])
@@ -162,7 +162,9 @@ struct CountingTests {
                 arguments: ["--count-interval", "1"]
             ) { server in
                 var sent = try await load(server, checks: 2_000).checks
-                while try await counting(server)["written"] as? Int != 2_000 {}
+                try await Poll.until("the counts to be written") {
+                    try await counting(server)["written"] as? Int == 2_000
+                }
                 database.kill()
                 while try await (counting(server)["dropped"] as? Int ?? 0) == 0 {
                     sent += try await load(server, checks: 1_000).checks
@@ -172,10 +174,11 @@ struct CountingTests {
                 try await database.ensureRunning()
                 sent += try await load(server, checks: 1_000).checks
                 var document: [String: Any] = [:]
-                repeat {
+                try await Poll.until("the last counts to be written or dropped") {
                     document = try await counting(server)
-                } while document["recorded"] as? Int != (document["written"] as? Int ?? 0)
-                    + (document["dropped"] as? Int ?? 0)
+                    let settled = (document["written"] as? Int ?? 0) + (document["dropped"] as? Int ?? 0)
+                    return document["recorded"] as? Int == settled
+                }
                 #expect(document["recorded"] as? Int == sent)
                 #expect(document["writable"] as? Bool == true)
                 let numbers = document.compactMapValues { $0 as? Int }
@@ -190,7 +193,7 @@ struct CountingTests {
         }
     }
 
-    @Test("nothing that tells one installation from another is in the database", .migratedDatabase)
+    @Test("Nothing that tells one installation from another is in the database", .migratedDatabase)
     func keepsNothingPrivate() async throws {
         let ending = try await serve([]) { server in
             for member in ["install", "device", "user", "language"] {
@@ -217,7 +220,7 @@ struct CountingTests {
         #expect(try await rows(observer)["com.example.doto - ? - - -"]?.first == 1)
     }
 
-    @Test("with an interval of 0 nothing is counted", .migratedDatabase)
+    @Test("With an interval of 0 nothing is counted", .migratedDatabase)
     func countsNothing() async throws {
         let ending = try await serve(["--count-interval", "0"]) { server in
             _ = try await server.check(#"{"bundle":"com.example.doto","version":"1.4"}"#)
@@ -229,7 +232,7 @@ struct CountingTests {
     }
 
     @Test(
-        "settings that mean nothing are refused with what they may be",
+        "Settings that mean nothing are refused with what they may be",
         arguments: [
             ("--count-interval", "3601"), ("--count-interval", "soon"), ("--count-keys", "-1"), ("--count-days", "0"),
         ]

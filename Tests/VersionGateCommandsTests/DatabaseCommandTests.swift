@@ -5,13 +5,13 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite("The commands about the database", .database)
+@Suite("Database commands", .database)
 struct DatabaseCommandTests {
     private func owner() -> BuiltBinary {
         BuiltBinary(environment: ["DATABASE_URL": TestDatabase.current.url()])
     }
 
-    @Test("create the schema, say what is applied, and apply nothing twice")
+    @Test("The commands create the schema, say what is applied, and apply nothing twice")
     func migrates() async throws {
         let versiongate = owner()
         let before = try await versiongate.run("migrate --status --format json")
@@ -23,14 +23,14 @@ struct DatabaseCommandTests {
         #expect(!(try await versiongate.run("migrate --status").output.contains("pending")))
     }
 
-    @Test("say that the schema is missing, and how to make it")
+    @Test("The commands say that the schema is missing, and how to make it")
     func saysThatTheSchemaIsMissing() async throws {
         let result = try await owner().run("app list")
         #expect(result.status == 1)
         #expect(result.errors.contains("versiongate migrate"))
     }
 
-    @Test("say that the schema is newer, and refuse to edit but not to show")
+    @Test("The commands say that the schema is newer, and refuse to edit but not to show")
     func refusesANewerSchema() async throws {
         let versiongate = owner()
         try await versiongate.run("migrate")
@@ -42,7 +42,7 @@ struct DatabaseCommandTests {
         #expect(try await versiongate.run("app list").status == 0)
     }
 
-    @Test("say that the database cannot be reached, without its password")
+    @Test("The commands say that the database cannot be reached, without its password")
     func hidesPasswords() async throws {
         let versiongate = BuiltBinary(environment: ["DATABASE_URL": "postgresql://u:geheim@127.0.0.1:1/x"])
         let result = try await versiongate.run("app list")
@@ -51,7 +51,7 @@ struct DatabaseCommandTests {
         #expect(!result.errors.contains("geheim"))
     }
 
-    @Test("open psql with the address of the database")
+    @Test("The commands open psql with the address of the database")
     func opensPsql() async throws {
         let versiongate = owner()
         try await versiongate.run("migrate")

@@ -2,12 +2,17 @@
 // Copyright the versiongate authors
 
 import Foundation
+import Postgres
 import TestDatabase
+import TestSystem
 import Testing
 
-@Suite("versiongate database psql", .timeLimit(.minutes(20)))
+@Suite("Database psql", .timeLimit(.minutes(20)))
 struct DatabasePsqlTests {
-    @Test("on a terminal answers what is typed, and gives the terminal back at \\q", .migratedDatabase)
+    @Test(
+        "versiongate database psql on a terminal answers what is typed, and gives the terminal back at \\q",
+        .migratedDatabase
+    )
     func worksOnATerminal() async throws {
         let terminal = try await TerminalSession(BuiltBinary(.current))
         defer { terminal.end() }
@@ -21,7 +26,7 @@ struct DatabasePsqlTests {
         #expect(try await terminal.run("echo back").output == "back\n")
     }
 
-    @Test("is stopped by Ctrl-C in a statement, and goes on", .migratedDatabase)
+    @Test("versiongate database psql is stopped by Ctrl-C in a statement, and goes on", .migratedDatabase)
     func isInterrupted() async throws {
         let terminal = try await TerminalSession(BuiltBinary(.current))
         defer { terminal.end() }
@@ -30,7 +35,8 @@ struct DatabasePsqlTests {
         try terminal.type("SELECT pg_sleep(3600);\n")
         let running =
             "SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(3600);' AND state = 'active'"
-        while try await TestDatabase.current.psql(running).output != "1\n" { try Task.checkCancellation() }
+        let observer = try await TestDatabase.current.connect()
+        try await Poll.until("the statement to run") { try await observer.query(running).value(as: Int.self) == 1 }
         try terminal.type("\u{3}")
         try await terminal.expect("canceling statement due to user request")
         try await terminal.expect("=> ")
@@ -38,7 +44,7 @@ struct DatabasePsqlTests {
         try await terminal.expect(" 42\n")
     }
 
-    @Test("keeps the private PostgreSQL running until it ends, and then lets it stop")
+    @Test("versiongate database psql keeps the private PostgreSQL running until it ends, and then lets it stop")
     func keepsThePrivateDatabase() async throws {
         try await StateFolder.with { folder in
             let versiongate = BuiltBinary(stateDirectory: folder.path)
@@ -60,7 +66,10 @@ struct DatabasePsqlTests {
         }
     }
 
-    @Test("passes on the options of psql, with and without --, and psql's exit status", .migratedDatabase)
+    @Test(
+        "versiongate database psql passes on the options of psql, with and without --, and psql's exit status",
+        .migratedDatabase
+    )
     func passesArgumentsOn() async throws {
         let versiongate = BuiltBinary(.current)
         for arguments in [
@@ -73,7 +82,7 @@ struct DatabasePsqlTests {
         #expect(try await versiongate.run(arguments: ["database", "psql", "-c", "nonsense"]).status == 1)
     }
 
-    @Test("says what to install where there is no psql", .migratedDatabase)
+    @Test("versiongate database psql says what to install where there is no psql", .migratedDatabase)
     func saysThatPsqlIsMissing() async throws {
         var variables = BuiltBinary(.current).variables
         variables["PATH"] = "/nowhere"

@@ -4,6 +4,7 @@
 import Foundation
 import Subprocess
 import SystemPackage
+import TestSystem
 
 /// `script/database`, run as somebody who operates the database would.
 struct DatabaseScript: Sendable {

@@ -6,13 +6,14 @@ import Postgres
 import Subprocess
 import SystemPackage
 import TestDatabase
+import TestSystem
 import Testing
 import Yams
 
-@Suite("What the repository has for running servers")
+@Suite("Deployment")
 struct DeploymentTests {
     @Test(
-        "systemd finds no fault in the units",
+        "Systemd finds no fault in the units",
         .enabled(if: Companion.find("systemd-analyze") != nil, "systemd-analyze is not installed")
     )
     func verifiesUnits() async throws {
@@ -41,14 +42,14 @@ struct DeploymentTests {
         }
     }
 
-    @Test("the service does on a reload what the guide says: SIGHUP, which reads the certificate again")
+    @Test("The service does on a reload what the guide says: SIGHUP, which reads the certificate again")
     func reloads() throws {
         let unit = try String(contentsOf: RepositoryFile.url("deploy/versiongate.service"), encoding: .utf8)
         #expect(unit.contains("\nExecReload=/bin/kill -HUP $MAINPID\n"))
     }
 
     @Test(
-        "nginx takes its configuration, with the lines for TLS that the guide shows",
+        "Nginx takes its configuration, with the lines for TLS that the guide shows",
         .enabled(if: Nginx.program != nil, "nginx is not installed")
     )
     func configuresNginxForTLS() async throws {
@@ -79,7 +80,7 @@ struct DeploymentTests {
     }
 
     @Test(
-        "the steps of the guide make a database that a server can read and a person can edit, with nothing wrong in it"
+        "The steps of the guide make a database that a server can read and a person can edit, with nothing wrong in it"
     )
     func installs() async throws {
         let guide = "Documentation/Deployment.md"
@@ -138,7 +139,7 @@ struct DeploymentTests {
         }
     }
 
-    @Test("the health check of the image ends with 0 for 200 alone", .migratedDatabase)
+    @Test("The health check of the image ends with 0 for 200 alone", .migratedDatabase)
     func checksHealth() async throws {
         let url = TestDatabase.current.url(user: "versiongate_server")
         let script = FilePath(RepositoryFile.url("deploy/healthcheck").path)
@@ -163,7 +164,7 @@ struct DeploymentTests {
     }
 
     @Test(
-        "every file that a document names is there",
+        "Every file that a document names is there",
         arguments: ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
             + [
                 "Architecture", "AdministrationInSQL", "Decisions", "Deployment", "Growing", "Operations",
@@ -192,7 +193,7 @@ struct DeploymentTests {
         try #require(try compose()["services"] as? [String: [String: Any]])
     }
 
-    @Test("everything that a service of the Compose file names is there")
+    @Test("Everything that a service of the Compose file names is there")
     func namesWhatIsThere() throws {
         let compose = try Self.compose()
         let volumes = Set(try #require(compose["volumes"] as? [String: Any]).keys)
@@ -223,7 +224,7 @@ struct DeploymentTests {
         #expect(volumes.isSubset(of: used))
     }
 
-    @Test("the cluster of the Compose file is a primary, a standby, two servers that follow both, and nginx")
+    @Test("The cluster of the Compose file is a primary, a standby, two servers that follow both, and nginx")
     func describesACluster() throws {
         let services = try Self.services()
         let cluster = services.filter { ($0.value["profiles"] as? [String])?.contains("cluster") == true }
@@ -241,7 +242,7 @@ struct DeploymentTests {
         #expect(upstreams == ["server-a", "server-b"])
     }
 
-    @Test("every script that the Compose file carries is one that bash can read")
+    @Test("Every script that the Compose file carries is one that bash can read")
     func carriesScripts() async throws {
         let configs = try #require(try Self.compose()["configs"] as? [String: [String: String]])
         for (name, config) in configs where name.hasSuffix(".sh") {
@@ -298,9 +299,7 @@ struct DeploymentTests {
         ]
         .map { ("\($0)_PASSWORD", $1) }
         let ownPasswords = Dictionary(uniqueKeysWithValues: own)
-        try await OwnServer.with { server in
-            let migration = try await BuiltBinary(environment: ["DATABASE_URL": server.url()]).run("migrate")
-            try #require(migration.status == 0, "\(migration.errors)")
+        try await OwnServer.with(isMigrated: true) { server in
             let address = ["PGHOST": server.socketDirectory, "PGPORT": "\(server.port)", "PGUSER": "versiongate"]
             try await StateFolder.with { folder in
                 let script = try Self.write("roles.sh", to: folder)
@@ -340,7 +339,7 @@ struct DeploymentTests {
         }
     }
 
-    @Test("the primary of the Compose file starts, but not once the standby was promoted")
+    @Test("The primary of the Compose file starts, but not once the standby was promoted")
     func startsOnePrimary() async throws {
         for (standby, starts) in [("echo f", false), ("echo t", true), ("exit 2", true)] {
             try await StateFolder.with { folder in
@@ -361,20 +360,20 @@ struct DeploymentTests {
         }
     }
 
-    @Test("the command line of the Compose file edits whichever database is the primary")
+    @Test("The command line of the Compose file edits whichever database is the primary")
     func editsThePrimary() throws {
         let environment = try Self.services()["cli"]?["environment"] as? [String: String]
         let address = environment?["DATABASE_URL"] ?? ""
         #expect(address.contains("@postgres:5432,standby:5432/versiongate?target_session_attrs=read-write"))
     }
 
-    @Test("the image says nothing of the management listener to what publishes all ports")
+    @Test("The image says nothing of the management listener to what publishes all ports")
     func exposesThePublicListenerAlone() throws {
         let dockerfile = try String(contentsOf: RepositoryFile.url("Dockerfile"), encoding: .utf8)
         #expect(dockerfile.matches(of: #/\nEXPOSE (.+)/#).map { String($0.output.1) } == ["8080"])
     }
 
-    @Test("what the Dockerfile copies is there, and the ignore file lets it through")
+    @Test("What the Dockerfile copies is there, and the ignore file lets it through")
     func copiesWhatIsThere() throws {
         let dockerfile = try String(contentsOf: RepositoryFile.url("Dockerfile"), encoding: .utf8)
         let ignored = try String(contentsOf: RepositoryFile.url(".dockerignore"), encoding: .utf8)

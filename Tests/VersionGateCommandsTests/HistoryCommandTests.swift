@@ -6,7 +6,7 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite("The commands about the past", .migratedDatabase)
+@Suite("History commands", .migratedDatabase)
 struct HistoryCommandTests {
     private var versiongate: BuiltBinary { BuiltBinary(.current) }
 
@@ -41,7 +41,7 @@ struct HistoryCommandTests {
         try await versiongate.run("rule edit k --note a --why second")
     }
 
-    @Test("list all changes or those of a rule, newest first, with who, with what and why")
+    @Test("The commands list all changes or those of a rule, newest first, with who, with what and why")
     func lists() async throws {
         try await addExample()
         let all = try await entries()
@@ -61,7 +61,7 @@ struct HistoryCommandTests {
         #expect(text.contains("Removed text k de\n"))
     }
 
-    @Test("undo with a reason, and say which later change stands in the way")
+    @Test("The commands undo with a reason, and say which later change stands in the way")
     func undo() async throws {
         try await addExample()
         try await versiongate.run("rule edit k --note b")
@@ -78,7 +78,9 @@ struct HistoryCommandTests {
         #expect(try await versiongate.run("history --limit 1").output.contains("undoes 7  a mistake"))
     }
 
-    @Test("bring an app with two hundred rules back by one command, though a lockout has lost its release since")
+    @Test(
+        "The commands bring an app with two hundred rules back by one command, though a lockout has lost its release since"
+    )
     func undoOfABigMistake() async throws {
         let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
         try await admin.execute(
@@ -117,7 +119,7 @@ struct HistoryCommandTests {
         #expect(again.errors.contains("and 582 more"), "\(again.errors)")
     }
 
-    @Test("do not send to the terminal what somebody wrote into the history to steer it")
+    @Test("The commands do not send to the terminal what somebody wrote into the history to steer it")
     func areHarmless() async throws {
         let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
         try await admin.execute(
@@ -131,7 +133,7 @@ struct HistoryCommandTests {
         #expect(shown.contains(#"\u{1b}[2J\nfaked"#), "\(shown)")
     }
 
-    @Test("check what was answered at a revision, while --at moves the clock by itself")
+    @Test("The commands check what was answered at a revision, while --at moves the clock by itself")
     func checkAtARevision() async throws {
         try await versiongate.run("app add a --name A")
         try await versiongate.run("rule add k --bundle a --title one --text X --enable --yes")
@@ -158,7 +160,7 @@ struct HistoryCommandTests {
     }
 
     @Test(
-        "refuse revisions that there are not, or that a server would have to answer",
+        "The commands refuse revisions that there are not, or that a server would have to answer",
         arguments: [
             ("--revision 6", 1, "there is no revision 6"), ("--revision=-1", 64, "from 0 on"),
             ("--revision x", 64, "--revision"), ("--revision 1 --server http://127.0.0.1:1", 64, "--revision"),
@@ -171,7 +173,7 @@ struct HistoryCommandTests {
         #expect(result.errors.contains(message), "\(result.errors)")
     }
 
-    @Test("show in lists what a rule waits for, and what is over")
+    @Test("The commands show in lists what a rule waits for, and what is over")
     func listsStates() async throws {
         let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
         try await admin.execute(
@@ -217,7 +219,7 @@ struct HistoryCommandTests {
         )
     }
 
-    @Test("add up the counted checks of the last day and week")
+    @Test("The commands add up the counted checks of the last day and week")
     func recentChecks() async throws {
         let server = try await TestDatabase.current.connect(user: "versiongate_server")
         try await server.execute(

@@ -9,9 +9,9 @@ import Testing
 
 @testable import VersionGateCommands
 
-@Suite("What others could do to a terminal and to somebody who waits")
+@Suite("Hostile text")
 struct HostileTextTests {
-    @Test("is not done by the answer of a server: each part of it is shown with what steers a terminal written out")
+    @Test("The answer of a server is shown with what steers a terminal written out, in each part of it")
     func answer() throws {
         let hostile = "a\u{1B}]0;x\u{7}\u{202E}\u{2028}\u{2066}\u{9B}"
         let shown = #"a\u{1b}]0;x\u{7}\u{202e}\u{2028}\u{2066}\u{9b}"#
@@ -27,13 +27,13 @@ struct HostileTextTests {
         #expect(!json.unicodeScalars.contains { $0.steersTerminal })
     }
 
-    @Test("is not done by texts that need marks and joiners, which stay")
+    @Test("Texts that need marks and joiners keep them")
     func marks() {
         let text = "שלום\u{200F} \u{200E}a\u{061C} 👩\u{200D}👩 नि\u{200C}"
         #expect(text.visible() == text)
     }
 
-    @Test("is not to make an edit wait for ever: it says after seconds who is in the way", .migratedDatabase)
+    @Test("An edit does not wait for ever: it says after seconds who is in the way", .migratedDatabase)
     func openEdit() async throws {
         let versiongate = BuiltBinary(.current)
         try await versiongate.run("rule add k --title T --text X")
@@ -57,7 +57,7 @@ struct HostileTextTests {
         try psql.end()
     }
 
-    @Test("is not to read a password in the arguments for longer than it takes to read them", arguments: ["=", " "])
+    @Test("A password in the arguments can be read there no longer than it takes to read them", arguments: ["=", " "])
     func password(_ separator: String) async throws {
         let silent = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .bind(host: "127.0.0.1", port: 0).get()

@@ -6,7 +6,7 @@ import Subprocess
 import TestDatabase
 import Testing
 
-@Suite("The impact of a rule, by the built binary", .migratedDatabase)
+@Suite("Impact command", .migratedDatabase)
 struct ImpactCommandTests {
     private var versiongate: BuiltBinary { BuiltBinary(.current) }
 
@@ -32,7 +32,7 @@ struct ImpactCommandTests {
         )
     }
 
-    @Test("says when checks came from too many kinds of clients to count separately, as statistics do")
+    @Test("The impact of a rule says when checks came from too many kinds of clients to count separately, as statistics do")
     func merged() async throws {
         try await prepare()
         let added = try await TestDatabase.current.psql(
@@ -68,7 +68,7 @@ struct ImpactCommandTests {
     }
 
     @Test(
-        "is a table of stages and one of versions and platforms, with bars and what the figures cannot say"
+        "The impact of a rule is a table of stages and one of versions and platforms, with bars and what the figures cannot say"
     )
     func table() async throws {
         try await prepare()
@@ -97,7 +97,7 @@ struct ImpactCommandTests {
         )
     }
 
-    @Test("fits the width that is there, and has colours on a terminal without NO_COLOR alone")
+    @Test("The impact of a rule fits the width that is there, and has colours on a terminal without NO_COLOR alone")
     func terminal() async throws {
         try await prepare()
         func onTerminal(_ variables: [Environment.Key: String?], width: Int = 80) async throws -> String {
@@ -160,7 +160,7 @@ struct ImpactCommandTests {
         let pre_releases: [PreRelease]
     }
 
-    @Test("is JSON for programs, for as many days as asked for")
+    @Test("The impact of a rule is JSON for programs, for as many days as asked for")
     func json() async throws {
         try await prepare()
         let result = try await versiongate.run("impact lock --format json --days 30")
@@ -184,7 +184,7 @@ struct ImpactCommandTests {
         #expect(document.pre_releases.isEmpty)
     }
 
-    @Test("says at most, and warns of pre-releases with the numbers of a release")
+    @Test("The impact of a rule says at most, and warns of pre-releases with the numbers of a release")
     func caveats() async throws {
         try await prepare()
         try await TestDatabase.current.edit(
@@ -211,7 +211,7 @@ struct ImpactCommandTests {
         #expect(!every.contains("LOCKED OUT"))
     }
 
-    @Test("is judged by the whole policy: nobody behind a final rule or in a paused app")
+    @Test("The impact of a rule is judged by the whole policy: nobody behind a final rule or in a paused app")
     func wholePolicy() async throws {
         try await prepare()
         try await TestDatabase.current.edit("UPDATE apps SET paused = true")
@@ -229,7 +229,7 @@ struct ImpactCommandTests {
         #expect(hidden.contains("100 %    0.0 %    0.0 %       0.0 %"), "\(hidden)")
     }
 
-    @Test("fails with a message that names the fault and what to do")
+    @Test("The impact of a rule fails with a message that names the fault and what to do")
     func fails() async throws {
         let nothing = try await versiongate.run("impact lock")
         #expect(nothing.status == 1)

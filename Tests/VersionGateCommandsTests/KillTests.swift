@@ -2,18 +2,18 @@
 // Copyright the versiongate authors
 
 import Foundation
-import PolicyStore
 import Postgres
 import Subprocess
 import SystemPackage
 import TestDatabase
+import TestSystem
 import Testing
 
 /// Edits that end by SIGKILL: of the command, of its backend, of PostgreSQL as a whole.
 ///
 /// An app with many rows is removed, the removal undone, the undo undone, and so on, or two policy files are applied in
 /// turn, so that there are two states; after each kill the policy must be in one of them, as its revision says.
-@Suite("What is killed in the middle of an edit", .serialized)
+@Suite("Kills", .serialized)
 struct KillTests {
     /// What is killed.
     enum Victim: CaseIterable, Sendable {
@@ -26,7 +26,7 @@ struct KillTests {
     }
 
     /// How many times each victim is killed.
-    private static let rounds = ProcessInfo.processInfo.environment["VERSIONGATE_KILLS"].flatMap { Int($0) } ?? 5
+    static let rounds = ProcessInfo.processInfo.environment["VERSIONGATE_KILLS"].flatMap { Int($0) } ?? 5
 
     private static let example = """
         INSERT INTO apps (bundle, name) VALUES ('a', 'A');
@@ -40,7 +40,7 @@ struct KillTests {
         """
 
     @Test(
-        "is wholly done or not at all, at random points",
+        "An edit that is killed at a random point is wholly done or not at all",
         arguments: Victim.allCases.map { (Edit.undo, $0) } + [(.apply, .postgres)]
     )
     func isWholeOrNothing(edit: Edit, victim: Victim) async throws {
@@ -48,9 +48,8 @@ struct KillTests {
     }
 
     private func isWholeOrNothing(_ edit: Edit, _ victim: Victim, _ folder: StateFolder) async throws {
-        try await OwnServer.with { server in
+        try await OwnServer.with(isMigrated: true) { server in
             let owner = try await server.connect()
-            try await SchemaMigrator(logger: TestDatabase.logger).migrate(owner)
             try await owner.execute(Self.example)
             let binary = BuiltBinary(environment: ["DATABASE_URL": server.url(user: "versiongate_admin")])
             let present = try await Self.state(owner)
@@ -202,18 +201,21 @@ struct KillTests {
 
     /// Connects to a server that may be recovering, once nobody edits there any more.
     private static func reconnect(_ server: OwnServer) async throws -> PostgresConnection {
-        let end = ContinuousClock.now + .seconds(60)
-        while true {
+        var connected: PostgresConnection?
+        try await Poll.until("the server to recover, and nobody to edit") {
             do {
-                try await server.ensureRunning()
-                let connection = try await server.connect()
+                if connected == nil {
+                    try await server.ensureRunning()
+                    connected = try await server.connect()
+                }
                 let editors = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'versiongate_admin'"
-                while try await connection.query(editors).value(as: Int.self) > 0, ContinuousClock.now < end {}
-                return connection
+                return try await connected?.query(editors).value(as: Int.self) == 0
             } catch {
-                guard ContinuousClock.now < end else { throw error }
+                connected = nil
+                return false
             }
         }
+        return try #require(connected)
     }
 
     private static func send(_ signal: Int32, to process: Int32) { _ = Foundation.kill(process, signal) }

@@ -4,9 +4,10 @@
 import Foundation
 import Postgres
 import TestDatabase
+import TestSystem
 import Testing
 
-@Suite("The last good policy, by the built binary")
+@Suite("Last good policy")
 struct LastGoodPolicyTests {
     private static let payload2013 = """
         {"version":"1.1.0","build":"42","platform":"iOS","region":"en_US","bundle":"com.example.doto"}
@@ -47,7 +48,10 @@ struct LastGoodPolicyTests {
         }
     }
 
-    @Test("is on disk without notes, for its owner alone, and answers a start without a database", .migratedDatabase)
+    @Test(
+        "The last good policy is on disk without notes, for its owner alone, and answers a start without a database",
+        .migratedDatabase
+    )
     func answersWithoutADatabase() async throws {
         try await StateFolder.with { folder in
             try await fill(folder)
@@ -70,7 +74,7 @@ struct LastGoodPolicyTests {
     }
 
     @Test(
-        "that is damaged is set aside, and does not keep the server from starting",
+        "The last good policy that is damaged is set aside, and does not keep the server from starting",
         .migratedDatabase,
         arguments: ["truncated", "changed", "foreign", "empty"]
     )
@@ -99,7 +103,7 @@ struct LastGoodPolicyTests {
         }
     }
 
-    @Test("of every format that there was answers a start without a database", arguments: [1, 2])
+    @Test("The last good policy of every format that there was answers a start without a database", arguments: [1, 2])
     func startsWithAnOldFile(format: Int) async throws {
         try await StateFolder.with { folder in
             let file = RepositoryFile.url("Tests/Vectors/last-good-policy/format-\(format)").path
@@ -115,7 +119,7 @@ struct LastGoodPolicyTests {
         }
     }
 
-    @Test("of a later version stays where it is, and is told about", .migratedDatabase)
+    @Test("The last good policy of a later version stays where it is, and is told about", .migratedDatabase)
     func leavesALaterFile() async throws {
         try await StateFolder.with { folder in
             let contents = "versiongate policy 99\n{}\nsha256 0\n"
@@ -145,7 +149,7 @@ struct LastGoodPolicyTests {
     }
 
     @Test(
-        "keeps answering where the database is emptied, and is kept when another history takes its place",
+        "The last good policy keeps answering where the database is emptied, and is kept when another history takes its place",
         .migratedDatabase
     )
     func outlivesAnEmptiedDatabase() async throws {
@@ -178,7 +182,10 @@ struct LastGoodPolicyTests {
         }
     }
 
-    @Test("keeps answering a start at an empty database, until somebody edits that", .migratedDatabase)
+    @Test(
+        "The last good policy keeps answering a start at an empty database, until somebody edits that",
+        .migratedDatabase
+    )
     func outlivesAStartAtAnEmptyDatabase() async throws {
         let database = TestDatabase.current
         try await StateFolder.with { folder in
@@ -196,7 +203,10 @@ struct LastGoodPolicyTests {
         }
     }
 
-    @Test("is kept when a server starts at another database, whose revision is higher", .migratedDatabase)
+    @Test(
+        "The last good policy is kept when a server starts at another database, whose revision is higher",
+        .migratedDatabase
+    )
     func isKeptFromAnotherDatabase() async throws {
         let database = TestDatabase.current
         try await StateFolder.with { folder in
@@ -218,7 +228,10 @@ struct LastGoodPolicyTests {
         }
     }
 
-    @Test("gives way to the policy of a database that cannot say whether it goes on from there", .migratedDatabase)
+    @Test(
+        "The last good policy gives way to the policy of a database that cannot say whether it goes on from there",
+        .migratedDatabase
+    )
     func givesWayWithoutAnAnswer() async throws {
         let database = TestDatabase.current
         try await StateFolder.with { folder in
@@ -234,7 +247,7 @@ struct LastGoodPolicyTests {
         }
     }
 
-    @Test("is not kept twice where a server starts again at the same database", .migratedDatabase)
+    @Test("The last good policy is not kept twice where a server starts again at the same database", .migratedDatabase)
     func isNotKeptWithoutNeed() async throws {
         let database = TestDatabase.current
         try await StateFolder.with { folder in
@@ -250,7 +263,10 @@ struct LastGoodPolicyTests {
         }
     }
 
-    @Test("cannot be kept where the state folder cannot be written, which is told and harms nothing", .migratedDatabase)
+    @Test(
+        "The last good policy cannot be kept where the state folder cannot be written, which is told and harms nothing",
+        .migratedDatabase
+    )
     func tellsThatItCannotBeKept() async throws {
         let database = TestDatabase.current
         _ = try await database.psql(Self.insertRule, user: "versiongate_admin")
@@ -268,7 +284,10 @@ struct LastGoodPolicyTests {
         }
     }
 
-    @Test("stays when the newest cannot be compiled, whose row is told, until it is put right", .migratedDatabase)
+    @Test(
+        "The last good policy stays when the newest cannot be compiled, whose row is told, until it is put right",
+        .migratedDatabase
+    )
     func staysWhenTheNewestIsBroken() async throws {
         let database = TestDatabase.current
         let owner = try await database.connect()

@@ -10,7 +10,7 @@ import TestDatabase
 import TestSystem
 import Testing
 
-@Suite("The life of a server, by the built binary")
+@Suite("Server lifecycle")
 struct LifecycleTests {
     private static let client = #"{"bundle":"com.example.doto","version":"1.1"}"#
 
@@ -18,9 +18,8 @@ struct LifecycleTests {
         "DATABASE_URL": "postgresql://127.0.0.1:1/nothing?connect_timeout=2"
     ])
 
-    @Test("a shutdown begins with /ready, ends the public listener once it has answered, and the management one last")
+    @Test("A shutdown begins with /ready, ends the public listener once it has answered, and the management one last")
     func shutsDownInOrder() async throws {
-        let start = ContinuousClock.now
         let ending = try await ServingBinary.run(Self.withoutDatabase, arguments: ["--drain-seconds", "5"]) { server in
             let publicPort = try #require(URL(string: server.publicURL)?.port)
             // The first half of a request whose second half comes late, and of one whose second half never comes.
@@ -41,7 +40,7 @@ struct LifecycleTests {
             // On a machine that is stopped for a while the drain may be over by now.
             #expect(isOpen || .now - signal >= .seconds(5), "new connections are accepted meanwhile")
 
-            while await FreePort.isOpen(publicPort) {}
+            try await Poll.until("the public listener to close") { await !FreePort.isOpen(publicPort) }
             #expect(try await server.management("/ready").status == 503, "the management listener is still there")
             lateParts.yield(ByteBuffer(string: String(Self.client.dropFirst(10))))
             lateParts.finish()
@@ -52,9 +51,7 @@ struct LifecycleTests {
             #expect(throws: (any Error).self, "it is cut off") { _ = try cutOff.get() }
             neverParts.finish()
         }
-        #expect(ending.status == 0, "\(ending.errors)")
-        // 5 seconds to drain, 8 for everything else, and what the machine takes to start a process.
-        #expect(.now - start < .seconds(30))
+        #expect(ending.status == 0, "it ended by itself, before the last resort: \(ending.errors)")
     }
 
     private static func post(_ body: AsyncStream<ByteBuffer>, to server: ServingBinary) async throws
@@ -76,14 +73,14 @@ struct LifecycleTests {
         }
     }
 
-    @Test("a drain time that cannot be used is refused", arguments: ["-1", "soon", "3601"])
+    @Test("A drain time that cannot be used is refused", arguments: ["-1", "soon", "3601"])
     func refusesDrainTimes(text: String) async throws {
         let result = try await Self.withoutDatabase.run(arguments: ["serve", "--drain-seconds=\(text)"])
         #expect(result.status == 64)
         #expect(result.errors.contains("--drain-seconds (VERSIONGATE_DRAIN_SECONDS) is \"\(text)\""))
     }
 
-    @Test("tells systemd that it is ready, lives, and stops")
+    @Test("The server tells systemd that it is ready, lives, and stops")
     func tellsSystemd() async throws {
         let socket = try DatagramSocket(.abstract("versiongate-test-\(UUID().uuidString)"))
         defer { socket.close() }
@@ -105,7 +102,7 @@ struct LifecycleTests {
         #expect(end == "STOPPING=1")
     }
 
-    @Test("serves without a service manager that cannot be notified, and logs it")
+    @Test("The server serves without a service manager that cannot be notified, and logs it")
     func survivesADeafServiceManager() async throws {
         let binary = BuiltBinary(environment: [
             "DATABASE_URL": "postgresql://127.0.0.1:1/nothing", "NOTIFY_SOCKET": "/nowhere/notify",
@@ -119,7 +116,7 @@ struct LifecycleTests {
     }
 
     @Test(
-        "answers on a socket that systemd opened",
+        "The server answers on a socket that systemd opened",
         .enabled(if: Companion.find("systemd-socket-activate") != nil, "systemd-socket-activate is not installed")
     )
     func servesAnInheritedSocket() async throws {
@@ -146,7 +143,7 @@ struct LifecycleTests {
     }
 
     @Test(
-        "no check fails behind nginx while one of two servers is restarted again and again, and killed",
+        "No check fails behind nginx while one of two servers is restarted again and again, and killed",
         .enabled(if: Nginx.program != nil, "nginx is not installed"),
         .migratedDatabase
     )

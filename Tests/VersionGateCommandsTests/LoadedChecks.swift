@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Foundation
+
 /// Checks of random clients, and what must be counted for them by the plainest of means.
 struct LoadedChecks: Sendable {
+    /// How many checks a load is: 2,000, or `VERSIONGATE_CHECKS`.
+    static let count = ProcessInfo.processInfo.environment["VERSIONGATE_CHECKS"].flatMap { Int($0) } ?? 2_000
+
     /// How many there were.
     private(set) var checks = 0
     /// By kind of client the checks, those with a message, and those with a lockout; by rule those sent, and lockouts.

@@ -9,11 +9,11 @@ import UpdatePolicy
 
 @testable import VersionGateCommands
 
-@Suite("Log messages")
+@Suite("Log format")
 struct LogFormatTests {
     private static let time = Timestamp(microsecondsSince1970: 1_800_000_000_123_456)
 
-    @Test("are a line each: the time, the level, the message, and its facts by name")
+    @Test("Log messages are a line each: the time, the level, the message, and its facts by name")
     func areLines() {
         let facts = ["b": "plain/2", "a": "two words", "c": "", "d": "say \"x=1\" \\ \n\u{1B}[2J", "e": "a=b"]
         let text = LogFormat.text.line(.warning, "It\nbroke", facts, at: Self.time)
@@ -28,7 +28,7 @@ struct LogFormatTests {
         )
     }
 
-    @Test("have the facts of their logger, their own and their error")
+    @Test("Log messages have the facts of their logger, their own and their error")
     func haveFacts() {
         let lines = Lines()
         var logger = Logger(label: "test") { _ in

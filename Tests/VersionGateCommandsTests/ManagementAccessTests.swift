@@ -6,13 +6,13 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@Suite("Who can ask the management listener, by the built binary")
+@Suite("Management access")
 struct ManagementAccessTests {
     private static let withoutDatabase = BuiltBinary(environment: [
         "DATABASE_URL": "postgresql://127.0.0.1:1/nothing?connect_timeout=2"
     ])
 
-    @Test("connections that say nothing keep nobody from being answered, and are closed soon")
+    @Test("Connections that say nothing keep nobody from being answered, and are closed soon")
     func survivesSilence() async throws {
         try await ServingBinary.run(Self.withoutDatabase) { server in
             var silent: [any Channel] = []
@@ -33,7 +33,7 @@ struct ManagementAccessTests {
         }
     }
 
-    @Test("a Host that is neither an address nor known is refused with the option that allows it")
+    @Test("A Host that is neither an address nor known is refused with the option that allows it")
     func refusesOtherHosts() async throws {
         try await ServingBinary.run(Self.withoutDatabase, arguments: ["--management-names", "gate.internal"]) {
             server in
@@ -49,7 +49,7 @@ struct ManagementAccessTests {
         }
     }
 
-    @Test("names that cannot be used are refused")
+    @Test("Names that cannot be used are refused")
     func refusesNames() async throws {
         let result = try await Self.withoutDatabase.run(arguments: ["serve", "--management-names", "http://gate"])
         #expect(result.status == 64)

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
+import TestSystem
 
 /// A fenced block of a page of the documentation.
 struct MarkdownBlock {
@@ -44,7 +45,7 @@ struct MarkdownBlock {
     ///
     /// - Parameter page: The path in the repository.
     static func all(in page: String) throws -> [MarkdownBlock] {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../\(page)")
+        let file = RepositoryFile.url(page)
         var blocks: [MarkdownBlock] = []
         for (number, part) in try String(contentsOf: file, encoding: .utf8).components(separatedBy: "```").enumerated()
         where number % 2 == 1 {

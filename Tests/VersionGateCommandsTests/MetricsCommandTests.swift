@@ -5,9 +5,10 @@ import Foundation
 import Subprocess
 import SystemPackage
 import TestDatabase
+import TestSystem
 import Testing
 
-@Suite("The metrics and logs of the server, by the built binary", .migratedDatabase)
+@Suite("Metrics and logs", .migratedDatabase)
 struct MetricsCommandTests {
     private static let check = #"{"bundle":"com.example.doto","version":"1.1"}"#
 
@@ -17,15 +18,14 @@ struct MetricsCommandTests {
 
     /// The program of the Prometheus project that reads metrics as its server does, if this machine has it.
     private static var promtool: FilePath? {
-        let fetched = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: ".build/tools/promtool").path
+        let fetched = RepositoryFile.url(".build/tools/promtool").path
         let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
         return ([fetched] + folders.map { "\($0)/promtool" })
             .first { FileManager.default.isExecutableFile(atPath: $0) }
             .map { FilePath($0) }
     }
 
-    @Test("tell what was asked, what answers and whether the database is there")
+    @Test("Metrics tell what was asked, what answers and whether the database is there")
     func tellWhatHappens() async throws {
         try await ServingBinary.run(binary) { server in
             _ = try await server.check(Self.check)
@@ -45,7 +45,7 @@ struct MetricsCommandTests {
         }
     }
 
-    @Test("are what promtool accepts", .enabled(if: promtool != nil, "promtool is not on this machine"))
+    @Test("Metrics are what promtool accepts", .enabled(if: promtool != nil, "promtool is not on this machine"))
     func areAccepted() async throws {
         let promtool = try #require(Self.promtool)
         try await ServingBinary.run(binary) { server in
@@ -62,7 +62,7 @@ struct MetricsCommandTests {
         }
     }
 
-    @Test("are lines of JSON where that is wanted")
+    @Test("Logs are lines of JSON where that is wanted")
     func logsJSON() async throws {
         struct Line: Decodable {
             let time: String
@@ -84,7 +84,7 @@ struct MetricsCommandTests {
     }
 
     @Test(
-        "refuse formats and levels that do not exist",
+        "Formats and levels that do not exist are refused",
         arguments: [
             ("--log-format yaml", "yaml"),
             ("--log-level loud", "--log-level (VERSIONGATE_LOG_LEVEL) is \"loud\"; it must be one of trace"),

@@ -3,6 +3,7 @@
 
 import Foundation
 import TestDatabase
+import TestSystem
 
 /// An nginx with the configuration that is in the repository, but for addresses and paths.
 enum Nginx {
@@ -30,8 +31,7 @@ enum Nginx {
                 asOwnerOf: folder.path,
                 log: "\(folder.path)/log"
             ) {
-                let end = ContinuousClock.now + .seconds(30)
-                while !(await FreePort.isOpen(port)), ContinuousClock.now < end {}
+                try await Poll.until("nginx to open its port") { await FreePort.isOpen(port) }
                 try await body(port)
             }
         }

@@ -5,15 +5,16 @@ import Foundation
 import Postgres
 import Subprocess
 import TestDatabase
+import TestSystem
 import Testing
 import UpdatePolicy
 
 @testable import PolicyStore
 @testable import VersionGateCommands
 
-@Suite("Export, plan and apply, by the built binary", .migratedDatabase)
+@Suite("Policy file commands", .migratedDatabase)
 struct PolicyFileCommandTests {
-    @Test("make the policy what a file says, then find no difference, and write what was read")
+    @Test("The commands make the policy what a file says, then find no difference, and write what was read")
     func makesThePolicy() async throws {
         try await PolicyFileFixture.with { fixture in
             let file = try fixture.write(PolicyFileFixture.example)
@@ -23,7 +24,7 @@ struct PolicyFileCommandTests {
             #expect(plan.output.contains("9 to add, 0 to change, 0 to remove. Planned at revision 0."))
             #expect(plan.output.contains("versiongate apply \(file) --revision 0\n"))
             #expect(!plan.output.contains("\u{1B}"))
-            #expect(try await fixture.revision() == "0", "plan changes nothing")
+            #expect(try await fixture.revision() == 0, "plan changes nothing")
 
             let apply = try await fixture.binary.run(arguments: [
                 "apply", file, "--revision", "0", "--why", "because", "--yes",
@@ -45,7 +46,7 @@ struct PolicyFileCommandTests {
             #expect(written == (try await fixture.binary.run("export").output))
             #expect(try await fixture.binary.run("plan \(copy)").status == 0)
             #expect(try await fixture.binary.run("apply \(copy)").status == 0)
-            #expect(try await fixture.revision() == "1")
+            #expect(try await fixture.revision() == 1)
 
             try await fixture.binary.run("undo 1")
             #expect(try await fixture.exported() == "versiongate: 1\n")
@@ -54,7 +55,7 @@ struct PolicyFileCommandTests {
         }
     }
 
-    @Test("show each column before and after, for people and for programs")
+    @Test("The commands show each column before and after, for people and for programs")
     func showsChanges() async throws {
         try await PolicyFileFixture.with { fixture in
             try await fixture.binary.run("apply --yes \(try fixture.write(PolicyFileFixture.example))")
@@ -123,7 +124,7 @@ struct PolicyFileCommandTests {
         }
     }
 
-    @Test("refuse what the database refuses, with the line that is meant, and change nothing")
+    @Test("The commands refuse what the database refuses, with the line that is meant, and change nothing")
     func refuses() async throws {
         try await PolicyFileFixture.with { fixture in
             let wrong = PolicyFileFixture.example
@@ -164,11 +165,11 @@ struct PolicyFileCommandTests {
 
             let target = PolicyFileFixture.example.replacing("    target: \"1.2\"\n", with: "")
             #expect(try await fixture.binary.run("plan \(try fixture.write(target))").status == 1)
-            #expect(try await fixture.revision() == "0")
+            #expect(try await fixture.revision() == 0)
         }
     }
 
-    @Test("say clearly that a file is missing, a folder, unreadable or faulty")
+    @Test("The commands say clearly that a file is missing, a folder, unreadable or faulty")
     func saysWhatIsWrongWithAFile() async throws {
         try await PolicyFileFixture.with { fixture in
             let missing = try await fixture.binary.run("plan \(fixture.folder.path)/none.yaml")
@@ -193,7 +194,7 @@ struct PolicyFileCommandTests {
         }
     }
 
-    @Test("remove what is not in the file, in a script with --yes alone")
+    @Test("The commands remove what is not in the file, in a script with --yes alone")
     func removes() async throws {
         try await PolicyFileFixture.with { fixture in
             try await fixture.binary.run("apply --yes \(try fixture.write(PolicyFileFixture.example))")
@@ -217,7 +218,7 @@ struct PolicyFileCommandTests {
         }
     }
 
-    @Test("ask when a release is staged no more and nothing says since when; else the file's time holds")
+    @Test("The commands ask when a release is staged no more and nothing says since when; else the file's time holds")
     func endsStaging() async throws {
         try await PolicyFileFixture.with { fixture in
             try await fixture.binary.run("apply --yes \(try fixture.write(PolicyFileFixture.example))")
@@ -236,7 +237,7 @@ struct PolicyFileCommandTests {
         }
     }
 
-    @Test("change a percentage with its steps, and not beside them")
+    @Test("The commands change a percentage with its steps, and not beside them")
     func changesSteps() async throws {
         try await PolicyFileFixture.with { fixture in
             try await fixture.binary.run("apply --yes \(try fixture.write(PolicyFileFixture.example))")
@@ -253,11 +254,10 @@ struct PolicyFileCommandTests {
         }
     }
 
-    @Test("do what their documentation shows")
+    @Test("The commands do what their documentation shows")
     func doesWhatIsDocumented() async throws {
         try await PolicyFileFixture.with { fixture in
-            let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-                .appending(path: "../../Documentation/PolicyFile.md")
+            let article = RepositoryFile.url("Documentation/PolicyFile.md")
             let parts = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "```yaml\n")
             let example = try #require(parts.dropFirst().first?.components(separatedBy: "```").first)
             let file = try fixture.write(example)
@@ -271,7 +271,10 @@ struct PolicyFileCommandTests {
         }
     }
 
-    @Test("ask on a terminal before anything is removed, and do as they are told", arguments: ["n", "", "y"])
+    @Test(
+        "The commands ask on a terminal before anything is removed, and do as they are told",
+        arguments: ["n", "", "y"]
+    )
     func asks(answer: String) async throws {
         try await PolicyFileFixture.with { fixture in
             try await fixture.binary.run("apply --yes \(try fixture.write(PolicyFileFixture.example))")
@@ -291,7 +294,7 @@ struct PolicyFileCommandTests {
             #expect(result.standardOutput.contains("Do it on "))
             #expect(result.standardOutput.contains("nothing was changed, as you said") == (answer != "y"))
             #expect(result.terminationStatus == .exited(answer == "y" ? 0 : 1))
-            #expect(try await fixture.revision() == (answer == "y" ? "2" : "1"))
+            #expect(try await fixture.revision() == (answer == "y" ? 2 : 1))
         }
     }
 }

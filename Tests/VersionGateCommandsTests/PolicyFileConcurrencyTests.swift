@@ -7,7 +7,7 @@ import PrivatePostgres
 import TestDatabase
 import Testing
 
-@Suite("Applying a policy file while others edit", .migratedDatabase)
+@Suite("Concurrent apply", .migratedDatabase)
 struct PolicyFileConcurrencyTests {
     /// The example with other texts in every table that has some.
     private static let edited = PolicyFileFixture.example
@@ -18,7 +18,9 @@ struct PolicyFileConcurrencyTests {
         .replacing("title: Bitte aktualisieren", with: "title: Jetzt aktualisieren")
         .replacing("rollout: 5}", with: "rollout: 6}")
 
-    @Test("refuses what was planned before somebody's edit by psql, says who it was, and keeps their edit")
+    @Test(
+        "Applying a policy file refuses what was planned before somebody's edit by psql, says who it was, and keeps their edit"
+    )
     func tellsTheLoser() async throws {
         try await PolicyFileFixture.with { fixture in
             try await fixture.binary.run("apply --yes \(try fixture.write(PolicyFileFixture.example))")
@@ -47,7 +49,7 @@ struct PolicyFileConcurrencyTests {
     }
 
     @Test(
-        "waits for an open transaction with the same rows: loses if that commits, wins if it is rolled back",
+        "Applying a policy file waits for an open transaction with the same rows: loses if that commits, wins if it is rolled back",
         arguments: ["COMMIT", "ROLLBACK"]
     )
     func waits(end: String) async throws {
@@ -75,7 +77,7 @@ struct PolicyFileConcurrencyTests {
         }
     }
 
-    @Test("does not wait for an open transaction with other rows, and both edits stay")
+    @Test("Applying a policy file does not wait for an open transaction with other rows, and both edits stay")
     func doesNotWait() async throws {
         try await PolicyFileFixture.with { fixture in
             try await fixture.binary.run("apply --yes \(try fixture.write(PolicyFileFixture.example))")
@@ -88,11 +90,13 @@ struct PolicyFileConcurrencyTests {
             let names = try await fixture.database.psql("SELECT name FROM apps; SELECT title FROM rules ORDER BY key")
                 .output
             #expect(names == "Do To\nPlease update\nBy psql\n")
-            #expect(try await fixture.revision() == "3")
+            #expect(try await fixture.revision() == 3)
         }
     }
 
-    @Test("leaves the policy wholly before or wholly after when it is killed, 50 times at random points")
+    @Test(
+        "Applying a policy file leaves the policy wholly before or wholly after when it is killed at random points"
+    )
     func survivesKills() async throws {
         try await PolicyFileFixture.with { fixture in
             let files = [
@@ -112,7 +116,7 @@ struct PolicyFileConcurrencyTests {
             ]
             var present = 1
             var endings: Set<Int> = []
-            for round in 0..<50 {
+            for round in 0..<KillTests.rounds {
                 let wanted = 1 - present
                 if round % 5 == 4 {
                     // Somewhere between its connection and its end, as the scheduler will have it.

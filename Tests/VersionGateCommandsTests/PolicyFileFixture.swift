@@ -6,6 +6,7 @@ import Postgres
 import Subprocess
 import SystemPackage
 import TestDatabase
+import TestSystem
 
 /// Policy files in a folder of the test, and the commands that read and write them.
 struct PolicyFileFixture: Sendable {
@@ -74,8 +75,8 @@ struct PolicyFileFixture: Sendable {
     }
 
     /// The number of the newest change.
-    func revision() async throws -> String {
-        try await database.psql("SELECT revision FROM policy_revision").output.trimmingCharacters(in: .newlines)
+    func revision() async throws -> Int64 {
+        try await database.revision()
     }
 
     /// Runs a command and calls `body` while it runs.
@@ -95,14 +96,8 @@ struct PolicyFileFixture: Sendable {
     }
 
     /// Asks the database again and again until it says true.
-    ///
-    /// - Throws: an error when that takes too long, which only keeps a broken program from hanging the tests.
     func wait(_ connection: PostgresConnection, until condition: String) async throws {
-        let end = ContinuousClock.now + .seconds(30)
-        while ContinuousClock.now < end {
-            if try await connection.query("SELECT \(condition)").value(as: Bool.self) { return }
-        }
-        throw PolicyFileFixtureError.waitedTooLong(condition)
+        try await Poll.until(condition) { try await connection.query("SELECT \(condition)").value(as: Bool.self) }
     }
 
     /// Whether a command waits for a lock.
@@ -121,5 +116,4 @@ struct PolicyFileFixture: Sendable {
 /// A policy file test could not do what it needs.
 enum PolicyFileFixtureError: Error {
     case failed(String)
-    case waitedTooLong(String)
 }

@@ -7,9 +7,10 @@ import NIOPosix
 import Subprocess
 import SystemPackage
 import TestDatabase
+import TestSystem
 import Testing
 
-@Suite("The README", .timeLimit(.minutes(20)))
+@Suite("README", .timeLimit(.minutes(20)))
 struct ReadmeTests {
     /// Checks of the example app, as servers count them.
     private static let counts = """
@@ -19,7 +20,9 @@ struct ReadmeTests {
             (now(), 'com.example.doto', 'android', '1.1', '14', 100, 0, 0)
         """
 
-    @Test("is true, walked on a terminal in the state that script/server leaves: commands, SQL and what they print")
+    @Test(
+        "The README is true, walked on a terminal in the state that script/server leaves: commands, SQL and what they print"
+    )
     func isTrue() async throws {
         try await StateFolder.with { folder in
             let versiongate = BuiltBinary(stateDirectory: folder.path)
@@ -150,7 +153,7 @@ struct ReadmeTests {
         }
     }
 
-    @Test("has Swift code that compiles in Swift 6 mode, reads an answer, and waits for none that trickles")
+    @Test("The README has Swift code that compiles in Swift 6 mode, reads an answer, and waits for none that trickles")
     func hasSwiftCode() async throws {
         let code = try #require(try MarkdownBlock.all(in: "README.md").first { $0.language == "swift" }).text
             .replacing(#""https://gate.example.com/v1/check""#, with: #"ProcessInfo.processInfo.environment["GATE"]!"#)

@@ -5,21 +5,21 @@ import Foundation
 import TestDatabase
 import Testing
 
-@Suite("Removals and withdrawals, by the built binary", .migratedDatabase, .timeLimit(.minutes(20)))
+@Suite("Removals", .migratedDatabase, .timeLimit(.minutes(20)))
 struct RemovalTests {
     private var versiongate: BuiltBinary { BuiltBinary(.current) }
 
     /// An app with a lockout that reaches half of its checks.
     private func prepare() async throws {
-        for statement in [
+        try await TestDatabase.current.edit(
             "INSERT INTO apps (bundle) VALUES ('a')",
             "INSERT INTO store_links VALUES ('a', 'ios', 'https://example.com')",
             "INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '2.0', now() - interval '1 day')",
             """
             INSERT INTO rules (key, bundle, title, text, link, versions, lockout, enabled)
             VALUES ('lock', 'a', 'T', 'X', 'store', '<2', true, true), ('idle', 'a', 'T', 'X', 'store', '<2', true, false)
-            """,
-        ] { try await TestDatabase.current.edit("\(statement);") }
+            """
+        )
         try await TestDatabase.current.addCounts(
             "(now(), 'a', 'ios', '1.0', 100, 0, 0), (now(), 'a', 'ios', '2.0', 100, 0, 0)"
         )
@@ -36,7 +36,10 @@ struct RemovalTests {
         ("release withdraw a 2.0", "  release a 2.0 ios", "this withdraws release a 2.0 ios"),
     ]
 
-    @Test("show what goes and whom it reaches, and in a script change nothing without --yes", arguments: commands)
+    @Test(
+        "Removals show what goes and whom it reaches, and in a script change nothing without --yes",
+        arguments: commands
+    )
     func needConsent(_ line: String, _ row: String, _ summary: String) async throws {
         try await prepare()
         let revision = try await TestDatabase.current.revision()
@@ -54,7 +57,7 @@ struct RemovalTests {
         #expect(try await TestDatabase.current.revision() != revision)
     }
 
-    @Test("are asked about on a terminal, once, by app and database", arguments: commands)
+    @Test("Removals are asked about on a terminal, once, by app and database", arguments: commands)
     func ask(_ line: String, _ row: String, _ summary: String) async throws {
         try await prepare()
         let revision = try await TestDatabase.current.revision()
@@ -77,7 +80,7 @@ struct RemovalTests {
         #expect(!(try await terminal.expect("To take it back").contains("[y/N]")))
     }
 
-    @Test("by a policy file show their impact, in plan and in apply")
+    @Test("Removals by a policy file show their impact, in plan and in apply")
     func policyFile() async throws {
         try await prepare()
         let file = TestDatabase.freshFolder() + ".yaml"
@@ -90,13 +93,13 @@ struct RemovalTests {
         }
     }
 
-    @Test("of nothing that is in force are asked about as well, and can be undone")
+    @Test("Removals of nothing that is in force are asked about as well, and can be undone")
     func idleRule() async throws {
         try await prepare()
         #expect(try await versiongate.run("rule remove idle").status == 1)
         let removed = try await versiongate.run("rule remove idle --yes")
         #expect(removed.status == 0, "\(removed.errors)")
-        let change = try await TestDatabase.current.revision().trimmingCharacters(in: .whitespacesAndNewlines)
+        let change = try await TestDatabase.current.revision()
         #expect(try await versiongate.run("undo \(change) --yes").status == 0)
         #expect(try await versiongate.run("rule show idle").status == 0)
     }

@@ -4,7 +4,7 @@
 import TestDatabase
 import Testing
 
-@Suite("The rule and app commands, by the built binary", .migratedDatabase)
+@Suite("Rule commands", .migratedDatabase)
 struct RuleCommandTests {
     private var versiongate: BuiltBinary { BuiltBinary(.current) }
 
@@ -20,7 +20,7 @@ struct RuleCommandTests {
         try await versiongate.run("check --format json \(members)").output
     }
 
-    @Test("add an app and a rule, whose message a check gets")
+    @Test("The commands add an app and a rule, whose message a check gets")
     func addsAndChecks() async throws {
         try await addExample()
         let answer = try await check("bundle=com.example.doto version=1.1 platform=iOS")
@@ -35,7 +35,7 @@ struct RuleCommandTests {
         #expect(people.output.contains("1. Please update  [update]"))
     }
 
-    @Test("print what changed, what ranges mean, and how to take the change back")
+    @Test("The commands print what changed, what ranges mean, and how to take the change back")
     func reportsEdits() async throws {
         try await addExample()
         let edit = try await versiongate.run(arguments: ["rule", "edit", "update", "--versions", "<1.1 || 1.1.x"])
@@ -50,7 +50,7 @@ struct RuleCommandTests {
         #expect(again.output.contains("Nothing changed"))
     }
 
-    @Test("add a rule that reaches nobody until it is enabled, and none after it is disabled")
+    @Test("The commands add a rule that reaches nobody until it is enabled, and none after it is disabled")
     func enablesAndDisables() async throws {
         try await versiongate.run("app add a")
         try await versiongate.run("rule add k --bundle a --title T --text X")
@@ -61,7 +61,7 @@ struct RuleCommandTests {
         #expect(try await check("bundle=a") == "{\"messages\":[]}\n")
     }
 
-    @Test("pause and resume an app")
+    @Test("The commands pause and resume an app")
     func pauses() async throws {
         try await addExample()
         try await versiongate.run("app pause com.example.doto")
@@ -70,7 +70,7 @@ struct RuleCommandTests {
         #expect(try await check("bundle=com.example.doto version=1.1").contains("update"))
     }
 
-    @Test("set the rollout, with or without a percent sign")
+    @Test("The commands set the rollout, with or without a percent sign")
     func rollsOut() async throws {
         try await addExample()
         try await versiongate.run("rule rollout update 0.01%")
@@ -79,7 +79,7 @@ struct RuleCommandTests {
         #expect(try await check("bundle=com.example.doto version=1.1").contains("update"))
     }
 
-    @Test("plan a ramp, show it over time, and keep the percentage in force when it is cleared")
+    @Test("The commands plan a ramp, show it over time, and keep the percentage in force when it is cleared")
     func ramps() async throws {
         try await addExample()
         #expect(try await versiongate.run("rule ramp update 5%@-1h 25%@+1h 100%@+24h").status == 0)
@@ -95,7 +95,7 @@ struct RuleCommandTests {
         #expect(try await versiongate.run("rule show update --format json").output.contains("\"rollout\":5,"))
     }
 
-    @Test("show a rule whose target no release reaches as waiting, until one does")
+    @Test("The commands show a rule whose target no release reaches as waiting, until one does")
     func waits() async throws {
         try await versiongate.run("app add a")
         try await versiongate.run("rule add k --bundle a --target 1.2 --title T --text X --enable")
@@ -113,7 +113,7 @@ struct RuleCommandTests {
         #expect(try await versiongate.run("release list").output.contains("withdrawn"))
     }
 
-    @Test("record, list, change and remove releases, all rows of a version unless a region is named")
+    @Test("The commands record, list, change and remove releases, all rows of a version unless a region is named")
     func recordsReleases() async throws {
         try await versiongate.run("app add a")
         try await versiongate.run(
@@ -133,7 +133,7 @@ struct RuleCommandTests {
         #expect(try await versiongate.run("release list --format json").output == "[]\n")
     }
 
-    @Test("translate a message, change the translation and remove it")
+    @Test("The commands translate a message, change the translation and remove it")
     func translates() async throws {
         try await addExample()
         try await versiongate.run("rule translate update de --title Titel --text Text")
@@ -148,7 +148,7 @@ struct RuleCommandTests {
         #expect(try await check("bundle=com.example.doto version=1.1 language=de").contains("Please update"))
     }
 
-    @Test("list and show as tables and as JSON")
+    @Test("The commands list and show as tables and as JSON")
     func listsAndShows() async throws {
         #expect(try await versiongate.run("rule list --format json").output == "[]\n")
         try await addExample()
@@ -167,7 +167,7 @@ struct RuleCommandTests {
         #expect(try await versiongate.run("history update").output.contains("Added rule update"))
     }
 
-    @Test("clear conditions, edit and remove")
+    @Test("The commands clear conditions, edit and remove")
     func clearsEditsAndRemoves() async throws {
         try await addExample()
         try await versiongate.run(
@@ -232,7 +232,7 @@ struct RuleCommandTests {
         Failure("serve --port 99999999", status: 64, "0 to 65535"),
     ]
 
-    @Test("fail with a message that names the fault and what to do", arguments: failures)
+    @Test("The commands fail with a message that names the fault and what to do", arguments: failures)
     func fails(_ failure: Failure) async throws {
         let result = try await versiongate.run(arguments: failure.arguments)
         #expect(result.status == failure.status)

@@ -5,9 +5,11 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite("A database in which everybody may create objects, by the built binary")
+@Suite("Open schema")
 struct SchemaFaultCommandTests {
-    @Test("is not migrated, is told by migrate --status, and is served with a warning")
+    @Test(
+        "A database in which everybody may create objects is not migrated, is told by migrate --status, and is served with a warning"
+    )
     func opensNothing() async throws {
         try await OwnServer.with { database in
             let superuser = try await database.connect()

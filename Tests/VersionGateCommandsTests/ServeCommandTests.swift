@@ -6,7 +6,7 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite("The server, by the built binary")
+@Suite("Server")
 struct ServeCommandTests {
     private static let payload2013 = """
         {"version":"1.1.0","build":"42","platform":"iOS","region":"en_US","bundle":"com.example.doto","platformname":"iphoneos"}
@@ -22,7 +22,7 @@ struct ServeCommandTests {
         {"messages":[{"id":"update","title":"Please update","text":"1.2 is there."}]}
         """
 
-    @Test("answers what psql alone wrote, and follows each edit", .migratedDatabase)
+    @Test("The server answers what psql alone wrote, and follows each edit", .migratedDatabase)
     func followsEdits() async throws {
         let database = TestDatabase.current
         try await ServingBinary.run(
@@ -42,7 +42,7 @@ struct ServeCommandTests {
         }
     }
 
-    @Test("tells the management listener what policy it has and where from", .migratedDatabase)
+    @Test("The server tells the management listener what policy it has and where from", .migratedDatabase)
     func tellsItsState() async throws {
         let database = TestDatabase.current
         try await ServingBinary.run(BuiltBinary(database)) { server in
@@ -61,7 +61,7 @@ struct ServeCommandTests {
         }
     }
 
-    @Test("follows edits that were made while its connections were cut again and again", .migratedDatabase)
+    @Test("The server follows edits that were made while its connections were cut again and again", .migratedDatabase)
     func survivesCutConnections() async throws {
         let database = TestDatabase.current
         try await ServingBinary.run(
@@ -83,7 +83,7 @@ struct ServeCommandTests {
     }
 
     @Test(
-        "starts without a database, answers no messages, is not ready, and loads the policy when the database is there"
+        "The server starts without a database, answers no messages, is not ready, and loads the policy when the database is there"
     )
     func startsWithoutADatabase() async throws {
         let binary = BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing?connect_timeout=2"])
@@ -95,7 +95,7 @@ struct ServeCommandTests {
         }
     }
 
-    @Test("on a database without a schema says so and keeps running; with --migrate makes it", .database)
+    @Test("The server on a database without a schema says so and keeps running; with --migrate makes it", .database)
     func migratesOnlyWhenAsked() async throws {
         let binary = BuiltBinary(environment: ["DATABASE_URL": TestDatabase.current.url()])
         try await ServingBinary.run(binary) { server in
@@ -108,7 +108,7 @@ struct ServeCommandTests {
         }
     }
 
-    @Test("ends with a clear error when a port is taken")
+    @Test("The server ends with a clear error when a port is taken")
     func saysThatAPortIsTaken() async throws {
         let binary = BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing"])
         try await ServingBinary.run(binary) { server in
@@ -120,7 +120,7 @@ struct ServeCommandTests {
         }
     }
 
-    @Test("answers the requests that are under way at SIGTERM and exits with 0")
+    @Test("The server answers the requests that are under way at SIGTERM and exits with 0")
     func endsGracefully() async throws {
         let binary = BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing"])
         let ending = try await ServingBinary.run(binary) { server in

@@ -7,14 +7,14 @@ import Subprocess
 import TestDatabase
 import Testing
 
-@Suite("The limits of the server, by the built binary", .timeLimit(.minutes(3)))
+@Suite("Server limits", .timeLimit(.minutes(3)))
 struct ServeLimitTests {
     private static let noDatabase = "postgresql://127.0.0.1:1/nothing"
     private static let check = #"{"bundle":"a"}"#
     private static let answer = #"{"messages":[]}"#
 
     @Test(
-        "that cannot be used are wrong usage, and the error says what they may be",
+        "The limits of the server that cannot be used are wrong usage, and the error says what they may be",
         arguments: [
             (["--rate-limit", "fast"], [:], "PER_SECOND"), (["--trusted-proxies", "10.0.0.1/8"], [:], "10.0.0.1/8"),
             (["--max-connections", "0"], [:], "from 1 to 1000000"),
@@ -41,7 +41,7 @@ struct ServeLimitTests {
         #expect(result.errors.contains(fault), "\(result.errors)")
     }
 
-    @Test("include a rate, which the environment can set")
+    @Test("The limits of the server include a rate, which the environment can set")
     func limitsTheRate() async throws {
         let binary = BuiltBinary(
             environment: ["DATABASE_URL": Self.noDatabase, "VERSIONGATE_RATE_LIMIT": "0.01:2"]
@@ -56,7 +56,9 @@ struct ServeLimitTests {
         }
     }
 
-    @Test("leave files to the server when clients of both listeners would take more than there are")
+    @Test(
+        "The limits of the server leave files to the server when clients of both listeners would take more than there are"
+    )
     func keepsFilesForItself() async throws {
         // So long that no connection is ended for its silence meanwhile.
         let binary = BuiltBinary(
@@ -96,7 +98,7 @@ struct ServeLimitTests {
     private static let idleConnections =
         ProcessInfo.processInfo.environment["VERSIONGATE_IDLE_CONNECTIONS"].flatMap { Int($0) } ?? 1_000
 
-    @Test("leave it answering with many idle connections")
+    @Test("The limits of the server leave it answering with many idle connections")
     func answersBesideIdleConnections() async throws {
         var environment = ["DATABASE_URL": Self.noDatabase, "VERSIONGATE_HEADER_TIMEOUT": "600"]
         environment["VERSIONGATE_MAX_CONNECTIONS"] = "20000"

@@ -3,26 +3,20 @@
 
 import Foundation
 import Subprocess
+import TestSystem
 
 extension ServingBinary {
-    /// How a server ended whose output went elsewhere.
-    struct RedirectedEnding: Sendable {
-        /// The exit status; nil when a signal ended it.
-        let status: Int32?
-        /// How long it took from SIGTERM to the end.
-        let shutdown: Duration
-    }
-
     /// Runs the server with its output redirected by the shell, gives it to `body` once `/live` answers, and then stops
     /// it with SIGTERM.
     ///
     /// - Parameter redirection: Such as `2>/dev/full`.
+    /// - Returns: The exit status; nil when a signal ended it.
     static func run(
         _ binary: BuiltBinary,
         redirecting redirection: String,
         arguments: [String] = [],
         _ body: @Sendable (ServingBinary) async throws -> Void
-    ) async throws -> RedirectedEnding {
+    ) async throws -> Int32? {
         let ports = (try await FreePort.choose(), try await FreePort.choose())
         return try await StateFolder.with { folder in
             let command = [
@@ -44,20 +38,16 @@ extension ServingBinary {
                 )
                 let outcome: Swift.Result<Void, any Error>
                 do {
-                    let end = ContinuousClock.now + .seconds(30)
-                    while !(await FreePort.isOpen(ports.0)), ContinuousClock.now < end {}
+                    try await Poll.until("the server to open its port") { await FreePort.isOpen(ports.0) }
                     outcome = .success(try await body(server))
                 } catch {
                     outcome = .failure(error)
                 }
-                let signal = ContinuousClock.now
                 kill(server.processIdentifier, SIGTERM)
-                return (outcome, signal)
+                return outcome
             }
-            let (outcome, signal) = result.closureResult
-            try outcome.get()
-            let status: Int32? = if case .exited(let status) = result.terminationStatus { status } else { nil }
-            return RedirectedEnding(status: status, shutdown: .now - signal)
+            try result.closureResult.get()
+            return if case .exited(let status) = result.terminationStatus { status } else { nil }
         }
     }
 }

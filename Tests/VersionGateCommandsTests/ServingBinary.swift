@@ -7,6 +7,7 @@ import NIOCore
 import NIOHTTP1
 import Subprocess
 import SystemPackage
+import TestSystem
 
 /// A `versiongate serve` that runs while a test does.
 struct ServingBinary: Sendable {
@@ -99,28 +100,23 @@ struct ServingBinary: Sendable {
         return (Int(response.status.code), String(buffer: try await response.body.collect(upTo: 1 << 20)))
     }
 
-    /// Asks whether the server is ready until the answer is as wanted; the last answer where that takes too long.
-    func ready(until isWanted: (String) -> Bool, limit: Duration = .seconds(30)) async throws -> (
-        status: Int, body: String
-    ) {
-        let end = ContinuousClock.now + limit
-        var answer = try await management("/ready")
-        while !isWanted(answer.body), ContinuousClock.now < end { answer = try await management("/ready") }
+    /// Asks whether the server is ready until the answer is as wanted.
+    func ready(until isWanted: (String) -> Bool) async throws -> (status: Int, body: String) {
+        var answer = (status: 0, body: "")
+        try await Poll.until("another answer of /ready than \(answer)") {
+            answer = try await management("/ready")
+            return isWanted(answer.body)
+        }
         return answer
     }
 
     /// Asks again and again until the answer is as wanted.
-    ///
-    /// - Throws: an error with the last answer when that takes longer than `limit`, which only keeps a broken server from
-    ///   hanging the tests.
-    func check(_ body: String, until isWanted: (String) -> Bool, limit: Duration = .seconds(30)) async throws {
-        let end = ContinuousClock.now + limit
+    func check(_ body: String, until isWanted: (String) -> Bool) async throws {
         var answer = ""
-        while ContinuousClock.now < end {
+        try await Poll.until("another answer of a check than \(answer)") {
             answer = try await check(body)
-            if isWanted(answer) { return }
+            return isWanted(answer)
         }
-        throw ServingBinaryError.unexpectedAnswer(answer)
     }
 }
 

@@ -3,11 +3,12 @@
 
 import Foundation
 import PolicyServer
+import TestSystem
 import Testing
 
-@Suite("The settings of the server")
+@Suite("Setting documents")
 struct SettingTests {
-    @Test("are options of serve where they say so, with their help and default")
+    @Test("The settings are options of serve where they say so, with their help and default")
     func areOptions() async throws {
         let serve = try #require(try await CommandTree.read().leaves.first { $0.path == ["serve"] })
         let arguments = serve.command.arguments ?? []
@@ -21,7 +22,7 @@ struct SettingTests {
     }
 
     @Test(
-        "are in the tables of the documentation as the server has them",
+        "The settings are in the tables of the documentation as the server has them",
         arguments: ["README.md", "Documentation/Deployment.md"]
     )
     func areDocumented(page: String) throws {
@@ -32,7 +33,7 @@ struct SettingTests {
         #expect(hasTable, "\(page) needs this table:\n\(table)")
     }
 
-    @Test("have no default in the files for other programs but the port that the health check asks")
+    @Test("The settings have no default in the files for other programs but the port that the health check asks")
     func haveOneDefault() throws {
         let port = try #require(Setting.all.first { $0.name == "managementPort" })
         let check = try String(contentsOf: RepositoryFile.url("deploy/healthcheck"), encoding: .utf8)

@@ -5,7 +5,7 @@ import Foundation
 import TestDatabase
 import Testing
 
-@Suite("Statistics of an app, by the built binary", .migratedDatabase)
+@Suite("Stats command", .migratedDatabase)
 struct StatsCommandTests {
     private var versiongate: BuiltBinary { BuiltBinary(.current) }
 
@@ -36,7 +36,7 @@ struct StatsCommandTests {
         )
     }
 
-    @Test("are tables and charts that fit")
+    @Test("Statistics are tables and charts that fit")
     func table() async throws {
         try await prepare()
         let result = try await versiongate.run("stats COM.example.doto")
@@ -97,7 +97,7 @@ struct StatsCommandTests {
         let newest_releases: [Release]
     }
 
-    @Test("are JSON for programs")
+    @Test("Statistics are JSON for programs")
     func json() async throws {
         try await prepare()
         let result = try await versiongate.run("stats com.example.Doto --format json --days 30")
@@ -120,7 +120,7 @@ struct StatsCommandTests {
         #expect(document.newest_releases.map(\.share) == [0, 0.75])
     }
 
-    @Test("of many days take days together so that the chart fits")
+    @Test("Statistics of many days take days together so that the chart fits")
     func manyDays() async throws {
         try await TestDatabase.current.edit("INSERT INTO apps (bundle) VALUES ('a')")
         let result = try await TestDatabase.current.psql(
@@ -137,7 +137,7 @@ struct StatsCommandTests {
         #expect(output.contains("- others"))
     }
 
-    @Test("fail with a message that names the fault and what to do")
+    @Test("Statistics fail with a message that names the fault and what to do")
     func fails() async throws {
         let nothing = try await versiongate.run("stats nothing")
         #expect(nothing.status == 1)

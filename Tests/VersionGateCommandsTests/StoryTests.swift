@@ -5,7 +5,7 @@ import Foundation
 import TestDatabase
 import Testing
 
-@Suite("A day in the life of somebody who runs apps", .migratedDatabase)
+@Suite("Stories", .migratedDatabase)
 struct StoryTests {
     private var versiongate: BuiltBinary { BuiltBinary(.current) }
 
@@ -36,7 +36,7 @@ struct StoryTests {
 
     private static let noMessages = "{\"messages\":[]}\n"
 
-    @Test("by the command line alone: a bad version is locked out in stages, watched, and taken back")
+    @Test("By the command line alone a bad version is locked out in stages, watched, and taken back")
     func byTheCommandLine() async throws {
         try await run(
             "app",
@@ -128,7 +128,7 @@ struct StoryTests {
         #expect(try await check("version=2.3.1", options: asItStood) == lockedOut)
     }
 
-    @Test("by psql alone, and then by history and undo on what psql did")
+    @Test("By psql alone the same is done, and history and undo work on what psql did")
     func byPsql() async throws {
         let database = TestDatabase.current
         func psql(_ script: String) async throws -> String {

@@ -10,7 +10,7 @@ import Subprocess
 import TestDatabase
 import Testing
 
-@Suite("TLS on the public listener, by the built binary", .timeLimit(.minutes(2)))
+@Suite("TLS", .timeLimit(.minutes(2)))
 struct TLSTests {
     private static let noDatabase = "postgresql://127.0.0.1:1/nothing"
 
@@ -38,7 +38,7 @@ struct TLSTests {
         return result.standardOutput + result.standardError
     }
 
-    @Test("answers checks with TLS 1.2 and 1.3 and HTTP/1.1, and none with TLS 1.1")
+    @Test("The listener answers checks with TLS 1.2 and 1.3 and HTTP/1.1, and none with TLS 1.1")
     func answersChecks() async throws {
         try await withFolder { folder in
             let certificate = try await TestCertificate(in: folder, name: "first")
@@ -84,7 +84,7 @@ struct TLSTests {
             .map { String($0.dropFirst(name.count + 1)) }
     }
 
-    @Test("uses suites with forward secrecy alone, and counts each handshake that fails once")
+    @Test("The listener uses suites with forward secrecy alone, and counts each handshake that fails once")
     func refusesWeakSuites() async throws {
         try await withFolder { folder in
             let certificate = try await TestCertificate(in: folder, name: "first", rsaBits: 2_048)
@@ -118,7 +118,7 @@ struct TLSTests {
         }
     }
 
-    @Test("says at the start that the key of a certificate is so short that clients may refuse it")
+    @Test("The listener says at the start that the key of a certificate is so short that clients may refuse it")
     func warnsAboutShortKeys() async throws {
         try await withFolder { folder in
             let certificate = try await TestCertificate(in: folder, name: "first", rsaBits: 1_024)
@@ -129,7 +129,9 @@ struct TLSTests {
         }
     }
 
-    @Test("shows new connections a new certificate after SIGHUP, and keeps the old one when the new cannot be used")
+    @Test(
+        "The listener shows new connections a new certificate after SIGHUP, and keeps the old one when the new cannot be used"
+    )
     func readsTheCertificateAgain() async throws {
         try await withFolder { folder in
             let certificate = try await TestCertificate(in: folder, name: "first")
@@ -157,7 +159,7 @@ struct TLSTests {
         }
     }
 
-    @Test("ends a handshake that takes too long, and one that is none, and goes on answering")
+    @Test("The listener ends a handshake that takes too long, and one that is none, and goes on answering")
     func endsSlowHandshakes() async throws {
         try await withFolder { folder in
             let certificate = try await TestCertificate(in: folder, name: "first")
@@ -175,7 +177,7 @@ struct TLSTests {
         }
     }
 
-    @Test("is not started with files that cannot be used, and each fault is named")
+    @Test("The listener is not started with files that cannot be used, and each fault is named")
     func refusesFiles() async throws {
         try await withFolder { folder in
             let first = try await TestCertificate(in: folder, name: "first")

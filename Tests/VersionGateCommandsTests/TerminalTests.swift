@@ -12,7 +12,7 @@ import Testing
 
 @testable import VersionGateCommands
 
-@Suite("What is printed")
+@Suite("Terminal output")
 struct TerminalTests {
     private static func table() -> TextTable {
         var table = TextTable("KEY", "STATE", "TITLE")
@@ -21,7 +21,7 @@ struct TerminalTests {
         return table
     }
 
-    @Test("fits a terminal, and is whole and without colours elsewhere")
+    @Test("Output fits a terminal, and is whole and without colours elsewhere")
     func fits() {
         let whole = Self.table().text(for: .file)
         #expect(whole.contains(String(repeating: "long ", count: 20)))
@@ -39,7 +39,7 @@ struct TerminalTests {
         )
     }
 
-    @Test("has colours that do not shift its columns")
+    @Test("Output has colours that do not shift its columns")
     func isColored() {
         let colored = Self.table().text(for: Terminal(width: 60, usesColor: true))
         #expect(colored.contains("\u{1B}[32mon\u{1B}[0m"))
@@ -47,14 +47,14 @@ struct TerminalTests {
         #expect(plain == Self.table().text(for: Terminal(width: 60, usesColor: false)))
     }
 
-    @Test("shows control characters instead of sending them to the terminal")
+    @Test("Output shows control characters instead of sending them to the terminal")
     func isVisible() {
         var table = TextTable("A")
         table.add("\u{1B}[2Jx\u{7}\u{9B}\n")
         #expect(table.text(for: .file) == "A\n\\u{1b}[2Jx\\u{7}\\u{9b}\\n")
     }
 
-    @Test("of the built binary has colours on a terminal alone, and never with NO_COLOR", .migratedDatabase)
+    @Test("Output of the built binary has colours on a terminal alone, and never with NO_COLOR", .migratedDatabase)
     func usesColors() async throws {
         try await TestDatabase.current.connect().execute(
             "INSERT INTO rules (key, title, text, enabled) VALUES ('k', repeat('T', 150), 'x', true)"
@@ -72,7 +72,7 @@ struct TerminalTests {
         #expect(!(try await database.run("rule list").output.contains("\u{1B}")))
     }
 
-    @Test("says on a terminal alone what is waited for longer than a second, and wipes it away")
+    @Test("Output says on a terminal alone what is waited for longer than a second, and wipes it away")
     func showsProgress() async throws {
         let silent = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .bind(host: "127.0.0.1", port: 0).get()

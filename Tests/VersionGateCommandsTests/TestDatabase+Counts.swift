@@ -1,29 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Postgres
 import TestDatabase
-import Testing
 
 extension TestDatabase {
     /// Adds counted checks as a server would.
     ///
     /// - Parameter values: Rows of `check_counts`, as SQL: hour, bundle, platform, version, checks, messages, lockouts.
     func addCounts(_ values: String) async throws {
-        let result = try await psql(
-            "INSERT INTO check_counts (hour, bundle, platform, version, checks, messages, lockouts) VALUES \(values)",
-            user: "versiongate_server"
+        let server = try await connect(user: "versiongate_server")
+        try await server.execute(
+            "INSERT INTO check_counts (hour, bundle, platform, version, checks, messages, lockouts) VALUES \(values)"
         )
-        #expect(result.isSuccess, "\(result.errors)")
+        await server.close()
     }
 
-    /// Edits the policy as an admin would by psql.
-    func edit(_ sql: String) async throws {
-        let result = try await psql(sql, user: "versiongate_admin")
-        #expect(result.isSuccess, "\(result.errors)")
+    /// Edits the policy as an admin, each script in a transaction of its own.
+    func edit(_ scripts: String...) async throws {
+        try await edit(scripts)
+    }
+
+    /// Edits the policy as an admin, each script in a transaction of its own.
+    func edit(_ scripts: [String]) async throws {
+        let admin = try await connect(user: "versiongate_admin")
+        for script in scripts { try await admin.execute(script) }
+        await admin.close()
     }
 
     /// The revision of the policy.
-    func revision() async throws -> String {
-        try await psql("SELECT revision FROM policy_revision").output
+    func revision() async throws -> Int64 {
+        let admin = try await connect(user: "versiongate_admin")
+        let revision = try await admin.query("SELECT revision FROM policy_revision").value(as: Int64.self)
+        await admin.close()
+        return revision
     }
 }

@@ -7,9 +7,10 @@ import NIOCore
 import NIOHTTP1
 import Postgres
 import TestDatabase
+import TestSystem
 import Testing
 
-@Suite("Output that nobody takes, by the built binary")
+@Suite("Unread output")
 struct UnreadableOutputTests {
     private static let client = #"{"bundle":"com.example.doto","version":"1.1"}"#
 
@@ -73,7 +74,7 @@ struct UnreadableOutputTests {
     }
 
     @Test(
-        "a full disk, closed descriptors: edits are followed, and the server ends as always",
+        "With a full disk or closed descriptors edits are followed, and the server ends as always",
         .migratedDatabase,
         arguments: [
             (">/dev/full 2>/dev/full", "text"), (">/dev/full 2>/dev/full", "json"), (">&- 2>&-", "text"),
@@ -82,7 +83,7 @@ struct UnreadableOutputTests {
     )
     func survives(redirection: String, format: String) async throws {
         let database = TestDatabase.current
-        let ending = try await ServingBinary.run(
+        let status = try await ServingBinary.run(
             Self.serverBinary(database),
             redirecting: redirection,
             arguments: ["--log-format", format]
@@ -91,14 +92,13 @@ struct UnreadableOutputTests {
             let dropped = try await Self.droppedMessages(server)
             #expect(redirection.contains("full") ? dropped > Self.edits : dropped == 0)
         }
-        #expect(ending.status == 0)
-        #expect(ending.shutdown < .seconds(12))
+        #expect(status == 0, "it ended by itself, before the last resort")
     }
 
-    @Test("a reader of the log that is gone is no reason to end", .migratedDatabase, arguments: ["text", "json"])
+    @Test("A reader of the log that is gone is no reason to end", .migratedDatabase, arguments: ["text", "json"])
     func survivesWithoutAReader(format: String) async throws {
         let database = TestDatabase.current
-        let ending = try await StateFolder.with { folder in
+        let status = try await StateFolder.with { folder in
             let pipe = try NamedPipe(in: folder)
             return try await ServingBinary.run(
                 Self.serverBinary(database),
@@ -110,18 +110,17 @@ struct UnreadableOutputTests {
                 #expect(try await Self.droppedMessages(server) >= Self.edits)
             }
         }
-        #expect(ending.status == 0)
-        #expect(ending.shutdown < .seconds(12))
+        #expect(status == 0, "it ended by itself, before the last resort")
     }
 
     @Test(
-        "a reader of the log that reads nothing delays neither the start, nor edits, nor the end",
+        "A reader of the log that reads nothing delays neither the start, nor edits, nor the end",
         .migratedDatabase,
         arguments: ["text", "json"]
     )
     func survivesAReaderThatStalls(format: String) async throws {
         let database = TestDatabase.current
-        let ending = try await StateFolder.with { folder in
+        let status = try await StateFolder.with { folder in
             let pipe = try NamedPipe(in: folder)
             defer { pipe.close() }
             return try await ServingBinary.run(
@@ -134,11 +133,10 @@ struct UnreadableOutputTests {
                 #expect(first.contains(format == "json" ? #""level":"# : " "), "it was written in order: \(first)")
             }
         }
-        #expect(ending.status == 0)
-        #expect(ending.shutdown < .seconds(12))
+        #expect(status == 0, "it ended by itself, before the last resort")
     }
 
-    @Test("a start that fails says why in one line and nothing else", arguments: ["--port", "--management-port"])
+    @Test("A start that fails says why in one line and nothing else", arguments: ["--port", "--management-port"])
     func failsInOneLine(option: String) async throws {
         let holder = try await PortHolder.open()
         let result = try await StateFolder.with { folder in
@@ -156,7 +154,7 @@ struct UnreadableOutputTests {
         #expect(lines.first?.contains("the port is in use") == true)
     }
 
-    @Test("what a command prints and the disk does not take is an error", .migratedDatabase)
+    @Test("What a command prints and the disk does not take is an error", .migratedDatabase)
     func tellsThatOutputIsLost() async throws {
         try await TestDatabase.current.connect().execute(
             "INSERT INTO rules (key, title, text, enabled) SELECT 'k' || n, 'T', 'x', true FROM generate_series(1, 500) n"
@@ -171,7 +169,7 @@ struct UnreadableOutputTests {
         #expect(try await versiongate.shell("$VERSIONGATE rule shout 2>&-").status == 64)
     }
 
-    @Test("a command whose output is closed or not read to its end says nothing about it", .migratedDatabase)
+    @Test("A command whose output is closed or not read to its end says nothing about it", .migratedDatabase)
     func isSilentWithoutAReader() async throws {
         try await TestDatabase.current.connect().execute(
             "INSERT INTO rules (key, title, text, enabled) SELECT 'k' || n, 'T', 'x', true FROM generate_series(1, 2000) n"
@@ -188,7 +186,7 @@ struct UnreadableOutputTests {
         #expect(head.output.split(separator: "\n").count == 1)
     }
 
-    @Test("nothing in the program writes to a standard stream in the way that ends it when that fails")
+    @Test("Nothing in the program writes to a standard stream in the way that ends it when that fails")
     func hasNoWriteThatTraps() throws {
         let sources = RepositoryFile.url("Sources")
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))

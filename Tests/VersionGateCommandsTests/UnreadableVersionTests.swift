@@ -4,7 +4,7 @@
 import TestDatabase
 import Testing
 
-@Suite("Versions that surprise, by the built binary", .migratedDatabase)
+@Suite("Surprising versions", .migratedDatabase)
 struct UnreadableVersionTests {
     private var versiongate: BuiltBinary { BuiltBinary(.current) }
 
@@ -29,7 +29,9 @@ struct UnreadableVersionTests {
         No rule with versions or a target reaches them.
         """
 
-    @Test("are told of by stats, impact and release add, and by none of them for an app that sends none")
+    @Test(
+        "Versions that surprise are told of by stats, impact and release add, and by none of them for an app that sends none"
+    )
     func told() async throws {
         try await prepare()
         let stats = try await versiongate.run("stats a")
@@ -49,7 +51,7 @@ struct UnreadableVersionTests {
         }
     }
 
-    @Test("are told of to programs")
+    @Test("Versions that surprise are told of to programs")
     func toldAsJSON() async throws {
         try await prepare()
         let unreadable = """
@@ -62,7 +64,9 @@ struct UnreadableVersionTests {
         #expect(try await versiongate.run("stats b --format json").output.contains("\"unreadable\":null"))
     }
 
-    @Test("with digits right behind letters after a hyphen are warned of, in releases, ranges and targets")
+    @Test(
+        "Versions that surprise with digits right behind letters after a hyphen are warned of, in releases, ranges and targets"
+    )
     func textOrder() async throws {
         try await prepare()
         for (command, place) in [

@@ -6,9 +6,11 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite("Which database a command works on", .timeLimit(.minutes(20)))
+@Suite("Database choice", .timeLimit(.minutes(20)))
 struct WhichDatabaseTests {
-    @Test("is the one of --database-url or DATABASE_URL, and an empty one is an error and not another database")
+    @Test(
+        "The database of a command is the one of --database-url or DATABASE_URL, and an empty one is an error and not another database"
+    )
     func refusesAnEmptyAddress() async throws {
         try await StateFolder.with { folder in
             let environment = ["DATABASE_URL": "", "VERSIONGATE_STATE_DIR": folder.path]
@@ -25,7 +27,7 @@ struct WhichDatabaseTests {
         }
     }
 
-    @Test("is never a private one that a script made by mistake")
+    @Test("The database of a command is never a private one that a script made by mistake")
     func makesNoDatabaseUnasked() async throws {
         try await StateFolder.with { folder in
             let versiongate = BuiltBinary(stateDirectory: folder.path)
@@ -48,7 +50,7 @@ struct WhichDatabaseTests {
         }
     }
 
-    @Test("is a private one after a question on a terminal alone")
+    @Test("The database of a command is a private one after a question on a terminal alone")
     func asksBeforeItMakesOne() async throws {
         try await StateFolder.with { folder in
             let terminal = try await TerminalSession(BuiltBinary(stateDirectory: folder.path))
@@ -67,7 +69,9 @@ struct WhichDatabaseTests {
         }
     }
 
-    @Test("is the private one with --private although DATABASE_URL is set, and not both by options")
+    @Test(
+        "The database of a command is the private one with --private although DATABASE_URL is set, and not both by options"
+    )
     func prefersThePrivateOne() async throws {
         try await StateFolder.with { folder in
             let environment = ["DATABASE_URL": "postgresql://127.0.0.1:1/x", "VERSIONGATE_STATE_DIR": folder.path]
@@ -80,7 +84,10 @@ struct WhichDatabaseTests {
         }
     }
 
-    @Test("is said by every edit, with host, port and name, and without the password", .migratedDatabase)
+    @Test(
+        "The database of a command is said by every edit, with host, port and name, and without the password",
+        .migratedDatabase
+    )
     func isNamed() async throws {
         let address = TestDatabase.current.url(user: "versiongate_admin")
         let withPassword = address.replacing("versiongate_admin@", with: "versiongate_admin:geheim@")

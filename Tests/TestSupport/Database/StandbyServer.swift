@@ -4,6 +4,7 @@
 import Foundation
 public import Postgres
 public import PrivatePostgres
+import TestSystem
 
 /// A streaming standby of an ``OwnServer``, made by pg_basebackup.
 public struct StandbyServer: Sendable {
@@ -96,17 +97,13 @@ extension OwnServer {
 
 extension TestDatabase {
     /// Returns when a server that is starting accepts connections.
-    ///
-    /// - Throws: the last error after a minute, which only keeps a broken server from hanging the tests.
     static func untilConnected(_ configuration: PostgresConfiguration) async throws {
-        let end = ContinuousClock.now + .seconds(60)
-        while true {
-            do {
-                let connection = try await PostgresConnection.connect(configuration, logger: logger)
-                return await connection.close()
-            } catch {
-                if ContinuousClock.now > end { throw error }
+        try await Poll.until("the server to accept connections") {
+            guard let connection = try? await PostgresConnection.connect(configuration, logger: logger) else {
+                return false
             }
+            await connection.close()
+            return true
         }
     }
 }

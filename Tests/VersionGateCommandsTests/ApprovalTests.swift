@@ -6,8 +6,8 @@ import Subprocess
 import TestDatabase
 import Testing
 
-@Suite("Approval of lockouts, by the built binary", .migratedDatabase)
-struct ConsentTests {
+@Suite("Approval of lockouts", .migratedDatabase)
+struct ApprovalTests {
     /// An edit that newly locks out half of the checks: those of 1.0 on iOS, not those of 2.0.
     struct Edit: Sendable, CustomTestStringConvertible {
         let name: String
@@ -102,10 +102,8 @@ struct ConsentTests {
     private var versiongate: BuiltBinary { BuiltBinary(.current) }
 
     private func prepare(_ setup: String, counts: String? = nil) async throws {
-        try await TestDatabase.current.edit("INSERT INTO apps (bundle) VALUES ('a');")
-        for statement in setup.split(separator: ";") where statement.contains(where: { !$0.isWhitespace }) {
-            try await TestDatabase.current.edit("\(statement);")
-        }
+        let statements = setup.split(separator: ";").filter { $0.contains { !$0.isWhitespace } }
+        try await TestDatabase.current.edit(["INSERT INTO apps (bundle) VALUES ('a')"] + statements.map(String.init))
         if let counts { try await TestDatabase.current.addCounts(counts) }
     }
 
@@ -114,7 +112,7 @@ struct ConsentTests {
         (now(), NULL, NULL, NULL, 7, 0, 0)
         """
 
-    @Test("is needed for every edit that nets a lockout, or nothing is changed", arguments: edits)
+    @Test("Consent is needed for every edit that nets a lockout, or nothing is changed", arguments: edits)
     func isNeeded(_ edit: Edit) async throws {
         try await prepare(edit.setup, counts: Self.counts)
         let revision = try await TestDatabase.current.revision()
@@ -132,7 +130,7 @@ struct ConsentTests {
         #expect(try await TestDatabase.current.revision() != revision)
     }
 
-    @Test("is needed where no checks were counted", arguments: edits)
+    @Test("Consent is needed where no checks were counted", arguments: edits)
     func isNeededWithoutCounts(_ edit: Edit) async throws {
         try await prepare(edit.setup)
         let revision = try await TestDatabase.current.revision()
@@ -147,7 +145,7 @@ struct ConsentTests {
     /// Edits that need approval for their impact alone.
     static let additions = edits.filter { !$0.arguments.contains("remove") && !$0.arguments.contains("withdraw") }
 
-    @Test("is not needed for up to 1 % of recent checks, whose impact is shown", arguments: additions)
+    @Test("Consent is not needed for up to 1 % of recent checks, whose impact is shown", arguments: additions)
     func isNotNeededForFew(_ edit: Edit) async throws {
         try await prepare(
             edit.setup,
@@ -179,7 +177,7 @@ struct ConsentTests {
         ),
     ]
 
-    @Test("is not needed for what locks nobody out, whether or not there are counts", arguments: harmless)
+    @Test("Consent is not needed for what locks nobody out, whether or not there are counts", arguments: harmless)
     func isNotNeeded(_ edit: Edit) async throws {
         try await prepare(edit.setup)
         let made = try await versiongate.run(arguments: edit.arguments)
@@ -187,7 +185,7 @@ struct ConsentTests {
         #expect(made.output.contains("To take it back"))
     }
 
-    @Test("is asked for a lockout of every app when nothing was counted at all")
+    @Test("Consent is asked for a lockout of every app when nothing was counted at all")
     func everyApp() async throws {
         let arguments = [
             "rule", "add", "maintenance", "--title", "T", "--text", "X", "--lockout", "--lockout-without-update",
@@ -196,11 +194,11 @@ struct ConsentTests {
         let refused = try await versiongate.run(arguments: arguments)
         #expect(refused.status == 1)
         #expect(refused.errors.contains("no checks were counted in the last 7 days"), "\(refused.errors)")
-        #expect(try await TestDatabase.current.revision() == "0\n")
+        #expect(try await TestDatabase.current.revision() == 0)
         #expect(try await versiongate.run(arguments: arguments + ["--yes"]).status == 0)
     }
 
-    @Test("shows a line where only messages are concerned")
+    @Test("Consent shows a line where only messages are concerned")
     func messages() async throws {
         try await prepare(Self.release, counts: Self.counts)
         let line = try await versiongate.run(
@@ -213,7 +211,7 @@ struct ConsentTests {
         #expect(!line.output.contains("newly locked out"))
     }
 
-    @Test("is said by plan to be needed, and needed by apply")
+    @Test("Consent is said by plan to be needed, and needed by apply")
     func policyFile() async throws {
         try await prepare(
             Self.release + Self.rule("", "") + "UPDATE rules SET enabled = false;",
@@ -255,7 +253,7 @@ struct ConsentTests {
         return BuiltBinary.Result(status: Int(status), output: result.standardOutput, errors: result.standardError)
     }
 
-    @Test("is asked for on a terminal; anything but yes changes nothing")
+    @Test("Consent is asked for on a terminal; anything but yes changes nothing")
     func asks() async throws {
         try await prepare(Self.release + Self.rule(", rollout", ", 0"), counts: Self.counts)
         let revision = try await TestDatabase.current.revision()
@@ -273,7 +271,7 @@ struct ConsentTests {
         #expect(try await TestDatabase.current.revision() != revision)
     }
 
-    @Test("given while somebody else edits is refused, and both edits are as they were")
+    @Test("Consent given while somebody else edits is refused, and both edits are as they were")
     func isGivenForWhatWasSeen() async throws {
         try await prepare(Self.release + Self.rule(", rollout", ", 0"), counts: Self.counts)
         let database = TestDatabase.current

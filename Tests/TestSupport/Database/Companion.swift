@@ -46,13 +46,14 @@ public enum Companion {
         }.closureResult
     }
 
-    /// Runs a program to its end; as the owner of `owned` where this process is root's.
+    /// Runs a program to its end.
     ///
+    /// - Parameter owned: A file or folder; root runs the program as its owner. Nil: as the user of this process.
     /// - Throws: ``CompanionError`` with what it printed if it fails.
-    static func finish(_ command: [String], asOwnerOf owned: String) async throws {
+    static func finish(_ command: [String], asOwnerOf owned: String? = nil) async throws {
         let result = try await Subprocess.run(
             .name("env"),
-            arguments: Arguments(["--chdir=/"] + asOwner(of: owned) + command),
+            arguments: Arguments(["--chdir=/"] + (owned.map(asOwner) ?? []) + command),
             output: .discarded,
             error: .string(limit: 1 << 16)
         )
@@ -62,8 +63,7 @@ public enum Companion {
     }
 
     /// Makes a folder that belongs to the owner of another, who alone may enter it.
-    static func makeFolder(ownedAs owned: String) throws -> String {
-        let folder = TestDatabase.freshFolder()
+    static func makeFolder(_ folder: String = TestDatabase.freshFolder(), ownedAs owned: String) throws -> String {
         let owner = try FileManager.default.attributesOfItem(atPath: owned)
         try FileManager.default.createDirectory(
             atPath: folder,

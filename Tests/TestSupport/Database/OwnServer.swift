@@ -12,18 +12,27 @@ public struct OwnServer: Sendable {
     /// Starts a server in a fresh temporary folder, runs `body` with it, and removes it.
     ///
     /// Its data survive `kill()`; durability against a failure of the machine is switched off.
+    ///
+    /// - Parameters:
+    ///   - isMigrated: Whether the database that is versiongate's own has its schema.
+    ///   - listensOnLoopback: Whether it also listens on 127.0.0.1.
+    ///   - body: What to do.
     public static func with<R: Sendable>(
+        isMigrated: Bool = false,
         listensOnLoopback: Bool = false,
         _ body: (OwnServer) async throws -> R
     ) async throws -> R {
         let options = PrivatePostgresOptions(
-            settings: ["fsync": "off"],
+            // In the data folder, so that nothing is left of a server that is killed.
+            settings: ["fsync": "off", "dynamic_shared_memory_type": "mmap"],
             additionalRoles: TestDatabase.additionalRoles,
             isDisposable: true,
             listensOnLoopback: listensOnLoopback
         )
+        let folder = TestDatabase.freshFolder()
+        try await ClusterTemplate.copy(to: folder, isMigrated: isMigrated)
         let lease = try await PrivatePostgres(
-            stateDirectory: TestDatabase.freshFolder(),
+            stateDirectory: folder,
             options: options,
             logger: TestDatabase.logger
         ).start()

@@ -37,4 +37,14 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     public mutating func some<Element>(_ elements: [Element], upTo most: Int) -> [Element] {
         Array(elements.shuffled(using: &self).prefix(Int.random(in: 1...most, using: &self)))
     }
+
+    /// One of the elements; nil where the chance of so many percent fails.
+    public mutating func pick<Element>(_ elements: [Element], chance percent: Int) -> Element? {
+        chance(percent) ? pick(elements) : nil
+    }
+
+    /// One to so many different elements; nil where the chance of so many percent fails.
+    public mutating func some<Element>(_ elements: [Element], upTo most: Int, chance percent: Int) -> [Element]? {
+        chance(percent) ? some(elements, upTo: most) : nil
+    }
 }

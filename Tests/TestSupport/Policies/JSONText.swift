@@ -2,9 +2,9 @@
 // Copyright the versiongate authors
 
 /// The writing of JSON for PostgreSQL, held apart from that of the engine.
-enum JSONText {
+package enum JSONText {
     /// A text between quotation marks.
-    static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         var json = "\""
         for scalar in text.unicodeScalars {
             switch scalar {

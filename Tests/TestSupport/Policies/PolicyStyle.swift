@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import UpdatePolicy
+
+/// What the policies of a ``PolicyGenerator`` are like.
+package struct PolicyStyle: Sendable {
+    /// What the values are drawn from.
+    package var pools = PolicyPools.nearMisses
+    /// How often a column has a value.
+    package var chances = PolicyChances()
+    /// Whether some rows are ones that the database refuses, and many rules are lockouts of few versions or ask everybody
+    /// to update, as in life. Where not, every row is one that the database takes.
+    package var isLifelike = true
+    /// How many attributes a rule asks for at most.
+    package var mostAttributes = 2
+
+    package init() {}
+}
+
+/// How many of a hundred rows have a value in a column, or have it true.
+package struct PolicyChances: Sendable {
+    package var appName = 80
+    package var paused = 3
+    package var storeLink = 50
+    package var note = 0
+
+    package var ios = 85
+    package var usualVersion = 70
+    package var build = 60
+    package var minOS = 40
+    package var releaseRegions = 50
+    package var liveAt = 92
+    package var staged = 12
+    package var withdrawnAt = 12
+
+    package var bundle = 80
+    package var target = 50
+    package var enabled = 88
+    package var versions = 30
+    package var builds = 15
+    package var os = 8
+    package var platforms = 12
+    package var regions = 10
+    package var languages = 8
+    package var attributes = 8
+    package var fullRollout = 65
+    package var startsAt = 10
+    package var endsAt = 10
+    package var link = 45
+    package var lockout = 45
+    package var lockoutWithoutUpdate = 15
+    package var final = 15
+    package var texts = 45
+    package var steps = 25
+
+    package init() {}
+}
+
+extension PolicyStyle {
+    /// Near what the database refuses and what a client is: for the comparison of SQL with the engine.
+    package static let lifelike = PolicyStyle()
+
+    /// Few values, which many rules and clients share: for the index and the impact, which are compared with a plain
+    /// reading of the rows.
+    package static let crowded: PolicyStyle = {
+        var style = PolicyStyle()
+        style.isLifelike = false
+        style.pools.bundles = ["com.example.doto", "com.example.other"]
+        style.pools.platformsOfRules = ["ios", "android", "macos"]
+        style.pools.versions = [
+            "1", "1.0.1", "1.1", "1.1-beta", "1.2-0", "1.2", "1.2.1", "1.3", "2", "2.0.5", "3",
+        ]
+        style.pools.ranges = [
+            "<1.2", ">=1.1 <1.3", "1.x", "1.0 || 1.2", "~1.1", "*", ">1.2", "<=1.2.x", "=1.2", "2 - 3", "<1 || >2",
+        ]
+        style.pools.builds = ["1", "40", "41", "42", "43"]
+        style.pools.buildRanges = ["<42", ">=41", "42", "40 - 41"]
+        style.pools.osVersions = ["14", "15", "16.1"]
+        style.pools.osRanges = ["<15", ">=15", "14.x"]
+        style.pools.regions = ["JP", "US", "DE", "FR"]
+        style.pools.languageRanges = ["de", "zh-Hant", "*", "zh", "de-AT"]
+        style.pools.attributeNames = ["channel", "device"]
+        style.pools.attributeValues = ["a", "b", "c", "1", "true"]
+        style.pools.texts = ["x"]
+        style.pools.positions = [-1, 0, 1, 2, 3]
+        style.pools.soaks = [0, 0, 3_600_000_000, 7_200_000_000].map { SoakTime(microseconds: $0) }
+        style.pools.rollouts = [0, 1, 2_500, 5_000, 9_999, 10_000]
+        style.pools.hours = [-3, -2, -1, 0, 1, 2, 3]
+        style.pools.microseconds = [0, 0, -1, 1]
+        style.chances.ios = 33
+        style.chances.usualVersion = 0
+        style.chances.build = 50
+        style.chances.minOS = 30
+        style.chances.releaseRegions = 30
+        style.chances.liveAt = 85
+        style.chances.staged = 15
+        style.chances.withdrawnAt = 15
+        style.chances.target = 25
+        style.chances.enabled = 90
+        style.chances.versions = 60
+        style.chances.os = 15
+        style.chances.platforms = 40
+        style.chances.regions = 30
+        style.chances.languages = 15
+        style.chances.attributes = 30
+        style.chances.fullRollout = 60
+        style.chances.startsAt = 15
+        style.chances.endsAt = 15
+        style.chances.link = 0
+        style.chances.lockout = 40
+        style.chances.lockoutWithoutUpdate = 20
+        style.chances.final = 5
+        style.chances.texts = 0
+        style.chances.steps = 15
+        return style
+    }()
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// Asking again and again, for what no event tells of.
+public enum Poll {
+    /// A minute was not enough.
+    public struct TimedOut: Error, CustomStringConvertible {
+        /// What was waited for.
+        public let description: String
+    }
+
+    /// Returns when the answer is yes.
+    ///
+    /// The pause between two questions leaves the processor to what is waited for; no outcome depends on it.
+    ///
+    /// - Parameters:
+    ///   - what: What is waited for.
+    ///   - isTrue: The question.
+    /// - Throws: What the question throws, or ``TimedOut`` after a minute, which only keeps a broken program from hanging
+    ///   the tests.
+    public static func until(
+        _ what: @autoclosure () -> String,
+        _ isTrue: () async throws -> Bool
+    ) async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while try await !isTrue() {
+            guard ContinuousClock.now < end else { throw TimedOut(description: "waited in vain for \(what())") }
+            try await Task.sleep(for: .milliseconds(3))
+        }
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import TestPolicies
+import Testing
+import UpdatePolicy
+
+@Suite("Rule explanations")
+struct RuleExplanationTests {
+    @Test("A rule for every app reaches an unknown bundle, without a store link")
+    func unknownBundle() throws {
+        var every = TestPolicy.rule("every") { $0.link = "store" }
+        every.bundle = nil
+        every.text = "{app} {target}"
+        let apps = [
+            App(bundle: "a.b", paused: true),
+            App(bundle: "c.d", name: "{target}", storeLinks: [StoreLink(platform: "iOS", link: "https://c.d")]),
+        ]
+        let policy = try TestPolicy.policy([every], apps: apps)
+        let unknown = policy.messages(for: try TestPolicy.client(["bundle": "X.Y"]), at: TestPolicy.noon)
+        #expect(
+            unknown == [Message(id: "every", title: "every", text: "X.Y {target}", link: nil, lockout: false)]
+        )
+        let known = policy.messages(
+            for: try TestPolicy.client(["bundle": "C.D", "platform": "iPadOS"]),
+            at: TestPolicy.noon
+        )
+        #expect(known.map(\.text) == ["{target} {target}"])
+        #expect(known.map(\.link) == ["https://c.d"])
+        #expect(policy.keys(try TestPolicy.client(["bundle": "a.b"])) == [])
+    }
+
+    @Test("A paused app answers nothing, not even a lockout for every app")
+    func paused() throws {
+        let rules = [
+            TestPolicy.rule("own"),
+            Rule(key: "every", title: "t", text: "t", lockout: true, lockoutWithoutUpdate: true),
+        ]
+        let policy = try TestPolicy.policy(rules, apps: [App(bundle: TestPolicy.bundle, paused: true)])
+        #expect(policy.keys(try TestPolicy.client()) == [])
+        let explained = policy.explain(try TestPolicy.client(), at: TestPolicy.noon)
+        #expect(explained.map(\.condition) == ["paused", "paused"])
+        #expect(explained.map(\.expected) == ["false", "false"])
+        #expect(explained.map(\.actual) == ["true", "true"])
+    }
+
+    @Test("What stands behind a final rule is told so")
+    func afterFinal() throws {
+        let policy = try TestPolicy.policy([
+            TestPolicy.rule("a") { $0.final = true }, TestPolicy.rule("b"), TestPolicy.rule("c") { $0.versions = "*" },
+        ])
+        let explained = policy.explain(try TestPolicy.client(), at: TestPolicy.noon)
+        #expect(explained.map(\.outcome) == [.sent, .afterAFinalRule, .noMatch])
+        #expect(explained[1].condition == "final")
+        #expect(explained[1].expected == nil)
+        #expect(explained[1].actual == "a")
+    }
+
+    @Test("The rollout in force is told, with the bucket of the install")
+    func steps() throws {
+        let policy = try TestPolicy.policy([
+            TestPolicy.rule("ramp") {
+                $0.rollout = Percentage(hundredths: 500) ?? .zero
+                $0.steps = [
+                    RolloutStep(at: TestPolicy.hours(2), rollout: .all),
+                    RolloutStep(at: TestPolicy.hours(1), rollout: Percentage(hundredths: 2500) ?? .zero),
+                ]
+            }
+        ])
+        let client = try TestPolicy.client(["install": "install-2279"])
+        func rollout(_ time: Timestamp) -> String? {
+            policy.explain(client, at: time).first?.rollout.description
+        }
+        #expect(rollout(TestPolicy.hours(1, microseconds: -1)) == "5")
+        #expect(rollout(TestPolicy.hours(1)) == "25")
+        #expect(rollout(TestPolicy.hours(2, microseconds: -1)) == "25")
+        #expect(rollout(TestPolicy.hours(2)) == "100")
+        #expect(policy.keys(client, at: TestPolicy.hours(1, microseconds: -1)) == [])
+        #expect(policy.keys(client, at: TestPolicy.hours(1)) == ["ramp"])
+        let explained = try #require(policy.explain(client, at: TestPolicy.noon).first)
+        #expect(explained.condition == "rollout")
+        #expect(explained.expected == "bucket < 500")
+        #expect(explained.actual == "2499")
+        #expect(explained.bucket == 2499)
+    }
+
+    @Test("A schedule that is not met is told with both times")
+    func scheduleExplained() throws {
+        let policy = try TestPolicy.policy([
+            TestPolicy.rule("a") { $0.startsAt = TestPolicy.hours(1) },
+            TestPolicy.rule("b") { $0.endsAt = TestPolicy.noon },
+        ])
+        let explained = policy.explain(try TestPolicy.client(), at: TestPolicy.hours(0, microseconds: 5))
+        #expect(explained.map(\.condition) == ["starts_at", "ends_at"])
+        #expect(explained.map(\.expected) == ["from 2026-03-01T13:00:00Z", "until 2026-03-01T12:00:00Z"])
+        #expect(explained.map(\.actual) == ["2026-03-01T12:00:00.000005Z", "2026-03-01T12:00:00.000005Z"])
+    }
+}
