@@ -2,13 +2,15 @@
 -- Copyright the versiongate authors
 --
 -- What wrk sends, and what it reports afterwards: one line of NAME=NUMBER for script/bench.
--- Usage: wrk ... -s load.lua URL -- FILE, where FILE holds the body to post.
+-- Usage: wrk ... -s load.lua URL -- FILE CLOSE, where FILE holds the body to post, and CLOSE is true for a
+-- connection a request.
 
 function init(arguments)
     local file = assert(io.open(arguments[1], "rb"))
     wrk.method = "POST"
     wrk.body = file:read("*a"):gsub("%s+$", "")
     wrk.headers["Content-Type"] = "application/json"
+    if arguments[2] == "true" then wrk.headers["Connection"] = "close" end
     file:close()
 end
 

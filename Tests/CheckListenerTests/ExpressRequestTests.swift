@@ -161,6 +161,7 @@ struct ExpressRequestTests {
             "POST /tables/vLoadMessages HTTP/1.1\r\ncontent-length:2\r\nhost:a\r\n\r\n{}",
             "GET /v1/check?bundle=a%20b&version=1.0+45 HTTP/1.1\r\nHost: a:80\r\nAccept: */*\r\n\r\n",
             "POST /v1/check HTTP/1.1\r\nHost: a\r\nConnection: Keep-Alive\r\nContent-Length: 2\r\n\r\n{}",
+            "POST /v1/check HTTP/1.1\r\nHost: a\r\nConnection: Close\r\nContent-Length: 2\r\n\r\n{}",
         ]
     )
     func recognizes(_ request: String) {
@@ -175,7 +176,7 @@ struct ExpressRequestTests {
             "POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
             "POST /v1/check HTTP/1.1\r\nHost: a\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}",
             "POST /v1/check HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n{}",
-            "POST /v1/check HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}",
+            "POST /v1/check HTTP/1.1\r\nHost: a\r\nConnection: close, x\r\nContent-Length: 2\r\n\r\n{}",
             "POST /v1/check HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}",
             "POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: 2 \n\r\n{}",
             "POST /v1/check HTTP/1.1\r\nHost: a\r\nX-A: b\u{7f}\r\nContent-Length: 2\r\n\r\n{}",

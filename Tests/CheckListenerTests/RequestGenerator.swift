@@ -28,7 +28,8 @@ struct RequestGenerator {
     ]
 
     private static let otherFields = [
-        "Connection: close", "Connection: keep-alive, close", "Connection: upgrade", "Connection:", "Upgrade: h2c",
+        "Connection: close", "connection: Close", "Connection: close ", "Connection: keep-alive, close",
+        "Connection: upgrade", "Connection:", "Upgrade: h2c",
         "Proxy-Connection: close", "Proxy-Connection: keep-alive", "Expect: 100-continue", "expect: 100-Continue",
         "Expect: 200-ok", "Transfer-Encoding: chunked", "Transfer-Encoding: gzip, chunked",
         "transfer-encoding: identity",
@@ -73,7 +74,7 @@ struct RequestGenerator {
     }
 
     private static func request(_ random: inout SeededGenerator, isLong: Bool) -> String {
-        let isOdd = random.chance(65)
+        let isOdd = random.chance(50)
         let startLine = random.pick(isOdd && random.chance(30) ? otherStartLines : startLines)
         let body = startLine.hasPrefix("POST") ? random.pick(isOdd && random.chance(30) ? otherBodies : bodies) : ""
         var lines = ["Host: \(random.pick(["a", "checks.example.com", "a:8080", "[2001:db8::1]:443"]))"]

@@ -98,7 +98,10 @@ final class ConnectionHandler: ChannelInboundHandler {
             if let limitedClient, let fault = limitedClient.refusal(forwardedFor: request.forwardedFor(in: rest)) {
                 refuse(request, fault)
             } else {
-                let connection = state.receivedPlainRequest(isTooOften: false)
+                let connection = state.receivedPlainRequest(
+                    isKeepAlive: request.isKeepAlive,
+                    isTooOften: false
+                )
                 noteEnteredPhase()
                 write { loop.batch.answer(request, in: rest, connection: connection) }
                 if connection == .close { endOutput() }
@@ -111,7 +114,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     private func refuse(_ request: ExpressRequest, _ fault: RequestFault) {
-        let connection = state.receivedPlainRequest(isTooOften: true)
+        let connection = state.receivedPlainRequest(isKeepAlive: request.isKeepAlive, isTooOften: true)
         perform(
             .refuse(
                 ConnectionState.Refusal(

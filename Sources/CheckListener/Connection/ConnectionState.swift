@@ -91,7 +91,9 @@ struct ConnectionState {
     /// How many requests in a row were refused for asking too often.
     private var rateRefusals = 0
     /// Parsed parts that wait until the client reads its responses.
-    private var heldParts = CircularBuffer<HTTPServerRequestPart>()
+    ///
+    /// nil on nearly every connection, since an empty buffer has memory for many parts.
+    private var heldParts: CircularBuffer<HTTPServerRequestPart>?
     /// The failure that came after the held parts.
     private var heldFailure: ConnectionFailure?
     private var isResuming = false
@@ -143,7 +145,7 @@ struct ConnectionState {
         if case .idle = position { !isHoldingRequests } else { false }
     }
 
-    private var hasHeldRequests: Bool { !heldParts.isEmpty || heldFailure != nil }
+    private var hasHeldRequests: Bool { heldParts != nil || heldFailure != nil }
 
     // MARK: Bytes and requests
 
@@ -179,13 +181,15 @@ struct ConnectionState {
 
     /// A plain request has arrived, while ``acceptsPlainRequests``.
     ///
-    /// - Parameter isTooOften: Whether its client asks too often.
+    /// - Parameters:
+    ///   - isKeepAlive: Whether the client wants to keep the connection.
+    ///   - isTooOften: Whether the client asks too often.
     /// - Returns: What the response says about the connection; the output ends after it where that is `close`.
-    mutating func receivedPlainRequest(isTooOften: Bool) -> ResponseWriter.ConnectionHeader {
+    mutating func receivedPlainRequest(isKeepAlive: Bool, isTooOften: Bool) -> ResponseWriter.ConnectionHeader {
         requestCount += 1
         rateRefusals = isTooOften ? rateRefusals + 1 : 0
         enter(.idle)
-        let connection = connectionHeader(isKeepAlive: true, isHTTP11: true)
+        let connection = connectionHeader(isKeepAlive: isKeepAlive, isHTTP11: true)
         if connection == .close { stopAccepting(entering: .lingering) }
         return connection
     }
@@ -198,8 +202,9 @@ struct ConnectionState {
         rateLimit: (HTTPRequestHead) -> RequestFault?
     ) -> Action {
         meter.parsed(part)
-        guard !isUnread, heldParts.isEmpty else {
-            heldParts.append(part)
+        guard !isUnread, heldParts == nil else {
+            if heldParts == nil { heldParts = CircularBuffer() }
+            heldParts?.append(part)
             return .none
         }
         return receive(part, rateLimit)
@@ -207,7 +212,7 @@ struct ConnectionState {
 
     /// Nothing after this can be read.
     mutating func failed(_ failure: ConnectionFailure) -> Action {
-        if case .request = failure, isUnread || !heldParts.isEmpty {
+        if case .request = failure, isUnread || heldParts != nil {
             heldFailure = failure
             return .none
         }
@@ -348,7 +353,10 @@ struct ConnectionState {
     /// The action for the oldest held part; nil when none is left, or when the client leaves its responses unread again.
     mutating func nextHeld(rateLimit: (HTTPRequestHead) -> RequestFault?) -> Action? {
         guard !isUnread else { return nil }
-        if let part = heldParts.popFirst() { return receive(part, rateLimit) }
+        if let part = heldParts?.popFirst() {
+            if heldParts?.isEmpty == true { heldParts = nil }
+            return receive(part, rateLimit)
+        }
         guard let failure = heldFailure else { return nil }
         heldFailure = nil
         return receive(failure)
@@ -476,7 +484,7 @@ struct ConnectionState {
     /// Discards what is held and what still arrives.
     private mutating func stopAccepting(entering phase: ConnectionPhase?) {
         position = .closing
-        if !heldParts.isEmpty { heldParts.removeAll() }
+        heldParts = nil
         heldFailure = nil
         if let phase { enter(phase) }
     }

@@ -27,6 +27,8 @@ struct ExpressRequest {
     let input: Range<Int>
     /// How many bytes the request has.
     let length: Int
+    /// Whether the client wants to keep the connection.
+    let isKeepAlive: Bool
     private let forwardedFor: FieldValue
     private let knownAnswers: FieldValue
 
@@ -50,6 +52,7 @@ struct ExpressRequest {
             length = fields.position &+ fields.contentLength
             input = Range(uncheckedBounds: (fields.position, length))
         }
+        isKeepAlive = !fields.asksForClose
         forwardedFor = fields.forwardedFor
         knownAnswers = fields.knownAnswers
     }
@@ -133,6 +136,7 @@ private struct HeaderFields {
     private(set) var contentLength = -1
     private(set) var forwardedFor = FieldValue()
     private(set) var knownAnswers = FieldValue()
+    private(set) var asksForClose = false
     private var hasHost = false
 
     init(_ bytes: UnsafeRawBufferPointer, position: Int) {
@@ -211,7 +215,7 @@ private struct HeaderFields {
             return HostField.isValid(UnsafeRawBufferPointer(rebasing: bytes[value]))
         case 6: return !isName(name, "expect")
         case 7: return !isName(name, "upgrade")
-        case 10 where isName(name, "connection"): return isName(value, "keep-alive")
+        case 10 where isName(name, "connection"): return takeConnection(value)
         case 13 where isName(name, "if-none-match"):
             return knownAnswers.set(value)
         case 14 where isName(name, "content-length"): return takeContentLength(value)
@@ -221,6 +225,13 @@ private struct HeaderFields {
         case 17: return !isName(name, "transfer-encoding")
         default: return true
         }
+    }
+
+    private mutating func takeConnection(_ value: Range<Int>) -> Bool {
+        if isName(value, "keep-alive") { return true }
+        guard isName(value, "close") else { return false }
+        asksForClose = true
+        return true
     }
 
     private mutating func takeContentLength(_ value: Range<Int>) -> Bool {

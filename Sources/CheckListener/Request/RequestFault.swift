@@ -5,19 +5,33 @@ import NIOHTTP1
 import UpdatePolicy
 
 /// Why a request is refused: the status of the response, and a sentence that names the fault and where it is.
+///
+/// It is as small as a reference: a connection has room for several, and every reader of requests may throw one.
 struct RequestFault: Error, Hashable {
-    /// The status of the answer.
-    let status: HTTPResponseStatus
-    /// What is wrong, where, and what to do; becomes the `detail` of the problem document.
-    let detail: String
-    /// A header that goes with the status (`Allow`, `Accept-Encoding`).
-    let header: (name: String, value: String)?
+    private final class Content: Sendable {
+        let status: HTTPResponseStatus
+        let detail: String
+        let header: (name: String, value: String)?
+
+        init(_ status: HTTPResponseStatus, _ detail: String, _ header: (name: String, value: String)?) {
+            self.status = status
+            self.detail = detail
+            self.header = header
+        }
+    }
+
+    private let content: Content
 
     init(_ status: HTTPResponseStatus, _ detail: String, header: (name: String, value: String)? = nil) {
-        self.status = status
-        self.detail = detail
-        self.header = header
+        content = Content(status, detail, header)
     }
+
+    /// The status of the answer.
+    var status: HTTPResponseStatus { content.status }
+    /// What is wrong, where, and what to do; becomes the `detail` of the problem document.
+    var detail: String { content.detail }
+    /// A header that goes with the status (`Allow`, `Accept-Encoding`).
+    var header: (name: String, value: String)? { content.header }
 
     static func badRequest(_ detail: String) -> RequestFault {
         RequestFault(.badRequest, detail)

@@ -36,6 +36,18 @@ struct ResponseWriter {
 
     private var headKey: HeadKey?
     private var head: [UInt8] = []
+    private var dateSecond: Int64?
+    private var date: [UInt8] = []
+
+    /// The value of `Date`, which is made anew once a second.
+    mutating func date(_ now: Timestamp) -> [UInt8] {
+        let second = HTTPDate.second(of: now)
+        if second != dateSecond {
+            dateSecond = second
+            date = Array(HTTPDate.format(second).utf8)
+        }
+        return date
+    }
 
     /// Appends the answer of a check.
     mutating func writeAnswer(

@@ -88,7 +88,7 @@ extension ResponseWriter {
     ///
     /// - Parameter known: The answers that the client has; it gets 304 without a body if this one is among them.
     /// - Returns: The status.
-    func writeRevalidatableAnswer(
+    mutating func writeRevalidatableAnswer(
         _ body: borrowing ByteWriter,
         revision: Int64?,
         known: IfNoneMatch,
@@ -113,7 +113,7 @@ extension ResponseWriter {
             output.append(decimal: Int(revision))
         }
         output.append("\r\nDate: ")
-        output.append(HTTPDate.format(HTTPDate.second(of: now)))
+        output.append(date(now))
         output.append("\r\n")
         if connection != .implied { output.append(connection.line) }
         output.append("\r\n")
