@@ -106,7 +106,9 @@ struct ExpressRequestTests {
         }
     }
 
-    @Test("are answered as the parser's are, to the byte, and counted alike, whatever is sent and however it is cut")
+    @Test(
+        "Requests are answered and counted as if the parser had read them, to the byte, whatever is sent and however it is cut"
+    )
     func agreesWithTheParser() throws {
         let environment = ProcessInfo.processInfo.environment
         let count = environment["VERSIONGATE_REQUESTS"].flatMap { Int($0) } ?? 4_000
@@ -138,7 +140,7 @@ struct ExpressRequestTests {
         #expect(plainCount < count * 9 / 10, "too few were not plain")
     }
 
-    @Test("are answered alike when they are cut after any byte", arguments: 0..<30 as Range<UInt64>)
+    @Test("Requests are answered alike when they are cut after any byte", arguments: 0..<30 as Range<UInt64>)
     func isCutAnywhere(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let bytes = RequestGenerator.bytes(&random, isLong: false).prefix(700)
@@ -154,7 +156,7 @@ struct ExpressRequestTests {
     }
 
     @Test(
-        "are those of nearly all clients",
+        "The requests of nearly all clients are plain",
         arguments: [
             "POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}",
             "POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}POST",
@@ -169,7 +171,7 @@ struct ExpressRequestTests {
     }
 
     @Test(
-        "are no requests that end elsewhere, ask for more, or are in any doubt",
+        "A request that ends elsewhere, asks for more, or is in any doubt is not plain",
         arguments: [
             "POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{",
             "POST /v1/check HTTP/1.1\r\nHost: a\r\n\r\n", "POST /v1/check HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}",
@@ -189,7 +191,7 @@ struct ExpressRequestTests {
         #expect(!Self.isPlain(request))
     }
 
-    @Test("keep within the limits on the request line and the header fields")
+    @Test("Plain requests keep within the limits on the request line and the header fields")
     func limits() {
         let request = "GET /v1/check?bundle=a HTTP/1.1\r\nHost: a\r\nAccept: */*\r\n\r\n"
         #expect(Self.isPlain(request))

@@ -69,7 +69,7 @@ struct RequestGenerator {
     static func bytes(_ random: inout SeededGenerator, isLong: Bool) -> [UInt8] {
         var bytes: [UInt8] = []
         for _ in 0..<(isLong ? 1 : random.pick([1, 1, 2, 3])) { bytes += Array(request(&random, isLong: isLong).utf8) }
-        if random.chance(35) { mutator.mutate(&bytes, &random) }
+        if !isLong, random.chance(35) { mutator.mutate(&bytes, &random) }
         return bytes
     }
 

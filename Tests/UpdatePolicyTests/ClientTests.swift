@@ -7,6 +7,19 @@ import UpdatePolicy
 
 @Suite("Clients")
 struct ClientTests {
+    @Test("A client has room for every field")
+    func hasRoom() throws {
+        #expect(ClientField.allCases.count <= 16)
+        #expect(ClientField.allCases.map { Int($0.rawValue) } == Array(ClientField.allCases.indices))
+        for field in ClientField.allCases {
+            var client = Client()
+            try client.set(field, to: .text("1"))
+            #expect(throws: ClientError(member: field.name, reason: .duplicate)) {
+                try client.set(field, to: .text("2"))
+            }
+        }
+    }
+
     @Test("What is empty, null, or a version with a sign or exponent was not sent")
     func notSent() throws {
         var client = Client()

@@ -32,7 +32,7 @@ struct ImpactCommandTests {
         )
     }
 
-    @Test("The impact of a rule says when checks came from too many kinds of clients to count separately, as statistics do")
+    @Test("The impact of a rule says when checks came from too many kinds of clients to count separately")
     func merged() async throws {
         try await prepare()
         let added = try await TestDatabase.current.psql(

@@ -12,9 +12,9 @@ struct CheckQueryDecoder {
     /// The most bytes a query may have.
     static let maximumQuerySize = 8_192
 
-    private let query: UnsafeRawBufferPointer
+    let query: UnsafeRawBufferPointer
     /// Where the query begins among the bytes of the client.
-    private let start: Int
+    let start: Int
 
     /// Reads a whole query, the part of the request target after the question mark.
     ///
@@ -46,11 +46,6 @@ struct CheckQueryDecoder {
             }
         }
         if let fault { throw fault }
-    }
-
-    private init(query: UnsafeRawBufferPointer, start: Int) {
-        self.query = query
-        self.start = start
     }
 
     private func decodeMembers(into client: inout Client) throws(RequestFault) {

@@ -258,7 +258,8 @@ private struct HeaderFields {
         var offset = 0
         while offset &+ 8 <= length {
             let word = bytes.loadUnaligned(fromByteOffset: range.lowerBound &+ offset, as: UInt64.self)
-            if word | 0x2020_2020_2020_2020 != name.loadUnaligned(fromByteOffset: offset, as: UInt64.self) { return false }
+            let other = name.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            if word | 0x2020_2020_2020_2020 != other { return false }
             offset &+= 8
         }
         while offset < length {

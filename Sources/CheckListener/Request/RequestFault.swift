@@ -62,7 +62,7 @@ extension RequestFault {
     ///
     /// Format: [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457).
     var problemDocument: String {
-        let title = JSONString.literal(status.reasonPhrase)
-        return #"{"type":"about:blank","title":\#(title),"status":\#(status.code),"detail":\#(JSONString.literal(detail))}"#
+        let (title, detail) = (JSONString.literal(status.reasonPhrase), JSONString.literal(detail))
+        return #"{"type":"about:blank","title":\#(title),"status":\#(status.code),"detail":\#(detail)}"#
     }
 }

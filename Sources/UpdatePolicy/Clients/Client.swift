@@ -22,8 +22,8 @@ public struct Client: Sendable {
     /// The texts of all members, in UTF-8, and perhaps what stands between them.
     private var bytes = ByteWriter()
     /// Where among them each field is, by the number of the field.
-    private var texts = InlineArray<8, TextRange>(repeating: .notSent)
-    private var seenFields: UInt8 = 0
+    private var texts = InlineArray<16, TextRange>(repeating: .notSent)
+    private var seenFields: UInt16 = 0
     private var otherMembers = Attributes()
 
     /// The most bytes a bundle may have; a longer one is an error.
@@ -186,7 +186,7 @@ public struct Client: Sendable {
     ///
     /// - Throws: as ``set(_:to:)-(ClientField,MemberValue)`` does.
     package mutating func set(_ field: ClientField, to value: MemberRange) throws(ClientError) {
-        let bit: UInt8 = 1 << field.rawValue
+        let bit: UInt16 = 1 << UInt16(field.rawValue)
         guard seenFields & bit == 0 else { throw ClientError(member: field.name, reason: .duplicate) }
         seenFields |= bit
         let range: Range<Int>

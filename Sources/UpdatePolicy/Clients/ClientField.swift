@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// A member of a check that has a meaning of its own; every other one is an attribute.
+/// A member of a check that has a meaning of its own; every other one is an attribute. A client has room for 16.
 public enum ClientField: UInt8, Sendable, CaseIterable {
     /// The app's bundle or package identifier.
     case bundle

@@ -59,7 +59,7 @@ struct ClientReach {
                 rule: candidate.row,
                 effect: effect(candidate, time),
                 share: share,
-                isConditional: !rule.languages.isEmpty || !rule.attributes.isEmpty,
+                isConditional: !candidate.row.uncountedConditions.isEmpty,
                 isFinal: rule.flags.contains(.final)
             )
             rules.append(reach)

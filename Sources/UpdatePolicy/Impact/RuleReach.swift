@@ -40,9 +40,7 @@ struct RuleReach {
 extension RuleReach {
     /// Which of the rule's conditions are not counted.
     var uncounted: Set<UncountedCondition> {
-        var uncounted: Set<UncountedCondition> = []
-        if rule.languages != nil { uncounted.insert(.languages) }
-        if rule.attributes != nil { uncounted.insert(.attributes) }
+        var uncounted = rule.uncountedConditions
         if share < 10_000 { uncounted.insert(.rollout) }
         return uncounted
     }

@@ -13,3 +13,13 @@ public enum UncountedCondition: String, Sendable, CaseIterable {
     /// sent an install.
     case rollout
 }
+
+extension Rule {
+    /// Those of its conditions that are not counted, but for the rollout, which changes with time.
+    var uncountedConditions: Set<UncountedCondition> {
+        var conditions: Set<UncountedCondition> = []
+        if languages != nil { conditions.insert(.languages) }
+        if attributes != nil { conditions.insert(.attributes) }
+        return conditions
+    }
+}

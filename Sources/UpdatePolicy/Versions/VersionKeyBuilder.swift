@@ -104,6 +104,7 @@ struct VersionKeyBuilder {
     private var finished: VersionKey {
         let missing = count < Self.headLength ? Self.headLength &- count : 0
         let head = missing == 0 ? head : head << UInt128(8 &* missing)
-        return VersionKey(high: UInt64(truncatingIfNeeded: head >> 64), low: UInt64(truncatingIfNeeded: head), tail: tail)
+        let (high, low) = (UInt64(truncatingIfNeeded: head >> 64), UInt64(truncatingIfNeeded: head))
+        return VersionKey(high: high, low: low, tail: tail)
     }
 }
