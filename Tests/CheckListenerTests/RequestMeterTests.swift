@@ -54,6 +54,7 @@ struct RequestMeterTests {
     @Test("The meter knows whether a head has begun")
     func heads() throws {
         var meter = RequestMeter(maximumRequestLineBytes: 20)
+        #expect(try !begins("\r\n\r\n", in: &meter), "empty lines belong to no request")
         #expect(try begins("POST / ", in: &meter))
         #expect(meter.hasHeadBegun && meter.isBetweenRequests)
         #expect(try !begins("HTTP/1.1\r\n\r\n", [Self.head], in: &meter))

@@ -19,6 +19,8 @@ struct RequestMeter {
     private var earlierHeads = 0
     /// Whether a request has ended within the piece that is being parsed.
     private var hasEnded = false
+    /// Whether the piece that is being parsed has nothing but empty lines, which belong to no request.
+    private var isEmptyLines = false
     /// Bytes of the request line that is arriving; nil when it is complete.
     private var requestLineBytes: Int? = 0
     /// Bytes of the body that is arriving, the framing of its chunks included.
@@ -63,7 +65,9 @@ struct RequestMeter {
     mutating func willParse(_ bytes: UnsafeRawBufferPointer) throws(RequestFault) {
         earlierHeads = headCount
         hasEnded = false
-        guard isBetweenRequests, let before = requestLineBytes else { return }
+        isEmptyLines =
+            isBetweenRequests && !hasHeadBegun && !bytes.isEmpty && bytes.allSatisfy { $0 == 0x0D || $0 == 0x0A }
+        guard isBetweenRequests, !isEmptyLines, let before = requestLineBytes else { return }
         let lineEnd = bytes.baseAddress.flatMap { start in
             memchr(start, 0x0A, bytes.count).map { start.distance(to: UnsafeRawPointer($0)) }
         }
@@ -93,7 +97,7 @@ struct RequestMeter {
             guard bodyBytes - contentBytes <= Self.maximumChunkOverhead else { throw Self.chunkOverheadFault }
         }
         // What follows the end of a request in the same piece is what the parser retains of it.
-        guard isBetweenRequests, !hasEnded || retainedBytes > 0 else { return false }
+        guard isBetweenRequests, !isEmptyLines, !hasEnded || retainedBytes > 0 else { return false }
         hasHeadBegun = true
         return true
     }
