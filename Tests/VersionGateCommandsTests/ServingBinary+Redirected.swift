@@ -6,7 +6,7 @@ import Subprocess
 import TestSystem
 
 extension ServingBinary {
-    /// Runs the server with its output redirected by the shell, gives it to `body` once `/live` answers, and then stops
+    /// Runs the server with its output redirected by the shell, gives it to `body` once its ports are open, and then stops
     /// it with SIGTERM.
     ///
     /// - Parameter redirection: Such as `2>/dev/full`.
@@ -38,7 +38,9 @@ extension ServingBinary {
                 )
                 let outcome: Swift.Result<Void, any Error>
                 do {
-                    try await Poll.until("the server to open its port") { await FreePort.isOpen(ports.0) }
+                    for port in [ports.0, ports.1] {
+                        try await Poll.until("the server to open its ports") { await FreePort.isOpen(port) }
+                    }
                     outcome = .success(try await body(server))
                 } catch {
                     outcome = .failure(error)
