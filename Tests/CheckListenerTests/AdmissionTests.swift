@@ -28,16 +28,7 @@ struct AdmissionTests {
     init() throws {
         var limits = ConnectionLimits()
         limits.connections = 8
-        let loops = EventLoopTable(eventLoop) { [limits] eventLoop in
-            EventLoopContext(
-                eventLoop: eventLoop,
-                policy: CurrentPolicy(),
-                recorder: nil,
-                limits: limits,
-                statistics: ListenerStatistics().makeEventLoopStatistics(),
-                clock: { Timestamp(secondsSince1970: 0) }
-            )
-        }
+        let loops = EventLoopTable(eventLoop) { [limits] in EventLoopContext(testing: $0, limits: limits) }
         let admission = ConnectionAdmission(
             limits: limits,
             proxies: TrustedProxies(),

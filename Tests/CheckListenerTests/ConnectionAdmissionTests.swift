@@ -17,16 +17,7 @@ struct ConnectionAdmissionTests {
         var limits = ConnectionLimits()
         limits.connections = 1
         let statistics = ListenerStatistics()
-        let loops = EventLoopTable(eventLoop) { [limits] eventLoop in
-            EventLoopContext(
-                eventLoop: eventLoop,
-                policy: CurrentPolicy(),
-                recorder: nil,
-                limits: limits,
-                statistics: ListenerStatistics().makeEventLoopStatistics(),
-                clock: { TestPolicy.noon }
-            )
-        }
+        let loops = EventLoopTable(eventLoop) { [limits] in EventLoopContext(testing: $0, limits: limits) }
         let admission = ConnectionAdmission(
             limits: limits,
             proxies: TrustedProxies(),

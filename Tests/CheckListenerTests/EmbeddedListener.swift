@@ -57,3 +57,21 @@ struct EmbeddedListener {
         return text
     }
 }
+
+extension EventLoopContext {
+    /// The context of an event loop on which time stands still, and nothing is counted.
+    convenience init(
+        testing eventLoop: any EventLoop,
+        policy: CurrentPolicy = CurrentPolicy(),
+        limits: ConnectionLimits = ConnectionLimits()
+    ) {
+        self.init(
+            eventLoop: eventLoop,
+            policy: policy,
+            recorder: nil,
+            limits: limits,
+            statistics: EventLoopStatistics(),
+            clock: { Timestamp(microsecondsSince1970: 1_772_366_400_000_000) }
+        )
+    }
+}

@@ -35,14 +35,7 @@ struct SocketSenderTests {
             .serverChannelOption(.socketOption(.so_sndbuf), value: 4_096)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let context = EventLoopContext(
-                        eventLoop: channel.eventLoop,
-                        policy: policy,
-                        recorder: nil,
-                        limits: limits,
-                        statistics: EventLoopStatistics(),
-                        clock: { Timestamp(microsecondsSince1970: 1_772_366_400_000_000) }
-                    )
+                    let context = EventLoopContext(testing: channel.eventLoop, policy: policy, limits: limits)
                     let handler = ConnectionHandler(loop: context, limitedClient: nil, isEncrypted: isEncrypted)
                     observer.handler.withLockedValue { $0 = NIOLoopBound(handler, eventLoop: channel.eventLoop) }
                     try channel.pipeline.syncOperations.addHandler(handler)

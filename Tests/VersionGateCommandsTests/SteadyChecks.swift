@@ -26,8 +26,6 @@ struct SteadyChecks: Sendable {
                         isLast = end.hasCome.load(ordering: .relaxed)
                         count.sent += 1
                         if let failure = await failure(at: address) { count.failures.append(failure) }
-                        // Leaves the processor to what is done meanwhile.
-                        if !isLast { try await Task.sleep(for: .milliseconds(3)) }
                     }
                     return count
                 }

@@ -11,11 +11,11 @@ import NIOPosix
 /// none of that, which is a quarter of the instructions of a check. What the socket does not take at once goes to the
 /// channel, and so does everything after it, so that nothing overtakes and back pressure works as in every channel.
 ///
-/// The first response goes through the channel, since to ask for the socket costs as much as three responses, and many
-/// connections have but one.
+/// The first response goes through the channel: to ask for the socket costs as much as a whole check, and many connections
+/// have only one.
 struct SocketSender {
     private enum Way {
-        /// Through the channel; the socket may be asked for when the channel has written `responses` before.
+        /// Through the channel, which has sent this many batches of responses; after the first the socket is asked for.
         case channel(responses: Int)
         /// Straight to the socket.
         case socket(NIOBSDSocket.Handle)

@@ -7,7 +7,7 @@
 /// fault, it only meets fewer rules.
 ///
 /// All texts lie in one run of bytes, which the next client uses again after ``removeAll()``. So a check is read without
-/// allocating anything, and its body is copied once: a `String` for each member took three times the instructions.
+/// allocating anything, and its body is copied once: a `String` for each member took twice the instructions.
 public struct Client: Sendable {
     /// The country that could be read.
     public private(set) var region: Region?
