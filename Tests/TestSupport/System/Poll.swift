@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// Asking again and again, for what no event tells of.
+/// Asking again and again, where no event announces an answer.
 public enum Poll {
     /// A minute was not enough.
     public struct TimedOut: Error, CustomStringConvertible {
