@@ -64,7 +64,7 @@ struct ConnectionStateTests {
             case .end: return [received(.end(nil))]
             case .bytes:
                 try? state.willParse(UnsafeRawBufferPointer(start: nil, count: 0))
-                try? state.didParse(0, retainedBytes: 0)
+                try? state.didParse()
                 return []
             case .writable(let isWritable): return [state.writabilityChanged(isWritable)]
             case .resume:

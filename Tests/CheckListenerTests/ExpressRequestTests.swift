@@ -149,6 +149,25 @@ struct ExpressRequestTests {
         }
     }
 
+    @Test(
+        "The limit on the request line counts it alike whatever came before it",
+        arguments: ["", "\r\n", "GET /v1/check?bundle=a HTTP/1.1\r\nHost: a\r\n\r\n"]
+    )
+    func measuresRequestLines(before: String) throws {
+        let line = "GET /v1/check?bundle=\(String(repeating: "a", count: 40)) HTTP/1.1\r"
+        var setting = Setting()
+        setting.limits.requestLineBytes = line.utf8.count
+        for (line, isTooLong) in [
+            (line, false), ("PUT" + line.dropFirst(3), false), ("POST" + line.dropFirst(3), true),
+        ] {
+            let bytes = Array("\(before)\(line)\nHost: a\r\n\r\n".utf8)
+            for isParsed in [false, true] {
+                let outcome = try Self.outcome(of: [bytes], setting, isParsed: isParsed)
+                #expect(outcome.sent.contains("414 URI Too Long") == isTooLong)
+            }
+        }
+    }
+
     private static func isPlain(_ text: String, _ change: (inout ConnectionLimits) -> Void = { _ in }) -> Bool {
         var limits = ConnectionLimits()
         change(&limits)

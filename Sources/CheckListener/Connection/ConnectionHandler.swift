@@ -155,8 +155,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     /// A piece of bytes was parsed.
-    func didParse(_ byteCount: Int, retainedBytes: Int) throws(RequestFault) {
-        try state.didParse(byteCount, retainedBytes: retainedBytes)
+    func didParse() throws(RequestFault) {
+        try state.didParse()
         noteEnteredPhase()
     }
 

@@ -158,14 +158,10 @@ struct ConnectionState {
 
     /// A piece of bytes was parsed, and its parts were received.
     ///
-    /// - Parameters:
-    ///   - byteCount: How many bytes the piece had.
-    ///   - retainedBytes: How many of them the parser wants to see again.
     /// - Throws: 400.
-    mutating func didParse(_ byteCount: Int, retainedBytes: Int) throws(RequestFault) {
-        if try meter.didParse(byteCount, retainedBytes: retainedBytes), phase == .idle {
-            enter(.head)
-        }
+    mutating func didParse() throws(RequestFault) {
+        try meter.didParse()
+        if meter.isBetweenRequests, meter.hasHeadBegun, phase == .idle { enter(.head) }
     }
 
     /// Bytes arrived after the last response and were discarded.

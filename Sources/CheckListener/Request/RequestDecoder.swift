@@ -23,9 +23,6 @@ final class RequestDecoder: ByteToMessageDecoder {
     /// Whether the client has closed its output and the parser has not seen that yet.
     private var holdsEndOfInput = false
 
-    /// The most bytes that the parser is given at once: how far it may run ahead of what is answered.
-    private static let pieceBytes = 4_096
-
     /// The most bytes that are kept of a client that leaves its responses unread.
     ///
     /// While it does, nothing is read from the socket; but when the client has closed the connection, all that is left
@@ -148,8 +145,12 @@ final class RequestDecoder: ByteToMessageDecoder {
         guard let context else { return }
         isParsing = true
         while buffer.readableBytes > retainedBytes, !isDiscarding, !connection.state.isUnread {
-            let length = retainedBytes + Self.pieceBytes
-            if buffer.readableBytes <= length {
+            let length =
+                retainedBytes
+                + buffer.withUnsafeReadableBytes { bytes in
+                    connection.state.meter.pieceLength(of: UnsafeRawBufferPointer(rebasing: bytes[retainedBytes...]))
+                }
+            if buffer.readableBytes == length {
                 parsePiece(&buffer, context: context)
             } else if var piece = buffer.getSlice(at: buffer.readerIndex, length: length) {
                 parsePiece(&piece, context: context)
@@ -160,14 +161,13 @@ final class RequestDecoder: ByteToMessageDecoder {
     }
 
     private func parsePiece(_ piece: inout ByteBuffer, context: ChannelHandlerContext) {
-        let receivedBytes = piece.readableBytes - retainedBytes
         do {
             try piece.withUnsafeReadableBytes { bytes in
-                try connection.willParse(UnsafeRawBufferPointer(rebasing: bytes.suffix(receivedBytes)))
+                try connection.willParse(UnsafeRawBufferPointer(rebasing: bytes[retainedBytes...]))
             }
             _ = try parser.decode(context: context, buffer: &piece)
             retainedBytes = piece.readableBytes
-            try connection.didParse(receivedBytes, retainedBytes: retainedBytes)
+            try connection.didParse()
         } catch {
             fail(error, context: context)
         }

@@ -7,7 +7,8 @@ import NIOHTTP1
 
 /// Where the parser of a connection is, and how many bytes the request that is arriving has taken.
 ///
-/// The decoder tells it of bytes, the handler of the parts that the parser makes of them.
+/// The parser is given bytes in pieces that ``pieceLength(of:)`` cuts. No piece has bytes of two requests, so that a
+/// request is measured alike whether it arrives alone or behind others.
 struct RequestMeter {
     /// How many heads have arrived.
     private(set) var headCount = 0
@@ -15,19 +16,18 @@ struct RequestMeter {
     private(set) var isBetweenRequests = true
     /// Whether some bytes of the request that is next have arrived, or all of its head.
     private(set) var hasHeadBegun = false
-    /// How many heads had arrived before the piece that is being parsed.
-    private var earlierHeads = 0
-    /// Whether a request has ended within the piece that is being parsed.
-    private var hasEnded = false
-    /// Whether the piece that is being parsed has nothing but empty lines, which belong to no request.
-    private var isEmptyLines = false
     /// Bytes of the request line that is arriving; nil when it is complete.
     private var requestLineBytes: Int? = 0
-    /// Bytes of the body that is arriving, the framing of its chunks included.
-    private var bodyBytes = 0
-    /// Bytes of content of the body that is arriving.
-    private var contentBytes = 0
+    /// Bytes that are left of the body that is arriving; nil when its chunks tell where it ends.
+    private var remainingBytes: Int?
+    /// Bytes of the chunked body that is arriving which are not content.
+    private var chunkOverhead = 0
+    /// The last two bytes that were parsed.
+    private var lastBytes: (UInt8, UInt8) = (0, 0)
     private let maximumRequestLineBytes: Int
+
+    /// The most bytes that the parser is given at once: how far it may run ahead of what is answered.
+    private static let maximumPieceBytes = 4_096
 
     /// How many bytes of a chunked body may be chunk sizes, extensions and trailers.
     ///
@@ -43,36 +43,68 @@ struct RequestMeter {
         self.maximumRequestLineBytes = maximumRequestLineBytes
     }
 
-    /// Notes what the parser has made of the bytes.
-    mutating func parsed(_ part: HTTPServerRequestPart) {
-        switch part {
-        case .head:
-            headCount += 1
-            contentBytes = 0
-            isBetweenRequests = false
-        case .body(let bytes):
-            contentBytes += bytes.readableBytes
-        case .end:
-            isBetweenRequests = true
-            hasHeadBegun = false
-            hasEnded = true
+    // MARK: Pieces
+
+    /// How many of the bytes that have arrived the parser is given next.
+    ///
+    /// A piece ends where a body of known length does, and with an empty line, as heads and chunked bodies do. Empty lines
+    /// before a request are a piece of their own.
+    func pieceLength(of bytes: UnsafeRawBufferPointer) -> Int {
+        let most = UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.maximumPieceBytes))
+        if !isBetweenRequests, let remainingBytes, remainingBytes > 0 { return min(remainingBytes, most.count) }
+        if isBetweenRequests, !hasHeadBegun {
+            let emptyLines = most.prefix { $0 == 0x0D || $0 == 0x0A }.count
+            if emptyLines > 0 { return emptyLines }
+        }
+        return endOfEmptyLine(in: most) ?? most.count
+    }
+
+    private func endOfEmptyLine(in bytes: UnsafeRawBufferPointer) -> Int? {
+        /// The byte at an index, which may be one of the last two that were parsed.
+        func byte(_ index: Int) -> UInt8 {
+            switch index {
+            case -2: lastBytes.0
+            case -1: lastBytes.1
+            default: bytes[index]
+            }
+        }
+        var position = 0
+        while let end = Self.lineFeed(in: bytes, from: position) {
+            if byte(end - 1) == 0x0A || byte(end - 1) == 0x0D && byte(end - 2) == 0x0A { return end + 1 }
+            position = end + 1
+        }
+        return nil
+    }
+
+    private static func lineFeed(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
+        guard start < bytes.count, let base = bytes.baseAddress else { return nil }
+        return memchr(base + start, 0x0A, bytes.count - start).map { base.distance(to: UnsafeRawPointer($0)) }
+    }
+
+    // MARK: Measuring
+
+    /// Measures a piece before it is parsed.
+    ///
+    /// - Throws: 414.
+    mutating func willParse(_ piece: UnsafeRawBufferPointer) throws(RequestFault) {
+        for byte in piece.suffix(2) { lastBytes = (lastBytes.1, byte) }
+        if !isBetweenRequests {
+            if let remainingBytes {
+                self.remainingBytes = remainingBytes - piece.count
+            } else {
+                chunkOverhead += piece.count
+            }
+        } else if hasHeadBegun || piece.first != 0x0D && piece.first != 0x0A {
+            hasHeadBegun = true
+            try measureRequestLine(piece)
         }
     }
 
-    /// Measures a piece of bytes before it is parsed.
-    ///
-    /// - Throws: 414.
-    mutating func willParse(_ bytes: UnsafeRawBufferPointer) throws(RequestFault) {
-        earlierHeads = headCount
-        hasEnded = false
-        isEmptyLines =
-            isBetweenRequests && !hasHeadBegun && !bytes.isEmpty && bytes.allSatisfy { $0 == 0x0D || $0 == 0x0A }
-        guard isBetweenRequests, !isEmptyLines, let before = requestLineBytes else { return }
-        let lineEnd = bytes.baseAddress.flatMap { start in
-            memchr(start, 0x0A, bytes.count).map { start.distance(to: UnsafeRawPointer($0)) }
-        }
-        let length = before + (lineEnd ?? bytes.count)
-        requestLineBytes = lineEnd == nil ? length : nil
+    private mutating func measureRequestLine(_ piece: UnsafeRawBufferPointer) throws(RequestFault) {
+        guard let before = requestLineBytes else { return }
+        let end = Self.lineFeed(in: piece, from: 0)
+        let length = before + (end ?? piece.count)
+        requestLineBytes = end == nil ? length : nil
         guard length <= maximumRequestLineBytes else {
             throw RequestFault(
                 .uriTooLong,
@@ -81,24 +113,29 @@ struct RequestMeter {
         }
     }
 
-    /// Measures a piece of bytes after it was parsed.
-    ///
-    /// - Parameters:
-    ///   - byteCount: How many bytes the piece had.
-    ///   - retainedBytes: How many of them the parser wants to see again.
-    /// - Returns: Whether a head has begun that is not complete.
-    /// - Throws: 400 when the body carries too much besides its content.
-    mutating func didParse(_ byteCount: Int, retainedBytes: Int) throws(RequestFault) -> Bool {
-        if headCount != earlierHeads {
+    /// Notes what the parser has made of the piece.
+    mutating func parsed(_ part: HTTPServerRequestPart) {
+        switch part {
+        case .head(let head):
+            headCount += 1
+            isBetweenRequests = false
+            remainingBytes = head.headers.first(name: "content-length").flatMap { Int($0) }
+            chunkOverhead = 0
+        case .body(let bytes):
+            chunkOverhead -= bytes.readableBytes
+        case .end:
+            isBetweenRequests = true
+            hasHeadBegun = false
             requestLineBytes = 0
-            bodyBytes = 0
-        } else if !isBetweenRequests {
-            bodyBytes += byteCount
-            guard bodyBytes - contentBytes <= Self.maximumChunkOverhead else { throw Self.chunkOverheadFault }
         }
-        // What follows the end of a request in the same piece is what the parser retains of it.
-        guard isBetweenRequests, !isEmptyLines, !hasEnded || retainedBytes > 0 else { return false }
-        hasHeadBegun = true
-        return true
+    }
+
+    /// Measures a piece after it was parsed.
+    ///
+    /// - Throws: 400 when the body carries too much besides its content.
+    func didParse() throws(RequestFault) {
+        if !isBetweenRequests, remainingBytes == nil, chunkOverhead > Self.maximumChunkOverhead {
+            throw Self.chunkOverheadFault
+        }
     }
 }
