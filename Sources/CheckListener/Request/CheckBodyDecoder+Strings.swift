@@ -4,48 +4,16 @@
 import UpdatePolicy
 
 extension CheckBodyDecoder {
-    /// Reads a string; nearly every one is plain ASCII.
-    @inline(__always)
+    /// Reads a string.
     mutating func decodeString() throws(RequestFault) -> Text {
-        let content = position &+ 1
-        let end = endOfPlainText(from: content)
-        guard end < bytes.count, bytes[end] == UInt8(ascii: "\"") else {
-            return try unusually { (decoder) throws(RequestFault) in try decoder.decodeUnusualString() }
-        }
-        position = end &+ 1
-        return Text(range: Range(uncheckedBounds: (content, end)), isCopied: false)
-    }
-
-    /// Where the first byte is that ends a string, or is more than an ASCII character of it: 8 bytes at a time.
-    @inline(__always)
-    private func endOfPlainText(from start: Int) -> Int {
-        let everyByte: UInt64 = 0x0101_0101_0101_0101
-        var end = start
-        while end &+ 8 <= bytes.count {
-            let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: end, as: UInt64.self))
-            // The highest bit of a byte tells; of those marked, the lowest is right.
-            let isControl = (word &- 0x20 &* everyByte) & ~word
-            let quotes = word ^ (UInt64(UInt8(ascii: "\"")) &* everyByte)
-            let isQuote = (quotes &- everyByte) & ~quotes
-            let backslashes = word ^ (UInt64(UInt8(ascii: "\\")) &* everyByte)
-            let isBackslash = (backslashes &- everyByte) & ~backslashes
-            let others = (word | isControl | isQuote | isBackslash) & (0x80 &* everyByte)
-            if others != 0 { return end &+ others.trailingZeroBitCount >> 3 }
-            end &+= 8
-        }
-        while end < bytes.count, bytes[end] >= 0x20, bytes[end] < 0x80, bytes[end] != UInt8(ascii: "\""),
-            bytes[end] != UInt8(ascii: "\\")
-        {
-            end &+= 1
-        }
-        return end
-    }
-
-    @inline(never)
-    private mutating func decodeUnusualString() throws(RequestFault) -> Text {
         let start = position
         position &+= 1
         let content = position
+        position = bytes.end(of: .plainJSON, from: content)
+        if peek == UInt8(ascii: "\"") {
+            position &+= 1
+            return Text(range: content..<(position &- 1), isCopied: false)
+        }
         while position < bytes.count {
             switch bytes[position] {
             case UInt8(ascii: "\""):

@@ -93,14 +93,12 @@ struct CheckBodyDecoder {
                 skipWhitespace()
                 try decodeMember(into: &client)
                 skipWhitespace()
-                if peek == UInt8(ascii: ",") {
-                    position &+= 1
-                } else if peek == UInt8(ascii: "}") {
-                    position &+= 1
-                    break
-                } else {
+                let byte = peek
+                guard byte == UInt8(ascii: ",") || byte == UInt8(ascii: "}") else {
                     throw unexpected("a comma or the closing brace")
                 }
+                position &+= 1
+                if byte == UInt8(ascii: "}") { break }
             }
         }
         skipWhitespace()
@@ -117,6 +115,37 @@ struct CheckBodyDecoder {
     @inline(__always)
     private mutating func decodeMember(into client: inout Client) throws(RequestFault) {
         let first = position
+        if let (name, value) = decodePlainMember() {
+            do throws(ClientError) {
+                try client.setText(at: moved(name), to: moved(value))
+            } catch {
+                throw fault(error, first)
+            }
+        } else {
+            try unusually { (decoder) throws(RequestFault) in try decoder.decodeUnusualMember(into: &client) }
+        }
+    }
+
+    /// Reads a member whose name and value are strings of plain ASCII, as nearly all are; another is left unread.
+    @inline(__always)
+    private mutating func decodePlainMember() -> (name: Range<Int>, value: Range<Int>)? {
+        guard peek == UInt8(ascii: "\"") else { return nil }
+        let name = position &+ 1
+        let nameEnd = bytes.end(of: .plainJSON, from: name)
+        guard nameEnd &+ 3 < bytes.count, bytes[nameEnd] == UInt8(ascii: "\""),
+            bytes[nameEnd &+ 1] == UInt8(ascii: ":")
+        else { return nil }
+        let value = bytes[nameEnd &+ 2] == 0x20 ? nameEnd &+ 4 : nameEnd &+ 3
+        guard bytes[value &- 1] == UInt8(ascii: "\"") else { return nil }
+        let valueEnd = bytes.end(of: .plainJSON, from: value)
+        guard valueEnd < bytes.count, bytes[valueEnd] == UInt8(ascii: "\"") else { return nil }
+        position = valueEnd &+ 1
+        return (Range(uncheckedBounds: (name, nameEnd)), Range(uncheckedBounds: (value, valueEnd)))
+    }
+
+    @inline(never)
+    private mutating func decodeUnusualMember(into client: inout Client) throws(RequestFault) {
+        let first = position
         guard peek == UInt8(ascii: "\"") else {
             throw unexpected("a member's name in double quotes")
         }
@@ -125,30 +154,25 @@ struct CheckBodyDecoder {
         guard peek == UInt8(ascii: ":") else {
             throw unexpected("a colon")
         }
-        position &+= 1
+        position += 1
         skipWhitespace()
-        let value: Value =
-            peek == UInt8(ascii: "\"")
-            ? .string(try decodeString())
-            : try unusually { (decoder) throws(RequestFault) in try decoder.decodeValue() }
+        let value = try decodeValue()
         do throws(ClientError) {
-            if !name.isCopied, let field = ClientField(name: UnsafeRawBufferPointer(rebasing: bytes[name.range])) {
-                try client.set(field, to: memberRange(of: value, in: &client))
-            } else {
-                try client.setMember(at: range(of: name, in: &client), to: memberRange(of: value, in: &client))
-            }
+            try client.setMember(at: range(of: name, in: &client), to: memberRange(of: value, in: &client))
         } catch {
-            throw .badRequest("\(error) (at byte \(first) of the body)")
+            throw fault(error, first)
         }
     }
 
+    private func fault(_ error: ClientError, _ position: Int) -> RequestFault {
+        .badRequest("\(error) (at byte \(position) of the body)")
+    }
+
     /// Where a string is among the bytes of the client.
-    @inline(__always)
     private func range(of text: Text, in client: inout Client) -> Range<Int> {
         text.isCopied ? append(text, to: &client) : moved(text.range)
     }
 
-    @inline(never)
     private func append(_ text: Text, to client: inout Client) -> Range<Int> {
         copied.withUnsafeBytes { client.append(UnsafeRawBufferPointer(rebasing: $0[text.range])) }
     }
@@ -159,7 +183,6 @@ struct CheckBodyDecoder {
     }
 
     /// A value whose text is among the bytes of the client.
-    @inline(__always)
     private func memberRange(of value: Value, in client: inout Client) -> MemberRange {
         switch value {
         case .string(let text): .text(range(of: text, in: &client))

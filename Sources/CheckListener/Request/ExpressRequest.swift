@@ -159,7 +159,7 @@ private struct HeaderFields {
     @inline(__always)
     private mutating func scanField() -> Bool {
         let name = position
-        var end = name
+        var end = bytes.end(of: .name, from: name)
         while end < bytes.count, Self.token.contains(bytes[end]) { end &+= 1 }
         guard end > name, end < bytes.count, bytes[end] == UInt8(ascii: ":") else { return false }
         guard let valueEnd = endOfValue(from: end &+ 1) else { return false }
@@ -171,30 +171,9 @@ private struct HeaderFields {
     /// Where the CR LF is that ends a value; nil where a byte before is not a blank or a visible ASCII character.
     @inline(__always)
     private func endOfValue(from start: Int) -> Int? {
-        var end = start
-        while end &+ 8 <= bytes.count {
-            let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: end, as: UInt64.self))
-            let others = Self.bytesThatAreNotPlain(word)
-            if others != 0 {
-                end &+= others.trailingZeroBitCount >> 3
-                break
-            }
-            end &+= 8
-        }
-        while end < bytes.count, bytes[end] &- 0x20 < 0x5F { end &+= 1 }
+        let end = bytes.end(of: .fieldValue, from: start)
         guard end &+ 1 < bytes.count, bytes[end] == 0x0D, bytes[end &+ 1] == 0x0A else { return nil }
         return end
-    }
-
-    /// Marks the bytes of a word outside 0x20 to 0x7E by their highest bit; of those marked, the lowest is right.
-    @inline(__always)
-    private static func bytesThatAreNotPlain(_ word: UInt64) -> UInt64 {
-        let everyByte: UInt64 = 0x0101_0101_0101_0101
-        let highestBits = 0x80 &* everyByte
-        let isBelow20 = (word &- 0x20 &* everyByte) & ~word
-        let difference = word ^ (0x7F &* everyByte)
-        let is7F = (difference &- everyByte) & ~difference
-        return (word | isBelow20 | is7F) & highestBits
     }
 
     /// A value from its first character on; the parser keeps blanks behind it.

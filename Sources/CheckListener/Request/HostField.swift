@@ -19,9 +19,7 @@ enum HostField {
     /// Whether the bytes of a value of the field are one.
     static func isValid(_ value: UnsafeRawBufferPointer) -> Bool {
         // Nearly every one is a plain name.
-        var end = 0
-        while end < value.count, isNamePart(value[end]) { end &+= 1 }
-        if end == value.count { return true }
+        if value.end(of: .name, from: 0) == value.count { return true }
         var rest = value[...]
         if rest.first == UInt8(ascii: "[") {
             guard let end = rest.firstIndex(of: UInt8(ascii: "]")) else { return false }

@@ -164,6 +164,17 @@ public struct Client: Sendable {
         }
     }
 
+    /// Takes over a member whose value is a text, by its name; both must be valid UTF-8 among the bytes that were appended.
+    ///
+    /// - Throws: as ``set(_:to:)-(UTF8Text,MemberValue)`` does.
+    package mutating func setText(at name: Range<Int>, to text: Range<Int>) throws(ClientError) {
+        if let field = withBytes(name, { ClientField(name: $0) }) {
+            try set(field, toText: text)
+        } else {
+            try setAttribute(at: name, to: .text(text))
+        }
+    }
+
     private mutating func setAttribute(at name: Range<Int>, to value: MemberRange) throws(ClientError) {
         let text: Range<Int>? =
             switch value {
@@ -186,26 +197,33 @@ public struct Client: Sendable {
     ///
     /// - Throws: as ``set(_:to:)-(ClientField,MemberValue)`` does.
     package mutating func set(_ field: ClientField, to value: MemberRange) throws(ClientError) {
-        let bit: UInt16 = 1 << UInt16(field.rawValue)
-        guard seenFields & bit == 0 else { throw ClientError(member: field.name, reason: .duplicate) }
-        seenFields |= bit
-        let range: Range<Int>
-        var isNumber = false
         switch value {
-        case .text(let text): range = text
-        case .number(let number) where field.isVersion: (range, isNumber) = (number, true)
-        case .null: return
+        case .text(let text): try set(field, toText: text)
+        case .number(let number) where field.isVersion:
+            // A number with a sign or an exponent is "not sent".
+            let isPlain = withBytes(number) { $0.allSatisfy { ASCII.isDigit($0) || $0 == ASCII.dot } }
+            if isPlain { try set(field, toText: number) } else { try markSeen(field) }
+        case .null: try markSeen(field)
         case .number, .boolean, .composite:
+            try markSeen(field)
             throw ClientError(member: field.name, reason: .wrongType(expected: field.expectedType))
         }
+    }
+
+    private mutating func markSeen(_ field: ClientField) throws(ClientError) {
+        let bit: UInt16 = 1 &<< UInt16(field.rawValue)
+        guard seenFields & bit == 0 else { throw ClientError(member: field.name, reason: .duplicate) }
+        seenFields |= bit
+    }
+
+    private mutating func set(_ field: ClientField, toText range: Range<Int>) throws(ClientError) {
+        try markSeen(field)
         if range.isEmpty { return }
         let maximum = field.maximumLength
         if range.count > maximum {
             guard field == .bundle else { return }
             throw ClientError(member: field.name, reason: .tooLong(maximum: maximum))
         }
-        // A number with a sign or an exponent is "not sent".
-        if isNumber, !withBytes(range, { $0.allSatisfy { ASCII.isDigit($0) || $0 == ASCII.dot } }) { return }
         switch field {
         case .bundle, .platform: break
         case .version: versionKey = versionKey(at: range)
@@ -235,7 +253,7 @@ public struct Client: Sendable {
     /// Checks that everything required was set.
     ///
     /// - Throws: `ClientError.missingBundle`.
-    public func validate() throws(ClientError) {
+    public borrowing func validate() throws(ClientError) {
         guard has(.bundle) else { throw .missingBundle }
     }
 

@@ -12,7 +12,8 @@ final class RuleGroup: Sendable {
     let pools: RulePools
     let scales: RuleScales
 
-    private let anyPlatform: RuleIndex
+    /// `nil` where each rule names its platforms.
+    private let anyPlatform: RuleIndex?
     private let platforms: [Int32]
     private let byPlatform: [RuleIndex]
 
@@ -28,7 +29,7 @@ final class RuleGroup: Sendable {
             if rule.platforms.isEmpty { anyPlatform.append(number) }
             for index in rule.platforms.indices { byPlatform[pools.platforms[index], default: []].append(number) }
         }
-        self.anyPlatform = RuleIndex(anyPlatform, rules, pools, scales)
+        self.anyPlatform = anyPlatform.isEmpty ? nil : RuleIndex(anyPlatform, rules, pools, scales)
         let sorted = byPlatform.sorted { $0.key < $1.key }
         platforms = sorted.map(\.key)
         self.byPlatform = sorted.map { RuleIndex($0.value, rules, pools, scales) }
@@ -41,7 +42,7 @@ final class RuleGroup: Sendable {
 
     /// Appends every rule that may match; one may be appended twice.
     func appendCandidates(for client: borrowing Client, _ facts: CheckFacts, to numbers: inout RuleIndexes) {
-        anyPlatform.appendCandidates(for: client, facts, on: scales, to: &numbers)
+        anyPlatform?.appendCandidates(for: client, facts, on: scales, to: &numbers)
         guard facts.platform >= 0, let index = index(ofPlatform: facts.platform) else { return }
         byPlatform[index].appendCandidates(for: client, facts, on: scales, to: &numbers)
     }
