@@ -151,7 +151,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             path: "Benchmarks/Listener",
-            exclude: ["bursts.py", "instructions.txt"]
+            exclude: ["bursts.py", "hostile.py", "instructions.txt"]
         ),
 
         // What tests share: small targets, so that the tests of a pure module need no database.

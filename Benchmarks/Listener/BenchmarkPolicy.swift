@@ -22,6 +22,7 @@ enum BenchmarkPolicy {
         }
         addMessages(to: &policy)
         addRollout(to: &policy)
+        addLanguages(to: &policy)
         return policy
     }
 
@@ -93,5 +94,20 @@ enum BenchmarkPolicy {
         )
         if let half = Percentage(hundredths: 5_000) { rule.rollout = half }
         policy.rules.append(rule)
+    }
+
+    /// `com.example.languages`: rules that are indexed by the language of the client.
+    private static func addLanguages(to policy: inout Policy) {
+        policy.apps.append(App(bundle: "com.example.languages"))
+        for number in 1...12 {
+            var rule = Rule(
+                key: "language-\(number)",
+                bundle: "com.example.languages",
+                title: "Notice",
+                text: "What users of this app should know."
+            )
+            rule.languages = ["xx"]
+            policy.rules.append(rule)
+        }
     }
 }

@@ -10,8 +10,9 @@ import UpdatePolicy
 
 /// Serves checks from a policy of its own, without a database: the hot path alone, for callgrind and for experiments.
 ///
-///     ListenerBenchmark [RULES [EVENT-LOOPS]]
+///     ListenerBenchmark [RULES [EVENT-LOOPS]] [--rate-limit]
 ///
+/// With `--rate-limit` it holds clients to a rate that none reaches, and takes this machine and 10.0.0.0/8 for proxies.
 /// It prints the address that it listens at, and ends when its standard input does.
 @main
 enum ListenerBenchmark {
@@ -25,6 +26,10 @@ enum ListenerBenchmark {
             clock: now
         )
         bootstrap.recorders = recorders
+        if CommandLine.arguments.contains("--rate-limit") {
+            bootstrap.rateLimit = try RateLimit(parsing: "1000000:1000000")
+            bootstrap.trustedProxies = try TrustedProxies(parsing: "127.0.0.1,10.0.0.0/8")
+        }
         let quiescing = ServerQuiescingHelper(group: group)
         let channel = try await bootstrap.bind(host: "127.0.0.1", port: 0, quiescing: quiescing)
         print("http://127.0.0.1:\(channel.localAddress?.port ?? 0)")

@@ -115,4 +115,5 @@ def main():
     print(options.bursts * options.connections)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -63,7 +63,7 @@ struct ConnectionStateTests {
             case .body(let count): return [received(.body(ByteBuffer(repeating: 0x20, count: count)))]
             case .end: return [received(.end(nil))]
             case .bytes:
-                try? state.willParse(UnsafeRawBufferPointer(start: nil, count: 0))
+                _ = try? withUnsafeBytes(of: UInt8(ascii: "P")) { try state.nextPiece(of: $0) }
                 try? state.didParse()
                 return []
             case .writable(let isWritable): return [state.writabilityChanged(isWritable)]

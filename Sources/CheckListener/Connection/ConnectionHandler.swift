@@ -149,9 +149,9 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     // MARK: What the decoder tells
 
-    /// A piece of bytes is about to be parsed.
-    func willParse(_ bytes: UnsafeRawBufferPointer) throws(RequestFault) {
-        try state.willParse(bytes)
+    /// Some bytes are about to be parsed; returns how many of them at once.
+    func nextPiece(of bytes: UnsafeRawBufferPointer) throws(RequestFault) -> Int {
+        try state.nextPiece(of: bytes)
     }
 
     /// A piece of bytes was parsed.

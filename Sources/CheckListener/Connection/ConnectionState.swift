@@ -149,11 +149,12 @@ struct ConnectionState {
 
     // MARK: Bytes and requests
 
-    /// A piece of bytes is about to be parsed.
+    /// Some bytes are about to be parsed.
     ///
+    /// - Returns: How many of them the parser is given at once.
     /// - Throws: 414.
-    mutating func willParse(_ bytes: UnsafeRawBufferPointer) throws(RequestFault) {
-        try meter.willParse(bytes)
+    mutating func nextPiece(of bytes: UnsafeRawBufferPointer) throws(RequestFault) -> Int {
+        try meter.nextPiece(of: bytes)
     }
 
     /// A piece of bytes was parsed, and its parts were received.

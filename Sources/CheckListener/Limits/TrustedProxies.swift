@@ -48,25 +48,25 @@ public struct TrustedProxies: Hashable, Sendable {
     ///   - forwardedFor: The values of the header fields, in order.
     func client(peer: IPAddress, forwardedFor: [String]) -> IPAddress {
         var client = peer
-        var readAddresses = 0
+        var elements = 0
         for value in forwardedFor.reversed() {
             var rest = value[...]
             while !rest.isEmpty {
-                guard readAddresses < Self.maximumProxies, contains(client) else { return client }
+                guard elements < Self.maximumElements, contains(client) else { return client }
+                elements += 1
                 let start = rest.utf8.lastIndex(of: UInt8(ascii: ",")).map(rest.utf8.index(after:)) ?? rest.startIndex
                 let part = rest[start...]
                 rest = Substring(rest.utf8[..<start].dropLast())
                 if part.isEmpty { continue }
                 guard let address = Self.address(part.trimmingBlanks()) else { return client }
                 client = address
-                readAddresses += 1
             }
         }
         return client
     }
 
-    /// How many proxies a request may have come through; what stands before their addresses is not read.
-    private static let maximumProxies = 32
+    /// How many elements of the list are read, one for each proxy; what stands before them is not.
+    private static let maximumElements = 32
 
     /// Reads an address that may have a port: `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]:80`.
     private static func address(_ text: Substring) -> IPAddress? {

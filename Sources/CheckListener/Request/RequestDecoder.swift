@@ -145,32 +145,30 @@ final class RequestDecoder: ByteToMessageDecoder {
         guard let context else { return }
         isParsing = true
         while buffer.readableBytes > retainedBytes, !isDiscarding, !connection.state.isUnread {
-            let length =
-                retainedBytes
-                + buffer.withUnsafeReadableBytes { bytes in
-                    connection.state.meter.pieceLength(of: UnsafeRawBufferPointer(rebasing: bytes[retainedBytes...]))
-                }
-            if buffer.readableBytes == length {
-                parsePiece(&buffer, context: context)
-            } else if var piece = buffer.getSlice(at: buffer.readerIndex, length: length) {
-                parsePiece(&piece, context: context)
-                buffer.moveReaderIndex(forwardBy: length - piece.readableBytes)
+            do {
+                try parsePiece(of: &buffer, context: context)
+            } catch {
+                fail(error, context: context)
             }
         }
         isParsing = false
     }
 
-    private func parsePiece(_ piece: inout ByteBuffer, context: ChannelHandlerContext) {
-        do {
-            try piece.withUnsafeReadableBytes { bytes in
-                try connection.willParse(UnsafeRawBufferPointer(rebasing: bytes[retainedBytes...]))
-            }
+    private func parsePiece(of buffer: inout ByteBuffer, context: ChannelHandlerContext) throws {
+        let length =
+            retainedBytes
+            + (try buffer.withUnsafeReadableBytes { bytes in
+                try connection.nextPiece(of: UnsafeRawBufferPointer(rebasing: bytes[retainedBytes...]))
+            })
+        if length == buffer.readableBytes {
+            _ = try parser.decode(context: context, buffer: &buffer)
+            retainedBytes = buffer.readableBytes
+        } else if var piece = buffer.getSlice(at: buffer.readerIndex, length: length) {
             _ = try parser.decode(context: context, buffer: &piece)
             retainedBytes = piece.readableBytes
-            try connection.didParse()
-        } catch {
-            fail(error, context: context)
+            buffer.moveReaderIndex(forwardBy: length - retainedBytes)
         }
+        try connection.didParse()
     }
 
     /// Tells the parser that nothing more will come.

@@ -7,9 +7,15 @@ import NIOHTTP1
 
 /// Where the parser of a connection is, and how many bytes the request that is arriving has taken.
 ///
-/// The parser is given bytes in pieces that ``pieceLength(of:)`` cuts. No piece has bytes of two requests, so that a
-/// request is measured alike whether it arrives alone or behind others.
+/// The parser is given bytes in pieces that ``nextPiece(of:)`` cuts. No piece has bytes of two requests, so that a request
+/// is measured alike whether it arrives alone or behind others.
 struct RequestMeter {
+    /// What a body that is arriving has to come.
+    private enum Body {
+        case length(remaining: Int)
+        case chunked(ChunkedBody)
+    }
+
     /// How many heads have arrived.
     private(set) var headCount = 0
     /// Whether the bytes that arrive next begin a request, or go on with a head that has begun.
@@ -18,11 +24,10 @@ struct RequestMeter {
     private(set) var hasHeadBegun = false
     /// Bytes of the request line that is arriving; nil when it is complete.
     private var requestLineBytes: Int? = 0
-    /// Bytes that are left of the body that is arriving; nil when its chunks tell where it ends.
-    private var remainingBytes: Int?
+    private var body = Body.length(remaining: 0)
     /// Bytes of the chunked body that is arriving which are not content.
     private var chunkOverhead = 0
-    /// The last two bytes that were parsed.
+    /// The last two bytes of the head that is arriving.
     private var lastBytes: (UInt8, UInt8) = (0, 0)
     private let maximumRequestLineBytes: Int
 
@@ -43,23 +48,32 @@ struct RequestMeter {
         self.maximumRequestLineBytes = maximumRequestLineBytes
     }
 
-    // MARK: Pieces
-
-    /// How many of the bytes that have arrived the parser is given next.
+    /// Measures the piece that the parser is given next.
     ///
-    /// A piece ends where a body of known length does, and with an empty line, as heads and chunked bodies do. Empty lines
-    /// before a request are a piece of their own.
-    func pieceLength(of bytes: UnsafeRawBufferPointer) -> Int {
-        let most = UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.maximumPieceBytes))
-        if !isBetweenRequests, let remainingBytes, remainingBytes > 0 { return min(remainingBytes, most.count) }
-        if isBetweenRequests, !hasHeadBegun {
-            let emptyLines = most.prefix { $0 == 0x0D || $0 == 0x0A }.count
-            if emptyLines > 0 { return emptyLines }
-        }
-        return endOfEmptyLine(in: most) ?? most.count
+    /// A piece ends where a head or a body does. Empty lines before a request are a piece of their own.
+    ///
+    /// - Parameter bytes: What has arrived and was not parsed yet, at least one byte.
+    /// - Returns: How many of the bytes the piece has.
+    /// - Throws: 414.
+    mutating func nextPiece(of bytes: UnsafeRawBufferPointer) throws(RequestFault) -> Int {
+        let bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.maximumPieceBytes))
+        return isBetweenRequests ? try nextPieceOfHead(bytes) : nextPieceOfBody(bytes)
     }
 
-    private func endOfEmptyLine(in bytes: UnsafeRawBufferPointer) -> Int? {
+    private mutating func nextPieceOfHead(_ bytes: UnsafeRawBufferPointer) throws(RequestFault) -> Int {
+        if !hasHeadBegun {
+            let emptyLines = bytes.prefix { $0 == 0x0D || $0 == 0x0A }.count
+            if emptyLines > 0 { return emptyLines }
+            hasHeadBegun = true
+        }
+        let piece = UnsafeRawBufferPointer(rebasing: bytes.prefix(endOfHead(in: bytes) ?? bytes.count))
+        for byte in piece.suffix(2) { lastBytes = (lastBytes.1, byte) }
+        try measureRequestLine(piece)
+        return piece.count
+    }
+
+    /// Where the empty line ends that a head ends with.
+    private func endOfHead(in bytes: UnsafeRawBufferPointer) -> Int? {
         /// The byte at an index, which may be one of the last two that were parsed.
         func byte(_ index: Int) -> UInt8 {
             switch index {
@@ -81,25 +95,6 @@ struct RequestMeter {
         return memchr(base + start, 0x0A, bytes.count - start).map { base.distance(to: UnsafeRawPointer($0)) }
     }
 
-    // MARK: Measuring
-
-    /// Measures a piece before it is parsed.
-    ///
-    /// - Throws: 414.
-    mutating func willParse(_ piece: UnsafeRawBufferPointer) throws(RequestFault) {
-        for byte in piece.suffix(2) { lastBytes = (lastBytes.1, byte) }
-        if !isBetweenRequests {
-            if let remainingBytes {
-                self.remainingBytes = remainingBytes - piece.count
-            } else {
-                chunkOverhead += piece.count
-            }
-        } else if hasHeadBegun || piece.first != 0x0D && piece.first != 0x0A {
-            hasHeadBegun = true
-            try measureRequestLine(piece)
-        }
-    }
-
     private mutating func measureRequestLine(_ piece: UnsafeRawBufferPointer) throws(RequestFault) {
         guard let before = requestLineBytes else { return }
         let end = Self.lineFeed(in: piece, from: 0)
@@ -113,14 +108,31 @@ struct RequestMeter {
         }
     }
 
+    private mutating func nextPieceOfBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        switch body {
+        case .length(let remaining):
+            // The parser ends a request with the last byte of its body.
+            let count = remaining > 0 ? min(remaining, bytes.count) : bytes.count
+            body = .length(remaining: remaining - count)
+            return count
+        case .chunked(var chunks):
+            let count = max(1, chunks.advance(over: bytes))
+            body = .chunked(chunks)
+            chunkOverhead += count
+            return count
+        }
+    }
+
     /// Notes what the parser has made of the piece.
     mutating func parsed(_ part: HTTPServerRequestPart) {
         switch part {
         case .head(let head):
             headCount += 1
             isBetweenRequests = false
-            remainingBytes = head.headers.first(name: "content-length").flatMap { Int($0) }
+            lastBytes = (0, 0)
             chunkOverhead = 0
+            let length = head.headers.first(name: "content-length").flatMap { Int($0) }
+            body = length.map { .length(remaining: $0) } ?? .chunked(ChunkedBody())
         case .body(let bytes):
             chunkOverhead -= bytes.readableBytes
         case .end:
@@ -130,12 +142,11 @@ struct RequestMeter {
         }
     }
 
-    /// Measures a piece after it was parsed.
+    /// Measures the piece after it was parsed.
     ///
     /// - Throws: 400 when the body carries too much besides its content.
     func didParse() throws(RequestFault) {
-        if !isBetweenRequests, remainingBytes == nil, chunkOverhead > Self.maximumChunkOverhead {
-            throw Self.chunkOverheadFault
-        }
+        guard !isBetweenRequests, case .chunked = body, chunkOverhead > Self.maximumChunkOverhead else { return }
+        throw Self.chunkOverheadFault
     }
 }

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Crypto
+import Glibc
 import NIOHTTP1
 import UpdatePolicy
 
@@ -52,11 +53,14 @@ struct IfNoneMatch: Hashable {
     /// What is no entity tag is passed over.
     func contains(_ tag: EntityTag) -> Bool {
         values.contains { value in
-            Self.isAny(value.utf8) || Self.tags(in: value.utf8, contain: tag.text.utf8)
+            var (value, tag) = (value, tag.text)
+            return tag.withUTF8 { tag in
+                value.withUTF8 { Self.isAny($0) || Self.tags(in: $0, contain: tag) }
+            }
         }
     }
 
-    private static func isAny(_ value: String.UTF8View) -> Bool {
+    private static func isAny(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
         var rest = value[...]
         while rest.first.map(isBlank) == true { rest.removeFirst() }
         guard rest.popFirst() == UInt8(ascii: "*") else { return false }
@@ -68,16 +72,27 @@ struct IfNoneMatch: Hashable {
     }
 
     /// Whether a tag, with its quotes, is one of those in a list; a comma may stand inside one.
-    private static func tags(in list: String.UTF8View, contain tag: String.UTF8View) -> Bool {
-        let quote = UInt8(ascii: "\"")
-        var rest = list[...]
-        while let start = rest.firstIndex(of: quote) {
-            let inside = rest[start...].dropFirst()
-            guard let end = inside.firstIndex(of: quote) else { return false }
-            if rest[start...end].elementsEqual(tag) { return true }
-            rest = rest[end...].dropFirst()
+    private static func tags(
+        in list: UnsafeBufferPointer<UInt8>,
+        contain tag: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        var position = 0
+        while let start = quote(in: list, from: position), let end = quote(in: list, from: start + 1) {
+            if end + 1 - start == tag.count, let first = list.baseAddress, let tagBytes = tag.baseAddress,
+                memcmp(first + start, tagBytes, tag.count) == 0
+            {
+                return true
+            }
+            position = end + 1
         }
         return false
+    }
+
+    private static func quote(in list: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
+        guard let first = list.baseAddress, start < list.count,
+            let quote = memchr(first + start, Int32(UInt8(ascii: "\"")), list.count - start)
+        else { return nil }
+        return UnsafeRawPointer(first).distance(to: quote)
     }
 }
 

@@ -6,7 +6,6 @@ import Foundation
 
 // Run by script/fuzz:
 //     Fuzz --list                           the readers there are
-//     Fuzz --cost                           what costly requests cost, beside a usual one
 //     Fuzz READER FOLDER [OPTION...]        fuzzes a reader; the options are libFuzzer's, the folder collects its inputs
 
 func fail(_ message: String) -> Never {
@@ -18,8 +17,6 @@ let arguments = CommandLine.arguments.dropFirst()
 switch arguments.first {
 case "--list":
     for reader in FuzzedReaders.all { print(reader.name) }
-case "--cost":
-    exit(try CostTable.print() ? 0 : 1)
 case let name?:
     guard let reader = FuzzedReaders.all.first(where: { $0.name == name }) else {
         fail("there is no reader \"\(name)\"; --list lists them")
