@@ -25,13 +25,17 @@ struct TLSTests {
         ["--tls-certificate", certificate.certificate, "--tls-key", certificate.key]
     }
 
-    /// The subject of the certificate that a server shows, and the protocol that was agreed on.
-    private static func handshake(_ server: ServingBinary, _ arguments: [String]) async throws -> String {
+    /// The subject of the certificate that a server shows, the protocol that was agreed on, and what the server answers.
+    private static func handshake(
+        _ server: ServingBinary,
+        _ arguments: [String],
+        input: String = ""
+    ) async throws -> String {
         let address = server.publicURL.replacing("https://", with: "")
         let result = try await run(
             .name("openssl"),
             arguments: Arguments(["s_client", "-connect", address] + arguments),
-            input: .string(""),
+            input: .string(input),
             output: .string(limit: 1 << 20),
             error: .string(limit: 1 << 20)
         )
@@ -74,6 +78,28 @@ struct TLSTests {
                 #expect(try await Self.handshake(server, ["-tls1_2"]).contains("TLSv1.2"))
                 let old = try await Self.handshake(server, ["-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"])
                 #expect(old.contains("alert protocol version") || old.contains("wrong version"), "\(old)")
+            }
+        }
+    }
+
+    @Test("A client that comes back resumes its TLS session by a ticket, with 1.2 and 1.3", arguments: ["1_2", "1_3"])
+    func resumesSessions(version: String) async throws {
+        try await withFolder { folder in
+            let certificate = try await TestCertificate(in: folder, name: "first")
+            let binary = BuiltBinary(environment: ["DATABASE_URL": Self.noDatabase])
+            try await ServingBinary.run(binary, arguments: arguments(certificate)) { server in
+                // With TLS 1.3 the tickets come after the handshake, and the session goes on until the response has come.
+                let check = """
+                    POST /v1/check HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 14\r\n\r\n{"bundle":"a"}
+                    """
+                let session = "\(folder)/session"
+                let options = ["-tls\(version)", "-ign_eof"]
+                let first = try await Self.handshake(server, options + ["-sess_out", session], input: check)
+                #expect(first.contains("New, TLSv1."), "\(first)")
+                #expect(first.contains(#"{"messages":[]}"#), "\(first)")
+                let second = try await Self.handshake(server, options + ["-sess_in", session], input: check)
+                #expect(second.contains("Reused, TLSv1."), "\(second)")
+                #expect(second.contains(#"{"messages":[]}"#), "\(second)")
             }
         }
     }

@@ -96,7 +96,9 @@ const server = createServer((request, response) => {
     request.on("end", () => answer(response, body));
 });
 
-server.listen(0, "127.0.0.1", () => {
+// As nginx: a connection may be idle for 75 seconds, and many may come at once.
+server.keepAliveTimeout = 75_000;
+server.listen({ port: 0, host: "127.0.0.1", backlog: 4096 }, () => {
     const { address, port } = server.address();
     console.log(`http://${address}:${port}`);
 });

@@ -1,0 +1,3 @@
+module versiongate.example/benchmarks/load
+
+go 1.19
