@@ -442,6 +442,70 @@ $$;
 COMMENT ON FUNCTION warn_of_missing_links(bigint, text[]) IS
     'Warns of lockouts without a link, and of platforms where the app has no store link for a rule to lead to.';
 
+-- The counterpart: of lockouts that nobody edited, a release that opens them somewhere, or a store link that goes, leaves
+-- the screen without a button.
+CREATE FUNCTION warn_of_lost_buttons(this_revision bigint, notes edited_rows[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    columns CONSTANT text[] := '{bundle,platform,withdrawn_at}';
+    missing record;
+BEGIN
+    FOR missing IN
+        SELECT place.bundle, place.platform, array_agg(quoted(r.key) ORDER BY r.key) AS rules
+          FROM (
+              SELECT n.after ->> 'bundle' AS bundle, n.after ->> 'platform' AS platform
+                FROM unnest(notes) AS n
+               WHERE n.table_name = 'releases'
+                 AND n.after IS NOT NULL
+                 AND row_columns(n.before, columns) IS DISTINCT FROM row_columns(n.after, columns)
+               UNION
+              SELECT n.before ->> 'bundle', n.before ->> 'platform'
+                FROM unnest(notes) AS n
+               WHERE n.table_name = 'store_links' AND n.before IS NOT NULL
+          ) AS place
+          JOIN rules AS r
+            ON (r.bundle IS NULL OR r.bundle = place.bundle)
+           AND (r.platforms IS NULL OR place.platform = ANY (r.platforms))
+         WHERE r.enabled AND r.lockout AND r.link = 'store'
+           AND NOT EXISTS (
+               SELECT FROM change_rows AS c
+                WHERE c.change = this_revision
+                  AND c.table_name = 'rules'
+                  AND c.key = jsonb_build_object('key', r.key)
+           )
+           AND NOT EXISTS (
+               SELECT FROM store_links AS s WHERE s.bundle = place.bundle AND s.platform = place.platform
+           )
+           AND EXISTS (
+               SELECT FROM releases AS known
+                WHERE known.bundle = place.bundle
+                  AND known.platform = place.platform
+                  AND (known.withdrawn_at IS NULL OR known.withdrawn_at > clock_timestamp())
+           )
+         GROUP BY place.bundle, place.platform
+         ORDER BY place.bundle, place.platform
+         LIMIT 5
+    LOOP
+        RAISE WARNING USING
+            MESSAGE = format(
+                '%s has no store link for %s: users there see no button where these rules lock them out: %s',
+                missing.bundle, missing.platform, first_names(missing.rules)
+            ),
+            DETAIL = format('%s has no store link for %s.', missing.bundle, missing.platform),
+            HINT = format(
+                'INSERT INTO store_links (bundle, platform, link) VALUES (%L, %L, ''https://...'');',
+                missing.bundle, missing.platform
+            ),
+            SCHEMA = 'public', TABLE = 'store_links', COLUMN = 'link', CONSTRAINT = 'store_links_missing';
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION warn_of_lost_buttons(bigint, edited_rows[]) IS
+    'Warns of enabled lockouts that lead to the store, where these edits of releases and store links leave them no link.';
+
 -- Not with the others: it judges the edit, not the outcome. Steps may be deleted before it, or planned anew after it. An
 -- undo brings back both, in an order of its own.
 CREATE FUNCTION guard_rollout() RETURNS trigger
@@ -654,6 +718,9 @@ BEGIN
     END IF;
     IF 'releases' = ANY (edited_tables) THEN
         PERFORM warn_of_lost_ways_out(this_revision, notes);
+    END IF;
+    IF edited_tables && '{releases,store_links}' THEN
+        PERFORM warn_of_lost_buttons(this_revision, notes);
     END IF;
 END
 $$;

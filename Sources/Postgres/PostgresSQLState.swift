@@ -18,6 +18,8 @@ public struct PostgresSQLState: RawRepresentable, Sendable, Hashable, CustomStri
     /// Whether a constraint was violated (class 23).
     public var isIntegrityViolation: Bool { rawValue.hasPrefix("23") }
 
+    /// `no_data_found`.
+    public static let noDataFound = Self(rawValue: "P0002")
     /// `not_null_violation`.
     public static let notNullViolation = Self(rawValue: "23502")
     /// `foreign_key_violation`.
@@ -34,6 +36,8 @@ public struct PostgresSQLState: RawRepresentable, Sendable, Hashable, CustomStri
     public static let insufficientPrivilege = Self(rawValue: "42501")
     /// `undefined_table`.
     public static let undefinedTable = Self(rawValue: "42P01")
+    /// `object_not_in_prerequisite_state`.
+    public static let objectNotInPrerequisiteState = Self(rawValue: "55000")
     /// `lock_not_available`: the lock timeout passed.
     public static let lockNotAvailable = Self(rawValue: "55P03")
     /// `query_canceled`: the statement timeout passed, or somebody cancelled the statement.

@@ -13,6 +13,13 @@ enum CommandHint {
     static func hint(constraint: String?, detail: String?) -> String? {
         let words = detail.map { $0.split(separator: " ").map(String.init) } ?? []
         switch constraint {
+        case "rules_lockout_guard" where detail?.contains("no build recorded") == true:
+            return """
+                Say which version has the build: --versions 1.1.3. Or record the builds of the releases that users are to \
+                get: versiongate release edit BUNDLE VERSION --platform PLATFORM --set-build BUILD. Or let it be asked \
+                for: versiongate block BUNDLE VERSION --build BUILD. Only for maintenance or the end of a platform, where \
+                users shall have no way on: --lockout-without-update.
+                """
         case "rules_lockout_guard":
             return """
                 If only one version is meant, name it: --versions 1.1.3. Or first record the release that users are to \

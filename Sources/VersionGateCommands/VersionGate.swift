@@ -30,7 +30,7 @@ public struct VersionGate: AsyncParsableCommand {
             CommandGroup(name: "Server", subcommands: [ServeCommand.self, MigrateCommand.self]),
             CommandGroup(
                 name: "Policy",
-                subcommands: [AppCommand.self, ReleaseCommand.self, RuleCommand.self]
+                subcommands: [AppCommand.self, ReleaseCommand.self, RuleCommand.self, BlockCommand.self]
             ),
             CommandGroup(
                 name: "Policy file",
@@ -39,7 +39,8 @@ public struct VersionGate: AsyncParsableCommand {
             CommandGroup(
                 name: "Query",
                 subcommands: [
-                    CheckCommand.self, ImpactCommand.self, StatsCommand.self, HistoryCommand.self, UndoCommand.self,
+                    StatusCommand.self, CheckCommand.self, ImpactCommand.self, StatsCommand.self, HistoryCommand.self,
+                    UndoCommand.self,
                 ]
             ),
             CommandGroup(name: "Database", subcommands: [DatabaseCommand.self]),

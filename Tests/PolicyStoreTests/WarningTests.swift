@@ -86,4 +86,50 @@ struct WarningTests {
         let insertion = "INSERT INTO rules (key, title, text, bundle, platforms) VALUES ('p', 't', 'x', \(values));"
         #expect(try await warnings(insertion + "UPDATE rules SET title = 'u', platforms = platforms") == expected)
     }
+
+    @Test(
+        "The database warns of enabled lockouts that a new release, or a store link that goes, leaves without a button",
+        arguments: [
+            (
+                "INSERT INTO releases (bundle, platform, version) VALUES ('a', 'macos', '3')",
+                [
+                    #"a has no store link for macos: users there see no button where these rules lock them out: "lock""#
+                ]
+            ),
+            (
+                "DELETE FROM store_links WHERE platform = 'android'",
+                [#"a has no store link for android: users there see no button where these rules lock them out: "lock""#]
+            ),
+            (
+                "UPDATE store_links SET platform = 'tvos' WHERE platform = 'ios'",
+                [
+                    #"a has no store link for ios: users there see no button where these rules lock them out: "lock", "more""#
+                ]
+            ),
+            ("UPDATE releases SET note = 'n'; UPDATE store_links SET link = 'https://example.com/b'", []),
+            ("INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '4'), ('empty', 'ios', '4')", []),
+            (
+                """
+                INSERT INTO releases (bundle, platform, version) VALUES ('a', 'macos', '3');
+                INSERT INTO store_links VALUES ('a', 'macos', 'https://example.com')
+                """, []
+            ),
+            ("BEGIN; UPDATE rules SET enabled = false; COMMIT; DELETE FROM store_links", []),
+            ("DELETE FROM apps WHERE bundle = 'a'", []),
+        ]
+    )
+    func ofLostButtons(_ script: String, _ expected: [String]) async throws {
+        let lockouts = """
+            BEGIN;
+            INSERT INTO store_links VALUES ('a', 'ios', 'https://example.com');
+            INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '3'), ('a', 'android', '3');
+            INSERT INTO rules (key, bundle, title, text, link, versions, platforms, lockout, enabled) VALUES
+                ('lock', 'a', 't', 'x', 'store', '<2', NULL, true, true),
+                ('more', 'a', 't', 'x', 'store', '<2', '{ios}', true, true),
+                ('off', 'a', 't', 'x', 'store', '<2', NULL, true, false),
+                ('message', 'a', 't', 'x', 'store', '<2', NULL, false, true);
+            COMMIT;
+            """
+        #expect(try await warnings("\(lockouts) \(script)") == expected)
+    }
 }

@@ -73,7 +73,9 @@ struct CommandHintTests {
         #expect(refused.status == 1)
         let hint = try #require(refused.errors.split(separator: "Hint: ").last)
         let name = try #require(hint.firstRange(of: "--versions 1.1.3"))
-        let record = try #require(hint.firstRange(of: "versiongate release add BUNDLE VERSION --platform PLATFORM"))
+        let record = try #require(
+            hint.firstRange(of: "versiongate release edit BUNDLE VERSION --platform PLATFORM --set-build BUILD")
+        )
         let dangerous = try #require(hint.firstRange(of: "--lockout-without-update"))
         #expect(name.lowerBound < record.lowerBound && record.lowerBound < dangerous.lowerBound)
         #expect(!hint.contains("lockout_without_update") && !hint.contains("transaction"))
@@ -107,6 +109,22 @@ struct CommandHintTests {
         let lockout = try await addRule("lock", "--bundle a --versions <1.2 --lockout --yes")
         #expect(lockout.errors.contains("(versiongate rule edit lock --link store)"), "\(lockout.errors)")
         #expect(try await addRule("maintenance", "--lockout --lockout-without-update --ends-at +1h").errors.isEmpty)
+    }
+
+    @Test("A hint is how to add the store link that an enabled lockout lacks on the platform of a new release")
+    func lostButton() async throws {
+        try await versiongate.run("app add a --store-link ios=https://example.com")
+        try await versiongate.run("release add a 1.2 --platform ios")
+        #expect(try await versiongate.run("block a 1.1 --yes").errors.isEmpty)
+        let release = try await versiongate.run("release add a 1.2 --platform android --yes")
+        #expect(release.status == 0)
+        #expect(
+            release.errors == """
+                Warning: a has no store link for android: users there see no button where these rules lock them out: \
+                "block-1.1" (versiongate app edit a --store-link android=https://...)
+
+                """
+        )
     }
 
     @Test("A hint is said in SQL to those who use SQL")

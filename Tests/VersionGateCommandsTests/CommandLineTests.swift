@@ -46,17 +46,20 @@ struct CommandLineTests {
         let leaves = try await CommandTree.read().leaves
         for leaf in leaves {
             let verb = leaf.path.last ?? ""
-            if ["list", "show", "history", "check", "impact", "stats", "plan"].contains(verb) {
+            if ["list", "show", "status", "history", "check", "impact", "stats", "plan"].contains(verb) {
                 #expect(leaf.options.contains("format"), "\(leaf.testDescription)")
             }
-            if ["add", "edit", "remove", "enable", "disable", "rollout", "ramp", "undo", "apply"].contains(verb) {
+            if [
+                "add", "edit", "remove", "pause", "resume", "enable", "disable", "rollout", "ramp", "block", "undo",
+                "apply",
+            ].contains(verb) {
                 #expect(leaf.options.isSuperset(of: ["why", "yes"]), "\(leaf.testDescription)")
             }
             if leaf.options.contains("database-url") {
                 #expect(leaf.options.contains("state-dir"), "\(leaf.testDescription)")
             }
         }
-        #expect(leaves.count >= 28)
+        #expect(leaves.count >= 30)
     }
 
     @Test("The command line has a command reference in the documentation that is what the commands say now")
@@ -86,7 +89,9 @@ struct CommandLineTests {
     static let endings = [
         Ending("--help", 0), Ending("--version", 0), Ending("rule --help", 0), Ending("rule list", 0),
         Ending("check bundle=a", 0), Ending("app add a", 0), Ending("completions bash", 0),
-        Ending("rule show nothing", 1), Ending("undo 4711", 1), Ending("check --revision 4711 bundle=a", 1),
+        Ending("rule show nothing", 1), Ending("undo 4711", 1), Ending("undo", 1), Ending("undo x", 64),
+        Ending("status", 0), Ending("block a 1", 1), Ending("block a", 64), Ending("app pause", 64),
+        Ending("history --since x", 64), Ending("check --revision 4711 bundle=a", 1),
         Ending("check --server http://127.0.0.1:1 bundle=a", 1), Ending("rule add Upper --title T --text X", 1),
         Ending("nonsense", 64), Ending("rule", 0), Ending("rule list --format xml", 64), Ending("rule edit k", 64),
         Ending("check", 64), Ending("check --revision -1 bundle=a", 64), Ending("completions tcsh", 64),

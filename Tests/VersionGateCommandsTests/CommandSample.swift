@@ -14,6 +14,9 @@ enum CommandSample {
     /// What commands need beside what they say they need.
     private static let additions: [[String]: [String]] = [
         ["app", "edit"]: ["--name", "A"],
+        ["app", "pause"]: ["a"],
+        ["app", "resume"]: ["a"],
+        ["undo"]: ["1"],
         ["release", "edit"]: ["--min-os", "15"],
         ["rule", "edit"]: ["--note", "n"],
         ["rule", "ramp"]: ["5%@now"],

@@ -32,6 +32,11 @@ struct CompletionTests {
         ("versiongate history o", ["other"]),
         ("versiongate app show com.", ["com.example.doto"]),
         ("versiongate rule list --bundle c", ["com.example.doto"]),
+        ("versiongate block c", ["com.example.doto"]),
+        ("versiongate app pause c", ["com.example.doto"]),
+        ("versiongate app pause --a", ["--all"]),
+        ("versiongate history --one", ["--oneline"]),
+        ("versiongate sta", ["stats", "status"]),
         ("versiongate rule show nothing", []),
     ]
 

@@ -68,7 +68,12 @@ struct HistoryCommandTests {
         let refused = try await versiongate.run("undo 6")
         #expect(refused.status == 1)
         #expect(refused.errors.contains("note set by change 7"), "\(refused.errors)")
-        #expect(refused.errors.contains("Hint: Undo the later changes first"))
+        #expect(
+            refused.errors.contains(
+                "Hint: Undo the later changes first, the newest of them first. Or bring back the whole "
+            )
+        )
+        #expect(refused.errors.hasSuffix(": versiongate undo --to 5\n"), "\(refused.errors)")
         let undone = try await versiongate.run(arguments: ["undo", "7", "--why", "a mistake"])
         #expect(undone.output.contains("note: b -> a"))
         #expect(undone.output.contains("versiongate undo 8"))

@@ -16,7 +16,8 @@ struct FollowerState {
     private var backoff = ReconnectBackoff()
     private var answerTimeout = AdaptiveTimeout()
     private var reload = ReloadDecision()
-    private var mode = NotificationMode.unknown
+    /// How the database announces changes.
+    private(set) var mode = NotificationMode.unknown
     /// A version that is lower than the one that answers, while the database is asked whether it is a primary.
     private var lower: (version: PolicyVersion, answering: PolicyVersion?, seenAt: Timestamp)?
 

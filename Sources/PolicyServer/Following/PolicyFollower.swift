@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Glibc
 import Logging
 import PolicyStore
 import Postgres
@@ -73,6 +74,7 @@ struct PolicyFollower: Service {
                     break
                 }
                 for note in state.handle(event, at: clock(), using: &generator) { await take(note, connection) }
+                if let connection, state.mode != .noneThroughPooler { await announce(after: event, over: connection) }
             }
             withExtendedLifetime(kept) {}
             await connection?.close()
@@ -163,6 +165,25 @@ struct PolicyFollower: Service {
         )
         return .loaded(reading.version)
     }
+
+    /// Names the revision that answers in the session, for `versiongate status`; a pooler might give the name to others.
+    private func announce(after event: FollowerState.Event, over connection: PostgresConnection) async {
+        switch event {
+        case .version, .loaded:
+            guard let revision = policy.current?.revision else { return }
+            // A connection that is lost here is noticed by what comes next.
+            try? await ServerSession.announce(revision, host: Self.host, over: connection)
+        default:
+            break
+        }
+    }
+
+    /// What this machine calls itself.
+    private static let host: String = {
+        var name = utsname()
+        uname(&name)
+        return withUnsafeBytes(of: name.nodename) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }()
 
     /// Records and logs a note of the state machine.
     private func take(_ note: FollowerState.Note, _ connection: PostgresConnection?) async {

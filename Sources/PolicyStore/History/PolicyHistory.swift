@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 public import Postgres
-import UpdatePolicy
+public import UpdatePolicy
 
 /// Reads the history of the policy, and undoes entries.
 public struct PolicyHistory {
@@ -20,24 +20,46 @@ public struct PolicyHistory {
     }
 
     /// The entries, newest first.
+    public func changes(_ filter: HistoryFilter) throws -> [PolicyChange] {
+        try changes(condition: "change.id IN (\(HistoryFilter.query))", filter.parameters)
+    }
+
+    /// The newest entry of the database role of this session and a user of the operating system that stands: it was not
+    /// undone, and is no undo itself. So asking again after an undo gives the one before.
     ///
-    /// - Parameters:
-    ///   - rule: Only entries that touched this rule, its texts or its steps; nil for all.
-    ///   - limit: The most entries.
-    public func changes(rule: String?, limit: Int) throws -> [PolicyChange] {
-        try changes(
-            condition: """
-                change.id IN (
-                    SELECT c.id FROM public.changes AS c
-                    WHERE $1::text IS NULL OR EXISTS (
-                        SELECT FROM public.change_rows AS r WHERE r.change = c.id AND (
-                            r.table_name = 'rules' AND coalesce(r.after, r.before) ->> 'key' = $1
-                            OR r.table_name IN ('rule_texts', 'rollout_steps')
-                                AND coalesce(r.after, r.before) ->> 'rule' = $1))
-                    ORDER BY c.id DESC LIMIT $2)
-                """,
-            [rule, Int64(limit)]
-        )
+    /// - Parameter osUser: As the program reports it.
+    public func lastChange(by osUser: String?) throws -> PolicyChange? {
+        var undone: Set<Int64> = []
+        for row in try session.query(
+            """
+            SELECT id, undoes, role = session_user AND os_user IS NOT DISTINCT FROM $1
+            FROM public.changes ORDER BY id DESC LIMIT \(Self.mostSearched)
+            """,
+            [osUser]
+        ) {
+            let id = try row.decode(0, as: Int64.self)
+            if undone.contains(id) { continue }
+            if let undoes = try row.decode(1, as: Int64?.self) {
+                undone.insert(undoes)
+            } else if try row.decode(2, as: Bool.self) {
+                return try change(id)
+            }
+        }
+        return nil
+    }
+
+    /// How many of the newest entries are searched for one to undo.
+    public static let mostSearched = 1_000
+
+    /// The database role of this session, as the history records it.
+    public func role() throws -> String { try session.query("SELECT session_user::text").value(as: String.self) }
+
+    /// The revision of the policy at a time: that of the last entry until then, 0 if there is none.
+    public func revision(at time: Timestamp) throws -> Int64 {
+        try session.query(
+            "SELECT coalesce(max(id), 0)::int8 FROM public.changes WHERE at <= $1::timestamptz",
+            [PostgresTimestamp(time)]
+        ).value(as: Int64.self)
     }
 
     /// Undoes an entry of the history, as a new entry.

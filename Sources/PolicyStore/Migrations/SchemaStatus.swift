@@ -13,7 +13,7 @@ public struct SchemaStatus: Sendable, Hashable {
     public let unknown: [String]
 
     /// Refuses a schema that is not exactly this binary's; commands that edit ask for this first.
-    func requireCurrent() throws(SchemaError) {
+    public func requireCurrent() throws(SchemaError) {
         if applied.isEmpty, unknown.isEmpty, !pending.isEmpty {
             throw .notInstalled
         }

@@ -53,8 +53,16 @@ public enum PolicyReader {
     /// - Parameter revision: The policy as it stood at this revision, rebuilt from the history; nil for today's.
     /// - Throws: ``SchemaError/notInstalled``; `PostgresError`, also where there is no such revision.
     public static func policy(_ session: PostgresSession, revision: Int64? = nil) throws -> Policy {
-        guard let revision else { return try policy(session, of: .everything) }
-        var policy = try policy(session, of: .revision(revision))
+        try policy(session, revision: revision, .served)
+    }
+
+    private static func policy(
+        _ session: PostgresSession,
+        revision: Int64?,
+        _ detail: PolicyDetail
+    ) throws -> Policy {
+        guard let revision else { return try policy(session, of: .everything, detail) }
+        var policy = try policy(session, of: .revision(revision), detail)
         policy.revision = revision
         policy.token += "@\(revision)"
         return policy
@@ -81,10 +89,12 @@ public enum PolicyReader {
     ///
     /// The order depends on the contents of the rows alone, except for releases that are equal in everything.
     ///
-    /// - Throws: ``SchemaError/unknownColumns(_:)`` where a table has a column that would be left out; `PostgresError`.
-    public static func editedPolicy(_ session: PostgresSession) throws -> Policy {
+    /// - Parameter revision: The policy as it stood at this revision, rebuilt from the history; nil for today's.
+    /// - Throws: ``SchemaError/unknownColumns(_:)`` where a table has a column that would be left out; `PostgresError`, also
+    ///   where there is no such revision.
+    public static func editedPolicy(_ session: PostgresSession, revision: Int64? = nil) throws -> Policy {
         try requireKnownColumns(session)
-        return try policy(session, of: .everything, .edited)
+        return try policy(session, revision: revision, .edited)
     }
 
     /// Reads what differs from an earlier state, as one moment's state.
@@ -277,9 +287,25 @@ extension PolicyReader {
         }
     }
 
+    /// Refuses names that cannot be platforms, as an edit does.
+    ///
+    /// - Throws: `PostgresError` with the reason.
+    public static func requirePlatforms(_ names: [String], _ session: PostgresSession) throws {
+        for name in names {
+            _ = try session.query("SELECT check_platform(platform_name($1), 'rules.platforms')", [name])
+        }
+    }
+
     /// The bundles of all apps in order.
     public static func bundles(_ session: PostgresSession) throws -> [String] {
         try session.query("SELECT bundle FROM public.apps ORDER BY bundle").map { try $0.decode(0, as: String.self) }
+    }
+
+    /// The keys of the rules for every app that are enabled and not over, in order.
+    public static func activeRulesForEveryApp(_ session: PostgresSession) throws -> [String] {
+        try session.query(
+            "SELECT key FROM public.rules WHERE bundle IS NULL AND enabled AND (ends_at IS NULL OR ends_at > now()) ORDER BY key"
+        ).map { try $0.decode(0, as: String.self) }
     }
 
     /// The keys of all rules in order.

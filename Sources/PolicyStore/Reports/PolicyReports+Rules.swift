@@ -39,16 +39,18 @@ extension PolicyReports {
 
     /// The rules in the order of their messages.
     ///
-    /// - Parameter bundle: Only the rules of this app and those for every app; nil for all.
-    public func rules(bundle: String?) throws -> [RuleSummary] {
+    /// - Parameters:
+    ///   - bundle: Only the rules of this app and those for every app; nil for all.
+    ///   - search: Only rules with this in their key, message, note or translations; case does not count; nil for all.
+    public func rules(bundle: String?, search: String? = nil) throws -> [RuleSummary] {
         try session.query(
             """
             SELECT key, bundle, \(Self.state), versions, target, array_to_string(platforms, ', '),
                 trim_scale(rollout_at(key, now()))::text,
                 CASE WHEN NOT lockout THEN 'no' WHEN lockout_without_update THEN 'always' ELSE 'yes' END, title
-            FROM public.rules WHERE \(Self.ofBundle) ORDER BY position, key
+            FROM public.rules WHERE \(Self.isListed) ORDER BY position, key
             """,
-            [bundle]
+            [bundle, try search.map(keys)]
         ).map { row in
             RuleSummary(
                 key: try row.decode(0, as: String.self),
@@ -65,8 +67,24 @@ extension PolicyReports {
     }
 
     /// The rules as a JSON array, in the order of their messages.
-    public func rulesJSON(bundle: String?) throws -> String {
-        try json("\(Self.ruleQuery) WHERE \(Self.ofBundle) ORDER BY position, key", [bundle])
+    public func rulesJSON(bundle: String?, search: String? = nil) throws -> String {
+        try json("\(Self.ruleQuery) WHERE \(Self.isListed) ORDER BY position, key", [bundle, try search.map(keys)])
+    }
+
+    /// The keys of the rules that have a text in their key, message, note or translations.
+    ///
+    /// It is compared here, because in a database with the locale C the case of other letters than ASCII's counts.
+    private func keys(with text: String) throws -> [String] {
+        let wanted = text.lowercased()
+        return try session.query(
+            """
+            SELECT key, concat_ws(E'\n', key, title, text, note, (
+                SELECT string_agg(concat_ws(E'\n', t.title, t.text), E'\n') FROM public.rule_texts AS t WHERE t.rule = key))
+            FROM public.rules
+            """
+        ).filter { try $0.decode(1, as: String.self).lowercased().contains(wanted) }.map {
+            try $0.decode(0, as: String.self)
+        }
     }
 
     /// One rule with its texts and steps, nil if there is none of this key.
@@ -84,8 +102,9 @@ extension PolicyReports {
         return RuleRecord(json: record.json, fields: record.fields, steps: steps)
     }
 
-    private static let ofBundle = """
+    private static let isListed = """
         ($1::text IS NULL OR bundle IS NULL OR lower(bundle COLLATE "C") = lower($1::text COLLATE "C"))
+        AND ($2::text[] IS NULL OR key = ANY ($2))
         """
 
     private static let state = """

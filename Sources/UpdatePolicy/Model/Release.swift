@@ -67,6 +67,20 @@ public struct Release: PolicyRecord {
     public var label: String {
         build.map { "\(version) (\($0))" } ?? version
     }
+
+    /// Whether the release is above what a client has: by its numbers, or by its build where the versions are equal.
+    ///
+    /// Pre-releases do not count, as for a way out of a lockout.
+    ///
+    /// - Parameters:
+    ///   - version: The client's version.
+    ///   - build: Its build; nil: not known.
+    public func isAbove(_ version: AppVersion, build: AppVersion?) -> Bool {
+        guard let own = AppVersion(self.version) else { return false }
+        if version.key < own.key.family { return true }
+        guard version == own, let build, let ownBuild = self.build.flatMap({ AppVersion($0) }) else { return false }
+        return build < ownBuild
+    }
 }
 
 extension Release {

@@ -3,30 +3,34 @@
 
 import ArgumentParser
 import PolicyStore
-import UpdatePolicy
 
 /// `versiongate app pause`
 struct AppPauseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
-        abstract: "Answer this app's checks with no messages, whatever the rules say.",
+        abstract: "Answer the checks of an app, or of every app, with no messages, whatever the rules say.",
         discussion: """
-            Example:
+            After --all, undo resumes exactly the apps that it paused. Rules for every app go on for clients whose app \
+            was not added; a warning names them.
+
+            Examples:
               versiongate app pause com.example.doto \\
                 --why "the store is down"
+              versiongate app pause --all
             """
     )
 
-    @Argument(help: "The bundle of the app.", completion: .bundles)
-    var bundle: String
-
+    @OptionGroup var apps: AppSelection
     @OptionGroup var options: EditOptions
 
     func run() async throws {
         try await options.edit { editor in
-            let changes = [ColumnValue.boolean("paused", true)]
-            guard try editor.update(.apps, where: [.text("bundle", bundle)], set: changes) > 0 else {
-                throw CommandError.noSuchApp(bundle)
+            try apps.set(paused: true, editor)
+        } remarks: { session in
+            guard apps.all else { return [] }
+            return try PolicyReader.activeRulesForEveryApp(session).map { key in
+                "Warning: rule \(key) is for every app, so clients whose app was not added still get it "
+                    + "(versiongate rule disable \(key))"
             }
         }
     }

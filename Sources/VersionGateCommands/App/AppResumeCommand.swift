@@ -2,31 +2,28 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyStore
-import UpdatePolicy
 
 /// `versiongate app resume`
 struct AppResumeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
-        abstract: "Let the rules answer this app's checks again.",
+        abstract: "Let the rules answer the checks of an app, or of every app, again.",
         discussion: """
-            Example:
+            --all also resumes apps that were paused for other reasons; to resume only those that `app pause --all` \
+            paused, undo that change.
+
+            Examples:
               versiongate app resume com.example.doto
+              versiongate app resume --all
             """
     )
 
-    @Argument(help: "The bundle of the app.", completion: .bundles)
-    var bundle: String
-
+    @OptionGroup var apps: AppSelection
     @OptionGroup var options: EditOptions
 
     func run() async throws {
         try await options.edit { editor in
-            let changes = [ColumnValue.boolean("paused", false)]
-            guard try editor.update(.apps, where: [.text("bundle", bundle)], set: changes) > 0 else {
-                throw CommandError.noSuchApp(bundle)
-            }
+            try apps.set(paused: false, editor)
         }
     }
 }

@@ -15,9 +15,14 @@ struct HistoryCommand: AsyncParsableCommand {
             operating system, then its name and the reason. Only the role is verified. Nothing is ever deleted from \
             the history.
 
+            Where the details take more than 50 lines, each change is shown in one line; --details shows them all the \
+            same.
+
             Examples:
               versiongate history
               versiongate history update-1.2
+              versiongate history --since -2h --by anna
+              versiongate history --oneline --limit 500
               versiongate history --format json --limit 1
             """
     )
@@ -25,33 +30,62 @@ struct HistoryCommand: AsyncParsableCommand {
     @Argument(help: "Only changes of this rule, its texts and its steps.", completion: .ruleKeys)
     var key: String?
 
+    /// How much is shown of a change.
+    enum Extent: String, EnumerableFlag {
+        case oneline, details
+
+        static func help(for value: Extent) -> ArgumentHelp? {
+            switch value {
+            case .oneline: "Show each change in one line."
+            case .details: "Show every column of every row, however many there are."
+            }
+        }
+    }
+
+    /// The most lines of details that are shown without a request.
+    private static let mostLines = 50
+
     @Option(help: "The most changes to show.")
     var limit = 50
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Only changes from this time on.", valueName: "time")
+    )
+    var since: TimeArgument?
+
+    @Option(
+        help: ArgumentHelp("Only changes of this database role, or user of the operating system.", valueName: "name")
+    )
+    var by: String?
+
+    @Flag var extent: Extent?
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var database: DatabaseOptions
 
     func run() async throws {
+        let filter = HistoryFilter(rule: key, since: since?.timestamp(now: .now()), author: by, limit: limit)
         try await database.read { reports in
             switch output.format {
-            case .json:
-                print(try reports.historyJSON(rule: key, limit: limit))
-            case .table:
-                let entries = try reports.history.changes(rule: key, limit: limit).map { change in
-                    ([Self.headline(of: change)] + change.rows.flatMap(ChangeReport.lines).map { "  \($0)" })
-                        .joined(separator: "\n")
-                }
-                print(entries.isEmpty ? "No changes." : entries.joined(separator: "\n\n"))
+            case .json: print(try reports.historyJSON(filter))
+            case .table: print(text(try reports.history.changes(filter)))
             }
         }
     }
 
-    private static func headline(of change: PolicyChange) -> String {
-        var line = "\(Terminal.standardOutput.styled("\(change.id)", .bold))  \(change.at)  \(change.role.visible())"
-        if let osUser = change.osUser { line += " (\(osUser.visible()))" }
-        if let tool = change.tool { line += "  \(tool.visible())" }
-        if let undoes = change.undoes { line += "  undoes \(undoes)" }
-        if let why = change.why { line += "  \(why.visible())" }
-        return line
+    private func text(_ changes: [PolicyChange]) -> String {
+        if changes.isEmpty { return "No changes." }
+        let short = changes.map(ChangeLine.text).joined(separator: "\n")
+        if extent == .oneline { return short }
+        let entries = changes.map { change in
+            [ChangeLine.headline(change) + (change.why.map { "  \($0.visible())" } ?? "")]
+                + change.rows.flatMap(ChangeReport.lines).map { "  \($0)" }
+        }
+        let lineCount = entries.reduce(entries.count - 1) { $0 + $1.count }
+        guard extent == .details || lineCount <= Self.mostLines else {
+            return "\(short)\n\nThe details take \(NumberText.count(Int64(lineCount))) lines; --details shows them."
+        }
+        return entries.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
     }
 }

@@ -7,6 +7,9 @@ import PolicyStore
 import Postgres
 
 extension EditOptions {
+    /// Who edits, as the history records it beside the database role.
+    var author: EditAuthor { EditAuthor(osUser: NSUserName(), why: why) }
+
     /// Makes one edit, prints what changed and how to undo it, and prints the warnings of the database.
     ///
     /// An edit that affects what clients get shows its impact first. If it newly locks out more than a few clients, or an
@@ -21,7 +24,7 @@ extension EditOptions {
         _ body: @Sendable (PolicyEditor) throws -> Void,
         remarks: (@Sendable (PostgresSession) throws -> [String])? = nil
     ) async throws {
-        let author = EditAuthor(osUser: NSUserName(), why: why)
+        let author = author
         let warnings = EditWarnings()
         let (report, found) = try await database.withConnection(as: .admin, onNotice: warnings.print) {
             connection,

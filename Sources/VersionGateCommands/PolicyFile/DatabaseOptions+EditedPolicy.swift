@@ -1,30 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import ArgumentParser
 import PolicyStore
 import Postgres
 import UpdatePolicy
 
 /// A policy with its notes at one revision, and the change that brought it there.
-struct PresentPolicy: Sendable {
+struct EditedPolicy: Sendable {
     let version: PolicyVersion
     let change: PolicyChange?
     let policy: Policy
 }
 
+/// A state of the policy in the past: a revision, or a time.
+enum PolicyMoment: ExpressibleByArgument, Sendable {
+    case revision(Int64)
+    case time(TimeArgument)
+
+    init?(argument: String) {
+        if let revision = Int64(argument), revision >= 0, !argument.hasPrefix("+") {
+            self = .revision(revision)
+        } else if let time = TimeArgument(argument: argument) {
+            self = .time(time)
+        } else {
+            return nil
+        }
+    }
+}
+
 extension DatabaseOptions {
     /// Reads all that people edit, as one moment's state.
-    func editedPolicy() async throws -> PresentPolicy {
+    ///
+    /// - Parameter moment: Which state; nil: today's.
+    func editedPolicy(at moment: PolicyMoment? = nil) async throws -> EditedPolicy {
         try await withConnection(as: .admin) { connection, logger in
             try await Progress.showing("Reading the policy") {
                 try await connection.transaction(.repeatableReadReadOnly) { session in
                     try SchemaMigrator(logger: logger).status(session).requireReadable()
-                    let version = try PolicyReader.version(session)
-                    let change = try PolicyHistory(session).change(version.revision)
-                    return PresentPolicy(
-                        version: version,
-                        change: change,
-                        policy: try PolicyReader.editedPolicy(session)
+                    let revision: Int64? =
+                        switch moment {
+                        case nil: nil
+                        case .revision(let revision): revision
+                        case .time(let time): try PolicyHistory(session).revision(at: time.timestamp(now: .now()))
+                        }
+                    let policy = try PolicyReader.editedPolicy(session, revision: revision)
+                    return EditedPolicy(
+                        version: PolicyVersion(revision: policy.revision, token: policy.token),
+                        change: try PolicyHistory(session).change(policy.revision),
+                        policy: policy
                     )
                 }
             }

@@ -18,6 +18,7 @@ struct ExportCommand: AsyncParsableCommand {
             Examples:
               versiongate export --output policy.yaml
               versiongate export | diff policy.yaml -
+              versiongate export --revision 41 --output before.yaml
             """
     )
 
@@ -27,11 +28,20 @@ struct ExportCommand: AsyncParsableCommand {
     )
     var output: String?
 
+    @Option(help: ArgumentHelp("The policy as it stood at this revision.", valueName: "number"))
+    var revision: Int64?
+
     @OptionGroup var database: DatabaseOptions
 
+    func validate() throws {
+        if let revision, revision < 0 {
+            throw ValidationError("There is no revision \(revision); revisions are counted from 0 on.")
+        }
+    }
+
     func run() async throws {
-        let present = try await database.editedPolicy()
-        let text = PolicyDocument.text(of: present.policy, revision: present.version.revision)
+        let exported = try await database.editedPolicy(at: revision.map { .revision($0) })
+        let text = PolicyDocument.text(of: exported.policy, revision: exported.version.revision)
         guard let output, output != "-" else {
             print(text, terminator: "")
             return
@@ -43,6 +53,6 @@ struct ExportCommand: AsyncParsableCommand {
                 "\(output) cannot be written: \(CommandError.reason(ofFileError: error)); check the folder and its rights"
             )
         }
-        print("Wrote the policy at revision \(present.version.revision) to \(output).")
+        print("Wrote the policy at revision \(exported.version.revision) to \(output).")
     }
 }

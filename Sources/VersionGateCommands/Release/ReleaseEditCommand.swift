@@ -11,15 +11,21 @@ struct ReleaseEditCommand: AsyncParsableCommand {
         commandName: "edit",
         abstract: "Change all rows of a release, or those of one platform, build or country.",
         discussion: """
-            --no-staged ends a staged rollout: the release is live from now on, unless --live-at says otherwise.
+            --build and --region select rows; --set-build and --set-region change them. --no-staged ends a staged \
+            rollout: the release is live from now on, unless --live-at says otherwise.
 
-            Example:
+            Examples:
               versiongate release edit com.example.doto 1.2 \\
                 --platform android --no-staged
+              versiongate release edit com.example.doto 1.2 \\
+                --platform ios --set-build 42
             """
     )
 
     @OptionGroup var selector: ReleaseSelector
+
+    @Option(name: .customLong("set-build"), help: ArgumentHelp("The build, as the app reports it.", valueName: "build"))
+    var newBuild: String?
 
     @Option(
         name: .customLong("min-os"),
@@ -49,6 +55,7 @@ struct ReleaseEditCommand: AsyncParsableCommand {
 
     func run() async throws {
         var values: [ColumnValue] = []
+        if let newBuild { values.append(.text("build", newBuild)) }
         if let minOS { values.append(.text("min_os", minOS)) }
         if !regions.isEmpty { values.append(.texts("regions", regions)) }
         if let liveAt { values.append(.time("live_at", liveAt.timestamp(now: .now()).description)) }

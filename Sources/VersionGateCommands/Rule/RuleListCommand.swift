@@ -13,8 +13,9 @@ struct RuleListCommand: AsyncParsableCommand {
             STATE is off, on, ended, or waiting: for its start, for a release that reaches its target, for a rollout \
             above 0 %, or for its app to be resumed. `versiongate rule show` says for what.
 
-            Example:
+            Examples:
               versiongate rule list --bundle com.example.doto
+              versiongate rule list --search "please update"
             """
     )
 
@@ -24,6 +25,14 @@ struct RuleListCommand: AsyncParsableCommand {
     )
     var bundle: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Only rules with this in their key, title, text, note or translations; case does not count.",
+            valueName: "text"
+        )
+    )
+    var search: String?
+
     @OptionGroup var output: OutputOptions
     @OptionGroup var database: DatabaseOptions
 
@@ -31,10 +40,15 @@ struct RuleListCommand: AsyncParsableCommand {
         try await database.read { reports in
             switch output.format {
             case .json:
-                print(try reports.rulesJSON(bundle: bundle))
+                print(try reports.rulesJSON(bundle: bundle, search: search))
             case .table:
+                let rules = try reports.rules(bundle: bundle, search: search)
+                if let search, rules.isEmpty {
+                    print("No rule\(bundle.map { " of \($0.visible())" } ?? "") has \"\(search.visible())\" in it.")
+                    return
+                }
                 var table = TextTable("KEY", "APP", "STATE", "VERSIONS", "PLATFORMS", "ROLLOUT", "LOCKOUT", "TITLE")
-                for rule in try reports.rules(bundle: bundle) {
+                for rule in rules {
                     table.add(
                         rule.key,
                         rule.bundle ?? "every app",

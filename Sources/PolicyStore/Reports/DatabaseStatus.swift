@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import Postgres
+public import UpdatePolicy
+
+/// What goes on: who is connected, which lockouts are in force, what is about to begin or end, who edited last.
+///
+/// What the role may not read is nil, and named in ``hidden``.
+public struct DatabaseStatus: Sendable {
+    /// An enabled lockout that is not over.
+    public struct Lockout: Sendable {
+        /// The rule's key.
+        public let key: String
+        /// The app; nil is every app.
+        public let bundle: String?
+        /// What has to come before it reaches anybody; nil: it is in force.
+        public let waitsFor: String?
+        /// The conditions on the version and the build: `=1.1`, `below 1.2`, `=1.1, builds =113`; nil: none.
+        public let versions: String?
+        /// The platforms, joined by commas; nil is all.
+        public let platforms: String?
+        /// The percentage in force now.
+        public let rollout: String
+        /// When it ends.
+        public let endsAt: Timestamp?
+        /// How many checks it locked out since ``DatabaseStatus/countsSince``, and of how many; nil where counts cannot be
+        /// read.
+        public let counts: (lockedOut: Int64, checks: Int64)?
+    }
+
+    /// Something that begins or ends by itself.
+    public struct Event: Sendable {
+        /// The kind of an event.
+        public enum Kind: String, Sendable {
+            /// A rule begins to apply.
+            case ruleStarts = "rule starts"
+            /// A rule ceases to apply.
+            case ruleEnds = "rule ends"
+            /// A planned step of a rollout.
+            case rolloutStep = "rollout step"
+            /// Users can get a release.
+            case releaseLive = "release live"
+            /// Users can no longer get a release.
+            case releaseWithdrawn = "release withdrawn"
+        }
+
+        /// When.
+        public let at: Timestamp
+        /// What.
+        public let kind: Kind
+        /// The key of the rule, or the app, version and platform of the release.
+        public let name: String
+        /// The percentage of a step.
+        public let rollout: String?
+    }
+
+    /// What a role may not read.
+    public enum Hidden: String, Sendable, CaseIterable {
+        /// Apps, releases and rules.
+        case policy
+        /// Counts of checks.
+        case counts
+        /// The history.
+        case history
+
+        var tables: [String] {
+            switch self {
+            case .policy: ["policy_revision"] + PolicyTable.allCases.map(\.rawValue)
+            case .counts: ["check_counts", "rule_counts", "merged_counts"]
+            case .history: ["changes", "change_rows"]
+            }
+        }
+    }
+
+    /// The role that logged in.
+    public let role: String
+    /// The clock of the database.
+    public let time: Timestamp
+    /// Whether the database is a standby, which cannot be edited.
+    public let isStandby: Bool
+    /// What the role may not read.
+    public let hidden: [Hidden]
+    /// The revision of the policy.
+    public let revision: Int64?
+    /// The servers that are connected to this database.
+    public let servers: [ServerSession]
+    /// The enabled lockouts that are not over, by key.
+    public let lockouts: [Lockout]?
+    /// What begins and ends in the next 24 hours, in order of time.
+    public let events: [Event]?
+    /// The bundles of the paused apps.
+    public let pausedApps: [String]?
+    /// The newest entry of the history; nil also where there is none.
+    public let lastChange: PolicyChange?
+    /// The start of the last full hour: from then on checks are counted here.
+    public let countsSince: Timestamp
+    /// How many checks named an app that was not added, at least and at most.
+    public let unknownChecks: ClosedRange<Int64>?
+
+    /// Whether the role may read which migrations were applied; true also where there are none.
+    public static func isSchemaVisible(_ session: PostgresSession) throws -> Bool {
+        try session.query(
+            "SELECT coalesce(has_table_privilege(to_regclass('public.schema_migrations'), 'SELECT'), true)"
+        ).value(as: Bool.self)
+    }
+
+    /// Reads the status as the transaction of `session` sees it.
+    public init(_ session: PostgresSession) throws {
+        try session.execute("SET LOCAL TimeZone = 'UTC'")
+        let present = try session.query(
+            "SELECT session_user::text, now(), pg_is_in_recovery(), date_trunc('hour', now()) - interval '1 hour'"
+        )[0]
+        role = try present.decode(0, as: String.self)
+        time = Timestamp(try present.decode(1, as: PostgresTimestamp.self))
+        isStandby = try present.decode(2, as: Bool.self)
+        countsSince = Timestamp(try present.decode(3, as: PostgresTimestamp.self))
+        servers = try ServerSession.all(session)
+        let hidden = try Hidden.allCases.filter { try !Self.mayRead($0.tables, session) }
+        self.hidden = hidden
+        let counts = hidden.contains(.counts) ? nil : try Counts(since: countsSince, session)
+        unknownChecks = counts?.unknown
+        if hidden.contains(.policy) {
+            (revision, lockouts, events, pausedApps) = (nil, nil, nil, nil)
+        } else {
+            revision = try PolicyReader.version(session).revision
+            lockouts = try Self.lockouts(counts, session)
+            events = try Self.events(session)
+            pausedApps = try session.query("SELECT bundle FROM public.apps WHERE paused ORDER BY bundle").map {
+                try $0.decode(0, as: String.self)
+            }
+        }
+        lastChange =
+            hidden.contains(.history) ? nil : try PolicyHistory(session).changes(HistoryFilter(limit: 1)).first
+    }
+
+    private static func mayRead(_ tables: [String], _ session: PostgresSession) throws -> Bool {
+        try session.query(
+            """
+            SELECT bool_and(coalesce(has_table_privilege(to_regclass('public.' || name), 'SELECT'), false))
+            FROM unnest($1::text[]) AS name
+            """,
+            [tables]
+        ).value(as: Bool.self)
+    }
+
+    private static func lockouts(_ counts: Counts?, _ session: PostgresSession) throws -> [Lockout] {
+        try session.query(
+            """
+            SELECT key, bundle, rule_waits_for(rules, now()),
+                nullif(concat_ws(', ', 'below ' || target, versions, 'builds ' || builds), ''),
+                array_to_string(platforms, ', '), trim_scale(rollout_at(key, now()))::text, ends_at
+            FROM public.rules WHERE enabled AND lockout AND (ends_at IS NULL OR ends_at > now()) ORDER BY key
+            """
+        ).map { row in
+            let key = try row.decode(0, as: String.self)
+            let bundle = try row.decode(1, as: String?.self)
+            return Lockout(
+                key: key,
+                bundle: bundle,
+                waitsFor: try row.decode(2, as: String?.self),
+                versions: try row.decode(3, as: String?.self),
+                platforms: try row.decode(4, as: String?.self),
+                rollout: try row.decode(5, as: String.self),
+                endsAt: try row.decode(6, as: PostgresTimestamp?.self).map { Timestamp($0) },
+                counts: counts.map { $0.ofRule(key, bundle: bundle) }
+            )
+        }
+    }
+
+    private static func events(_ session: PostgresSession) throws -> [Event] {
+        try session.query(
+            """
+            SELECT at, kind, name, rollout FROM (
+                SELECT starts_at, 'rule starts', key, NULL FROM public.rules WHERE enabled
+                UNION ALL
+                SELECT ends_at, 'rule ends', key, NULL FROM public.rules WHERE enabled
+                UNION ALL
+                SELECT step.at, 'rollout step', step.rule, trim_scale(step.rollout)::text
+                FROM public.rollout_steps AS step JOIN public.rules ON rules.key = step.rule WHERE rules.enabled
+                UNION ALL
+                SELECT live_at, 'release live', concat_ws(' ', bundle, version, platform), NULL
+                FROM public.releases WHERE NOT staged AND (withdrawn_at IS NULL OR withdrawn_at > live_at)
+                UNION ALL
+                SELECT withdrawn_at, 'release withdrawn', concat_ws(' ', bundle, version, platform), NULL
+                FROM public.releases
+            ) AS event (at, kind, name, rollout)
+            WHERE at > now() AND at <= now() + interval '24 hours' ORDER BY at, kind, name
+            """
+        ).compactMap { row in
+            guard let kind = Event.Kind(rawValue: try row.decode(1, as: String.self)) else { return nil }
+            return Event(
+                at: Timestamp(try row.decode(0, as: PostgresTimestamp.self)),
+                kind: kind,
+                name: try row.decode(2, as: String.self),
+                rollout: try row.decode(3, as: String?.self)
+            )
+        }
+    }
+
+    /// What was counted since a time.
+    private struct Counts {
+        private let lockedOut: [String: Int64]
+        private let checks: [String?: Int64]
+        let unknown: ClosedRange<Int64>
+
+        init(since time: Timestamp, _ session: PostgresSession) throws {
+            let parameters = [PostgresTimestamp(time)]
+            let period = "hour >= $1::timestamptz AND \(CountReader.isOver)"
+            var lockedOut: [String: Int64] = [:]
+            for row in try session.query(
+                "SELECT rule, sum(lockouts)::int8 FROM public.rule_counts WHERE \(period) GROUP BY rule",
+                parameters
+            ) {
+                lockedOut[try row.decode(0, as: String.self)] = try row.decode(1, as: Int64.self)
+            }
+            var checks: [String?: Int64] = [:]
+            for row in try session.query(
+                "SELECT bundle, sum(checks)::int8 FROM public.check_counts WHERE \(period) GROUP BY bundle",
+                parameters
+            ) {
+                checks[try row.decode(0, as: String?.self)] = try row.decode(1, as: Int64.self)
+            }
+            let merged = try session.query(
+                "SELECT coalesce(sum(checks), 0)::int8 FROM public.merged_counts WHERE \(period)",
+                parameters
+            ).value(as: Int64.self)
+            self.lockedOut = lockedOut
+            self.checks = checks
+            // Merged checks are counted without their app, unless their version is that of a release.
+            let withoutApp = checks[nil, default: 0]
+            unknown = max(0, withoutApp - merged)...withoutApp
+        }
+
+        func ofRule(_ key: String, bundle: String?) -> (lockedOut: Int64, checks: Int64) {
+            let lockedOut = lockedOut[key, default: 0]
+            let all = bundle.map { checks[$0, default: 0] } ?? checks.values.reduce(0, +)
+            return (lockedOut, max(lockedOut, all))
+        }
+    }
+}

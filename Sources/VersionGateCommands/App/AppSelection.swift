@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import PolicyStore
+import UpdatePolicy
+
+/// The arguments that say which apps are paused or resumed.
+struct AppSelection: ParsableArguments {
+    @Argument(help: "The bundle of the app.", completion: .bundles)
+    var bundle: String?
+
+    @Flag(help: "Every app.")
+    var all = false
+
+    func validate() throws {
+        if all, let bundle { throw ValidationError("--all means every app; leave out either \(bundle) or --all.") }
+        if !all, bundle == nil { throw ValidationError("Name the app, or give --all for every app.") }
+    }
+
+    /// Pauses or resumes the apps.
+    ///
+    /// - Throws: an error that says so when there is none.
+    func set(paused: Bool, _ editor: PolicyEditor) throws {
+        let changes = [ColumnValue.boolean("paused", paused)]
+        if let bundle {
+            guard try editor.update(.apps, where: [.text("bundle", bundle)], set: changes) > 0 else {
+                throw CommandError.noSuchApp(bundle)
+            }
+        } else if try editor.update(.apps, where: [.boolean("paused", !paused)], set: changes) == 0,
+            try PolicyReader.bundles(editor.session).isEmpty
+        {
+            throw CommandError("there are no apps; add one with `versiongate app add BUNDLE`")
+        }
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import PolicyStore
+import Postgres
+import UpdatePolicy
+
+/// What the database knows about an app of which a version is to be blocked.
+struct BlockFacts: Sendable {
+    let app: App
+    /// The releases that are not withdrawn.
+    let releases: [Release]
+    /// Those that are withdrawn.
+    let withdrawn: [Release]
+    /// The rules of the app.
+    let rules: [Rule]
+    /// The keys of all rules, of every app.
+    let keys: Set<String>
+    /// The counted checks of the app.
+    let recent: RecentChecks
+    /// The counted checks of the last day.
+    let lastDay: [PeriodCount]
+    let time: Timestamp
+
+    /// Reads the facts.
+    ///
+    /// - Parameter platforms: Platforms that the database must accept.
+    /// - Throws: an error if there is no such app, with the commands that add it.
+    init(bundle: String, platforms: [String], _ session: PostgresSession) throws {
+        let policy = try PolicyReader.policy(session, bundles: [bundle])
+        guard let app = policy.apps.first else {
+            let fault = CommandError.noSuchApp(bundle, among: try PolicyReader.bundles(session))
+            throw CommandError(
+                "\(fault)\nTo add it: versiongate app add \(bundle.shellWord) --store-link ios=https://..."
+            )
+        }
+        try PolicyReader.requirePlatforms(platforms, session)
+        let time = Timestamp.now()
+        self.app = app
+        self.time = time
+        releases = policy.releases.filter { $0.withdrawnAt.map { time < $0 } ?? true }
+        withdrawn = policy.releases.filter { $0.withdrawnAt.map { $0 <= time } ?? false }
+        rules = policy.rules.filter { $0.bundle != nil }
+        keys = Set(try PolicyReader.ruleKeys(session))
+        let reader = CountReader(session)
+        recent = try reader.recentChecks(days: RecentDays.usual, bundles: [app.bundle])
+        lastDay = try reader.countsOfLast(hours: 24, of: app.bundle)
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import PolicyStore
+import UpdatePolicy
+
+/// Shows the status of a database.
+struct StatusReport {
+    let status: DatabaseStatus
+    /// The name of the database in messages.
+    let database: String
+
+    // MARK: For people
+
+    /// For people, without a line break at its end.
+    var text: String {
+        var parts = [RecordText(fields).text]
+        if let lockouts = status.lockouts { parts.append(text(lockouts)) }
+        if let events = status.events { parts.append(text(events)) }
+        if let apps = status.pausedApps {
+            parts.append(apps.isEmpty ? "No app is paused." : "Paused apps: \(apps.joined(separator: ", "))".visible())
+        }
+        if let unknown = status.unknownChecks, unknown.upperBound > 0 { parts.append(text(unknown)) }
+        if !status.hidden.isEmpty {
+            let names = status.hidden.map(\.rawValue).joined(separator: " and the ")
+            parts.append("\(status.role) may not read the \(names); log in as versiongate_admin to see it.".visible())
+        }
+        return parts.joined(separator: "\n\n")
+    }
+
+    private var fields: [RecordField] {
+        let behind = status.servers.map { server in
+            status.revision.map { max(0, $0 - server.revision) } ?? 0
+        }
+        let servers = zip(status.servers, behind).map { server, behind in
+            "\(server.host) at revision \(server.revision)\(behind > 0 ? ", \(behind) behind" : "")"
+                + " (process \(server.processID) of the database)"
+        }
+        return [
+            RecordField(
+                name: "database",
+                value: "\(database), as \(status.role)\(status.isStandby ? "; a standby, which cannot be edited" : "")"
+            ),
+            RecordField(name: "time", value: status.time.description),
+            RecordField(name: "revision", value: status.revision.map(String.init)),
+            RecordField(
+                name: "last change",
+                value: status.lastChange.map { ChangeLine.text($0) }
+                    ?? (status.hidden.contains(.history) ? nil : "none")
+            ),
+            RecordField(
+                name: "servers",
+                value: servers.isEmpty
+                    ? "none is connected to this database (those on a standby or behind a pooler are not listed)"
+                    : servers.joined(separator: "\n")
+            ),
+        ]
+    }
+
+    private func text(_ lockouts: [DatabaseStatus.Lockout]) -> String {
+        if lockouts.isEmpty { return "No lockout is enabled." }
+        var table = TextTable(
+            "KEY",
+            "APP",
+            "STATE",
+            "VERSIONS",
+            "PLATFORMS",
+            "ROLLOUT",
+            "ENDS",
+            "LOCKED OUT"
+        )
+        for lockout in lockouts {
+            table.add(
+                lockout.key,
+                lockout.bundle ?? "every app",
+                lockout.waitsFor.map { "waits for \($0)" } ?? "on",
+                lockout.versions ?? "all",
+                lockout.platforms ?? "all",
+                "\(lockout.rollout) %",
+                lockout.endsAt?.description ?? "-",
+                lockout.counts.map(Self.share) ?? "not known"
+            )
+        }
+        return "Enabled lockouts, and the checks that they locked out since \(status.countsSince):\n\(table.text)"
+    }
+
+    private static func share(_ counts: (lockedOut: Int64, checks: Int64)) -> String {
+        guard counts.checks > 0 else { return "no checks" }
+        return
+            "\(NumberText.percent(Double(counts.lockedOut), of: Double(counts.checks))) of \(NumberText.count(counts.checks))"
+    }
+
+    private func text(_ events: [DatabaseStatus.Event]) -> String {
+        if events.isEmpty { return "Nothing begins or ends in the next 24 hours." }
+        let lines = events.map { "  \($0.at)  \(Self.sentence($0))" }
+        return "In the next 24 hours:\n" + lines.joined(separator: "\n")
+    }
+
+    private static func sentence(_ event: DatabaseStatus.Event) -> String {
+        let name = event.name.visible()
+        switch event.kind {
+        case .ruleStarts: return "rule \(name) starts"
+        case .ruleEnds: return "rule \(name) ends"
+        case .rolloutStep: return "rule \(name) goes to \(event.rollout ?? "?") %"
+        case .releaseLive: return "release \(name) goes live"
+        case .releaseWithdrawn: return "release \(name) is withdrawn"
+        }
+    }
+
+    private func text(_ unknown: ClosedRange<Int64>) -> String {
+        let number =
+            unknown.lowerBound == unknown.upperBound
+            ? NumberText.count(unknown.upperBound)
+            : "\(NumberText.count(unknown.lowerBound)) to \(NumberText.count(unknown.upperBound))"
+        return
+            "Unknown apps: \(number) checks since \(status.countsSince) named an app that was not added. Which ones is not "
+            + "kept; a misspelled bundle, or: versiongate app add BUNDLE"
+    }
+
+    // MARK: For programs
+
+    /// For programs.
+    var json: String {
+        JSONText.object([
+            "database": JSONText.string(database), "role": JSONText.string(status.role),
+            "time": JSONText.string(status.time.description), "standby": "\(status.isStandby)",
+            "revision": status.revision.map(String.init) ?? "null",
+            "servers": JSONText.array(
+                status.servers.map { server in
+                    JSONText.object([
+                        "host": JSONText.string(server.host), "revision": "\(server.revision)",
+                        "process": "\(server.processID)",
+                    ])
+                }
+            ),
+            "lockouts": status.lockouts.map { JSONText.array($0.map(Self.json)) } ?? "null",
+            "upcoming": status.events.map { JSONText.array($0.map(Self.json)) } ?? "null",
+            "paused_apps": status.pausedApps.map { JSONText.array($0.map(JSONText.string)) } ?? "null",
+            "last_change": status.lastChange.map(Self.json) ?? "null",
+            "counts_since": JSONText.string(status.countsSince.description),
+            "unknown_checks": status.unknownChecks.map {
+                JSONText.object(["at_least": "\($0.lowerBound)", "at_most": "\($0.upperBound)"])
+            } ?? "null",
+            "hidden": JSONText.array(status.hidden.map { JSONText.string($0.rawValue) }),
+        ])
+    }
+
+    private static func json(_ lockout: DatabaseStatus.Lockout) -> String {
+        JSONText.object([
+            "key": JSONText.string(lockout.key), "bundle": JSONText.optional(lockout.bundle),
+            "waits_for": JSONText.optional(lockout.waitsFor), "versions": JSONText.optional(lockout.versions),
+            "platforms": JSONText.optional(lockout.platforms), "rollout": lockout.rollout,
+            "ends_at": JSONText.optional(lockout.endsAt?.description),
+            "locked_out": lockout.counts.map { "\($0.lockedOut)" } ?? "null",
+            "checks": lockout.counts.map { "\($0.checks)" } ?? "null",
+        ])
+    }
+
+    private static func json(_ event: DatabaseStatus.Event) -> String {
+        JSONText.object([
+            "at": JSONText.string(event.at.description), "kind": JSONText.string(event.kind.rawValue),
+            "name": JSONText.string(event.name), "rollout": event.rollout ?? "null",
+        ])
+    }
+
+    private static func json(_ change: PolicyChange) -> String {
+        JSONText.object([
+            "id": "\(change.id)", "at": JSONText.string(change.at.description), "role": JSONText.string(change.role),
+            "os_user": JSONText.optional(change.osUser), "tool": JSONText.optional(change.tool),
+            "why": JSONText.optional(change.why), "summary": JSONText.string(ChangeLine.summary(change)),
+        ])
+    }
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Postgres
+import TestDatabase
+import TestSystem
+import Testing
+
+@Suite("Status", .migratedDatabase, .timeLimit(.minutes(10)))
+struct StatusCommandTests {
+    private var versiongate: BuiltBinary { BuiltBinary(.current) }
+
+    private struct Status: Decodable {
+        let role: String
+        let standby: Bool
+        let revision: Int?
+        let servers: [Server]
+        let lockouts: [Lockout]?
+        let upcoming: [Event]?
+        let pausedApps: [String]?
+        let lastChange: Change?
+        let unknownChecks: Range?
+        let hidden: [String]
+
+        struct Server: Decodable {
+            let host: String
+            let revision: Int
+        }
+        struct Lockout: Decodable {
+            let key: String
+            let waitsFor: String?
+            let versions: String?
+            let lockedOut: Int?
+            let checks: Int?
+        }
+        struct Event: Decodable {
+            let kind: String
+            let name: String
+            let rollout: Double?
+        }
+        struct Change: Decodable {
+            let id: Int
+            let summary: String
+        }
+        struct Range: Decodable {
+            let atLeast: Int
+            let atMost: Int
+        }
+    }
+
+    private func status(_ binary: BuiltBinary) async throws -> Status {
+        let result = try await binary.run("status --format json")
+        try #require(result.status == 0, "\(result.errors)")
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return try decoder.decode(Status.self, from: Data(result.output.utf8))
+    }
+
+    private func prepare() async throws {
+        try await TestDatabase.current.edit(
+            """
+            INSERT INTO apps (bundle, paused) VALUES ('a', false), ('p', true);
+            INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '2', '2026-01-01Z'),
+                ('a', 'ios', '3', now() + interval '3 hours'), ('a', 'ios', '4', now() + interval '3 days'),
+                ('p', 'ios', '2', '2026-01-01Z');
+            INSERT INTO rules (key, bundle, enabled, lockout, versions, builds, title, text, starts_at, ends_at) VALUES
+                ('lock', 'a', true, true, '<2', '=7', 't', 'x', NULL, now() + interval '2 hours'),
+                ('paused', 'p', true, true, '<2', NULL, 't', 'x', NULL, NULL),
+                ('off', 'a', false, true, '<2', NULL, 't', 'x', now() + interval '1 hour', NULL),
+                ('over', 'a', true, true, '<2', NULL, 't', 'x', NULL, '2026-01-01Z'),
+                ('message', 'a', true, false, '<2', NULL, 't', 'x', now() + interval '1 hour', NULL);
+            INSERT INTO rollout_steps VALUES ('message', now() + interval '4 hours', 12.5)
+            """
+        )
+        try await TestDatabase.current.addCounts(
+            """
+            (date_trunc('hour', now()), 'a', 'ios', '1', 300, 100, 90), (date_trunc('hour', now()), NULL, NULL, NULL, 50, 0, 0),
+            (date_trunc('hour', now()) - interval '1 hour', 'a', 'ios', '2', 100, 0, 0),
+            (date_trunc('hour', now()) - interval '2 hours', 'a', 'ios', '2', 5000, 0, 0)
+            """
+        )
+        let server = try await TestDatabase.current.connect(user: "versiongate_server")
+        try await server.execute(
+            """
+            INSERT INTO rule_counts VALUES (date_trunc('hour', now()), 'lock', 90, 80),
+                (date_trunc('hour', now()) - interval '1 hour', 'lock', 30, 20),
+                (date_trunc('hour', now()) - interval '2 hours', 'lock', 500, 500);
+            INSERT INTO merged_counts VALUES (date_trunc('hour', now()), 'a', 20);
+            """
+        )
+        await server.close()
+    }
+
+    @Test(
+        "The status has lockouts with their share, what comes in a day, paused apps, the last change and unknown apps"
+    )
+    func shows() async throws {
+        try await prepare()
+        let status = try await status(versiongate)
+        #expect(status.role == "versiongate_admin" && !status.standby && status.revision == 1)
+        #expect(status.servers.isEmpty && status.hidden.isEmpty)
+        #expect(status.lockouts?.map(\.key) == ["lock", "paused"])
+        #expect(status.lockouts?.first?.versions == "<2, builds =7")
+        #expect(status.lockouts?.first?.waitsFor == nil)
+        #expect(status.lockouts?.first?.lockedOut == 100)
+        #expect(status.lockouts?.first?.checks == 400)
+        #expect(status.lockouts?.last?.waitsFor == "its app, which is paused")
+        #expect(
+            status.upcoming?.map { "\($0.kind) \($0.name)" } == [
+                "rule starts message", "rule ends lock", "release live a 3 ios", "rollout step message",
+            ]
+        )
+        #expect(status.upcoming?.last?.rollout == 12.5)
+        #expect(status.pausedApps == ["p"])
+        #expect(status.lastChange?.id == 1)
+        #expect(
+            status.lastChange?.summary == "added 2 apps, 4 releases, 5 rules, rollout step message \(try await step())"
+        )
+        #expect(status.unknownChecks?.atLeast == 30)
+        #expect(status.unknownChecks?.atMost == 50)
+        let text = try await versiongate.run("status").output
+        for line in [
+            ", as versiongate_admin\n", "revision     1\n", "none is connected to this database", "25.0 % of 400",
+            "waits for its app, which is paused", "rule lock ends\n", "rule message goes to 12.5 %\n",
+            "release a 3 ios goes live\n", "Paused apps: p\n", "Unknown apps: 30 to 50 checks since ",
+        ] {
+            #expect(text.contains(line), "\(line): \(text)")
+        }
+    }
+
+    private func step() async throws -> String {
+        try await TestDatabase.current.psql(
+            "SELECT after ->> 'at' FROM change_rows WHERE table_name = 'rollout_steps'"
+        ).output.trimmingCharacters(in: .newlines)
+    }
+
+    @Test("The status of an empty policy says what there is not")
+    func isEmpty() async throws {
+        let text = try await versiongate.run("status").output
+        for line in [
+            "revision     0\n", "last change  none\n", "No lockout is enabled.\n",
+            "Nothing begins or ends in the next 24 hours.\n", "No app is paused.\n",
+        ] {
+            #expect(text.contains(line), "\(line): \(text)")
+        }
+        #expect(!text.contains("Unknown apps"))
+    }
+
+    @Test("The status needs few rights, and says what it cannot see")
+    func needsFewRights() async throws {
+        try await prepare()
+        let server = BuiltBinary(environment: [
+            "DATABASE_URL": TestDatabase.current.url(user: "versiongate_server")
+        ])
+        let seen = try await status(server)
+        #expect(seen.role == "versiongate_server" && seen.hidden == ["history"])
+        #expect(seen.lastChange == nil && seen.lockouts?.count == 2 && seen.unknownChecks != nil)
+        let text = try await server.run("status").output
+        #expect(
+            text.hasSuffix("versiongate_server may not read the history; log in as versiongate_admin to see it.\n"),
+            "\(text)"
+        )
+        try await TestDatabase.current.connect().execute(
+            """
+            REVOKE SELECT ON ALL TABLES IN SCHEMA public FROM versiongate_server;
+            """
+        )
+        let blind = try await status(server)
+        #expect(blind.hidden == ["policy", "counts", "history"])
+        #expect(blind.revision == nil && blind.lockouts == nil && blind.upcoming == nil && blind.pausedApps == nil)
+        #expect(blind.unknownChecks == nil)
+    }
+
+    @Test("The status lists the servers with the revision that answers, and follows them through edits")
+    func listsServers() async throws {
+        try await versiongate.run("app add a")
+        let server = BuiltBinary(environment: ["DATABASE_URL": TestDatabase.current.url(user: "versiongate_server")])
+        try await ServingBinary.run(server) { _ in
+            for revision in 1...2 {
+                try await Poll.until("a server at revision \(revision)") {
+                    try await status(versiongate).servers.map(\.revision) == [revision]
+                }
+                let text = try await versiongate.run("status").output
+                #expect(text.contains(" at revision \(revision) (process "), "\(text)")
+                try await versiongate.run("app edit a --name A\(revision)")
+            }
+            // What a server that has not taken the last edits shows.
+            let forged = try await TestDatabase.current.connect(user: "versiongate_server")
+            try await forged.execute("SET application_name = 'versiongate serve at revision 1 on z-late'")
+            let text = try await versiongate.run("status").output
+            #expect(text.contains("z-late at revision 1, 2 behind (process "), "\(text)")
+            await forged.close()
+        }
+        try await Poll.until("no server") { try await status(versiongate).servers.isEmpty }
+    }
+
+    /// What the sessions of the server call themselves.
+    private func serverNames() async throws -> [String] {
+        try await TestDatabase.current.psql(
+            """
+            SELECT DISTINCT application_name FROM pg_stat_activity
+            WHERE datname = current_database() AND usename = 'versiongate_server' ORDER BY 1
+            """
+        ).output.split(separator: "\n").map(String.init)
+    }
+
+    @Test("The status knows a server by the name that its address gives its sessions, too")
+    func keepsNames() async throws {
+        try await versiongate.run("app add a")
+        let url = TestDatabase.current.url(user: "versiongate_server")
+        let server = BuiltBinary(environment: ["DATABASE_URL": "\(url)&application_name=gate-of-tests-in-Berlin"])
+        try await ServingBinary.run(server, arguments: ["--count-interval", "0"]) { _ in
+            try await Poll.until("a server at revision 1") {
+                try await status(versiongate).servers.map(\.revision) == [1]
+            }
+            #expect(try await serverNames().first?.hasPrefix("gate-of-tests-in-Ber at revision 1 on ") == true)
+        }
+    }
+
+    @Test(
+        "The status lists no server behind a pooler, whose sessions others use as well",
+        .enabled(if: PgBouncer.program != nil, "pgbouncer is not installed")
+    )
+    func behindPooler() async throws {
+        try await versiongate.run("app add a")
+        try await PgBouncer.with(.current) { bouncer in
+            let server = BuiltBinary(environment: ["DATABASE_URL": bouncer.url(user: "versiongate_server")])
+            try await ServingBinary.run(server, arguments: ["--count-interval", "0"]) { serving in
+                _ = try await serving.ready { $0.contains(#""revision":1"#) }
+                try await versiongate.run("rule add k --bundle a --title T --text X --enable")
+                try await serving.check(#"{"bundle":"a"}"#) { $0.contains(#""id":"k""#) }
+                #expect(try await status(versiongate).servers.isEmpty)
+                #expect(try await serverNames().allSatisfy { !$0.contains("revision") })
+            }
+        }
+    }
+}
