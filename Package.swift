@@ -12,7 +12,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser.git", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-async-algorithms.git", exact: "1.1.4"),
         .package(url: "https://github.com/apple/swift-configuration.git", exact: "1.4.0", traits: []),
-        .package(url: "https://github.com/apple/swift-crypto.git", exact: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types.git", exact: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-log.git", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio.git", exact: "2.101.2"),
@@ -50,7 +49,8 @@ let package = Package(
         .target(
             name: "UpdatePolicy",
             dependencies: [
-                .product(name: "Crypto", package: "swift-crypto")
+                // For the SHA-256 of its BoringSSL, which is built for TLS anyway.
+                .product(name: "NIOSSL", package: "swift-nio-ssl")
             ]
         ),
         .target(
@@ -58,7 +58,6 @@ let package = Package(
             dependencies: [
                 "Postgres",
                 "UpdatePolicy",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             plugins: ["EmbedMigrationsPlugin"]
@@ -76,7 +75,6 @@ let package = Package(
             name: "CheckListener",
             dependencies: [
                 "UpdatePolicy",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -95,7 +93,6 @@ let package = Package(
                 "UpdatePolicy",
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "Configuration", package: "swift-configuration"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -126,6 +123,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "Yams", package: "Yams"),
             ]
         ),
         .executableTarget(
@@ -227,7 +225,6 @@ let package = Package(
                 "CheckListener", "PolicyServer", "Systemd", "TestChecks", "TestDatabase", "TestPolicies", "TestRandom",
                 "TestSystem",
                 .product(name: "Configuration", package: "swift-configuration"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]
@@ -265,7 +262,6 @@ if Context.environment["VERSIONGATE_FUZZ"] != nil {
             name: "Fuzz",
             dependencies: [
                 "CLibFuzzer", "CheckListener", "PolicyDocument", "PolicyServer", "PolicyStore", "UpdatePolicy",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -29,7 +29,7 @@ DECLARE
     schema_owner CONSTANT oid := (
         SELECT p.proowner FROM pg_proc AS p WHERE p.oid = 'public.schema_faults()'::regprocedure
     );
-    names CONSTANT name[] := '{versiongate_server,versiongate_admin}';
+    names CONSTANT name[] := '{versiongate_server,versiongate_admin,versiongate_planner,versiongate_viewer}';
     large_objects CONSTANT text := 'lo_create(oid), lo_creat(integer), lo_from_bytea(oid, bytea)';
     unset text;
 BEGIN

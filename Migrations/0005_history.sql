@@ -17,6 +17,10 @@
 -- lock, which others wait for until the transaction ends. A later statement takes back what is recorded of its rows and
 -- records it anew, and the revision itself is taken back when nothing is left of it; so what a transaction comes to does
 -- not depend on when its constraints are judged.
+--
+-- A planner may edit and not commit. What its transaction has edited is marked when it is edited, so that it stays a
+-- rehearsal whatever becomes of the role's rights meanwhile, and record_edit() refuses it, at the commit or before.
+-- rehearse_edits() records and judges without that trigger; the events that wait for the commit are still there after it.
 
 SET LOCAL search_path = public, pg_temp;
 
@@ -27,7 +31,8 @@ CREATE TABLE policy_revision (
     token uuid NOT NULL,
     token_before uuid,
     xid xid8,
-    at timestamptz
+    at timestamptz,
+    is_rehearsal boolean NOT NULL DEFAULT false
 );
 
 INSERT INTO policy_revision (revision, token) VALUES (0, gen_random_uuid());
@@ -43,6 +48,8 @@ COMMENT ON COLUMN policy_revision.token_before IS 'The token before that, for a 
 COMMENT ON COLUMN policy_revision.xid IS
     'The transaction that made the revision, together with at: after a restore its number alone can come again.';
 COMMENT ON COLUMN policy_revision.at IS 'When that transaction began.';
+COMMENT ON COLUMN policy_revision.is_rehearsal IS
+    'Whether that transaction is a planner''s and cannot be committed: so it is always false outside of it.';
 
 CREATE TABLE schema_reader (
     singleton boolean NOT NULL DEFAULT true CONSTRAINT schema_reader_pkey PRIMARY KEY
@@ -165,6 +172,22 @@ $$;
 
 COMMENT ON FUNCTION row_columns(jsonb, text[]) IS 'Some columns of a row, such as those of its primary key.';
 
+CREATE FUNCTION may_only_plan() RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN coalesce(pg_has_role(session_user, to_regrole('versiongate_planner'), 'MEMBER'), false)
+       AND NOT coalesce(pg_has_role(session_user, to_regrole('versiongate_admin'), 'MEMBER'), false)
+       AND NOT pg_has_role(
+           session_user, (SELECT c.relowner FROM pg_class AS c WHERE c.oid = 'public.policy_revision'::regclass), 'MEMBER'
+       );
+END
+$$;
+
+COMMENT ON FUNCTION may_only_plan() IS
+    'Whether the role that logged in is a planner, and neither an admin nor the owner of the schema.';
+
 CREATE TABLE edited_rows (
     xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
     at timestamptz NOT NULL DEFAULT now(),
@@ -172,10 +195,12 @@ CREATE TABLE edited_rows (
     table_name text COLLATE "C" NOT NULL,
     key jsonb NOT NULL,
     before jsonb,
-    after jsonb
+    after jsonb,
+    is_rehearsal boolean NOT NULL DEFAULT may_only_plan()
 );
 
 CREATE INDEX edited_rows_row_idx ON edited_rows (xid, at, table_name, key);
+CREATE INDEX edited_rows_rehearsal_idx ON edited_rows (xid, at) WHERE is_rehearsal;
 
 COMMENT ON TABLE edited_rows IS
     'What transactions that are under way have edited and not recorded yet. Each sees its own rows alone, and leaves'
@@ -188,6 +213,7 @@ COMMENT ON COLUMN edited_rows.key IS 'Primary key of the row where it was seen l
 COMMENT ON COLUMN edited_rows.before IS 'The row when the transaction first touched it; null: there was none.';
 COMMENT ON COLUMN edited_rows.after IS
     'The row as the last edit left it; null: deleted. Of the change that is undone: null while undo_change runs.';
+COMMENT ON COLUMN edited_rows.is_rehearsal IS 'Whether a planner edited it, so that it cannot be committed.';
 
 -- Notes.
 --
@@ -447,7 +473,13 @@ CREATE FUNCTION close_change() RETURNS void
 AS $$
 BEGIN
     DELETE FROM changes AS c WHERE c.id = open_revision();
-    UPDATE policy_revision SET revision = revision - 1, token = token_before, token_before = NULL, xid = NULL, at = NULL;
+    UPDATE policy_revision
+       SET revision = revision - 1,
+           token = token_before,
+           token_before = NULL,
+           xid = NULL,
+           at = NULL,
+           is_rehearsal = false;
 END
 $$;
 
@@ -542,7 +574,7 @@ BEGIN
                      n.before,
                      n.after
                 FROM unnest(notes)
-                     WITH ORDINALITY AS n(xid, at, id, table_name, key, before, after, ordinal)
+                     WITH ORDINALITY AS n(xid, at, id, table_name, key, before, after, is_rehearsal, ordinal)
                 JOIN policy_tables() AS t ON t.name = n.table_name
                WHERE n.before IS DISTINCT FROM n.after
           ) AS note;
@@ -563,6 +595,58 @@ $$;
 COMMENT ON FUNCTION record_notes() IS
     'Records what this transaction has done to the rows that it has noted, and has it judged.';
 
+CREATE FUNCTION is_rehearsal() RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+    SET enable_seqscan = off
+    SET jit = off
+AS $$
+BEGIN
+    RETURN EXISTS (
+        SELECT FROM edited_rows AS e WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.is_rehearsal
+    ) OR EXISTS (SELECT FROM policy_revision AS p WHERE p.singleton AND p.is_rehearsal);
+END
+$$;
+
+COMMENT ON FUNCTION is_rehearsal() IS 'Whether a planner has edited in this transaction, so that it cannot be committed.';
+
+CREATE FUNCTION refuse_planner() RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RAISE insufficient_privilege USING
+        MESSAGE = format('%s may plan edits, and not make them', session_user),
+        DETAIL = 'Nothing was changed.',
+        HINT = 'To see what edits come to: BEGIN; the edits; SELECT rehearse_edits(); SELECT * FROM history LIMIT 1;'
+            ' ROLLBACK. To make them, log in as a member of versiongate_admin.',
+        CONSTRAINT = 'planner_guard';
+END
+$$;
+
+COMMENT ON FUNCTION refuse_planner() IS 'Refuses an edit of a planner.';
+
+CREATE FUNCTION rehearse_edits() RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = public, pg_temp
+    SET TimeZone = 'UTC'
+    SET IntervalStyle = 'postgres'
+AS $$
+DECLARE
+    cannot_commit CONSTANT boolean := public.is_rehearsal();
+BEGIN
+    PERFORM public.record_notes();
+    IF cannot_commit THEN
+        UPDATE policy_revision AS p SET is_rehearsal = true WHERE p.revision = public.open_revision();
+    END IF;
+    RETURN public.open_revision();
+END
+$$;
+
+COMMENT ON FUNCTION rehearse_edits() IS
+    'Records and judges what this transaction has edited, as its commit would, and returns the number of the change; null:'
+    ' nothing is different. Others who commit edits wait until the transaction ends.';
+
 CREATE FUNCTION record_edit() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = public, pg_temp
@@ -574,6 +658,9 @@ DECLARE
     seen_row CONSTANT jsonb := CASE WHEN TG_OP = 'DELETE' THEN to_jsonb(OLD) ELSE to_jsonb(NEW) END;
     seen_key CONSTANT jsonb := public.row_columns(seen_row, TG_ARGV::text[]);
 BEGIN
+    IF public.is_rehearsal() THEN
+        PERFORM public.refuse_planner();
+    END IF;
     IF public.is_noted(edited_table, seen_key) THEN
         PERFORM public.record_notes();
     END IF;
@@ -658,8 +745,8 @@ $$;
 COMMENT ON FUNCTION refuse_truncate() IS 'Trigger: refuses TRUNCATE.';
 
 REVOKE ALL ON FUNCTION
-    note_edit(), record_edit(), apps_changed_since(bigint, uuid), history_has(bigint, text), open_change(), close_change(), settle_notes(),
-    take_notes(), record_notes()
+    note_edit(), record_edit(), rehearse_edits(), apps_changed_since(bigint, uuid), history_has(bigint, text),
+    open_change(), close_change(), settle_notes(), take_notes(), record_notes()
     FROM PUBLIC;
 
 DO $$

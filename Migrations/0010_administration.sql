@@ -440,6 +440,7 @@ SELECT listed.function::text AS function, obj_description(listed.function, 'pg_p
       VALUES ('messages_for(jsonb, timestamptz)'::regprocedure),
              ('explain_check(jsonb, timestamptz)'::regprocedure),
              ('undo_change(bigint)'::regprocedure),
+             ('rehearse_edits()'::regprocedure),
              ('version_compare(text, text)'::regprocedure),
              ('version_matches(text, text)'::regprocedure),
              ('rollout_bucket(text, text)'::regprocedure),

@@ -1,9 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Copyright the versiongate authors
 --
--- The two roles, and all that they may do: versiongate_server reads the policy and writes counts, versiongate_admin
--- edits the policy and reads everything. Neither can touch the history. Both can log in, and have no password: give
--- them one, or let the machine say who may (pg_hba.conf).
+-- The roles, and all that they may do:
+--
+-- versiongate_server   reads the policy and writes counts
+-- versiongate_viewer   reads everything
+-- versiongate_planner  reads everything, edits the policy and cannot commit it
+-- versiongate_admin    reads everything and edits the policy
+--
+-- None can touch the history. All can log in, and have no password: give people roles of their own that are members of
+-- these (`versiongate user add` does), or let the machine say who may (pg_hba.conf).
 --
 -- Roles belong to the whole cluster, so another database may have made them before, or be making them at this moment.
 -- What only a superuser may do is done if a superuser migrates; schema_faults() tells what is left.
@@ -14,7 +20,8 @@ DO $$
 DECLARE
     missing CONSTANT text[] := ARRAY(
         SELECT wanted.name
-          FROM unnest('{versiongate_server,versiongate_admin}'::text[]) WITH ORDINALITY AS wanted(name, place)
+          FROM unnest('{versiongate_server,versiongate_viewer,versiongate_planner,versiongate_admin}'::text[])
+               WITH ORDINALITY AS wanted(name, place)
          WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = wanted.name)
          ORDER BY wanted.place
     );
@@ -45,13 +52,17 @@ DO $$
 DECLARE
     name text;
 BEGIN
-    FOREACH name IN ARRAY '{versiongate_server,versiongate_admin}'::text[] LOOP
+    FOREACH name IN ARRAY '{versiongate_server,versiongate_viewer,versiongate_planner,versiongate_admin}'::text[] LOOP
         CONTINUE WHEN EXISTS (
             SELECT FROM pg_db_role_setting AS s, unnest(s.setconfig) AS setting
              WHERE s.setrole = name::regrole AND setting LIKE 'idle_in_transaction_session_timeout=%'
         );
         BEGIN
-            EXECUTE format('ALTER ROLE %I SET idle_in_transaction_session_timeout = ''5min''', name);
+            EXECUTE format(
+                'ALTER ROLE %I SET idle_in_transaction_session_timeout = %L',
+                name,
+                CASE name WHEN 'versiongate_planner' THEN '1min' ELSE '5min' END
+            );
             EXECUTE format('ALTER ROLE %I SET lock_timeout = ''10s''', name);
         EXCEPTION
             -- The role was made by somebody else, or another database is doing the same at this moment.
@@ -69,30 +80,35 @@ BEGIN
 END
 $$;
 
-GRANT USAGE ON SCHEMA public TO versiongate_server, versiongate_admin;
+GRANT USAGE ON SCHEMA public TO versiongate_server, versiongate_viewer, versiongate_planner, versiongate_admin;
 
 GRANT SELECT ON
     apps, store_links, releases, rules, rule_texts, rollout_steps, rule_spans, policy_revision, schema_reader,
     check_counts, rule_counts, merged_counts
-    TO versiongate_server, versiongate_admin;
-GRANT EXECUTE ON FUNCTION apps_changed_since(bigint, uuid), history_has(bigint, text) TO versiongate_server, versiongate_admin;
+    TO versiongate_server, versiongate_viewer, versiongate_planner, versiongate_admin;
+GRANT EXECUTE ON FUNCTION apps_changed_since(bigint, uuid), history_has(bigint, text)
+    TO versiongate_server, versiongate_viewer, versiongate_planner, versiongate_admin;
 
 GRANT INSERT, UPDATE, DELETE ON check_counts, rule_counts, merged_counts TO versiongate_server;
 
-GRANT INSERT, UPDATE, DELETE ON apps, store_links, releases, rules, rule_texts, rollout_steps TO versiongate_admin;
 GRANT SELECT ON
     changes, change_rows, active_rules, rollout_now, current_releases, recent_checks, history, user_functions
-    TO versiongate_admin;
+    TO versiongate_viewer, versiongate_planner, versiongate_admin;
 GRANT EXECUTE ON FUNCTION
-    undo_change(bigint), rows_at(text, bigint), apps_at(bigint), store_links_at(bigint), releases_at(bigint),
-    rules_at(bigint), rule_texts_at(bigint), rollout_steps_at(bigint)
-    TO versiongate_admin;
+    rows_at(text, bigint), apps_at(bigint), store_links_at(bigint), releases_at(bigint), rules_at(bigint),
+    rule_texts_at(bigint), rollout_steps_at(bigint)
+    TO versiongate_viewer, versiongate_planner, versiongate_admin;
+
+GRANT INSERT, UPDATE, DELETE ON apps, store_links, releases, rules, rule_texts, rollout_steps
+    TO versiongate_planner, versiongate_admin;
+GRANT EXECUTE ON FUNCTION undo_change(bigint), rehearse_edits() TO versiongate_planner, versiongate_admin;
 
 -- The bookkeeping of the migrations is not there where psql runs the files alone.
 DO $$
 BEGIN
     IF to_regclass('public.schema_migrations') IS NOT NULL THEN
-        GRANT SELECT ON public.schema_migrations TO versiongate_server, versiongate_admin;
+        GRANT SELECT ON public.schema_migrations
+            TO versiongate_server, versiongate_viewer, versiongate_planner, versiongate_admin;
     END IF;
 END
 $$;

@@ -95,6 +95,53 @@ extension PolicyDocument {
     }
 }
 
+extension PolicyDocument {
+    /// What keeps the file from being the part of one app.
+    ///
+    /// - Parameters:
+    ///   - bundle: The app.
+    ///   - present: The policy as it is, all of it.
+    /// - Returns: The faults, in the order of the file: other apps, their rules, rules for every app, and keys that rules
+    ///   outside of the app have.
+    public func faults(ofApp bundle: String, in present: Policy) -> [PolicyFileFault] {
+        let part = policy.part(of: bundle)
+        let ownApps = Set(part.apps.map { UTF8Text($0.bundle) })
+        let ownRules = Set(part.rules.map { UTF8Text($0.key) })
+        let presentRules = Set(present.part(of: bundle).rules.map { UTF8Text($0.key) })
+        let takenKeys = Set(present.rules.map { UTF8Text($0.key) }).subtracting(presentRules)
+        let hint =
+            "The file is about \(Quoted.text(bundle)) alone. Take it out, or leave --bundle out: then the file is the"
+            + " whole policy."
+        var faults: [PolicyFileFault] = []
+        for (index, app) in policy.apps.enumerated() where !ownApps.contains(UTF8Text(app.bundle)) {
+            faults.append(
+                PolicyFileFault(at(.apps, index), "the app \(Quoted.text(app.bundle)) is another app", hint: hint)
+            )
+        }
+        for (index, rule) in policy.rules.enumerated() {
+            if !ownRules.contains(UTF8Text(rule.key)) {
+                let whose = rule.bundle.map { "of the app \(Quoted.text($0))" } ?? "for every app"
+                faults.append(
+                    PolicyFileFault(at(.rules, index), "the rule \(Quoted.text(rule.key)) is \(whose)", hint: hint)
+                )
+            } else if takenKeys.contains(UTF8Text(rule.key)) {
+                faults.append(
+                    PolicyFileFault(
+                        at(.rules, index),
+                        "there is a rule \(Quoted.text(rule.key)) already, which is not of this app",
+                        hint: "Choose another key."
+                    )
+                )
+            }
+        }
+        return faults.sorted { $0.position < $1.position }
+    }
+
+    private func at(_ table: PolicyTable, _ index: Int) -> FilePosition {
+        position(table: table, index: index, column: nil) ?? .start
+    }
+}
+
 extension [UInt8] {
     /// The offset of the first byte that is not part of UTF-8; nil if all are.
     fileprivate var firstInvalidUTF8: Int? {

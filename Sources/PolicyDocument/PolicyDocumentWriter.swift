@@ -141,13 +141,16 @@ extension PolicyDocument {
     /// - Parameters:
     ///   - policy: The policy with its notes.
     ///   - revision: The revision that it is from; a comment says it.
-    public static func text(of policy: Policy, revision: Int64) -> String {
+    ///   - bundle: The app that it is the part of; nil: it is the whole policy.
+    public static func text(of policy: Policy, revision: Int64, bundle: String? = nil) -> String {
         var writer = PolicyDocumentWriter()
         writer.write(policy)
+        let what = bundle.map { "the app \($0), its releases and rules" } ?? "every app, release and rule"
+        let scope = bundle.map { " --bundle \($0)" } ?? ""
         return """
-            # The policy at revision \(revision): every app, release and rule, without the history.
-            # To see what this file would change: versiongate plan FILE
-            # To change it: versiongate apply FILE
+            # The policy at revision \(revision): \(what), without the history.
+            # To see what this file would change: versiongate plan FILE\(scope)
+            # To change it: versiongate apply FILE\(scope)
 
             """ + writer.text
     }

@@ -32,6 +32,8 @@ public struct PostgresSQLState: RawRepresentable, Sendable, Hashable, CustomStri
     public static let readOnlyTransaction = Self(rawValue: "25006")
     /// `deadlock_detected`.
     public static let deadlockDetected = Self(rawValue: "40P01")
+    /// `dependent_objects_still_exist`.
+    public static let dependentObjectsStillExist = Self(rawValue: "2BP01")
     /// `insufficient_privilege`.
     public static let insufficientPrivilege = Self(rawValue: "42501")
     /// `undefined_table`.

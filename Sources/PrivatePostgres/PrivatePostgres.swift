@@ -11,8 +11,9 @@ public import Logging
 /// number of processes may call `start()` at once.
 ///
 /// Its databases and roles are reached by peer authentication: root and the owner of the folder log in as the
-/// superuser `versiongate` or as `versiongate_admin` and `versiongate_server`, which the migrations create. Run by root, the server runs as the user who owns the folder `postgres` in the state folder; at first
-/// that is the system's user `postgres`, whom every package of PostgreSQL creates, or else `nobody`.
+/// superuser `versiongate` or as one of versiongate's roles, which the migrations create. Run by root, the server runs as
+/// the user who owns the folder `postgres` in the state folder; at first that is the system's user `postgres`, whom every
+/// package of PostgreSQL creates, or else `nobody`.
 ///
 /// ## How leases work
 /// A lease is a shared `flock` on the file `leases.lock`, which the kernel releases when its holder ends. A keeper, a

@@ -35,7 +35,10 @@ extension CommandError {
     init(_ error: PostgresError) {
         switch error.code {
         case .server where error.sqlState == .insufficientPrivilege && (error.hint ?? "").isEmpty:
-            self.init("\(error.message); log in as versiongate_admin to edit, as the schema's owner to migrate")
+            self.init(
+                "\(error.message); log in as a viewer to read, as a planner to plan, as an admin to edit (`versiongate user "
+                    + "add` makes them), or as the schema's owner to migrate"
+            )
         case .server:
             var lines = [error.message]
             if let detail = error.detail, !detail.isEmpty { lines.append(detail) }
@@ -44,7 +47,7 @@ extension CommandError {
             self.init(lines.joined(separator: "\n"))
         case .connectionFailed:
             self.init(
-                "the database cannot be reached: \(error.message); check --database-url or DATABASE_URL, and that the "
+                "the database cannot be reached: \(error.message); check --database-url, --context or DATABASE_URL, and that the "
                     + "server runs"
             )
         default:

@@ -41,6 +41,8 @@ enum CommandHint {
         case "store_links_missing":
             let platform = words.last.map { $0.dropLast() } ?? "ios"
             return "versiongate app edit \(words.first ?? "BUNDLE") --store-link \(platform)=https://..."
+        case "planner_guard":
+            return "See what it would do: add --dry-run, or versiongate plan FILE. An admin can do it."
         default:
             return nil
         }

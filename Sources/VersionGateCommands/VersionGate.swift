@@ -43,7 +43,10 @@ public struct VersionGate: AsyncParsableCommand {
                     UndoCommand.self,
                 ]
             ),
-            CommandGroup(name: "Database", subcommands: [DatabaseCommand.self]),
+            CommandGroup(
+                name: "Database",
+                subcommands: [DatabaseCommand.self, UserCommand.self, ContextCommand.self]
+            ),
             CommandGroup(name: "Shell", subcommands: [CompletionsCommand.self, CommandReferenceCommand.self]),
         ]
     )

@@ -15,21 +15,21 @@ struct DependencyTests {
     private static let allowed: [String: Set<String>] = [
         "Postgres": ["CLibpq", "Logging"],
         "PrivatePostgres": ["Logging", "Postgres", "Subprocess", "SystemPackage"],
-        "UpdatePolicy": ["Crypto"],
-        "PolicyStore": ["Crypto", "Logging", "Postgres", "UpdatePolicy"],
+        "UpdatePolicy": ["CNIOBoringSSL", "NIOSSL"],
+        "PolicyStore": ["Logging", "Postgres", "UpdatePolicy"],
         "Systemd": [],
         "PolicyDocument": ["CYaml", "UpdatePolicy", "Yams"],
         "CheckListener": [
-            "Crypto", "NIOCore", "NIOExtras", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS", "UpdatePolicy",
+            "NIOCore", "NIOExtras", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS", "UpdatePolicy",
         ],
         "PolicyServer": [
-            "AsyncAlgorithms", "CheckListener", "Configuration", "Crypto", "HTTPTypes", "Hummingbird",
+            "AsyncAlgorithms", "CheckListener", "Configuration", "HTTPTypes", "Hummingbird",
             "HummingbirdCore", "Logging", "NIOCore", "NIOExtras", "NIOHTTPTypes", "NIOPosix", "NIOSSL", "PolicyStore",
             "Postgres", "ServiceLifecycle", "Systemd", "SystemPackage", "UnixSignals", "UpdatePolicy",
         ],
         "VersionGateCommands": [
             "ArgumentParser", "AsyncHTTPClient", "Configuration", "Logging", "NIOCore", "NIOHTTP1", "PolicyDocument",
-            "PolicyServer", "PolicyStore", "Postgres", "PrivatePostgres", "Systemd", "UpdatePolicy",
+            "PolicyServer", "PolicyStore", "Postgres", "PrivatePostgres", "Systemd", "UpdatePolicy", "Yams",
         ],
         "versiongate": ["ArgumentParser", "VersionGateCommands"],
         "EmbedMigrations": [],

@@ -17,8 +17,8 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { sql }
 
-    /// What neither role must do. `pg_temp.rules` is a temporary table that the role has made, `{owner}` the owner's process.
-    static let ofBoth: [RoleAttempt] = [
+    /// What no role must do. `pg_temp.rules` is a temporary table that the role has made, `{owner}` the owner's process.
+    static let ofAll: [RoleAttempt] = [
         // Forging entries of the history
         RoleAttempt(
             "CREATE TRIGGER a AFTER INSERT ON pg_temp.rules FOR EACH ROW EXECUTE FUNCTION note_edit('key')",
@@ -35,6 +35,7 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("SELECT note_edit()", "permission denied for function note_edit"),
         RoleAttempt("SELECT record_edit()", "permission denied for function record_edit"),
         RoleAttempt("SELECT keep_rule_spans()", "permission denied for function keep_rule_spans"),
+        RoleAttempt("SELECT record_notes()", "permission denied for function record_notes"),
         RoleAttempt("SELECT open_change()", "permission denied for function open_change"),
         RoleAttempt("SELECT record_notes()", "permission denied for function record_notes"),
         RoleAttempt(
@@ -66,6 +67,7 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         ),
         RoleAttempt("DELETE FROM edited_rows", "permission denied for table edited_rows"),
         RoleAttempt("UPDATE policy_revision SET revision = 0", "permission denied for table policy_revision"),
+        RoleAttempt("UPDATE policy_revision SET is_rehearsal = false", "permission denied for table policy_revision"),
         RoleAttempt("DELETE FROM policy_revision", "permission denied for table policy_revision"),
         RoleAttempt(
             "INSERT INTO policy_revision VALUES (false, 1, gen_random_uuid())",
@@ -186,8 +188,8 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("SELECT pg_terminate_backend({owner})", "must be a superuser to terminate superuser process"),
     ]
 
-    /// What the server's role must not do beside that: everything but reading the policy and writing counts.
-    static let ofServer: [RoleAttempt] =
+    /// What the roles that do not edit must not do beside that.
+    static let ofReaders: [RoleAttempt] =
         ["apps", "store_links", "releases", "public.rules", "rule_texts", "rollout_steps"].flatMap { table in
             let name = table.split(separator: ".").last.map(String.init) ?? table
             return [
@@ -203,18 +205,24 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         } + [
             RoleAttempt("UPDATE apps SET paused = true", "permission denied for table apps"),
             RoleAttempt("UPDATE public.rules SET enabled = true", "permission denied for table rules"),
-            RoleAttempt("SELECT FROM changes", "permission denied for table changes"),
-            RoleAttempt("SELECT FROM change_rows", "permission denied for table change_rows"),
-            RoleAttempt("SELECT FROM history", "permission denied for view history"),
             RoleAttempt("SELECT undo_change(1)", "permission denied for function undo_change"),
-            RoleAttempt("SELECT FROM rules_at(0)", "permission denied for function rules_at"),
-            RoleAttempt("SELECT rows_at('rules', 0)", "permission denied for function rows_at"),
+            RoleAttempt("SELECT rehearse_edits()", "permission denied for function rehearse_edits"),
             RoleAttempt("SET ROLE versiongate_admin", "permission denied to set role \"versiongate_admin\""),
-            RoleAttempt("GRANT SELECT ON public.rules TO PUBLIC; SELECT FROM changes", "permission denied for table"),
+            RoleAttempt("SET ROLE versiongate_planner", "permission denied to set role \"versiongate_planner\""),
         ]
 
-    /// What the admins' role must not do beside what neither must: writing counts, and reaching beyond the policy.
-    static let ofAdmin: [RoleAttempt] = [
+    /// What the server's role must not do beside that: reading the history.
+    static let ofServer: [RoleAttempt] = [
+        RoleAttempt("SELECT FROM changes", "permission denied for table changes"),
+        RoleAttempt("SELECT FROM change_rows", "permission denied for table change_rows"),
+        RoleAttempt("SELECT FROM history", "permission denied for view history"),
+        RoleAttempt("SELECT FROM rules_at(0)", "permission denied for function rules_at"),
+        RoleAttempt("SELECT rows_at('rules', 0)", "permission denied for function rows_at"),
+        RoleAttempt("GRANT SELECT ON public.rules TO PUBLIC; SELECT FROM changes", "permission denied for table"),
+    ]
+
+    /// What people's roles must not do beside what no role must: writing counts, and reaching beyond the policy.
+    static let ofPeople: [RoleAttempt] = [
         RoleAttempt("INSERT INTO check_counts DEFAULT VALUES", "permission denied for table check_counts"),
         RoleAttempt("UPDATE check_counts SET checks = 0", "permission denied for table check_counts"),
         RoleAttempt("DELETE FROM check_counts", "permission denied for table check_counts"),
@@ -225,6 +233,10 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("ALTER ROLE versiongate_server SET statement_timeout = 1", "permission denied"),
         RoleAttempt("SELECT rows_at('pg_authid', 0)", "there is no policy table \"pg_authid\"", sqlState: "22023"),
         RoleAttempt("SELECT rows_at('changes', 0)", "there is no policy table \"changes\"", sqlState: "22023"),
+    ]
+
+    /// What the roles that edit must not do beside that.
+    static let ofEditors: [RoleAttempt] = [
         RoleAttempt("UPDATE releases SET id = 5", "column \"id\" can only be updated to DEFAULT", sqlState: "428C9"),
         RoleAttempt(
             "INSERT INTO releases (id, bundle, platform, version) VALUES (5, 'a', 'ios', '9')",

@@ -16,10 +16,20 @@ struct RoleTests {
 
     @Test(
         "The roles may not do what they need not, and PostgreSQL says so",
-        arguments: ["versiongate_server", "versiongate_admin"]
+        arguments: [
+            ("versiongate_server", RoleAttempt.ofReaders + RoleAttempt.ofServer),
+            ("versiongate_viewer", RoleAttempt.ofReaders + RoleAttempt.ofPeople),
+            (
+                "versiongate_planner",
+                RoleAttempt.ofPeople + RoleAttempt.ofEditors + [
+                    RoleAttempt("SET ROLE versiongate_admin", "permission denied to set role \"versiongate_admin\"")
+                ]
+            ),
+            ("versiongate_admin", RoleAttempt.ofPeople + RoleAttempt.ofEditors),
+        ]
     )
-    func areRefused(role: String) async throws {
-        let attempts = RoleAttempt.ofBoth + (role == "versiongate_server" ? RoleAttempt.ofServer : RoleAttempt.ofAdmin)
+    func areRefused(role: String, more: [RoleAttempt]) async throws {
+        let attempts = RoleAttempt.ofAll + more
         let owner = try await TestDatabase.current.connect()
         try await owner.execute(Self.example + "SELECT lo_from_bytea(4711, 'secret');")
         let process = try await owner.query("SELECT pg_backend_pid()").value(as: Int.self)
@@ -59,6 +69,68 @@ struct RoleTests {
         )
         let messages = try await server.query(#"SELECT title FROM messages_for('{"bundle": "a", "version": "1.1"}')"#)
         #expect(try messages.value(as: String.self) == "u")
+    }
+
+    @Test("The roles can do what they are for: viewers read the policy, the history and the counts", arguments: people)
+    func peopleRead(role: String) async throws {
+        try await TestDatabase.current.connect().execute(Self.example)
+        let person = try await TestDatabase.current.connect(user: role)
+        for name in [
+            "apps", "store_links", "releases", "rules", "rule_texts", "rollout_steps", "policy_revision", "changes",
+            "change_rows", "check_counts", "rule_counts", "merged_counts", "active_rules", "rollout_now",
+            "current_releases", "recent_checks", "history", "user_functions", "rules_at(0)", "schema_faults()",
+            "schema_migrations",
+        ] {
+            try await person.execute("SELECT * FROM \(name)")
+        }
+        let messages = try await person.query(#"SELECT title FROM messages_for('{"bundle": "a", "version": "1.1"}')"#)
+        #expect(try messages.value(as: String.self) == "u")
+    }
+
+    static let people = ["versiongate_viewer", "versiongate_planner", "versiongate_admin"]
+
+    @Test("The roles can do what they are for: planners see what an edit comes to, judged as at its commit")
+    func plannersRehearse() async throws {
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute(Self.example)
+        let before = try await Self.everything(owner)
+        let planner = try await TestDatabase.current.connect(user: "versiongate_planner")
+        let (number, edits) = try await planner.transaction(
+            .readWrite,
+            deciding: { session in
+                try session.execute("UPDATE rules SET title = 'v'")
+                _ = try session.query("SELECT rehearse_edits()")
+                try session.execute("UPDATE rules SET title = 'w'")
+                let number = try session.query("SELECT rehearse_edits()").value(as: Int64.self)
+                return .rollback(
+                    (number, try session.query("SELECT edits FROM history LIMIT 1").value(as: String.self))
+                )
+            }
+        )
+        #expect(number == 2)
+        #expect(edits == "rules k: title u -> w")
+        let refusal = await #expect(throws: PostgresError.self) {
+            try await planner.execute(
+                "BEGIN; UPDATE rules SET lockout = true, versions = '<2'; SELECT rehearse_edits()"
+            )
+        }
+        #expect(refusal?.constraint == "rules_lockout_guard")
+        try await planner.execute("ROLLBACK")
+        #expect(try await Self.everything(owner) == before)
+
+        let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
+        try await admin.execute("BEGIN; UPDATE rules SET title = 'v'; SELECT rehearse_edits(); COMMIT")
+        #expect(try await owner.query("SELECT title FROM rules").value(as: String.self) == "v")
+        #expect(try await owner.query("SELECT is_rehearsal FROM policy_revision").value(as: Bool.self) == false)
+    }
+
+    @Test("The roles of planners let go soon of what they hold, unless they say otherwise")
+    func plannersAreBounded() async throws {
+        let planner = try await TestDatabase.current.psql(
+            "SHOW idle_in_transaction_session_timeout; SHOW lock_timeout",
+            user: "versiongate_planner"
+        )
+        #expect(planner.output == "1min\n10s\n")
     }
 
     @Test("The roles can do what they are for: admins edit the policy, read the history and the counts, and undo")
@@ -222,7 +294,7 @@ struct RoleTests {
     }
 
     /// All that the roles could harm, as one text.
-    private static func everything(_ owner: PostgresConnection) async throws -> String {
+    static func everything(_ owner: PostgresConnection) async throws -> String {
         try await owner.query(
             """
             SELECT concat_ws(E'\\n',

@@ -89,18 +89,33 @@ struct SchemaTests {
             """
         ),
         Rule(
-            "Every view is for the admins to read, and for nobody to write",
+            "Every view is for viewers, planners and admins to read, and for nobody to write",
+            """
+            SELECT relname
+              FROM pg_class, unnest('{versiongate_viewer,versiongate_planner,versiongate_admin}'::text[]) AS role
+             WHERE relnamespace = 'public'::regnamespace AND relkind = 'v'
+               AND (NOT has_table_privilege(role, oid, 'SELECT')
+                   OR has_table_privilege(role, oid, 'INSERT, UPDATE, DELETE'))
+            """
+        ),
+        Rule(
+            "What admins may read and planners may do, viewers may read and admins may do; viewers write nothing",
             """
             SELECT relname FROM pg_class
-             WHERE relnamespace = 'public'::regnamespace AND relkind = 'v'
-               AND (NOT has_table_privilege('versiongate_admin', oid, 'SELECT')
-                   OR has_table_privilege('versiongate_admin', oid, 'INSERT, UPDATE, DELETE'))
+             WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v')
+               AND (has_table_privilege('versiongate_admin', oid, 'SELECT')
+                       <> has_table_privilege('versiongate_viewer', oid, 'SELECT')
+                   OR has_table_privilege('versiongate_viewer', oid, 'INSERT, UPDATE, DELETE')
+                   OR EXISTS (
+                       SELECT FROM unnest('{SELECT,INSERT,UPDATE,DELETE}'::text[]) AS privilege
+                        WHERE has_table_privilege('versiongate_admin', oid, privilege)
+                           <> has_table_privilege('versiongate_planner', oid, privilege)))
             """
         ),
         Rule(
             "No table is granted to everybody, and none may be emptied or given triggers by the roles",
             """
-            SELECT relname FROM pg_class, unnest('{versiongate_admin,versiongate_server}'::text[]) AS role
+            SELECT relname FROM pg_class, unnest('{versiongate_admin,versiongate_planner,versiongate_viewer,versiongate_server}'::text[]) AS role
              WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v')
                AND (has_table_privilege(role, oid, 'TRUNCATE, TRIGGER, REFERENCES')
                    OR EXISTS (SELECT FROM aclexplode(relacl) WHERE grantee = 0))
@@ -200,10 +215,14 @@ struct SchemaTests {
             """
         ),
         Rule(
-            "Every function for people can be called by the admins",
+            "Every function for people can be called by admins and planners, and by viewers if it edits nothing",
             """
             SELECT function FROM user_functions
-             WHERE NOT has_function_privilege('versiongate_admin', function::regprocedure, 'EXECUTE') OR does IS NULL
+             WHERE does IS NULL
+                OR NOT has_function_privilege('versiongate_admin', function::regprocedure, 'EXECUTE')
+                OR NOT has_function_privilege('versiongate_planner', function::regprocedure, 'EXECUTE')
+                OR has_function_privilege('versiongate_viewer', function::regprocedure, 'EXECUTE')
+                   = (function ~ '^(undo_change|rehearse_edits)')
             """
         ),
     ]

@@ -44,7 +44,9 @@ struct BuiltBinary: Sendable {
 
     /// The environment that the binary runs in.
     var subprocessEnvironment: Environment {
-        var updates: [Environment.Key: String?] = ["DATABASE_URL": nil, "VERSIONGATE_STATE_DIR": nil]
+        var updates: [Environment.Key: String?] = [
+            "DATABASE_URL": nil, "VERSIONGATE_CONTEXT": nil, "VERSIONGATE_STATE_DIR": nil, "SUDO_USER": nil,
+        ]
         for (name, value) in variables { updates[Environment.Key(rawValue: name)!] = value }
         return .inherit.updating(updates)
     }

@@ -8,7 +8,8 @@ enum CommandSample {
     /// What stands for a value of this name.
     private static let values = [
         "key": "k", "bundle": "a", "version": "1.2", "percent": "5", "percent@time": "5%@now", "change": "1",
-        "member=value": "bundle=a", "platform": "ios", "title": "T", "text": "X", "language": "de",
+        "member=value": "bundle=a", "platform": "ios", "title": "T", "text": "X", "language": "de", "name": "anna",
+        "role": "viewer",
     ]
 
     /// What commands need beside what they say they need.

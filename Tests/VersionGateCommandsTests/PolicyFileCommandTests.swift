@@ -117,7 +117,8 @@ struct PolicyFileCommandTests {
                         )
                     ]
                 ),
-                file: "f",
+                unchanged: "",
+                ending: "",
                 terminal: Terminal(width: 80, usesColor: true)
             )
             #expect(coloured.text.hasPrefix("\u{1B}[33m~ rule k\u{1B}[0m\n    os: \u{1B}[31m1\u{1B}[0m -> "))

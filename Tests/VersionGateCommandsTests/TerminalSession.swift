@@ -24,7 +24,9 @@ final class TerminalSession {
     ///   - variables: More of the environment.
     init(_ binary: BuiltBinary, variables: [String: String] = [:]) async throws {
         var environment = ProcessInfo.processInfo.environment
-        for name in ["DATABASE_URL", "VERSIONGATE_STATE_DIR", "NO_COLOR"] { environment[name] = nil }
+        for name in ["DATABASE_URL", "VERSIONGATE_CONTEXT", "VERSIONGATE_STATE_DIR", "NO_COLOR"] {
+            environment[name] = nil
+        }
         let folder = URL(fileURLWithPath: BuiltBinary.path).deletingLastPathComponent().path
         let own = [
             "PATH": "\(folder):\(environment["PATH"] ?? "/usr/bin:/bin")", "TERM": "dumb",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import Crypto
 import Glibc
 import NIOHTTP1
 import UpdatePolicy
@@ -22,10 +21,12 @@ struct EntityTag: Hashable {
         text = String(unsafeUninitializedCapacity: 34) { text in
             text[0] = UInt8(ascii: "\"")
             var end = 1
-            for byte in digest.prefix(16) {
-                text[end] = Self.digit(byte >> 4)
-                text[end + 1] = Self.digit(byte & 0xF)
-                end += 2
+            digest.withUnsafeBytes { bytes in
+                for byte in bytes.prefix(16) {
+                    text[end] = Self.digit(byte >> 4)
+                    text[end + 1] = Self.digit(byte & 0xF)
+                    end += 2
+                }
             }
             text[end] = UInt8(ascii: "\"")
             return end + 1

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import Crypto
 import Foundation
 import PolicyStore
 import SystemPackage
@@ -247,12 +246,5 @@ struct LastGoodPolicyFileError: Error, Equatable, CustomStringConvertible {
 
     init(_ path: String, _ reason: String) {
         description = "\(path): \(reason)"
-    }
-}
-
-extension SHA256.Digest {
-    /// The digest in hexadecimal digits.
-    var hexadecimal: String {
-        map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
     }
 }

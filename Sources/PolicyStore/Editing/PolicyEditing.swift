@@ -16,6 +16,17 @@ public struct PolicyEditing: Sendable {
         migrator = SchemaMigrator(logger: logger)
     }
 
+    /// Refuses a planner before anything is asked or tried; the database would refuse the commit.
+    ///
+    /// - Throws: ``SchemaError`` unless the schema is this binary's; the refusal of the database.
+    public func requireRightToCommit() async throws {
+        try await connection.transaction(.repeatableReadReadOnly) { [migrator] session in
+            try migrator.status(session).requireCurrent()
+            guard try session.query("SELECT public.may_only_plan()").value(as: Bool.self) else { return }
+            try session.query("SELECT public.refuse_planner()")
+        }
+    }
+
     /// Makes one edit.
     ///
     /// Everything that would be judged at commit is judged before, so that the entry of the history can be read within
@@ -109,7 +120,7 @@ public struct PolicyEditing: Sendable {
             .readWrite,
             deciding: { [migrator] session in
                 guard let made = try Self.make(session, migrator, author, body) else {
-                    return .commit(.ended(.unchanged))
+                    return .rollback(.ended(.unchanged))
                 }
                 guard let scope = try EditScope(of: made.change.id, session) else {
                     return commits
@@ -160,7 +171,7 @@ public struct PolicyEditing: Sendable {
         )
         let before = try PolicyReader.version(session)
         try body(PolicyEditor(session: session))
-        try session.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        try session.query("SELECT public.rehearse_edits()")
         let after = try PolicyReader.version(session)
         guard after != before, let change = try PolicyHistory(session).change(after.revision) else { return nil }
         return MadeEdit(change: change, base: after.revision == before.revision + 1 ? before : nil)

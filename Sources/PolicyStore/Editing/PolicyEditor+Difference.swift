@@ -30,7 +30,7 @@ extension PolicyEditor {
         try session.execute("SAVEPOINT before_edits")
         do {
             for batch in batches { try session.query(batch.sql, [batch.document]) }
-            try session.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            try session.query("SELECT public.rehearse_edits()")
         } catch {
             guard error.sqlState?.isIntegrityViolation == true || error.sqlState?.isDataException == true else {
                 throw error

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import Crypto
+import UpdatePolicy
 
 /// One step of the schema: a plain SQL file that the binary carries.
 public struct Migration: Sendable, Hashable {
@@ -16,10 +16,7 @@ public struct Migration: Sendable, Hashable {
     public init(name: String, sql: String) {
         self.name = name
         self.sql = sql
-        checksum = SHA256.hash(data: Array(sql.utf8)).map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count < 2 ? "0" + digits : digits
-        }.joined()
+        checksum = SHA256.hash(data: sql.utf8).hexadecimal
     }
 
     /// All migrations that this binary knows, in order.

@@ -28,6 +28,22 @@ public struct Policy: Sendable, Equatable {
     }
 }
 
+extension Policy {
+    /// An app, its releases and its rules, without those for every app; case does not count.
+    public func part(of bundle: String) -> Policy {
+        let isOfApp = { (other: String) in
+            UTF8Text(ASCII.lowercased(other)) == UTF8Text(ASCII.lowercased(bundle))
+        }
+        return Policy(
+            revision: revision,
+            token: token,
+            apps: apps.filter { isOfApp($0.bundle) },
+            releases: releases.filter { isOfApp($0.bundle) },
+            rules: rules.filter { $0.bundle.map(isOfApp) ?? false }
+        )
+    }
+}
+
 /// The differences of a policy from an earlier one, app by app.
 public struct PolicyUpdate: Sendable, Equatable {
     /// The apps that differ, as the policy spells them, including removed ones.

@@ -27,7 +27,7 @@ struct DatabasePsqlCommand: AsyncParsableCommand {
     func run() async throws {
         var arguments = self.arguments
         if let terminator = arguments.firstIndex(of: "--") { arguments.remove(at: terminator) }
-        let psqlArguments = arguments
+        let psqlArguments = try (database.contextName().map(Psql.prompt) ?? []) + arguments
         try await database.withDatabase { try Psql.become(on: $0, psqlArguments) }
     }
 }

@@ -37,6 +37,11 @@ enum Psql {
         throw CommandError("\(program) cannot be started: \(String(cString: strerror(fault)))")
     }
 
+    /// The arguments that show the name of a context in psql's prompt; a psqlrc may change it.
+    static func prompt(context: String) -> [String] {
+        ["--set=PROMPT1=\(context) %/%R%x%# ", "--set=PROMPT2=\(context) %/%R%x%# "]
+    }
+
     private static func find(in path: String) -> String? {
         path.split(separator: ":").map { "\($0)/psql" }.first { access($0, X_OK) == 0 }
     }

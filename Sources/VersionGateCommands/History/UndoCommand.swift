@@ -87,7 +87,7 @@ struct UndoCommand: AsyncParsableCommand {
             )
         }
         print("Your last change: \(ChangeLine.text(change))")
-        if Terminal.canAsk, !options.yes {
+        if Terminal.canAsk, !options.yes, !options.dryRun {
             guard Terminal.confirms("Undo change \(change.id) on \(name.visible())?") else {
                 throw CommandError("nothing was changed, as you said")
             }

@@ -34,6 +34,7 @@ struct EditApproval {
         _ body: @Sendable (PolicyEditor) throws -> Void
     ) async throws -> PolicyChange? {
         let editing = PolicyEditing(connection, logger: logger)
+        try await editing.requireRightToCommit()
         var attempt = 1
         while true {
             let outcome =

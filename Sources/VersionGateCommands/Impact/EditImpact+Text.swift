@@ -6,7 +6,7 @@ import UpdatePolicy
 
 extension EditImpact {
     /// The most versions that are shown one by one.
-    private static let mostRows = 10
+    static let mostRows = 10
 
     /// The impact for people, without a line break at its end: a line where only messages change, a table where
     /// somebody may be locked out.

@@ -12,8 +12,14 @@ import UpdatePolicy
 extension DatabaseOptions {
     /// The database that the options and the environment name.
     ///
-    /// - Throws: `CommandError` if `DATABASE_URL` is empty: a secret that is missing must not lead to another database.
+    /// An option wins over the environment. Of two variables none does: they are refused.
+    ///
+    /// - Throws: `CommandError` if `DATABASE_URL` or `VERSIONGATE_CONTEXT` is empty: a secret that is missing must not lead
+    ///   to another database.
     func source(environment: [String: String] = ProcessInfo.processInfo.environment) throws -> DatabaseSource {
+        if let name = try contextName(environment) {
+            return .named(try DatabaseContexts.read(environment).address(of: name))
+        }
         if !usesPrivate, let address = databaseURL ?? environment["DATABASE_URL"] {
             guard !address.isEmpty else {
                 throw CommandError(
@@ -27,6 +33,23 @@ extension DatabaseOptions {
         }
         let directory = try stateDirectory(environment: environment)
         return .privatePostgres(PrivatePostgres(stateDirectory: directory, logger: Self.logger))
+    }
+
+    /// The name of the context that the options or the environment choose; nil where they choose none.
+    func contextName(_ environment: [String: String] = ProcessInfo.processInfo.environment) throws -> String? {
+        if usesPrivate || databaseURL != nil { return nil }
+        if let context { return context }
+        guard let name = environment["VERSIONGATE_CONTEXT"] else { return nil }
+        guard !name.isEmpty else {
+            throw CommandError("VERSIONGATE_CONTEXT is set but empty; set it to the name of a context, or unset it")
+        }
+        guard environment["DATABASE_URL"] == nil else {
+            throw CommandError(
+                "DATABASE_URL and VERSIONGATE_CONTEXT both name a database; unset one of them, or choose here with --context "
+                    + "or --database-url"
+            )
+        }
+        return name
     }
 
     /// The database for a command. Unlike a server, a command does not create a private one without a question.
@@ -46,7 +69,12 @@ extension DatabaseOptions {
     /// The name of the database of a connection for messages, without any password.
     func databaseName(_ connection: PostgresConnection) async throws -> String {
         switch try source() {
-        case .named: await connection.address ?? "the database"
+        case .named:
+            if let context = try contextName() {
+                "\(context) (\(await connection.address ?? "the database"))"
+            } else {
+                await connection.address ?? "the database"
+            }
         case .privatePostgres(let postgres): "private PostgreSQL in \(postgres.stateDirectory)"
         }
     }

@@ -17,6 +17,16 @@ struct DatabaseOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "The database by its name in the configuration file; see versiongate context. "
+                + "(environment: VERSIONGATE_CONTEXT)",
+            valueName: "name"
+        ),
+        completion: .contexts
+    )
+    var context: String?
+
+    @Option(
+        help: ArgumentHelp(
             "The folder of the private PostgreSQL, which is used when no database is named. "
                 + "(environment: VERSIONGATE_STATE_DIR)",
             valueName: "path"
@@ -38,6 +48,15 @@ struct DatabaseOptions: ParsableArguments {
                 )
             }
             if usesPrivate { throw ValidationError("--private and --database-url name two databases; leave one out.") }
+        }
+        if let context {
+            guard !context.isEmpty else {
+                throw ValidationError("--context is empty; give the name of a context, or leave the option out.")
+            }
+            if databaseURL != nil {
+                throw ValidationError("--context and --database-url name two databases; leave one out.")
+            }
+            if usesPrivate { throw ValidationError("--context and --private name two databases; leave one out.") }
         }
     }
 }

@@ -8,7 +8,7 @@ import Postgres
 
 extension EditOptions {
     /// Who edits, as the history records it beside the database role.
-    var author: EditAuthor { EditAuthor(osUser: NSUserName(), why: why) }
+    var author: EditAuthor { EditAuthor(osUser: Self.osUser(ProcessInfo.processInfo.environment), why: why) }
 
     /// Makes one edit, prints what changed and how to undo it, and prints the warnings of the database.
     ///
@@ -24,8 +24,9 @@ extension EditOptions {
         _ body: @Sendable (PolicyEditor) throws -> Void,
         remarks: (@Sendable (PostgresSession) throws -> [String])? = nil
     ) async throws {
-        let author = author
         let warnings = EditWarnings()
+        if dryRun { return try await rehearse(warnings, body) }
+        let author = author
         let (report, found) = try await database.withConnection(as: .admin, onNotice: warnings.print) {
             connection,
             logger in
@@ -48,5 +49,41 @@ extension EditOptions {
         }
         print(report.text)
         for line in found { StandardStreams.printError(line.visible() + "\n") }
+    }
+
+    /// Makes the edit, rolls it back, and prints what it would change.
+    private func rehearse(_ warnings: EditWarnings, _ body: @Sendable (PolicyEditor) throws -> Void) async throws {
+        let report = try await database.withConnection(as: .admin, onNotice: warnings.print) { connection, logger in
+            let name = try await database.databaseName(connection).visible()
+            let outcome = try await PolicyEditing(connection, logger: logger).rehearse(body)
+            var base: PolicyVersion?
+            var impact: EditImpact?
+            switch outcome {
+            case .unchanged, .made: break
+            case .rehearsed(_, let state): base = state
+            case .needsReview(let edit, let before):
+                base = edit.base
+                impact = try await EditImpact(of: edit, before: before, connection)
+            }
+            return PlanReport(
+                revision: base?.revision,
+                change: outcome.change,
+                impact: impact,
+                unchanged: "Nothing would change on \(name): the policy is like that already.",
+                ending: "Nothing was changed on \(name): this was a dry run.",
+                terminal: .standardOutput
+            )
+        }
+        print(report.text)
+    }
+
+    /// The operating system's user for the history: under sudo, who called it.
+    ///
+    /// Only root is believed to say who called: anybody else could set the variable, and may as well not. It stays a claim.
+    static func osUser(_ environment: [String: String], isRoot: Bool = geteuid() == 0, userName: String = NSUserName())
+        -> String
+    {
+        guard isRoot, let caller = environment["SUDO_USER"], !caller.isEmpty else { return userName }
+        return caller
     }
 }

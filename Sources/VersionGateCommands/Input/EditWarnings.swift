@@ -6,14 +6,21 @@ import Synchronization
 
 /// Prints the warnings of the database on standard error, each once, even if an edit is tried several times.
 final class EditWarnings: Sendable {
-    private let printed = Mutex<Set<String>>([])
+    private let printed = Mutex<[String]>([])
+
+    /// What was printed, each warning on a line.
+    var lines: [String] { printed.withLock(\.self) }
 
     /// Prints a notice if it is a warning that was not printed before.
     func print(_ notice: PostgresNotice) {
         guard notice.isWarning else { return }
         let hint = CommandHint.hint(constraint: notice.constraint, detail: notice.detail) ?? notice.hint
-        let line = "Warning: \(notice.message)\(hint.map { " (\($0))" } ?? "")".visible() + "\n"
-        guard printed.withLock({ $0.insert(line).inserted }) else { return }
-        StandardStreams.printError(line)
+        let line = "Warning: \(notice.message)\(hint.map { " (\($0))" } ?? "")".visible()
+        let isNew = printed.withLock { lines in
+            guard !lines.contains(line) else { return false }
+            lines.append(line)
+            return true
+        }
+        if isNew { StandardStreams.printError(line + "\n") }
     }
 }

@@ -16,6 +16,9 @@ struct ApplyCommand: AsyncParsableCommand {
             at all, and does exactly what plan shows. It is refused if somebody else changes the policy meanwhile, \
             or has changed it since the revision that --revision names.
 
+            With --bundle the file is the part of one app: its releases and rules. Other apps, and rules for every \
+            app, are left as they are, and a file that has any is refused.
+
             On a terminal it asks before it removes anything, and before it locks out more than 1 % of an app's \
             recent checks or an unknown number; in scripts both need --yes.
 
@@ -32,10 +35,13 @@ struct ApplyCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The revision that was planned for; refused at any other.", valueName: "number"))
     var revision: Int64?
 
+    @Option(help: ArgumentHelp("The app that the file is about.", valueName: "bundle"), completion: .bundles)
+    var bundle: String?
+
     @OptionGroup var options: EditOptions
 
     func run() async throws {
-        let policyFile = try PolicyFile(file)
+        let policyFile = try PolicyFile(file, bundle: bundle)
         let present = try await options.database.editedPolicy()
         if let revision, revision != present.version.revision {
             throw policyFile.commandError(

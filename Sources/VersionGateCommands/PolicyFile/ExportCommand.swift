@@ -5,6 +5,7 @@ import ArgumentParser
 import Foundation
 import PolicyDocument
 import PolicyStore
+import UpdatePolicy
 
 /// `versiongate export`
 struct ExportCommand: AsyncParsableCommand {
@@ -13,11 +14,13 @@ struct ExportCommand: AsyncParsableCommand {
         abstract: "Write the policy as a file: apps, store links, releases, rules, texts and steps.",
         discussion: """
             The file is YAML, made to be read, edited and kept under version control. The same policy always gives \
-            the same file, except for the revision in its first line. Default values are left out.
+            the same file, except for the revision in its first line. Default values are left out. With --bundle it \
+            is the part of one app, for apply --bundle.
 
             Examples:
               versiongate export --output policy.yaml
               versiongate export | diff policy.yaml -
+              versiongate export --bundle com.example.doto -o doto.yaml
               versiongate export --revision 41 --output before.yaml
             """
     )
@@ -27,6 +30,12 @@ struct ExportCommand: AsyncParsableCommand {
         help: ArgumentHelp("The file to write, in place of standard output.", valueName: "file")
     )
     var output: String?
+
+    @Option(
+        help: ArgumentHelp("Only this app, with its releases and rules.", valueName: "bundle"),
+        completion: .bundles
+    )
+    var bundle: String?
 
     @Option(help: ArgumentHelp("The policy as it stood at this revision.", valueName: "number"))
     var revision: Int64?
@@ -41,7 +50,12 @@ struct ExportCommand: AsyncParsableCommand {
 
     func run() async throws {
         let exported = try await database.editedPolicy(at: revision.map { .revision($0) })
-        let text = PolicyDocument.text(of: exported.policy, revision: exported.version.revision)
+        let policy = try bundle.map { try exported.policy.part(ofApp: $0) } ?? exported.policy
+        let text = PolicyDocument.text(
+            of: policy,
+            revision: exported.version.revision,
+            bundle: bundle.map { _ in policy.apps[0].bundle }
+        )
         guard let output, output != "-" else {
             print(text, terminator: "")
             return

@@ -14,12 +14,16 @@ struct PlanCommand: AsyncParsableCommand {
         abstract: "Show what applying a policy file would change.",
         discussion: """
             The file is the whole policy: what is not in it would be removed. The edits are made, checked by the \
-            database and rolled back, so plan shows what apply would do, and refuses what apply would refuse.
+            database and rolled back, so plan shows what apply would do, and refuses what apply would refuse. A user \
+            with the role planner can do this and cannot apply.
+
+            With --bundle the file is the part of one app: its releases and rules. Other apps, and rules for every \
+            app, are left as they are.
 
             If the differences affect what clients get, plan shows their impact on recent checks, and whether apply \
             needs approval for lockouts. With --format json this is in impact (null if clients get the same): \
             checks, new_lockouts (how many of them would be newly locked out, at most) and consent (why apply needs \
-            approval, or null).
+            approval, or null). With --format markdown it is a comment for a pull request.
 
             Exit codes: 0 if there are no differences, 2 if there are, 1 if the file cannot be applied.
 
@@ -27,6 +31,8 @@ struct PlanCommand: AsyncParsableCommand {
               versiongate plan policy.yaml
               git show main:policy.yaml | versiongate plan -
               versiongate plan policy.yaml --format json
+              versiongate plan doto.yaml --bundle com.example.doto \\
+                --format markdown
             """
     )
 
@@ -36,38 +42,55 @@ struct PlanCommand: AsyncParsableCommand {
     @Argument(help: "The policy file; - reads standard input.")
     var file: String
 
-    @OptionGroup var output: OutputOptions
+    @Option(help: ArgumentHelp("The app that the file is about.", valueName: "bundle"), completion: .bundles)
+    var bundle: String?
+
+    @Option(help: "How to print: table for people, json for programs, markdown for a pull request.")
+    var format: Format = .table
+
     @OptionGroup var database: DatabaseOptions
 
+    /// How a plan is printed.
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case table, json, markdown
+    }
+
     func run() async throws {
-        let policyFile = try PolicyFile(file)
+        let policyFile = try PolicyFile(file, bundle: bundle)
         let present = try await database.editedPolicy()
         let difference = try policyFile.difference(from: present.policy)
-        let (change, impact) = try await database.withConnection(as: .admin, onNotice: EditWarnings().print) {
+        let warnings = EditWarnings()
+        let (change, impact, name) = try await database.withConnection(as: .admin, onNotice: warnings.print) {
             connection,
             logger in
-            try await Progress.showing("Trying the edits") {
+            let name = try await database.databaseName(connection)
+            return try await Progress.showing("Trying the edits") {
                 let outcome = try await policyFile.explaining {
                     try await PolicyEditing(connection, logger: logger).rehearse { editor in
                         try editor.make(difference, from: present.version)
                     }
                 }
                 guard case .needsReview(let edit, let before) = outcome else {
-                    return (outcome.change, EditImpact?.none)
+                    return (outcome.change, EditImpact?.none, name)
                 }
-                return (edit.change, try await EditImpact(of: edit, before: before, connection))
+                return (edit.change, try await EditImpact(of: edit, before: before, connection), name)
             }
         }
+        let revision = present.version.revision
+        let scope = bundle.map { " --bundle \($0)" } ?? ""
         let report = PlanReport(
-            revision: present.version.revision,
+            revision: revision,
             change: change,
             impact: impact,
-            file: file,
+            unchanged: "No differences: the policy at revision \(revision) is as the file says.",
+            ending: "To do exactly this: versiongate apply \(file)\(scope) --revision \(revision)",
+            warnings: warnings.lines,
             terminal: .standardOutput
         )
-        switch output.format {
+        switch format {
         case .json: print(report.json)
         case .table: print(report.text)
+        case .markdown: print(report.markdown(database: name))
         }
         if change != nil { throw Self.differencesExist }
     }

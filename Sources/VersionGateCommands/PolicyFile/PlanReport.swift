@@ -4,28 +4,43 @@
 import PolicyStore
 import UpdatePolicy
 
-/// Shows what applying a policy file would change.
+/// Shows what an edit would change: that of a policy file, or of a command that is only tried.
 struct PlanReport {
-    let revision: Int64
+    /// The state of the policy that the edit starts from; nil where another edit came between.
+    let revision: Int64?
     let change: PolicyChange?
     var impact: EditImpact?
-    let file: String
+    /// The line for people where there are no differences.
+    let unchanged: String
+    /// The last line for people where there are some: how they are made, or that nothing was.
+    let ending: String
+    /// The warnings of the database.
+    var warnings: [String] = []
     let terminal: Terminal
+    /// Whether a column's value before and after stand on lines of their own, as in a diff.
+    var splitsColumns = false
 
     /// For people, without a line break at its end.
     var text: String {
         guard let change else {
-            return "No differences: the policy at revision \(revision) is as the file says."
+            return unchanged
         }
         var lines = change.rows.flatMap(lines)
-        let counts = [("add", PolicyChange.Kind.added), ("change", .changed), ("remove", .removed)]
-            .map { verb, kind in "\(change.rows.count { $0.kind == kind }) to \(verb)" }
         lines.append("")
-        lines.append("\(counts.joined(separator: ", ")). Planned at revision \(revision).")
+        lines.append("\(Self.counts(change)). Planned\(atRevision).")
         if let impact { lines.append(impact.text(on: terminal)) }
         if let reason = impact?.approvalReason { lines.append("Needs approval: \(reason).") }
-        lines.append("To do exactly this: versiongate apply \(file) --revision \(revision)")
+        lines.append(ending)
         return lines.joined(separator: "\n")
+    }
+
+    var atRevision: String { revision.map { " at revision \($0)" } ?? "" }
+
+    /// How many rows are added, changed and removed.
+    static func counts(_ change: PolicyChange) -> String {
+        [("add", PolicyChange.Kind.added), ("change", .changed), ("remove", .removed)]
+            .map { verb, kind in "\(change.rows.count { $0.kind == kind }) to \(verb)" }
+            .joined(separator: ", ")
     }
 
     /// For programs.
@@ -43,7 +58,8 @@ struct PlanReport {
             ])
         }
         return JSONText.object([
-            "revision": "\(revision)", "differences": JSONText.array(rows), "impact": impact.map(Self.json) ?? "null",
+            "revision": revision.map { "\($0)" } ?? "null", "differences": JSONText.array(rows),
+            "impact": impact.map(Self.json) ?? "null",
         ])
     }
 
@@ -54,7 +70,7 @@ struct PlanReport {
         ])
     }
 
-    private func lines(_ row: PolicyChange.Row) -> [String] {
+    func lines(_ row: PolicyChange.Row) -> [String] {
         let name = "\(ChangeReport.noun(row.table)) \(row.key.visible())"
         switch row.kind {
         case .added:
@@ -91,7 +107,7 @@ struct PlanReport {
     /// A column on one line, or the lines before and after where there are several.
     private func change(_ column: PolicyChange.Column) -> [String] {
         let texts = [column.before, column.after]
-        guard texts.contains(where: { $0?.contains("\n") == true }) else {
+        guard splitsColumns || texts.contains(where: { $0?.contains("\n") == true }) else {
             let before = terminal.styled(column.before?.visible() ?? "(none)", .red)
             return ["    \(column.name): \(before) -> \(terminal.styled(column.after?.visible() ?? "(none)", .green))"]
         }

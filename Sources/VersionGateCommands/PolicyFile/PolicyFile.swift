@@ -11,10 +11,15 @@ import UpdatePolicy
 struct PolicyFile: Sendable {
     /// The name as messages show it.
     let name: String
+    /// The app that the file is about; nil: it is the whole policy.
+    private let bundle: String?
     private let document: PolicyDocument
 
     /// Reads the file, or standard input for `-`.
-    init(_ path: String) throws {
+    ///
+    /// - Parameter bundle: The app that the file is about; nil: it is the whole policy.
+    init(_ path: String, bundle: String? = nil) throws {
+        self.bundle = bundle
         name = path == "-" ? "<standard input>" : path
         let bytes: [UInt8]
         do {
@@ -53,16 +58,23 @@ struct PolicyFile: Sendable {
 
     /// The edits that turn a policy into that of the file.
     ///
-    /// - Throws: `CommandError` where the file lacks a required value.
+    /// - Throws: `CommandError` where the file lacks a required value, or has what is not of its app.
     func difference(from present: Policy) throws -> PolicyDifference {
-        let difference = PolicyDifference(from: present, to: document.policy)
-        let faults = document.faults(of: difference)
+        if let bundle { try report(document.faults(ofApp: bundle, in: present)) }
+        let difference = PolicyDifference(
+            from: bundle.map { present.part(of: $0) } ?? present,
+            to: document.policy
+        )
+        try report(document.faults(of: difference))
+        return difference
+    }
+
+    private func report(_ faults: [PolicyFileFault]) throws {
         guard faults.isEmpty else {
             throw CommandError(
                 faults.map { $0.description(file: name).visible(keepsNewlines: true) }.joined(separator: "\n")
             )
         }
-        return difference
     }
 
     /// Runs `body`, and reports refusals with the lines of the file.
@@ -88,6 +100,7 @@ struct PolicyFile: Sendable {
     func commandError(_ conflict: PolicyConflict) -> CommandError {
         CommandError(
             "\(conflict)\nNothing was changed. See what the file changes now: versiongate plan \(name)"
+                + (bundle.map { " --bundle \($0)" } ?? "")
         )
     }
 
@@ -95,5 +108,16 @@ struct PolicyFile: Sendable {
         let position = document.position(table: refusal.table, index: refusal.index, column: refusal.column)
         let location = position.map { "\(name):\($0)" } ?? name
         return "\(location): \(CommandError(refusal.error).description)"
+    }
+}
+
+extension Policy {
+    /// The part of one app.
+    ///
+    /// - Throws: `CommandError` if there is no such app.
+    func part(ofApp bundle: String) throws -> Policy {
+        let part = part(of: bundle)
+        guard !part.apps.isEmpty else { throw CommandError.noSuchApp(bundle, among: apps.map(\.bundle)) }
+        return part
     }
 }

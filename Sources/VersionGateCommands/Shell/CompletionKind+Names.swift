@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
+import Foundation
 import Logging
 import PolicyStore
 import Postgres
@@ -21,6 +22,14 @@ extension CompletionKind {
             await PolicyNames(commandLine: words).names(prefix: prefix) { try PolicyReader.bundles($0) }
         }
     }
+
+    /// The names of the contexts in the configuration file.
+    static var contexts: CompletionKind {
+        .custom { _, _, prefix in
+            let contexts = try? DatabaseContexts.read(ProcessInfo.processInfo.environment)
+            return (contexts?.all ?? []).map(\.name).filter { $0.hasPrefix(prefix) }
+        }
+    }
 }
 
 /// The names in the policy that complete a word on the command line; none where the database cannot be read.
@@ -31,6 +40,7 @@ struct PolicyNames {
     init(commandLine: [String]) {
         var options = DatabaseOptions()
         options.databaseURL = Self.value(of: "--database-url", in: commandLine)
+        options.context = Self.value(of: "--context", in: commandLine)
         options.stateDir = Self.value(of: "--state-dir", in: commandLine)
         options.usesPrivate = commandLine.contains("--private")
         self.options = options

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import Postgres
+public import UpdatePolicy
+
+/// The roles of the database with which people and pipelines log in: members of one of versiongate's roles.
+public struct PolicyUsers: Sendable {
+    private let connection: PostgresConnection
+
+    /// Users of the database of a connection, whose role may create roles.
+    public init(_ connection: PostgresConnection) {
+        self.connection = connection
+    }
+
+    /// All users but superusers and the owner of the schema, who may do everything anyway; ordered by name.
+    public func list() async throws -> [PolicyUser] {
+        try await connection.query(
+            """
+            SELECT r.rolname::text, \(Self.roleOfMember("r.oid")),
+                (SELECT max(c.at) FROM public.changes AS c WHERE c.role = r.rolname)
+            FROM pg_roles AS r
+            WHERE r.rolcanlogin AND NOT r.rolsuper AND r.rolname <> ALL ($1::text[])
+                AND r.oid <> \(Self.owner) AND \(Self.roleOfMember("r.oid")) IS NOT NULL
+            ORDER BY r.rolname COLLATE "C"
+            """,
+            [UserRole.groups]
+        ).map { row in
+            PolicyUser(
+                name: try row.decode(0, as: String.self),
+                role: try UserRole(group: row.decode(1, as: String.self)),
+                lastEdit: try row.decode(2, as: PostgresTimestamp?.self).map(Timestamp.init)
+            )
+        }
+    }
+
+    /// Whether there is a role of this name.
+    public func exists(_ name: String) async throws -> Bool {
+        try await connection.query("SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", [name]).value()
+    }
+
+    /// Makes a user, or gives a user another role.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the role.
+    ///   - role: What the user may do.
+    ///   - password: The password; nil: none, and that of a user who exists stays as it is.
+    /// - Throws: ``PolicyUserError``. Nothing is changed then.
+    public func add(_ name: String, role: UserRole, password: String?) async throws -> AddedUser {
+        let identifier = try Self.identifier(name)
+        let verifier: String? =
+            if let password { try await connection.scramVerifier(ofPassword: password, user: name) } else { nil }
+        let statements = "CREATE ROLE \(identifier) LOGIN; GRANT \(role.group) TO \(identifier);"
+        return try await refusing(statements) { session in
+            let found = try Self.present(name, session)
+            if let found {
+                guard found.canLogIn else { throw PolicyUserError.isNoLogin(name) }
+                guard !found.isPowerful else { throw PolicyUserError.mayDoEverything(name) }
+            } else {
+                try session.execute("CREATE ROLE \(identifier) LOGIN")
+            }
+            if let verifier { try Self.setPassword(verifier, of: identifier, session) }
+            for other in UserRole.people where other != role && found?.groups.contains(other.group) == true {
+                try session.execute("REVOKE \(other.group) FROM \(identifier)")
+            }
+            if found?.groups.contains(role.group) != true {
+                try session.execute("GRANT \(role.group) TO \(identifier)")
+            }
+            let group = try session.query(
+                "SELECT \(Self.roleOfMember("r.oid")) FROM pg_roles AS r WHERE r.rolname = $1",
+                [name]
+            ).value(as: String?.self)
+            guard group == role.group else { throw PolicyUserError.hasOtherRole(name, group: group ?? "none") }
+            // Members do not inherit the settings of a role.
+            let idle = role == .planner ? "1min" : "5min"
+            try session.execute(
+                """
+                ALTER ROLE \(identifier) SET idle_in_transaction_session_timeout = '\(idle)';
+                ALTER ROLE \(identifier) SET lock_timeout = '10s'
+                """
+            )
+            return AddedUser(existed: found != nil, earlier: try found?.role.map { try UserRole(group: $0) } ?? nil)
+        }
+    }
+
+    /// Removes a user, whose open sessions may do nothing more from then on. The history keeps the name.
+    ///
+    /// - Throws: ``PolicyUserError``. Nothing is changed then.
+    public func remove(_ name: String) async throws {
+        let identifier = try Self.identifier(name)
+        try await refusing("DROP ROLE \(identifier);") { session in
+            guard let found = try Self.present(name, session) else { throw PolicyUserError.isUnknown(name) }
+            guard !found.isPowerful else { throw PolicyUserError.mayDoEverything(name) }
+            guard found.role != nil else { throw PolicyUserError.isUnknown(name) }
+            do {
+                try session.execute("DROP ROLE \(identifier)")
+            } catch let error as PostgresError where error.sqlState == .dependentObjectsStillExist {
+                throw PolicyUserError.ownsObjects(name, detail: error.detail ?? "")
+            }
+        }
+    }
+
+    // MARK: - SQL
+
+    /// Runs `body` in a transaction, and says what a role that may not create roles lacks.
+    private func refusing<Result: Sendable>(
+        _ statements: String,
+        _ body: @Sendable (PostgresSession) throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await connection.transaction(.readWrite, body)
+        } catch let error as PostgresError where error.sqlState == .insufficientPrivilege {
+            throw PolicyUserError.isNotAllowed(error.message, statements: statements)
+        }
+    }
+
+    /// Sends the verifier within a statement, where no parameter can stand; it has no quotation marks.
+    private static func setPassword(
+        _ verifier: String,
+        of identifier: PostgresIdentifier,
+        _ session: PostgresSession
+    ) throws {
+        precondition(!verifier.contains("'") && !verifier.contains("\\"), "a verifier consists of Base64 and $ and :")
+        try session.execute("ALTER ROLE \(identifier) PASSWORD '\(verifier)'")
+    }
+
+    private static func identifier(_ name: String) throws -> PostgresIdentifier {
+        guard !UserRole.groups.contains(name) else { throw PolicyUserError.isOurs(name) }
+        do {
+            return try PostgresIdentifier(name)
+        } catch {
+            throw PolicyUserError.isNoName(name)
+        }
+    }
+
+    private struct Present {
+        let canLogIn: Bool
+        let isPowerful: Bool
+        /// The role of ours that it is a member of, by whatever way.
+        let role: String?
+        /// The roles that it is a member of directly.
+        let groups: [String]
+    }
+
+    private static func present(_ name: String, _ session: PostgresSession) throws -> Present? {
+        try session.query(
+            """
+            SELECT r.rolcanlogin,
+                r.rolsuper OR r.rolname IN (session_user, current_user) OR pg_has_role(r.oid, \(owner), 'MEMBER'),
+                \(roleOfMember("r.oid")),
+                ARRAY(SELECT m.roleid::regrole::text FROM pg_auth_members AS m WHERE m.member = r.oid)
+            FROM pg_roles AS r WHERE r.rolname = $1
+            """,
+            [name]
+        ).first.map { row in
+            Present(
+                canLogIn: try row.decode(0, as: Bool.self),
+                isPowerful: try row.decode(1, as: Bool.self),
+                role: try row.decode(2, as: String?.self),
+                groups: try row.decode(3, as: [String].self)
+            )
+        }
+    }
+
+    /// The owner of the schema.
+    private static let owner = "(SELECT relowner FROM pg_class WHERE oid = 'public.policy_revision'::regclass)"
+
+    /// SQL for the role of ours with most rights that a role is a member of.
+    private static func roleOfMember(_ oid: String) -> String {
+        let cases = UserRole.groups.map { group in
+            "WHEN pg_has_role(\(oid), '\(group)', 'MEMBER') THEN '\(group)'"
+        }
+        return "CASE \(cases.joined(separator: " ")) END"
+    }
+}
+
+/// What a user may do.
+public enum UserRole: String, Sendable, CaseIterable {
+    /// Reads everything.
+    case viewer
+    /// Reads everything, and rehearses edits.
+    case planner
+    /// Reads everything, and edits the policy.
+    case admin
+    /// Reads the policy and writes counts: for servers, not for people.
+    case server
+
+    /// The roles for people and pipelines.
+    static let people: [UserRole] = [.viewer, .planner, .admin]
+
+    /// The role of the database whose members have the rights.
+    public var group: String { "versiongate_\(rawValue)" }
+
+    /// The roles of the database, those with most rights first.
+    static let groups = [UserRole.admin, .planner, .viewer, .server].map(\.group)
+
+    init(group: String) throws {
+        guard let role = Self.allCases.first(where: { $0.group == group }) else {
+            throw PostgresError(.decoding, "\(group) is no role of versiongate")
+        }
+        self = role
+    }
+}
+
+/// A role of the database with which somebody logs in.
+public struct PolicyUser: Sendable, Hashable {
+    /// The name, as the history shows it.
+    public let name: String
+    /// What the user may do.
+    public let role: UserRole
+    /// When the user changed the policy last.
+    public let lastEdit: Timestamp?
+}
+
+/// What there was before a user was added.
+public struct AddedUser: Sendable, Hashable {
+    /// Whether the role existed.
+    public let existed: Bool
+    /// The role that it had.
+    public let earlier: UserRole?
+}
+
+/// Why a user cannot be made or removed.
+public enum PolicyUserError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// PostgreSQL does not allow it; with statements that do the same.
+    case isNotAllowed(String, statements: String)
+    /// The name is empty or too long.
+    case isNoName(String)
+    /// The name is that of a role of versiongate's own.
+    case isOurs(String)
+    /// There is such a role, and nobody can log in with it.
+    case isNoLogin(String)
+    /// The role is a superuser, the owner of the schema, or the one that asks.
+    case mayDoEverything(String)
+    /// There is no such user.
+    case isUnknown(String)
+    /// Another role, of which the user is a member, gives it other rights.
+    case hasOtherRole(String, group: String)
+    /// The role owns something, or has rights in another database.
+    case ownsObjects(String, detail: String)
+
+    /// The fault and what to do about it.
+    public var description: String {
+        switch self {
+        case .isNotAllowed(let message, let statements):
+            "\(message); log in as a superuser, or as a role with CREATEROLE that may grant versiongate's roles, such as the "
+                + "one that migrated; or let one run: \(statements)"
+        case .isNoName:
+            "the name of a user has 1 to 63 bytes"
+        case .isOurs(let name):
+            "\(name) is one of versiongate's own roles; choose another name, so that the history tells who it was"
+        case .isNoLogin(let name):
+            "there is a role \(name) already, and nobody can log in with it; choose another name"
+        case .mayDoEverything(let name):
+            "\(name) is a superuser, the owner of the schema, or the role that you are logged in with, and stays as it is"
+        case .isUnknown(let name):
+            "there is no user \(name); `versiongate user list` shows those there are"
+        case .hasOtherRole(let name, let group):
+            "\(name) has the rights of \(group) by another role; nothing was changed; take it out of that role first: "
+                + "SELECT roleid::regrole FROM pg_auth_members WHERE member = '\(name)'::regrole"
+        case .ownsObjects(let name, let detail):
+            "\(name) owns something or has rights elsewhere, so it cannot be removed: \(detail); nothing was changed; to only "
+                + "take the rights here: REVOKE versiongate_viewer, versiongate_planner, versiongate_admin FROM \(name)"
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import CNIOBoringSSL
+
+/// The hash function SHA-256 ([FIPS 180-4](https://csrc.nist.gov/pubs/fips/180-4/upd1/final)), computed by the BoringSSL
+/// that swift-nio-ssl is built with.
+public struct SHA256 {
+    private var context = SHA256_CTX()
+
+    /// Begins with no bytes.
+    public init() {
+        _ = SHA256_Init(&context)
+    }
+
+    /// Adds bytes.
+    public mutating func update(bufferPointer bytes: UnsafeRawBufferPointer) {
+        _ = SHA256_Update(&context, bytes.baseAddress, bytes.count)
+    }
+
+    /// Adds bytes.
+    public mutating func update(data: some Collection<UInt8>) {
+        let isContiguous: Void? = data.withContiguousStorageIfAvailable {
+            update(bufferPointer: UnsafeRawBufferPointer($0))
+        }
+        if isContiguous == nil { update(data: Array(data)) }
+    }
+
+    /// The digest of all bytes; nothing is added after it.
+    public mutating func finalize() -> Digest {
+        var digest = Digest()
+        withUnsafeMutableBytes(of: &digest.words) { bytes in
+            _ = SHA256_Final(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), &context)
+        }
+        return digest
+    }
+
+    /// The digest of some bytes.
+    public static func hash(data: some Collection<UInt8>) -> Digest {
+        var hash = SHA256()
+        hash.update(data: data)
+        return hash.finalize()
+    }
+
+    /// The 32 bytes of a digest.
+    public struct Digest: Sendable {
+        fileprivate var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+
+        /// Lends the bytes.
+        public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+            try Swift.withUnsafeBytes(of: words, body)
+        }
+
+        /// The bytes in hexadecimal digits, in lower case.
+        public var hexadecimal: String {
+            withUnsafeBytes { bytes in
+                bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import Foundation
+
+/// `versiongate context list`
+struct ContextListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the contexts with their databases.",
+        discussion: """
+            Example:
+              versiongate context list
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let contexts = try DatabaseContexts.read(ProcessInfo.processInfo.environment)
+        switch output.format {
+        case .json:
+            print(
+                JSONText.array(
+                    contexts.all.map { context in
+                        JSONText.object([
+                            "name": JSONText.string(context.name), "database_url": JSONText.string(context.address),
+                        ])
+                    }
+                )
+            )
+        case .table:
+            guard !contexts.all.isEmpty else {
+                print(
+                    "No contexts: \(contexts.path.visible()) has none. `versiongate context --help` shows how to write it."
+                )
+                return
+            }
+            var table = TextTable("NAME", "DATABASE")
+            for context in contexts.all { table.add(context.name, context.address) }
+            print(table.text)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import PolicyStore
+import UpdatePolicy
+
+/// `versiongate user list`
+struct UserListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the users with their roles.",
+        discussion: """
+            Superusers and the owner of the database may do everything, and are not listed.
+
+            Example:
+              versiongate user list
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+
+    func run() async throws {
+        let users = try await database.withUsers { users, _ in try await users.list() }
+        switch output.format {
+        case .json:
+            print(
+                JSONText.array(
+                    users.map { user in
+                        JSONText.object([
+                            "name": JSONText.string(user.name), "role": JSONText.string(user.role.rawValue),
+                            "last_edit": JSONText.optional(user.lastEdit?.description),
+                        ])
+                    }
+                )
+            )
+        case .table:
+            guard !users.isEmpty else {
+                print("No users. Add one: versiongate user add NAME --role viewer")
+                return
+            }
+            var table = TextTable("NAME", "ROLE", "LAST EDIT")
+            for user in users { table.add(user.name, user.role.rawValue, user.lastEdit?.description ?? "-") }
+            print(table.text)
+        }
+    }
+}

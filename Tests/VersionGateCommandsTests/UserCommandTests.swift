@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Postgres
+import TestDatabase
+import Testing
+
+@Suite("Users", .timeLimit(.minutes(20)))
+struct UserCommandTests {
+    /// A server to which users log in by password, and the command line of its superuser.
+    private static func with(_ body: (OwnServer, BuiltBinary) async throws -> Void) async throws {
+        try await OwnServer.with(isMigrated: true, listensOnLoopback: true) { server in
+            try await body(server, BuiltBinary(environment: ["DATABASE_URL": server.url()]))
+        }
+    }
+
+    /// The command line of a user.
+    private static func login(_ name: String, _ password: String, _ server: OwnServer) -> BuiltBinary {
+        BuiltBinary(environment: [
+            "DATABASE_URL": "postgresql://\(name):\(password)@127.0.0.1:\(server.port)/versiongate"
+        ])
+    }
+
+    /// Adds a user with a password that is made, and logs in.
+    private static func add(
+        _ name: String,
+        _ role: String,
+        _ server: OwnServer,
+        _ owner: BuiltBinary
+    ) async throws -> BuiltBinary {
+        let added = try await owner.run("user add \(name) --role \(role) --generate-password")
+        try #require(added.status == 0, "\(added.errors)")
+        let line = try #require(
+            added.output.split(separator: "\n").first { $0.hasPrefix("Password, shown this once: ") }
+        )
+        let password = try #require(line.split(separator: " ").last)
+        #expect(password.count == 26)
+        return login(name, String(password), server)
+    }
+
+    /// Every command that shows something.
+    static let readings = [
+        "app list", "app show a", "release list --bundle a", "rule list", "rule show k",
+        "check --explain bundle=a version=1.1",
+        "check --revision 1 bundle=a", "history", "export", "export --bundle a", "impact k", "stats a",
+        "migrate --status",
+        "user list", "database url",
+    ]
+
+    @Test(
+        "Users do what their role is for: a viewer reads all, a planner also plans, an admin edits under the own name"
+    )
+    func haveRoles() async throws {
+        try await Self.with { server, owner in
+            let admin = try await Self.add("anna", "admin", server, owner)
+            let planner = try await Self.add("paul", "planner", server, owner)
+            let viewer = try await Self.add("vera", "viewer", server, owner)
+            for line in ["app add a --yes", "release add a 1.2 --platform ios --live-at 2026-03-01T12:00:00Z --yes"] {
+                let made = try await admin.run(line)
+                #expect(made.status == 0, "\(made.errors)")
+            }
+            try await admin.run("rule add k --bundle a --title T --text X --versions <1.2 --enable --yes")
+            let connection = try await server.connect()
+            try await connection.execute(
+                "INSERT INTO check_counts VALUES (now(), 'a', 'ios', '1.1', NULL, NULL, NULL, 9, 9, 0)"
+            )
+            #expect(
+                try await connection.query("SELECT string_agg(DISTINCT role, ' ') FROM changes").value(as: String.self)
+                    == "anna"
+            )
+            await connection.close()
+
+            for person in [viewer, planner, admin] {
+                for line in Self.readings {
+                    let result = try await person.run(line)
+                    #expect(result.status == 0, "\(line): \(result.errors)")
+                }
+            }
+
+            let edited = try await owner.run("export").output.replacing("title: T", with: "title: U")
+            let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).yaml").path
+            try edited.write(toFile: file, atomically: true, encoding: .utf8)
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            let refused = try await viewer.run("plan \(file)")
+            #expect(refused.status == 1)
+            #expect(
+                refused.errors.contains("permission denied for table rules; log in as a viewer to read, as a planner")
+            )
+            for person in [planner, admin] {
+                let planned = try await person.run("plan \(file)")
+                #expect(planned.status == 2, "\(planned.errors)")
+                #expect(planned.output.contains("title: T -> U"))
+                let tried = try await person.run("rule disable k --dry-run")
+                #expect(tried.status == 0, "\(tried.errors)")
+                #expect(tried.output.contains("enabled: true -> false"))
+                #expect(try await person.run("rule rollout k 20 --dry-run").output.contains("\nImpact: "))
+                #expect(
+                    tried.output.contains(
+                        "Nothing was changed on 127.0.0.1:\(server.port)/versiongate: this was a dry run."
+                    )
+                )
+            }
+            for line in [
+                "apply \(file) --yes", "rule disable k --yes", "rule edit k --note n", "undo 1 --yes", "app remove a",
+            ] {
+                let made = try await planner.run(line)
+                #expect(made.status == 1, "\(line)")
+                #expect(made.errors.contains("paul may plan edits, and not make them"), "\(line): \(made.errors)")
+                #expect(made.errors.contains("add --dry-run, or versiongate plan FILE"), "\(line): \(made.errors)")
+                #expect(!made.errors.contains("SELECT"), "\(line): \(made.errors)")
+            }
+            #expect(try await owner.run("export").output.contains("title: T"))
+            #expect(try await admin.run("apply \(file) --yes").status == 0)
+        }
+    }
+
+    @Test(
+        "Users are asked for on a terminal, twice and without an echo, and a second answer that differs changes nothing"
+    )
+    func haveSecretPasswords() async throws {
+        try await Self.with { server, owner in
+            let superuser = try await server.connect()
+            try await superuser.execute("ALTER SYSTEM SET log_statement = 'all'")
+            try await superuser.query("SELECT pg_reload_conf()")
+            let terminal = try await TerminalSession(owner)
+            defer { terminal.end() }
+            func add(_ first: String, _ second: String?, _ end: String) async throws {
+                try terminal.type(
+                    "stty echo; versiongate user add anna --role viewer; stty -a | grep -ow -e -echo -e echo; stty -echo\n"
+                )
+                try await terminal.expect("Password of anna: ")
+                try terminal.type(first)
+                var shown = ""
+                if let second {
+                    shown += try await terminal.expect("Again: ")
+                    try terminal.type(second)
+                }
+                shown += try await terminal.expect(end)
+                try await terminal.expect("\necho\n")
+                shown += try await terminal.expect(TerminalSession.prompt)
+                #expect(!shown.contains("geheim"), "\(shown)")
+            }
+            try await add("geheim 1234\n", "geheim 1235\n", "Error: the two passwords differ; nothing was changed")
+            try await add("geheim\n", nil, "Error: the password has fewer than 8 characters; nothing was changed")
+            try await add("geheim 12\u{3}", nil, "Error: nothing was changed, as you said")
+            try await add("geheim 12345\u{7F}\n", "geheim 1234\n", "Added user anna, viewer.")
+            let login = Self.login("anna", "geheim%201234", server)
+            #expect(try await login.run("rule list").status == 0)
+            let folder = try await superuser.query("SHOW data_directory").value(as: String.self)
+            let log = try String(contentsOfFile: "\(folder)/../server.log", encoding: .utf8)
+            #expect(log.contains("ALTER ROLE \"anna\" PASSWORD 'SCRAM-SHA-256$"))
+            #expect(!log.contains("geheim"))
+        }
+    }
+
+    @Test("Users who exist get the role and keep the password, and those who are removed do nothing more")
+    func change() async throws {
+        try await Self.with { server, owner in
+            let anna = try await Self.add("anna", "viewer", server, owner)
+            #expect(
+                try await owner.run("user add anna --role admin").output
+                    == "User anna was viewer and is admin now; the password is as it was.\n"
+            )
+            #expect(try await anna.run("app add a").status == 0)
+            #expect(
+                try await owner.run("user add anna --role admin").output
+                    == "User anna is admin as before; the password is as it was.\n"
+            )
+            let list = try await owner.run("user list").output.split(separator: "\n")
+            #expect(list.count == 2)
+            #expect(list[1].hasPrefix("anna  admin  20"))
+            #expect(
+                try await owner.run("user list --format json").output.contains(
+                    #""name":"anna","role":"admin","last_edit":"20"#
+                )
+            )
+
+            let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+            try "brand new password\nrest\n".write(toFile: file, atomically: true, encoding: .utf8)
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            let renewed = try await owner.shell(
+                "$VERSIONGATE user add anna --role viewer --password-file <(cat \(file))"
+            )
+            #expect(renewed.output == "User anna was admin and is viewer now; the password is new.\n")
+            #expect(try await anna.run("rule list").errors.contains("password authentication failed"))
+            let again = Self.login("anna", "brand%20new%20password", server)
+            #expect(try await again.run("app list").status == 0)
+            #expect(try await again.run("app add b").status == 1)
+
+            let session = try await PostgresConnection.connect(
+                PostgresConfiguration(connectionString: again.variables["DATABASE_URL"] ?? ""),
+                logger: TestDatabase.logger
+            )
+            try await session.execute("SELECT FROM rules")
+            let unasked = try await owner.run("user remove anna")
+            #expect(unasked.status == 1)
+            #expect(unasked.errors.contains("this removes the user anna (viewer); nothing was changed on "))
+            let removed = try await owner.run("user remove anna --yes")
+            #expect(removed.output.hasPrefix("Removed user anna from "), "\(removed.errors)")
+            let late = await #expect(throws: PostgresError.self) { try await session.execute("SELECT FROM rules") }
+            #expect(late?.message == "permission denied for table rules")
+            await session.close()
+            #expect(
+                try await owner.run("user list").output
+                    == "No users. Add one: versiongate user add NAME --role viewer\n"
+            )
+            #expect(try await owner.run("history").output.contains("anna"))
+        }
+    }
+
+    @Test("Users are refused with what to do where one cannot be made or removed")
+    func areRefused() async throws {
+        try await Self.with { server, owner in
+            let superuser = try await server.connect()
+            try await superuser.execute(
+                """
+                CREATE ROLE team NOLOGIN IN ROLE versiongate_admin; CREATE ROLE carl LOGIN IN ROLE team;
+                CREATE ROLE dora LOGIN IN ROLE versiongate_viewer; CREATE SCHEMA hers AUTHORIZATION dora;
+                """
+            )
+            let anna = try await Self.add("anna", "admin", server, owner)
+            let refusals = [
+                (
+                    owner, "add x --role viewer", 1,
+                    "there is no terminal to ask for a password on; use --password-file FILE"
+                ),
+                (owner, "add x --role owner", 64, "'viewer', 'planner' or 'admin'"),
+                (owner, "add x --role viewer --no-password --generate-password", 64, "Use one of --password-file"),
+                (owner, "add x --role viewer --password-file /nowhere", 1, "/nowhere cannot be read: No such file"),
+                (
+                    owner, "add x --role viewer --password-file /dev/null", 1,
+                    "the password in /dev/null has fewer than 8"
+                ),
+                (owner, "add versiongate_admin --role viewer", 1, "is one of versiongate's own roles"),
+                (owner, "add versiongate --role viewer", 1, "versiongate is a superuser, the owner of the schema"),
+                (owner, "add team --role viewer", 1, "nobody can log in with it; choose another name"),
+                (owner, "add carl --role viewer", 1, "carl has the rights of versiongate_admin by another role"),
+                (
+                    owner, "add \(String(repeating: "x", count: 64)) --role viewer --no-password", 1,
+                    "the name of a user has 1 to 63 bytes"
+                ),
+                (owner, "remove nobody --yes", 1, "there is no user nobody; `versiongate user list`"),
+                (owner, "remove dora --yes", 1, "dora owns something or has rights elsewhere, so it cannot be removed"),
+                (
+                    anna, "add x --role viewer --no-password", 1,
+                    "or let one run: CREATE ROLE \"x\" LOGIN; GRANT versiongate_viewer TO \"x\";"
+                ),
+                (anna, "remove dora --yes", 1, "or let one run: DROP ROLE \"dora\";"),
+            ]
+            for (binary, line, status, message) in refusals {
+                let result = try await binary.run("user \(line)")
+                #expect(result.status == status, "\(line): \(result.errors)")
+                #expect(result.errors.contains(message), "\(line): \(result.errors)")
+            }
+            #expect(
+                try await superuser.query("SELECT count(*) FROM pg_roles WHERE rolname ~ '^x'").value(as: Int.self) == 0
+            )
+            let groups = "SELECT roleid::regrole::text FROM pg_auth_members WHERE member = 'carl'::regrole"
+            #expect(try await superuser.query(groups).value(as: String.self) == "team")
+        }
+        try await StateFolder.with { folder in
+            let result = try await BuiltBinary(stateDirectory: folder.path).run("user list")
+            #expect(result.status == 1)
+            #expect(
+                result.errors.contains("the private PostgreSQL in \(folder.path) lets in root and its own user alone"),
+                "\(result.errors)"
+            )
+        }
+    }
+
+    @Test("Users who may create roles and own the schema add users without being superusers")
+    func areMadeByTheOwner() async throws {
+        try await OwnServer.with { server in
+            let superuser = try await server.connect()
+            try await superuser.execute(
+                "CREATE ROLE test_alice LOGIN CREATEROLE; ALTER DATABASE versiongate OWNER TO test_alice"
+            )
+            let owner = BuiltBinary(environment: ["DATABASE_URL": server.url(user: "test_alice")])
+            try #require(try await owner.run("migrate").status == 0)
+            let added = try await owner.run("user add test_bob --role planner --no-password")
+            #expect(added.status == 0, "\(added.errors)")
+            #expect(
+                added.output.hasPrefix("Added user test_bob, planner, without a password.\nTo log in: DATABASE_URL=")
+            )
+            let address = try #require(
+                added.output.split(separator: "\n").last?.dropFirst("To log in: DATABASE_URL=".count)
+            )
+            let planner = BuiltBinary(environment: ["DATABASE_URL": String(address)])
+            #expect(try await planner.run("app add a --dry-run").output.contains("+ app a\n"))
+            #expect(try await planner.run("app add a").status == 1)
+            #expect(try await owner.run("user remove test_bob --yes").status == 0)
+            await superuser.close()
+        }
+    }
+}
