@@ -235,6 +235,7 @@ let package = Package(
             name: "VersionGateCommandsTests",
             dependencies: [
                 "PolicyDocument", "PolicyServer", "PolicyStore", "Postgres", "PrivatePostgres", "TestDatabase",
+                "TestPolicies",
                 "TestSystem", "UpdatePolicy", "VersionGateCommands",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -268,9 +268,23 @@ AS $$
 DECLARE
     words CONSTANT text := regexp_replace(side, '[ \t]+', ' ', 'g');
     separator CONSTANT text := (regexp_match(words, ',|\|+|&+|(?<= )(?:and|or)(?= )', 'i'))[1];
+    -- Bounds in words: below 1.2, 1.2 or later.
+    bound CONSTANT text[] := coalesce(
+        regexp_match(words, '^(below|under|before|above|over|after) ([^ ]+)$', 'i'),
+        regexp_match(words, '^([^ ]+) or (later|newer|above|earlier|older|below)$', 'i')
+    );
     items text[] COLLATE "C";
 BEGIN
-    IF separator IS NULL THEN
+    IF bound IS NOT NULL THEN
+        fault := format('"%s": a bound is written as an operator', side);
+        CASE
+            WHEN lower(bound[1]) IN ('below', 'under', 'before') THEN meant := '<' || bound[2];
+            WHEN lower(bound[1]) IN ('above', 'over', 'after') THEN meant := '>' || bound[2];
+            WHEN lower(bound[2]) IN ('later', 'newer', 'above') THEN meant := '>=' || bound[1];
+            ELSE meant := '<=' || bound[1];
+        END CASE;
+        hint := 'Write "<" for "below", ">" for "above", ">=" for "or later", "<=" for "or earlier"';
+    ELSIF separator IS NULL THEN
         RETURN;
     ELSIF separator = ',' THEN
         fault := format('"%s" has a comma', side);

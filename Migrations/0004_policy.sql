@@ -391,6 +391,45 @@ $$;
 COMMENT ON FUNCTION warn_of_placeholder(text, text) IS
     'Warns of braces in a text that look like a placeholder and are none.';
 
+CREATE FUNCTION platform_meant(platform text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    names CONSTANT jsonb := '{
+        "iphone": "ios", "ipad": "ios", "ipod": "ios", "apple": "ios", "iso": "ios",
+        "andriod": "android", "adroid": "android", "androd": "android", "google": "android",
+        "mac": "macos", "osx": "macos", "os x": "macos", "mac os": "macos", "mac os x": "macos", "macosx": "macos",
+        "win": "windows", "win32": "windows", "win64": "windows",
+        "appletv": "tvos", "apple tv": "tvos", "applewatch": "watchos", "apple watch": "watchos", "browser": "web"
+    }';
+BEGIN
+    RETURN names ->> platform;
+END
+$$;
+
+COMMENT ON FUNCTION platform_meant(text) IS
+    'The usual name of a platform that people also write in another way; null for any other.';
+
+CREATE FUNCTION warn_of_platforms(table_name text, subject text, platforms text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    meant CONSTANT text := (
+        SELECT string_agg(DISTINCT platform_meant(name), ', ') FROM unnest(platforms) AS name
+    );
+BEGIN
+    RAISE WARNING USING
+        MESSAGE = subject || ' is on ' || array_to_string(platforms, ', '),
+        HINT = coalesce(format('Is %s meant? ', meant), '')
+            || 'It is for clients that say just that; if none does, it reaches nobody there.',
+        SCHEMA = 'public', TABLE = table_name, CONSTRAINT = 'platform_unusual';
+END
+$$;
+
+COMMENT ON FUNCTION warn_of_platforms(text, text, text[]) IS 'Warns of platforms that are probably not meant.';
+
 CREATE FUNCTION warn_of_rule() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
@@ -410,14 +449,55 @@ BEGIN
     ) THEN
         RAISE WARNING USING
             MESSAGE = format('rule %s: soak has no effect without a target or a lockout', quoted(NEW.key)),
-            HINT = 'Set target or lockout: no other rule asks how long a release has been live. Or set soak to NULL.';
+            HINT = 'Set target or lockout: no other rule asks how long a release has been live. Or set soak to NULL.',
+            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'soak', CONSTRAINT = 'rules_soak_without_effect';
     END IF;
     IF NEW.lockout_without_update AND NOT NEW.lockout AND (
         TG_OP = 'INSERT' OR (NEW.lockout_without_update, NEW.lockout) <> (OLD.lockout_without_update, OLD.lockout)
     ) THEN
         RAISE WARNING USING
             MESSAGE = format('rule %s: lockout_without_update has no effect without lockout', quoted(NEW.key)),
-            HINT = 'Set lockout as well, or set lockout_without_update to false.';
+            HINT = 'Set lockout as well, or set lockout_without_update to false.',
+            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'lockout_without_update',
+            CONSTRAINT = 'rules_lockout_without_effect';
+    END IF;
+    IF NEW.rollout > 0 AND NEW.rollout < 1 AND (TG_OP = 'INSERT' OR NEW.rollout <> OLD.rollout) THEN
+        RAISE WARNING USING
+            MESSAGE = format(
+                'rule %s: rollout is in percent, so %s is one installation in %s',
+                quoted(NEW.key), NEW.rollout, round(100 / NEW.rollout)
+            ),
+            DETAIL = format('Rule %s has rollout %s.', NEW.key, NEW.rollout),
+            HINT = format('If %s %% is meant, set rollout to %1$s.', trim_scale(NEW.rollout * 100)),
+            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'rollout', CONSTRAINT = 'rules_rollout_small';
+    END IF;
+    IF NEW.enabled AND NEW.ends_at <= clock_timestamp() AND (
+        TG_OP = 'INSERT' OR (NEW.enabled, NEW.ends_at) IS DISTINCT FROM (OLD.enabled, OLD.ends_at)
+    ) THEN
+        RAISE WARNING USING
+            MESSAGE = format(
+                'rule %s is enabled, but ended at %s, so it reaches nobody', quoted(NEW.key),
+                to_char(NEW.ends_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+            ),
+            DETAIL = format('Rule %s has ended.', NEW.key),
+            HINT = 'Set ends_at to a time to come, or to NULL for no end.',
+            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'ends_at', CONSTRAINT = 'rules_ended';
+    END IF;
+    IF NEW.enabled AND NEW.lockout AND NEW.bundle IS NULL AND (
+        TG_OP = 'INSERT' OR (NEW.enabled, NEW.lockout, NEW.bundle) IS DISTINCT FROM (OLD.enabled, OLD.lockout, OLD.bundle)
+    ) THEN
+        -- Maintenance may well be of everything; versions are of one app.
+        IF NEW.lockout_without_update THEN
+            RAISE NOTICE USING
+                MESSAGE = format('rule %s locks out in every app', quoted(NEW.key)),
+                HINT = 'If one app is meant, set bundle.';
+        ELSE
+            RAISE WARNING USING
+                MESSAGE = format('rule %s locks out in every app', quoted(NEW.key)),
+                DETAIL = format('Rule %s has no bundle.', NEW.key),
+                HINT = 'If one app is meant, set bundle.',
+                SCHEMA = 'public', TABLE = 'rules', COLUMN = 'bundle', CONSTRAINT = 'rules_every_app';
+        END IF;
     END IF;
     IF NEW.platforms IS NULL OR TG_OP = 'UPDATE' AND NEW.platforms IS NOT DISTINCT FROM OLD.platforms THEN
         RETURN NULL;
@@ -433,23 +513,96 @@ BEGIN
      WHERE NOT EXISTS (SELECT FROM known WHERE known.platform = p.platform)
        AND (EXISTS (SELECT FROM known) OR p.platform <> ALL (usual));
     IF strange IS NOT NULL THEN
-        RAISE WARNING USING
-            MESSAGE = format(
-                'rule %s: no release and no store link is on %s', quoted(NEW.key), array_to_string(strange, ', ')
-            ),
-            HINT = 'If no client says that it is on such a platform, the rule reaches nobody there.';
+        PERFORM warn_of_platforms(
+            'rules', format('rule %s: no release and no store link', quoted(NEW.key)), strange
+        );
     END IF;
     RETURN NULL;
 END
 $$;
 
 COMMENT ON FUNCTION warn_of_rule() IS
-    'Trigger: warns of what has no effect in a rule (braces that are not filled in, soak, lockout_without_update), and'
-    ' of platforms that nothing else names.';
+    'Trigger: warns of what has no effect in a rule (braces that are not filled in, soak, lockout_without_update, an end'
+    ' in the past), of a rollout below 1 %, of a lockout in every app, and of platforms that nothing else names.';
 
 CREATE TRIGGER rules_warning
-    AFTER INSERT OR UPDATE OF title, text, platforms, target, soak, lockout, lockout_without_update ON rules
+    AFTER INSERT OR UPDATE OF
+        title, text, bundle, platforms, target, soak, rollout, enabled, ends_at, lockout, lockout_without_update
+    ON rules
     FOR EACH ROW EXECUTE FUNCTION warn_of_rule();
+
+CREATE FUNCTION warn_of_store_link() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF platform_meant(NEW.platform) IS NOT NULL AND (TG_OP = 'INSERT' OR NEW.platform <> OLD.platform) THEN
+        PERFORM warn_of_platforms('store_links', format('store link of %s', NEW.bundle), ARRAY[NEW.platform]);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION warn_of_store_link() IS 'Trigger: warns of a platform that is probably not meant.';
+
+CREATE TRIGGER store_links_warning AFTER INSERT OR UPDATE OF platform ON store_links
+    FOR EACH ROW EXECUTE FUNCTION warn_of_store_link();
+
+CREATE FUNCTION warn_of_release() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    other releases;
+BEGIN
+    IF platform_meant(NEW.platform) IS NOT NULL AND (TG_OP = 'INSERT' OR NEW.platform <> OLD.platform) THEN
+        PERFORM warn_of_platforms(
+            'releases', format('release %s of %s', NEW.version, NEW.bundle), ARRAY[NEW.platform]
+        );
+    END IF;
+    IF NEW.staged AND NEW.live_at IS NOT NULL AND (TG_OP = 'INSERT' OR NEW.live_at IS DISTINCT FROM OLD.live_at) THEN
+        RAISE WARNING USING
+            MESSAGE = format(
+                'release %s of %s on %s is staged, so live_at has no effect', NEW.version, NEW.bundle, NEW.platform
+            ),
+            DETAIL = format('Release %s of %s on %s.', NEW.version, NEW.bundle, NEW.platform),
+            HINT = 'Leave live_at out: it becomes the time at which staged is set to false.',
+            SCHEMA = 'public', TABLE = 'releases', COLUMN = 'live_at', CONSTRAINT = 'releases_staged_live_at';
+    END IF;
+    IF TG_OP = 'INSERT' THEN
+        SELECT r.* INTO other
+          FROM releases AS r
+         WHERE r.bundle = NEW.bundle
+           AND r.platform = NEW.platform
+           AND version_key(r.version) = version_key(NEW.version)
+           AND version_key(r.build) IS NOT DISTINCT FROM version_key(NEW.build)
+           AND version_key(r.min_os) IS NOT DISTINCT FROM version_key(NEW.min_os)
+           AND (r.regions IS NULL OR NEW.regions IS NULL OR r.regions && NEW.regions)
+           AND (r.withdrawn_at IS NULL OR r.withdrawn_at > coalesce(NEW.live_at, clock_timestamp()))
+           AND r.id <> NEW.id
+         ORDER BY r.id
+         LIMIT 1;
+        IF FOUND THEN
+            RAISE WARNING USING
+                MESSAGE = format(
+                    'release %s of %s on %s was there already, for the same countries', NEW.version, NEW.bundle,
+                    NEW.platform
+                ),
+                DETAIL = format('Release %s of %s on %s.', NEW.version, NEW.bundle, NEW.platform),
+                HINT = format('To change that one instead: UPDATE releases SET ... WHERE id = %s;', other.id),
+                SCHEMA = 'public', TABLE = 'releases', COLUMN = 'version', CONSTRAINT = 'releases_again';
+        END IF;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION warn_of_release() IS
+    'Trigger: warns of a platform that is probably not meant, of a time that staging overrides, and of a release that was'
+    ' there already.';
+
+CREATE TRIGGER releases_warning AFTER INSERT OR UPDATE OF platform, staged, live_at ON releases
+    FOR EACH ROW EXECUTE FUNCTION warn_of_release();
 
 CREATE FUNCTION warn_of_rule_text() RETURNS trigger
     LANGUAGE plpgsql

@@ -435,6 +435,21 @@ BEGIN
                 ),
                 SCHEMA = 'public', TABLE = 'store_links', COLUMN = 'link', CONSTRAINT = 'store_links_missing';
         END LOOP;
+        -- Of an app without releases it is not known where it is; without any link nobody sees a button.
+        IF NOT EXISTS (SELECT FROM store_links AS s WHERE s.bundle = rule.bundle)
+            AND NOT EXISTS (SELECT FROM releases AS r WHERE r.bundle = rule.bundle)
+            AND rule.platforms IS NULL AND rule.bundle IS NOT NULL THEN
+            RAISE WARNING USING
+                MESSAGE = format(
+                    'rule %s leads to the store, but %s has no store link: users see no button',
+                    quoted(rule.key), rule.bundle
+                ),
+                DETAIL = format('%s has no store link for any platform.', rule.bundle),
+                HINT = format(
+                    'INSERT INTO store_links (bundle, platform, link) VALUES (%L, ''ios'', ''https://...'');', rule.bundle
+                ),
+                SCHEMA = 'public', TABLE = 'store_links', COLUMN = 'link', CONSTRAINT = 'store_links_missing';
+        END IF;
     END LOOP;
 END
 $$;
@@ -478,11 +493,14 @@ BEGIN
            AND NOT EXISTS (
                SELECT FROM store_links AS s WHERE s.bundle = place.bundle AND s.platform = place.platform
            )
-           AND EXISTS (
-               SELECT FROM releases AS known
-                WHERE known.bundle = place.bundle
-                  AND known.platform = place.platform
-                  AND (known.withdrawn_at IS NULL OR known.withdrawn_at > clock_timestamp())
+           AND (
+               r.lockout_without_update
+               OR EXISTS (
+                   SELECT FROM releases AS known
+                    WHERE known.bundle = place.bundle
+                      AND known.platform = place.platform
+                      AND (known.withdrawn_at IS NULL OR known.withdrawn_at > clock_timestamp())
+               )
            )
          GROUP BY place.bundle, place.platform
          ORDER BY place.bundle, place.platform
@@ -675,6 +693,54 @@ $$;
 COMMENT ON FUNCTION guard_target_placeholders(text[]) IS
     'Refuses {target} in the translation of a rule without a target.';
 
+CREATE FUNCTION warn_of_waiting_rules(this_revision bigint, keys text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    columns CONSTANT text[] := '{enabled,bundle,platforms,target}';
+    rule record;
+BEGIN
+    FOR rule IN
+        SELECT r.*, coalesce(' on ' || array_to_string(r.platforms, ', '), '') AS place
+          FROM rules AS r
+         WHERE r.key = ANY (keys)
+           AND r.enabled
+           AND r.target IS NOT NULL
+           AND NOT EXISTS (
+               SELECT FROM releases AS known
+                WHERE known.bundle = r.bundle
+                  AND (r.platforms IS NULL OR known.platform = ANY (r.platforms))
+                  AND version_key(known.version) >= version_key(r.target)
+                  AND (known.withdrawn_at IS NULL OR known.withdrawn_at > clock_timestamp())
+           )
+           AND EXISTS (
+               SELECT FROM change_rows AS c
+                WHERE c.table_name = 'rules'
+                  AND c.key = jsonb_build_object('key', r.key)
+                  AND c.change = this_revision
+                  AND row_columns(c.before, columns) IS DISTINCT FROM row_columns(c.after, columns)
+           )
+         ORDER BY r.key
+    LOOP
+        RAISE WARNING USING
+            MESSAGE = format(
+                'rule %s reaches nobody until a release of %s%s is %s or above', quoted(rule.key), rule.bundle, rule.place,
+                rule.target
+            ),
+            DETAIL = format('%s has no release %s%s.', rule.bundle, rule.target, rule.place),
+            HINT = format(
+                'Once users can get it: INSERT INTO releases (bundle, platform, version, live_at) VALUES (%L, %L, %L, now());',
+                rule.bundle, coalesce(rule.platforms[1], 'ios'), rule.target
+            ),
+            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'target', CONSTRAINT = 'rules_target_waits';
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION warn_of_waiting_rules(bigint, text[]) IS
+    'Warns of enabled rules with a target that no release reaches.';
+
 CREATE FUNCTION judge_edits(this_revision bigint, notes edited_rows[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
@@ -715,6 +781,7 @@ BEGIN
         PERFORM guard_lockouts(this_revision, rule_keys);
         PERFORM warn_of_endless_lockouts(this_revision, rule_keys);
         PERFORM warn_of_missing_links(this_revision, rule_keys);
+        PERFORM warn_of_waiting_rules(this_revision, rule_keys);
     END IF;
     IF 'releases' = ANY (edited_tables) THEN
         PERFORM warn_of_lost_ways_out(this_revision, notes);

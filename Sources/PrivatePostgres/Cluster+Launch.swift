@@ -33,10 +33,7 @@ extension Cluster {
                 error: .string(limit: 65536)
             )
             guard result.terminationStatus.isSuccess else {
-                throw PrivatePostgresError(
-                    .startFailed,
-                    "PostgreSQL could not be prepared in \(folder.path):\n\(result.standardError)"
-                )
+                throw PrivatePostgresError.preparation(in: folder.path, output: result.standardError)
             }
         } catch let error as PrivatePostgresError {
             throw error

@@ -37,6 +37,21 @@ public struct PrivatePostgresError: Error, Sendable, Hashable, CustomStringConve
 }
 
 extension PrivatePostgresError {
+    /// PostgreSQL could not be prepared: the lines of its programs that tell why, or all where none seems to.
+    static func preparation(in folder: String, output: String) -> PrivatePostgresError {
+        let lines = output.split(separator: "\n")
+        let reasons = lines.filter { $0.contains("FATAL") || $0.contains("PANIC") || $0.contains("error: ") }
+        let isFull = output.contains("No space left on device")
+        return PrivatePostgresError(
+            .startFailed,
+            "PostgreSQL could not be prepared in \(folder):\n"
+                + (reasons.isEmpty ? lines : reasons).joined(separator: "\n"),
+            hint: isFull
+                ? "Free 100 MB there, or choose another state folder with --state-dir, or set DATABASE_URL to use a database "
+                    + "elsewhere." : nil
+        )
+    }
+
     /// A folder or file that cannot be used, with the system's reason.
     static func folder(_ fault: String, _ number: Int32, hint: String? = nil) -> PrivatePostgresError {
         PrivatePostgresError(

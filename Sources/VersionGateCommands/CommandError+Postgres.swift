@@ -31,6 +31,16 @@ extension CommandError {
         )
     }
 
+    /// What was given twice, by the constraint that says so.
+    private static let repeated = [
+        "rule_texts_language_key":
+            "the rule has a text in this language already, spelled in another way; `versiongate rule "
+            + "show` lists its texts",
+        "store_links_pkey": "the app has a link for this platform already; `versiongate app edit BUNDLE --store-link "
+            + "PLATFORM=URL` replaces it",
+        "rollout_steps_pkey": "two steps are at the same time; leave one of them out",
+    ]
+
     /// A refusal of the database with its detail and hint, or how the database failed.
     init(_ error: PostgresError) {
         switch error.code {
@@ -39,10 +49,18 @@ extension CommandError {
                 "\(error.message); log in as a viewer to read, as a planner to plan, as an admin to edit (`versiongate user "
                     + "add` makes them), or as the schema's owner to migrate"
             )
+        case .server where Self.repeated[error.constraint ?? ""] != nil:
+            self.init(Self.repeated[error.constraint ?? ""] ?? "")
+        case .server where error.message.hasPrefix("invalid input syntax for type interval: "):
+            let written = error.message.drop { $0 != "\"" }
+            self.init(
+                "\(written) is not a length of time\nHint: Write weeks, days, hours, minutes or seconds: '2 days', 36h"
+            )
         case .server:
             var lines = [error.message]
             if let detail = error.detail, !detail.isEmpty { lines.append(detail) }
-            let hint = CommandHint.hint(constraint: error.constraint, detail: error.detail) ?? error.hint
+            let hint =
+                CommandHint.hint(constraint: error.constraint, detail: error.detail, hint: error.hint) ?? error.hint
             if let hint, !hint.isEmpty { lines.append("Hint: \(hint)") }
             self.init(lines.joined(separator: "\n"))
         case .connectionFailed:

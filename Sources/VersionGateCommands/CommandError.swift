@@ -11,6 +11,11 @@ struct CommandError: Error, CustomStringConvertible {
         self.description = description.visible(keepsNewlines: true)
     }
 
+    /// Prints it as a warning on standard error, where there is an answer all the same.
+    func printAsWarning() {
+        StandardStreams.printError("Warning: \(description)\n")
+    }
+
     static func noSuchApp(_ bundle: String) -> CommandError {
         CommandError("there is no app \(bundle); `versiongate app list` shows those there are")
     }

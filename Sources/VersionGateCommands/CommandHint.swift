@@ -10,7 +10,8 @@ enum CommandHint {
     /// - Parameters:
     ///   - constraint: The name that the database gave.
     ///   - detail: Its detail, which names the rows.
-    static func hint(constraint: String?, detail: String?) -> String? {
+    ///   - hint: Its hint.
+    static func hint(constraint: String?, detail: String?, hint: String? = nil) -> String? {
         let words = detail.map { $0.split(separator: " ").map(String.init) } ?? []
         switch constraint {
         case "rules_lockout_guard" where detail?.contains("no build recorded") == true:
@@ -43,8 +44,48 @@ enum CommandHint {
             return "versiongate app edit \(words.first ?? "BUNDLE") --store-link \(platform)=https://..."
         case "planner_guard":
             return "See what it would do: add --dry-run, or versiongate plan FILE. An admin can do it."
+        case "rules_rollout_small":
+            let hundredth = words.last.flatMap { Double(withoutFullStop($0)) } ?? 0
+            let meant = Int((hundredth * 100).rounded())
+            return "If \(meant) % is meant: versiongate rule rollout \(second(words) ?? "KEY") \(meant)%"
+        case "rules_ended":
+            return
+                "For another end: versiongate rule edit \(second(words) ?? "KEY") --ends-at +2h; for none: --clear ends-at"
+        case "rules_every_app":
+            return "If one app is meant: versiongate rule edit \(second(words) ?? "KEY") --bundle BUNDLE"
+        case "rules_soak_without_effect":
+            return "Give --target or --lockout as well: no other rule asks how long a release has been live."
+        case "rules_lockout_without_effect":
+            return "Give --lockout as well."
+        case "rules_target_waits":
+            return
+                "Once users can get it: versiongate release add \(words.first ?? "BUNDLE") "
+                + "\(words.dropFirst(4).first.map(withoutFullStop) ?? "VERSION") --platform PLATFORM"
+        case "releases_staged_live_at":
+            return "Leave --live-at out; when users can get it: versiongate release edit \(release(words)) --no-staged"
+        case "releases_again":
+            return
+                "To change that one, take this back and use: versiongate release edit \(release(words))"
+        case "rules_platforms_check" where hint?.contains("{ios,android}") == true:
+            return "Write each platform by itself: --platform ios --platform android"
         default:
-            return nil
+            guard let hint, hint.contains("NULL") || hint.contains("{ios,android}") else { return nil }
+            let cure = "For no condition leave the option out, or take it away with --clear"
+            return hint.replacing("NULL means no condition", with: cure)
+                .replacing("NULL in place of the list means no condition", with: cure)
+                .replacing(": {ios,android}", with: "")
         }
+    }
+
+    /// `1.2 of com.example.doto on ios` as arguments.
+    private static func release(_ words: [String]) -> String {
+        guard words.count == 6 else { return "BUNDLE VERSION --platform PLATFORM" }
+        return "\(words[3]) \(words[1]) --platform \(withoutFullStop(words[5]))"
+    }
+
+    private static func second(_ words: [String]) -> String? { words.dropFirst().first }
+
+    private static func withoutFullStop(_ word: String) -> String {
+        word.hasSuffix(".") ? String(word.dropLast()) : word
     }
 }

@@ -14,8 +14,12 @@ public struct VersionGate: AsyncParsableCommand {
             is blocked, maintenance until 18:00. The rules are in PostgreSQL; edit them with these commands or with \
             SQL.
 
-            Without --database-url and DATABASE_URL, commands use a private PostgreSQL in the state folder. Write \
-            times in ISO 8601 with an offset (2026-03-01T12:00:00Z) or relative to now (+2h).
+            Without --database-url and DATABASE_URL, commands use a private PostgreSQL in the state folder.
+
+            Write a time as a time of day in the time zone of this machine (22:00, tomorrow 9:00, friday 9:00), as a \
+            date with a time (2026-03-01 12:00), in ISO 8601 with an offset (2026-03-01T12:00:00Z), or from now (+2h, \
+            -30m). 22:00 is the next one, and the last one for --since and --to; how a time without an offset was \
+            understood is printed. The clock of the database decides what now is.
 
             A terminal shows colours, unless NO_COLOR is set. Exit codes: 0 done, 1 refused or failed, 64 invalid \
             command line, and 2 when plan finds differences.

@@ -9,6 +9,6 @@ import VersionGateCommands
 struct Main {
     static func main() async {
         StandardStreams.prepare()
-        await VersionGate.main()
+        await VersionGate.start()
     }
 }

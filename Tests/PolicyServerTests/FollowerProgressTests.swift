@@ -27,7 +27,7 @@ struct FollowerProgressTests {
         #expect(Self.ready(policy, at: start).lastPolledAt == nil)
 
         policy.noteFollowerStep(nextDue: start + .seconds(30))
-        policy.notePoll(at: Self.now)
+        policy.notePoll(at: Self.now, databaseClockOffset: 0)
         #expect(!Self.ready(policy, at: start + .seconds(30)).followerStalled)
         #expect(Self.ready(policy, at: start + .seconds(31)).followerStalled)
         #expect(Self.ready(policy, at: start).lastPolledAt == "\(Self.now)")

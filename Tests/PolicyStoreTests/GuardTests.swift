@@ -250,7 +250,11 @@ struct GuardTests {
         try await connection.execute(
             "UPDATE rules SET bundle = NULL, enabled = true WHERE key = 'k'"
         )
-        #expect(warnings.next() == ["rule \"k\": no release to go to on ios (b), tvos (b)"])
+        #expect(
+            warnings.next() == [
+                "rule \"k\" locks out in every app", "rule \"k\": no release to go to on ios (b), tvos (b)",
+            ]
+        )
     }
 
     /// Lockouts that are refused, and what is said of it: the case, and first what helps without locking anybody out.

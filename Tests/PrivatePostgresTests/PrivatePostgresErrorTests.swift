@@ -30,6 +30,21 @@ struct PrivatePostgresErrorTests {
         }
     }
 
+    @Test("Where the disk is full, the error has the line that says so, and what to do")
+    func namesTheFullDisk() {
+        let output = """
+            creating directory /s/postgres/data.new ... ok
+            performing post-bootstrap initialization ... FATAL:  could not write to file "base/4/1247": No space left on device
+            child process exited with exit code 1
+            """
+        let error = PrivatePostgresError.preparation(in: "/s", output: output)
+        #expect(error.message.split(separator: "\n").count == 2)
+        #expect(
+            error.description.contains("No space left on device\nFree 100 MB there, or choose another state folder")
+        )
+        #expect(PrivatePostgresError.preparation(in: "/s", output: "a\nb").description.hasSuffix(":\na\nb"))
+    }
+
     @Test("Data of a version that is not installed name that version")
     func namesTheVersion() async throws {
         try await TemporaryFolder.initialised { folder in

@@ -110,9 +110,16 @@ struct PolicyFollower: Service {
             }
         case .readVersion(let limit):
             let begin = ContinuousClock.now
-            let version = try await connection.withSession(waitingUpTo: limit) { try PolicyReader.version($0) }
+            let (version, databaseClock) = try await connection.withSession(waitingUpTo: limit) { [clock] session in
+                try PolicyReader.versionAndClock(session, machine: clock)
+            }
             let duration = ContinuousClock.now - begin
-            policy.notePoll(at: clock())
+            if policy.notePoll(at: clock(), databaseClockOffset: databaseClock.offset) {
+                logger.warning(
+                    "The clocks of this machine and the database differ; checks go by this one, edits by that one",
+                    metadata: ["database.clock.offset": "\(Int(databaseClock.offset.rounded())) s"]
+                )
+            }
             return .version(version, answering: earlierPolicy, after: duration)
         case .detectPrimary:
             return .primary(try await !connection.withSession { try PolicyReader.isStandby($0) })
@@ -172,7 +179,12 @@ struct PolicyFollower: Service {
         case .version, .loaded:
             guard let revision = policy.current?.revision else { return }
             // A connection that is lost here is noticed by what comes next.
-            try? await ServerSession.announce(revision, host: Self.host, over: connection)
+            let session = ServerSession.Announcement(
+                revision: revision,
+                host: Self.host,
+                databaseClockOffset: policy.status.databaseClockOffset ?? 0
+            )
+            try? await session.make(over: connection)
         default:
             break
         }

@@ -58,6 +58,7 @@ struct ListenerError: Error, CustomStringConvertible {
     }
 
     private var reasonText: String {
+        if reason is SocketAddressError.UnknownHost { return "no such host is known" }
         guard let error = reason as? IOError else { return "\(reason)" }
         return switch error.errnoCode {
         case EADDRINUSE: "the port is in use"

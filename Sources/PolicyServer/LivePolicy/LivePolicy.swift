@@ -95,9 +95,18 @@ final class LivePolicy: Sendable {
         loading.withLock { $0.databaseIsReachable = isReachable }
     }
 
-    /// Notes that the database said which revision it has.
-    func notePoll(at now: Timestamp) {
-        loading.withLock { $0.lastPolledAt = now }
+    /// Notes that the database said which revision it has, and what time it is there.
+    ///
+    /// - Parameter offset: How many seconds its clock is ahead of that of this machine.
+    /// - Returns: Whether its clock is off, and was not before.
+    @discardableResult
+    func notePoll(at now: Timestamp, databaseClockOffset offset: Double) -> Bool {
+        loading.withLock { status in
+            let wasOff = status.databaseClockOffset.map { abs($0) > DatabaseClock.tolerance } ?? false
+            status.lastPolledAt = now
+            status.databaseClockOffset = offset
+            return abs(offset) > DatabaseClock.tolerance && !wasOff
+        }
     }
 
     /// Notes a step of the follower, and by when it must take the next one; nil: it has ended.

@@ -28,6 +28,8 @@ struct PolicyStatus: Sendable, Equatable {
 
     /// When the database last said which revision it has; nil before it did.
     var lastPolledAt: Timestamp?
+    /// How many seconds the clock of the database is ahead of that of this machine; nil before it said its time.
+    var databaseClockOffset: Double?
     /// By when the follower of the database must have taken its next step; nil while there is none.
     var followerDue: ContinuousClock.Instant?
 

@@ -20,6 +20,7 @@ enum MetricName {
     static let policyPollAge = "versiongate_policy_poll_age_seconds"
     static let followerStalled = "versiongate_policy_follower_stalled"
     static let logDropped = "versiongate_log_messages_dropped"
+    static let databaseClockOffset = "versiongate_database_clock_offset_seconds"
     static let databaseUp = "versiongate_database_up"
     static let checksCounted = "versiongate_checks_counted"
     static let checksUnreadableVersion = "versiongate_checks_unreadable_version"

@@ -154,6 +154,15 @@ struct ServerMetrics: Sendable {
             )
             text.gauge(MetricName.policyPollAge, age(polledAt))
         }
+        if let offset = status.databaseClockOffset {
+            text.family(
+                MetricName.databaseClockOffset,
+                .gauge,
+                "How far the clock of the database is ahead of that of this machine.",
+                unit: "seconds"
+            )
+            text.gauge(MetricName.databaseClockOffset, offset)
+        }
         text.family(
             MetricName.followerStalled,
             .gauge,

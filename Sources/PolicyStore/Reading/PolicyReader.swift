@@ -15,10 +15,29 @@ public enum PolicyReader {
     ///
     /// - Throws: ``SchemaError/notInstalled``; `PostgresError`.
     public static func version(_ session: PostgresSession) throws -> PolicyVersion {
+        try versionAndTime(session).version
+    }
+
+    /// The version of the policy tables, and the clock of the database beside that of this machine.
+    ///
+    /// - Parameter machine: The clock of this machine.
+    public static func versionAndClock(
+        _ session: PostgresSession,
+        machine: () -> Timestamp
+    ) throws -> (version: PolicyVersion, clock: DatabaseClock) {
+        let asked = machine()
+        let (version, now) = try versionAndTime(session)
+        return (version, DatabaseClock(now: now, asked: asked, answered: machine()))
+    }
+
+    private static func versionAndTime(_ session: PostgresSession) throws -> (version: PolicyVersion, now: Timestamp) {
         do {
-            let rows = try session.query("SELECT revision, token::text FROM public.policy_revision")
+            let rows = try session.query("SELECT revision, token::text, clock_timestamp() FROM public.policy_revision")
             guard let row = rows.first else { throw SchemaError.notInstalled }
-            return PolicyVersion(revision: try row.decode(0, as: Int64.self), token: try row.decode(1, as: String.self))
+            return (
+                PolicyVersion(revision: try row.decode(0, as: Int64.self), token: try row.decode(1, as: String.self)),
+                Timestamp(try row.decode(2, as: PostgresTimestamp.self))
+            )
         } catch let error as PostgresError where error.sqlState == .undefinedTable {
             throw SchemaError.notInstalled
         }

@@ -8,7 +8,8 @@ import UpdatePolicy
 ///
 /// JSON is made by PostgreSQL, in a transaction whose time zone is UTC, so that every value is shown as it is kept.
 public struct PolicyReports {
-    let session: PostgresSession
+    /// The transaction, for reads that belong to the reports.
+    public let session: PostgresSession
 
     /// Creates the reports of one transaction.
     public init(_ session: PostgresSession) throws {

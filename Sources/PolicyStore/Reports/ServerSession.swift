@@ -13,6 +13,37 @@ public struct ServerSession: Sendable, Hashable {
     public let host: String
     /// The revision of the policy that answers checks.
     public let revision: Int64
+    /// How many seconds its clock is ahead of that of the database; 0 where that is not worth a report.
+    public let clockOffset: Int
+
+    /// What a server says of itself.
+    public struct Announcement: Sendable {
+        private let text: String
+
+        /// - Parameters:
+        ///   - revision: The revision that answers checks.
+        ///   - host: The machine of the server.
+        ///   - databaseClockOffset: How many seconds the clock of the database is ahead of that of the machine.
+        public init(revision: Int64, host: String, databaseClockOffset: Double) {
+            let seconds = Int(-databaseClockOffset.rounded())
+            let isOff = abs(databaseClockOffset) > DatabaseClock.tolerance
+            let clock = isOff ? ", clock \(seconds > 0 ? "+" : "")\(seconds) s," : ""
+            text = "\(ServerSession.mark)\(revision)\(clock) on \(host.filter { $0.isASCII && !$0.isWhitespace })"
+        }
+
+        /// Announces it, if this session has not already. The name that the session began with stays in front.
+        ///
+        /// - Throws: `PostgresError`.
+        public func make(over connection: PostgresConnection) async throws {
+            let present = await connection.reportedSetting("application_name") ?? ""
+            let program = present.firstRange(of: ServerSession.mark).map { present[..<$0.lowerBound] } ?? present[...]
+            let name = String(
+                "\(program.prefix(ServerSession.longestProgram))\(text)".prefix(ServerSession.longestName)
+            )
+            guard name != present else { return }
+            try await connection.query("SELECT set_config('application_name', $1, false)", [name])
+        }
+    }
 
     /// What stands between the program and the revision.
     private static let mark = " at revision "
@@ -21,35 +52,23 @@ public struct ServerSession: Sendable, Hashable {
     /// The longest `application_name`.
     private static let longestName = 63
 
-    /// Announces the revision that answers checks, if this session does not already.
-    ///
-    /// The name that the session began with stays in front.
-    ///
-    /// - Throws: `PostgresError`.
-    public static func announce(_ revision: Int64, host: String, over connection: PostgresConnection) async throws {
-        let present = await connection.reportedSetting("application_name") ?? ""
-        let program = present.firstRange(of: mark).map { present[..<$0.lowerBound] } ?? present[...]
-        let machine = host.filter { $0.isASCII && !$0.isWhitespace }
-        let name = String("\(program.prefix(longestProgram))\(mark)\(revision) on \(machine)".prefix(longestName))
-        guard name != present else { return }
-        try await connection.query("SELECT set_config('application_name', $1, false)", [name])
-    }
-
     /// The servers that are connected to the database of a session, by machine.
-    static func all(_ session: PostgresSession) throws -> [ServerSession] {
+    public static func all(_ session: PostgresSession) throws -> [ServerSession] {
         try session.query(
             """
-            SELECT pid, substring(application_name FROM '\(mark)[0-9]+ on (.*)$'),
-                substring(application_name FROM '\(mark)([0-9]+) on ')::int8
-            FROM pg_stat_activity
-            WHERE datname = current_database() AND application_name ~ '\(mark)[0-9]{1,18} on '
+            SELECT pid, words[3], words[1]::int8, coalesce(words[2]::int8, 0)
+            FROM pg_stat_activity, regexp_match(
+                application_name, '\(mark)([0-9]{1,18})(?:, clock ([+-][0-9]{1,17}) s,)? on (.*)$'
+            ) AS words
+            WHERE datname = current_database() AND words IS NOT NULL
             ORDER BY 2, 1
             """
         ).map { row in
             ServerSession(
                 processID: try row.decode(0, as: Int32.self),
                 host: try row.decode(1, as: String?.self) ?? "",
-                revision: try row.decode(2, as: Int64.self)
+                revision: try row.decode(2, as: Int64.self),
+                clockOffset: Int(try row.decode(3, as: Int64.self))
             )
         }
     }

@@ -118,8 +118,16 @@ extension VersionRangeFault {
 }
 
 extension VersionRangeFault {
-    /// The fault of a side that has a comma, |, &, "and" or "or" in it; `nil` where it has none.
+    /// The fault of a side that has a bound in words, a comma, |, &, "and" or "or" in it; `nil` where it has none.
     static func separator(side: String, words: [String]) -> VersionRangeFault? {
+        if let bound = boundInWords(words) {
+            return VersionRangeFault(
+                "\"\(side)\": a bound is written as an operator",
+                hint:
+                    "Write \"<\" for \"below\", \">\" for \"above\", \">=\" for \"or later\", \"<=\" for \"or earlier\"",
+                meant: [bound]
+            )
+        }
         guard let separator = firstSeparator(in: words) else { return nil }
         let text = words.joined(separator: " ")
         if separator == "," {
@@ -152,6 +160,23 @@ extension VersionRangeFault {
             hint: "Write \"||\" for \"or\", and a space for \"and\"",
             meant: isUnclear ? [] : [meant]
         )
+    }
+
+    /// What `below 1.2` or `1.2 or later` means; `nil` for anything else.
+    private static func boundInWords(_ words: [String]) -> String? {
+        if words.count == 2 {
+            switch ASCII.lowercased(words[0]) {
+            case "below", "under", "before": return "<" + words[1]
+            case "above", "over", "after": return ">" + words[1]
+            default: return nil
+            }
+        }
+        guard words.count == 3, ASCII.lowercased(words[1]) == "or" else { return nil }
+        switch ASCII.lowercased(words[2]) {
+        case "later", "newer", "above": return ">=" + words[0]
+        case "earlier", "older", "below": return "<=" + words[0]
+        default: return nil
+        }
     }
 
     /// What a list with commas means: versions are alternatives, bounds are to hold together.

@@ -26,7 +26,8 @@ struct AppAddCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("store-link"),
-        help: ArgumentHelp("Where a store has the app; can be repeated.", valueName: "platform=url")
+        help: ArgumentHelp("Where a store has the app; can be repeated.", valueName: "platform=url"),
+        transform: NamedValue.storeLink
     )
     var storeLinks: [NamedValue] = []
 
@@ -34,6 +35,18 @@ struct AppAddCommand: AsyncParsableCommand {
     var note: String?
 
     @OptionGroup var options: EditOptions
+
+    func validate() throws {
+        try Self.requireOneLinkEach(storeLinks)
+    }
+
+    /// Refuses two links for one platform.
+    static func requireOneLinkEach(_ links: [NamedValue]) throws {
+        let platforms = links.map { Platform($0.name).name }
+        if let again = platforms.indices.first(where: { platforms[..<$0].contains(platforms[$0]) }) {
+            throw ValidationError("--store-link is given twice for \(platforms[again]); leave one of the two out.")
+        }
+    }
 
     func run() async throws {
         try await options.edit { editor in

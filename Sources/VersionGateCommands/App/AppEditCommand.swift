@@ -32,7 +32,8 @@ struct AppEditCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("store-link"),
-        help: ArgumentHelp("Where a store has the app; replaces the platform's link.", valueName: "platform=url")
+        help: ArgumentHelp("Where a store has the app; replaces the platform's link.", valueName: "platform=url"),
+        transform: NamedValue.storeLink
     )
     var storeLinks: [NamedValue] = []
 
@@ -48,6 +49,7 @@ struct AppEditCommand: AsyncParsableCommand {
         if name == nil, note == nil, storeLinks.isEmpty, clear.isEmpty {
             throw ValidationError("Say what to change: --name, --note, --store-link or --clear.")
         }
+        try AppAddCommand.requireOneLinkEach(storeLinks)
     }
 
     func run() async throws {
@@ -57,10 +59,10 @@ struct AppEditCommand: AsyncParsableCommand {
         if clear.contains(.name) { values.append(.text("name", nil)) }
         if clear.contains(.note) { values.append(.text("note", nil)) }
         let changes = values
-        try await options.edit { editor in
+        try await options.edit(asksAboutRemovals: clear.contains(.storeLinks)) { editor in
             let app = ColumnValue.text("bundle", bundle)
             guard try editor.update(.apps, where: [app], set: changes) > 0 else {
-                throw CommandError.noSuchApp(bundle)
+                throw CommandError.noSuchApp(bundle, among: try PolicyReader.bundles(editor.session))
             }
             if clear.contains(.storeLinks) {
                 try editor.delete(.storeLinks, where: [app])
@@ -68,7 +70,7 @@ struct AppEditCommand: AsyncParsableCommand {
             for link in storeLinks {
                 try editor.upsert(
                     .storeLinks,
-                    key: [app, .text("platform", link.name)],
+                    key: [app, .text("platform", Platform(link.name).name)],
                     [.text("link", link.value)]
                 )
             }

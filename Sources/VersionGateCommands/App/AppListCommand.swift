@@ -25,8 +25,13 @@ struct AppListCommand: AsyncParsableCommand {
             case .json:
                 print(try reports.appsJSON())
             case .table:
+                let apps = try reports.apps()
+                guard !apps.isEmpty else {
+                    print("No apps. To add one: versiongate app add BUNDLE --name NAME --store-link ios=https://...")
+                    return
+                }
                 var table = TextTable("BUNDLE", "NAME", "STATE", "RULES", "STORE LINKS")
-                for app in try reports.apps() {
+                for app in apps {
                     table.add(
                         app.bundle,
                         app.name ?? "-",

@@ -25,7 +25,7 @@ struct AppSelection: ParsableArguments {
         let changes = [ColumnValue.boolean("paused", paused)]
         if let bundle {
             guard try editor.update(.apps, where: [.text("bundle", bundle)], set: changes) > 0 else {
-                throw CommandError.noSuchApp(bundle)
+                throw CommandError.noSuchApp(bundle, among: try PolicyReader.bundles(editor.session))
             }
         } else if try editor.update(.apps, where: [.boolean("paused", !paused)], set: changes) == 0,
             try PolicyReader.bundles(editor.session).isEmpty

@@ -35,7 +35,7 @@ struct BlockFacts: Sendable {
             )
         }
         try PolicyReader.requirePlatforms(platforms, session)
-        let time = Timestamp.now()
+        let time = try CommandClock(session).now
         self.app = app
         self.time = time
         releases = policy.releases.filter { $0.withdrawnAt.map { time < $0 } ?? true }

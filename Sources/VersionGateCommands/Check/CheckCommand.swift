@@ -31,7 +31,11 @@ struct CheckCommand: AsyncParsableCommand {
     @Flag(help: "Show each rule with its outcome and the first condition that failed.")
     var explain = false
 
-    @Option(help: ArgumentHelp("Ask as if it were this time.", valueName: "time"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Ask as if it were this time.", valueName: "time"),
+        transform: TimeArgument.parse
+    )
     var at: TimeArgument?
 
     @Option(help: ArgumentHelp("Ask the policy as it stood at this revision.", valueName: "number"))
@@ -43,7 +47,10 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var database: DatabaseOptions
 
-    @Argument(help: ArgumentHelp("What the client sends.", valueName: "member=value"))
+    @Argument(
+        help: ArgumentHelp("What the client sends.", valueName: "member=value"),
+        transform: NamedValue.member
+    )
     var members: [NamedValue]
 
     func validate() throws {
@@ -52,6 +59,7 @@ struct CheckCommand: AsyncParsableCommand {
                 "A server answers with today's policy and clock; leave out --explain, --at and --revision, or --server."
             )
         }
+        if let server { try RemoteCheck.requireAddress(server) }
         if let revision, revision < 0 {
             throw ValidationError("There is no revision \(revision); revisions are counted from 0 on.")
         }
@@ -59,14 +67,17 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let client = try client()
         if let server {
+            CheckRemarks(client, in: nil).print()
             try show(answer: try await RemoteCheck(server: server, members: members).answer())
             return
         }
-        let client = try client()
-        let now = Timestamp.now()
-        let time = at?.timestamp(now: now) ?? now
-        let policy = try CompiledPolicy(try await database.policy(revision: revision))
+        let (contents, time) = try await database.policy(revision: revision) { clock in
+            try at.map { try clock.moment($0, of: "--at") } ?? clock.now
+        }
+        CheckRemarks(client, in: contents).print()
+        let policy = try CompiledPolicy(contents)
         guard explain else {
             try show(answer: String(decoding: policy.answer(to: client, at: time).body, as: UTF8.self))
             return

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import ArgumentParser
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
@@ -10,6 +11,20 @@ import UpdatePolicy
 struct RemoteCheck {
     let server: String
     let members: [NamedValue]
+
+    /// How long the server may take.
+    private static let limit = TimeAmount.seconds(10)
+
+    /// Refuses what is not the address of a server.
+    static func requireAddress(_ server: String) throws {
+        let scheme = server.lowercased()
+        guard scheme.hasPrefix("http://") || scheme.hasPrefix("https://") else {
+            let host = server.firstRange(of: "://").map { server[$0.upperBound...] } ?? server[...]
+            throw ValidationError(
+                "--server is \"\(server)\"; write the whole address, with http:// or https://: http://\(host)"
+            )
+        }
+    }
 
     /// Sends the check.
     ///
@@ -25,18 +40,41 @@ struct RemoteCheck {
         let answer: String
         do {
             response = try await Progress.showing("Asking the server") {
-                try await HTTPClient.shared.execute(request, timeout: .seconds(10))
+                try await HTTPClient.shared.execute(request, timeout: Self.limit)
             }
             answer = String(buffer: try await response.body.collect(upTo: 16 << 20))
         } catch {
+            throw CommandError("the server at \(server) cannot be asked: \(reason("\(error)"))")
+        }
+        if response.status == .notFound {
             throw CommandError(
-                "the server at \(server) cannot be asked (\(error)); check the address, and that `versiongate serve` runs there"
+                "the server at \(server) answered 404 Not Found, so it answers no checks; give the address of the public "
+                    + "listener (--port of `versiongate serve`, by default 8080), not that of the management listener"
             )
         }
         guard response.status == .ok else {
             throw CommandError("the server answered \(response.status.code) \(response.status.reasonPhrase): \(answer)")
         }
         return answer
+    }
+
+    /// Why a request failed and what to do about it, from the description of its error: libraries have no better.
+    private func reason(_ error: String) -> String {
+        let cure = "check the address, and that `versiongate serve` runs there"
+        if error.contains("Connection refused") { return "nothing listens there; \(cure)" }
+        if error.contains("WRONG_VERSION_NUMBER") {
+            return "it does not speak TLS; write http:\(server.drop { $0 != ":" }.dropFirst())"
+        }
+        if error.contains("CERTIFICATE_VERIFY_FAILED") { return "its certificate is not trusted on this machine" }
+        if error.contains("SSL") || error.contains("handshake") { return "TLS cannot be agreed on; \(cure)" }
+        if error.contains("dnsA") || error.contains("not known") || error.contains("UnknownHost") {
+            return "no such host is known; \(cure)"
+        }
+        if error.contains("imeout") || error.contains("deadlineExceeded") {
+            return "it does not answer within \(Self.limit.nanoseconds / 1_000_000_000) seconds; \(cure)"
+        }
+        if error.contains("remoteConnectionClosed") { return "it closed the connection without an answer; \(cure)" }
+        return "\(error); \(cure)"
     }
 
     private var body: String {

@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import PolicyStore
+import Postgres
 
 /// `versiongate history`
 struct HistoryCommand: AsyncParsableCommand {
@@ -50,7 +51,8 @@ struct HistoryCommand: AsyncParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Only changes from this time on.", valueName: "time")
+        help: ArgumentHelp("Only changes from this time on.", valueName: "time"),
+        transform: TimeArgument.parse
     )
     var since: TimeArgument?
 
@@ -64,14 +66,34 @@ struct HistoryCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var database: DatabaseOptions
 
+    func validate() throws {
+        guard limit > 0 else { throw ValidationError("--limit is \(limit); it must be 1 or more.") }
+    }
+
     func run() async throws {
-        let filter = HistoryFilter(rule: key, since: since?.timestamp(now: .now()), author: by, limit: limit)
         try await database.read { reports in
+            let session = reports.session
+            let since = try since.map { try CommandClock(session).moment($0, of: "--since", .past) }
+            let filter = HistoryFilter(rule: key, since: since, author: by, limit: limit)
+            if let key, try reports.history.changes(HistoryFilter(rule: key, limit: 1)).isEmpty {
+                try Self.noChanges(of: key, session).printAsWarning()
+            }
             switch output.format {
             case .json: print(try reports.historyJSON(filter))
             case .table: print(text(try reports.history.changes(filter)))
             }
         }
+    }
+
+    /// No change of a rule is recorded: there was never one of that name.
+    private static func noChanges(of key: String, _ session: PostgresSession) throws -> CommandError {
+        guard try !PolicyReader.bundles(session).contains(key) else {
+            return CommandError(
+                "\(key) is an app, and history takes the key of a rule; `versiongate rule list --bundle \(key)` shows those of "
+                    + "the app"
+            )
+        }
+        return CommandError.noSuchRule(key, among: try PolicyReader.ruleKeys(session))
     }
 
     private func text(_ changes: [PolicyChange]) -> String {

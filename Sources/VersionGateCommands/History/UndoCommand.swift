@@ -35,7 +35,11 @@ struct UndoCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("to"),
         parsing: .unconditional,
-        help: ArgumentHelp("Bring back the policy as it stood at a revision, or at a time.", valueName: "revision|time")
+        help: ArgumentHelp(
+            "Bring back the policy as it stood at a revision, or at a time.",
+            valueName: "revision|time"
+        ),
+        transform: PolicyMoment.parse
     )
     var moment: PolicyMoment?
 

@@ -98,9 +98,12 @@ struct EditImpact: Sendable {
 extension EditImpact {
     /// Judges an edit that was rolled back by the checks of the last days.
     init(of edit: EditOutcome.RolledBack, before: Policy, _ connection: PostgresConnection) async throws {
-        let recent = try await connection.transaction(.repeatableReadReadOnly) { session in
-            try CountReader(session).recentChecks(days: RecentDays.usual, bundles: edit.scope.bundles)
+        let (recent, now) = try await connection.transaction(.repeatableReadReadOnly) { session in
+            (
+                try CountReader(session).recentChecks(days: RecentDays.usual, bundles: edit.scope.bundles),
+                try CommandClock(session).now
+            )
         }
-        try self.init(from: before, to: edit.after, recent: recent, at: .now())
+        try self.init(from: before, to: edit.after, recent: recent, at: now)
     }
 }

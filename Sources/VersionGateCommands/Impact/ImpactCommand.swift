@@ -55,7 +55,12 @@ struct ImpactCommand: AsyncParsableCommand {
                     throw CommandError.noCounts(of: scope.bundle, days: period.days)
                 }
                 guard let rule = policy.rules.first(where: { $0.key == key }),
-                    let impact = try RuleImpact(of: key, in: policy, clients: recent.clients, at: .now())
+                    let impact = try RuleImpact(
+                        of: key,
+                        in: policy,
+                        clients: recent.clients,
+                        at: try CommandClock(session).now
+                    )
                 else { throw CommandError.noSuchRule(key) }
                 return RuleImpactReport(
                     rule: rule,

@@ -21,10 +21,19 @@ extension DatabaseOptions {
             return .named(try DatabaseContexts.read(environment).address(of: name))
         }
         if !usesPrivate, let address = databaseURL ?? environment["DATABASE_URL"] {
+            let name = databaseURL == nil ? "DATABASE_URL" : "--database-url"
             guard !address.isEmpty else {
                 throw CommandError(
                     "DATABASE_URL is set but empty; set it to the address of the database, or unset it to use the private "
                         + "PostgreSQL"
+                )
+            }
+            // libpq takes any other text for the name of a database on this machine.
+            guard address.hasPrefix("postgres://") || address.hasPrefix("postgresql://") || address.contains("=") else {
+                let scheme = address.firstRange(of: "://").map { "begins with \(address[..<$0.upperBound]), which" }
+                throw CommandError(
+                    "\(name) \(scheme ?? "has neither \"postgresql://\" nor \"=\" in it, so it") is not the address of a "
+                        + "PostgreSQL database; write postgresql://USER@HOST/DATABASE, or host=HOST dbname=DATABASE user=USER"
                 )
             }
             let settings = try? PostgresConfiguration(connectionString: address).environment()
@@ -96,18 +105,23 @@ extension DatabaseOptions {
         }
     }
 
-    /// Reads the whole policy.
+    /// Reads the whole policy, and makes a moment of the clock of the database.
     ///
     /// - Parameter revision: The policy as it stood at this revision; nil for today's.
-    func policy(revision: Int64? = nil) async throws -> Policy {
+    func policy(
+        revision: Int64? = nil,
+        at moment: @Sendable (CommandClock) throws -> Timestamp
+    ) async throws -> (Policy, Timestamp) {
         try await withConnection(as: .admin) { connection, logger in
             if revision != nil {
                 let status = try await SchemaMigrator(logger: logger).status(connection)
                 try status.requireReadable()
             }
-            return try await Progress.showing("Reading the policy") {
+            let time = try moment(try await connection.withSession { try CommandClock($0) })
+            let policy = try await Progress.showing("Reading the policy") {
                 try await PolicyReader.policy(connection, revision: revision)
             }
+            return (policy, time)
         }
     }
 

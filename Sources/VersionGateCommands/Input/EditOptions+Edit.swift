@@ -24,8 +24,25 @@ extension EditOptions {
         _ body: @Sendable (PolicyEditor) throws -> Void,
         remarks: (@Sendable (PostgresSession) throws -> [String])? = nil
     ) async throws {
+        try await edit(
+            asksAboutRemovals: asksAboutRemovals,
+            values: { _ in },
+            { editor, _ in try body(editor) },
+            remarks: remarks
+        )
+    }
+
+    /// Makes one edit as ``edit(asksAboutRemovals:_:remarks:)`` does, with values that depend on the clock of the database.
+    ///
+    /// - Parameter values: Makes the values, once.
+    func edit<Values: Sendable>(
+        asksAboutRemovals: Bool = false,
+        values: @Sendable (CommandClock) throws -> Values,
+        _ body: @Sendable (PolicyEditor, Values) throws -> Void,
+        remarks: (@Sendable (PostgresSession) throws -> [String])? = nil
+    ) async throws {
         let warnings = EditWarnings()
-        if dryRun { return try await rehearse(warnings, body) }
+        if dryRun { return try await rehearse(warnings, values, body) }
         let author = author
         let (report, found) = try await database.withConnection(as: .admin, onNotice: warnings.print) {
             connection,
@@ -38,9 +55,11 @@ extension EditOptions {
                 yes: yes,
                 asksAboutRemovals: asksAboutRemovals
             )
+            let values = try values(try await connection.withSession { try CommandClock($0) })
             let report: ChangeReport
             do {
-                report = ChangeReport(change: try await edit.make(by: author, body), database: name)
+                let change = try await edit.make(by: author) { editor in try body(editor, values) }
+                report = ChangeReport(change: change, database: name)
             } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
                 throw CommandError.openEdits(try await OpenEdit.all(connection), database: name)
             }
@@ -52,10 +71,17 @@ extension EditOptions {
     }
 
     /// Makes the edit, rolls it back, and prints what it would change.
-    private func rehearse(_ warnings: EditWarnings, _ body: @Sendable (PolicyEditor) throws -> Void) async throws {
+    private func rehearse<Values: Sendable>(
+        _ warnings: EditWarnings,
+        _ values: @Sendable (CommandClock) throws -> Values,
+        _ body: @Sendable (PolicyEditor, Values) throws -> Void
+    ) async throws {
         let report = try await database.withConnection(as: .admin, onNotice: warnings.print) { connection, logger in
             let name = try await database.databaseName(connection).visible()
-            let outcome = try await PolicyEditing(connection, logger: logger).rehearse(body)
+            let values = try values(try await connection.withSession { try CommandClock($0) })
+            let outcome = try await PolicyEditing(connection, logger: logger).rehearse { editor in
+                try body(editor, values)
+            }
             var base: PolicyVersion?
             var impact: EditImpact?
             switch outcome {

@@ -1,19 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import ArgumentParser
-
 /// A name and a value on the command line: `channel=beta`, `ios=https://...`.
-struct NamedValue: ExpressibleByArgument, Sendable {
+struct NamedValue: Sendable {
     /// What stands before the first equals sign; never empty.
     let name: String
     /// What stands after it.
     let value: String
 
-    init?(argument: String) {
+    private init?(_ argument: String) {
         let halves = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard halves.count == 2, !halves[0].isEmpty else { return nil }
         name = String(halves[0])
         value = String(halves[1])
+    }
+
+    /// Reads a member of a check.
+    static func member(_ argument: String) throws -> NamedValue {
+        guard let value = NamedValue(argument) else {
+            throw CommandError("write the name of a member, \"=\" and its value: version=1.1")
+        }
+        return value
+    }
+
+    /// Reads a value of an attribute.
+    static func attribute(_ argument: String) throws -> NamedValue {
+        guard let value = NamedValue(argument) else {
+            throw CommandError("write the name of the attribute, \"=\" and a value: channel=beta")
+        }
+        return value
+    }
+
+    /// Reads the link of a store.
+    static func storeLink(_ argument: String) throws -> NamedValue {
+        guard let value = NamedValue(argument), !value.name.contains("://") else {
+            throw CommandError("write the platform, \"=\" and the link: ios=https://apps.apple.com/app/id123456789")
+        }
+        return value
     }
 }

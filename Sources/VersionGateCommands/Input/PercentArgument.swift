@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import ArgumentParser
-
 /// A percentage on the command line, with or without a percent sign; the database judges the number.
-struct PercentArgument: ExpressibleByArgument, Sendable {
+struct PercentArgument: Sendable {
     /// The number as it was written, without the sign.
     let number: String
 
-    init?(argument: String) {
+    /// Reads a percentage.
+    ///
+    /// - Throws: `CommandError` that says how a percentage is written.
+    static func parse(_ argument: String) throws -> PercentArgument {
         let number = argument.hasSuffix("%") ? argument.dropLast() : argument[...]
         let allowed = number.allSatisfy { $0.isASCII && ($0.isNumber || $0 == "." || $0 == "-") }
-        guard allowed, Double(number) != nil else { return nil }
-        self.number = String(number)
+        guard allowed, Double(number) != nil else { throw CommandError("write a number from 0 to 100: 25 or 25%") }
+        return PercentArgument(number: String(number))
     }
 }

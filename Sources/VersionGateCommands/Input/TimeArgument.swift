@@ -1,42 +1,197 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import ArgumentParser
 import UpdatePolicy
 
-/// A time on the command line: ISO 8601 with an offset, `now`, or relative to now (`+2h`, `-30m`, `+1d12h`).
-struct TimeArgument: ExpressibleByArgument, Sendable {
+/// A time on the command line: ISO 8601 with an offset, relative to now (`+2h`, `-30m`, `+1d12h`, `now`), or as clocks
+/// show it in the time zone of this machine (`22:00`, `tomorrow 9:00`, `friday 9:00`, `2026-11-22 02:00`).
+struct TimeArgument: Sendable {
     private enum Form {
         case absolute(Timestamp)
         case relative(microseconds: Int64)
+        case local(LocalTime)
+        /// The nearest time at which clocks show this, on one of the days that are left.
+        case clock(secondsSinceMidnight: Int64, Day)
+    }
+
+    /// A day that is known from today.
+    private enum Day {
+        case any
+        case later(days: Int64)
+        case weekday(Int)
+    }
+
+    /// Which of the days that it may be on a time is on, if it names none.
+    enum Direction: Sendable {
+        /// The next one, as for the end of a rule.
+        case future
+        /// The last one, as for the beginning of a search.
+        case past
     }
 
     private let form: Form
+    private let text: String
 
-    init?(argument: String) {
-        if argument == "now" {
-            form = .relative(microseconds: 0)
-        } else if argument.hasPrefix("+") || argument.hasPrefix("-") {
-            guard let microseconds = Self.duration(argument.dropFirst()) else { return nil }
-            form = .relative(microseconds: argument.hasPrefix("-") ? -microseconds : microseconds)
-        } else if let timestamp = Timestamp(argument) {
-            form = .absolute(timestamp)
-        } else {
-            return nil
+    private init(_ form: Form, _ text: String) {
+        self.form = form
+        self.text = text
+    }
+
+    /// Reads a time.
+    ///
+    /// - Throws: `CommandError` that says how a time is written.
+    static func parse(_ argument: String) throws -> TimeArgument {
+        guard let form = try form(argument) else { throw CommandError(howTo) }
+        return TimeArgument(form, argument)
+    }
+
+    /// How a time is written.
+    private static let howTo =
+        "write a time of day (22:00, tomorrow 9:00, friday 9:00), a date with a time (2026-11-22 02:00), ISO 8601 with an "
+        + "offset (2026-11-22T02:00:00Z), or a time from now (+2h, -30m, now)"
+
+    private static func form(_ argument: String) throws -> Form? {
+        if argument == "now" { return .relative(microseconds: 0) }
+        if argument.hasPrefix("+") || argument.hasPrefix("-") {
+            return duration(argument.dropFirst()).map { .relative(microseconds: argument.hasPrefix("-") ? -$0 : $0) }
+        }
+        if let timestamp = Timestamp(argument) { return .absolute(timestamp) }
+        let words = argument.lowercased().split { $0 == " " || $0 == "t" && argument.first?.isNumber == true }
+            .map(String.init)
+        if words.count == 1, isDate(words[0]) || day(words[0]) != nil {
+            throw CommandError("say at what time of that day: \"\(words[0]) 9:00\"")
+        }
+        guard let time = words.last, words.count < 3, let seconds = secondsSinceMidnight(time) else { return nil }
+        if words.count == 1 { return .clock(secondsSinceMidnight: seconds, .any) }
+        if let day = day(words[0]) { return .clock(secondsSinceMidnight: seconds, day) }
+        return LocalTime("\(words[0]) 00:00").map {
+            .local($0.at(secondsSinceMidnight: seconds, daysLater: 0))
         }
     }
 
-    /// The time it stands for when it is `now`.
-    func timestamp(now: Timestamp) -> Timestamp {
-        switch form {
-        case .absolute(let timestamp): timestamp
-        case .relative(let microseconds): now.advanced(byMicroseconds: microseconds)
-        }
-    }
-
-    /// Reads `1d12h30m15s`: numbers, each with its unit.
+    /// Reads `1d12h30m15s`, `2 days`: numbers, each with its unit.
     private static func duration(_ text: Substring) -> Int64? {
-        guard text.allSatisfy({ $0.isASCII && $0.isNumber || "dhms".contains($0) }) else { return nil }
+        guard text.allSatisfy({ $0.isASCII && ($0.isNumber || $0.isLetter || $0 == " ") }) else { return nil }
         return SoakTime(String(text))?.inMicroseconds
+    }
+
+    /// Reads `9:00`, `22:00` or `22:00:30`.
+    private static func secondsSinceMidnight(_ text: String) -> Int64? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard (2...3).contains(parts.count), (1...2).contains(parts[0].count),
+            parts.dropFirst().allSatisfy({ $0.count == 2 }),
+            parts.allSatisfy({ $0.allSatisfy { $0.isASCII && $0.isNumber } })
+        else { return nil }
+        let numbers = parts.compactMap { Int64($0) }
+        guard numbers[0] < 24, numbers.dropFirst().allSatisfy({ $0 < 60 }) else { return nil }
+        return numbers.dropFirst().reduce(numbers[0]) { $0 * 60 + $1 } * (parts.count == 2 ? 60 : 1)
+    }
+
+    private static func isDate(_ word: String) -> Bool { LocalTime("\(word) 00:00") != nil }
+
+    private static func day(_ word: String) -> Day? {
+        switch word {
+        case "yesterday": return .later(days: -1)
+        case "today": return .later(days: 0)
+        case "tomorrow": return .later(days: 1)
+        default:
+            let matches = weekdays.indices.filter { word.count >= 3 && weekdays[$0].lowercased().hasPrefix(word) }
+            return matches.first.map { .weekday($0) }
+        }
+    }
+
+    fileprivate static let weekdays = [
+        "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
+    ]
+}
+
+extension TimeArgument {
+    /// The moment that it means.
+    ///
+    /// - Parameters:
+    ///   - now: The time of the database.
+    ///   - direction: Where it lies if it names no day.
+    /// - Throws: `CommandError` where clocks never show that time, or show it twice.
+    func moment(now: Timestamp, _ direction: Direction = .future) throws -> Timestamp {
+        switch form {
+        case .absolute(let timestamp): return timestamp
+        case .relative(let microseconds): return now.advanced(byMicroseconds: microseconds)
+        case .local(let time): return try onlyMoment(of: time)
+        case .clock(let seconds, let day):
+            let today = LocalTime(now)
+            let candidates = Self.days(day, today.weekday, direction).map {
+                today.at(secondsSinceMidnight: seconds, daysLater: $0)
+            }
+            for time in candidates.dropLast() {
+                let moment = try onlyMoment(of: time)
+                if direction == .future ? moment > now : moment <= now { return moment }
+            }
+            return try onlyMoment(of: candidates[candidates.count - 1])
+        }
+    }
+
+    /// The days that come into question, by how many days they are later than today; the last one if no other.
+    private static func days(_ day: Day, _ weekday: Int, _ direction: Direction) -> [Int64] {
+        switch day {
+        case .later(let days): [days]
+        case .any: direction == .future ? [0, 1] : [0, -1]
+        case .weekday(let wanted):
+            if direction == .future {
+                [(wanted - weekday + 7) % 7, (wanted - weekday + 7) % 7 + 7].map(Int64.init)
+            } else {
+                [(weekday - wanted + 7) % 7, (weekday - wanted + 7) % 7 + 7].map { -Int64($0) }
+            }
+        }
+    }
+
+    private func onlyMoment(of time: LocalTime) throws -> Timestamp {
+        let moments = time.moments
+        if moments.isEmpty {
+            throw CommandError(
+                "\(text): there is no \(time.text) in the time zone of this machine, as clocks are set forward over it; write "
+                    + "\"\(time.setForward.text)\", or a time with an offset"
+            )
+        }
+        guard moments.count == 1 else {
+            throw CommandError(
+                "\(text): \(time.text) comes twice in the time zone of this machine, as clocks are set back; write "
+                    + "\(moments[0].localText) for the first, or \(moments[1].localText) for the second"
+            )
+        }
+        return moments[0]
+    }
+
+    /// How a time without an offset was understood: `02:00 tomorrow, 2026-11-23T02:00:00+01:00, in 14 h`; nil for others.
+    func understanding(of moment: Timestamp, now: Timestamp) -> String? {
+        switch form {
+        case .absolute, .relative: return nil
+        case .local, .clock: break
+        }
+        let local = LocalTime(moment)
+        let day: String
+        switch local.daysSince1970 - LocalTime(now).daysSince1970 {
+        case -1: day = "yesterday"
+        case 0: day = "today"
+        case 1: day = "tomorrow"
+        default: day = "on " + Self.weekdays[local.weekday]
+        }
+        return "\(local.clock) \(day), \(moment.localText), \(RelativeTime.text(moment, now: now))"
+    }
+}
+
+/// Writes how far away a moment is: `in 14 h`, `3 days ago`.
+enum RelativeTime {
+    static func text(_ moment: Timestamp, now: Timestamp) -> String {
+        let seconds = Double(moment.microsecondsSince1970 - now.microsecondsSince1970) / 1_000_000
+        let length = Self.length(seconds: abs(seconds))
+        return seconds < 0 ? "\(length) ago" : "in \(length)"
+    }
+
+    /// A length of time in its greatest unit of which there are two, rounded: `14 h`, `90 min`.
+    static func length(seconds: Double) -> String {
+        for (unit, name) in [(86_400.0, "days"), (3_600, "h"), (60, "min")] where seconds >= 2 * unit {
+            return "\(Int((seconds / unit).rounded())) \(name)"
+        }
+        return "\(Int(seconds.rounded())) s"
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import ArgumentParser
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -14,18 +13,14 @@ struct EditedPolicy: Sendable {
 }
 
 /// A state of the policy in the past: a revision, or a time.
-enum PolicyMoment: ExpressibleByArgument, Sendable {
+enum PolicyMoment: Sendable {
     case revision(Int64)
     case time(TimeArgument)
 
-    init?(argument: String) {
-        if let revision = Int64(argument), revision >= 0, !argument.hasPrefix("+") {
-            self = .revision(revision)
-        } else if let time = TimeArgument(argument: argument) {
-            self = .time(time)
-        } else {
-            return nil
-        }
+    /// Reads a revision or a time.
+    static func parse(_ argument: String) throws -> PolicyMoment {
+        if let revision = Int64(argument), revision >= 0, !argument.hasPrefix("+") { return .revision(revision) }
+        return .time(try TimeArgument.parse(argument))
     }
 }
 
@@ -42,7 +37,10 @@ extension DatabaseOptions {
                         switch moment {
                         case nil: nil
                         case .revision(let revision): revision
-                        case .time(let time): try PolicyHistory(session).revision(at: time.timestamp(now: .now()))
+                        case .time(let time):
+                            try PolicyHistory(session).revision(
+                                at: CommandClock(session).moment(time, of: "--to", .past)
+                            )
                         }
                     let policy = try PolicyReader.editedPolicy(session, revision: revision)
                     return EditedPolicy(

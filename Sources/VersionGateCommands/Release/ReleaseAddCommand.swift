@@ -47,7 +47,11 @@ struct ReleaseAddCommand: AsyncParsableCommand {
     )
     var regions: [String] = []
 
-    @Option(help: ArgumentHelp("When users can get it.", valueName: "time"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("When users can get it.", valueName: "time"),
+        transform: TimeArgument.parse
+    )
     var liveAt: TimeArgument?
 
     @Flag(help: "It is in a staged rollout, so not everybody can get it yet.")
@@ -62,14 +66,7 @@ struct ReleaseAddCommand: AsyncParsableCommand {
     private static let daysOfChecks = 7
 
     func run() async throws {
-        let now = Timestamp.now()
-        let liveAt = self.liveAt?.timestamp(now: now) ?? (staged ? nil : now)
-        let row: [ColumnValue] = [
-            .text("bundle", bundle), .text("version", version), .text("platform", platform), .text("build", build),
-            .text("min_os", minOS), .texts("regions", regions.isEmpty ? nil : regions),
-            .time("live_at", liveAt?.description), .boolean("staged", staged), .text("note", note),
-        ]
-        try await options.edit { editor in
+        try await options.edit(values: row) { editor, row in
             try editor.insert(.releases, row)
         } remarks: { session in
             let counts = try CountReader(session).dailyCounts(of: bundle, days: Self.daysOfChecks)
@@ -79,5 +76,14 @@ struct ReleaseAddCommand: AsyncParsableCommand {
             )
             return CountCaveats.warnings(unreadable.map { [$0] } ?? [])
         }
+    }
+
+    private func row(_ clock: CommandClock) throws -> [ColumnValue] {
+        let liveAt = try self.liveAt.map { try clock.moment($0, of: "--live-at") } ?? (staged ? nil : clock.now)
+        return [
+            .text("bundle", bundle), .text("version", version), .text("platform", platform), .text("build", build),
+            .text("min_os", minOS), .texts("regions", regions.isEmpty ? nil : regions),
+            .time("live_at", liveAt?.description), .boolean("staged", staged), .text("note", note),
+        ]
     }
 }

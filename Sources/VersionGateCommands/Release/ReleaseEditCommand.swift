@@ -39,7 +39,11 @@ struct ReleaseEditCommand: AsyncParsableCommand {
     )
     var regions: [String] = []
 
-    @Option(help: ArgumentHelp("When users can get it.", valueName: "time"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("When users can get it.", valueName: "time"),
+        transform: TimeArgument.parse
+    )
     var liveAt: TimeArgument?
 
     @Flag(inversion: .prefixedNo, help: "It is in a staged rollout.")
@@ -53,27 +57,37 @@ struct ReleaseEditCommand: AsyncParsableCommand {
 
     @OptionGroup var options: EditOptions
 
-    func run() async throws {
-        var values: [ColumnValue] = []
-        if let newBuild { values.append(.text("build", newBuild)) }
-        if let minOS { values.append(.text("min_os", minOS)) }
-        if !regions.isEmpty { values.append(.texts("regions", regions)) }
-        if let liveAt { values.append(.time("live_at", liveAt.timestamp(now: .now()).description)) }
-        if let staged { values.append(.boolean("staged", staged)) }
-        if let note { values.append(.text("note", note)) }
-        let cleared = Set(clear).map(\.value)
-        if let both = cleared.first(where: { field in values.contains { $0.column == field.column } }) {
-            throw ValidationError("\(both.column) is both set and cleared; leave one of the two out.")
-        }
-        values += cleared
-        guard !values.isEmpty else {
+    func validate() throws {
+        let given = values { _, _ in Timestamp(secondsSince1970: 0) }.map(\.column)
+        guard !given.isEmpty || !clear.isEmpty else {
             throw ValidationError("Say what to change, for example --live-at or --no-staged.")
         }
-        let changes = values
-        try await options.edit { editor in
+        if let both = clear.map(\.value.column).first(where: given.contains) {
+            throw ValidationError("\(both) is both set and cleared; leave one of the two out.")
+        }
+    }
+
+    func run() async throws {
+        let cleared = Set(clear).map(\.value)
+        let changes: @Sendable (CommandClock) throws -> [ColumnValue] = { clock in
+            try values { time, option in try clock.moment(time, of: option) } + cleared
+        }
+        try await options.edit(values: changes) { editor, changes in
             try selector.forEach(editor) { row in
                 try editor.update(.releases, where: [row], set: changes)
             }
         }
+    }
+
+    /// The values of the options that were given.
+    private func values(_ moment: (TimeArgument, String) throws -> Timestamp) rethrows -> [ColumnValue] {
+        var values: [ColumnValue] = []
+        if let newBuild { values.append(.text("build", newBuild)) }
+        if let minOS { values.append(.text("min_os", minOS)) }
+        if !regions.isEmpty { values.append(.texts("regions", regions)) }
+        if let liveAt { values.append(.time("live_at", try moment(liveAt, "--live-at").description)) }
+        if let staged { values.append(.boolean("staged", staged)) }
+        if let note { values.append(.text("note", note)) }
+        return values
     }
 }

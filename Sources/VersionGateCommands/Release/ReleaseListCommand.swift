@@ -23,12 +23,20 @@ struct ReleaseListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await database.read { reports in
+            if let bundle, try reports.app(bundle) == nil {
+                CommandError.noSuchApp(bundle, among: try PolicyReader.bundles(reports.session)).printAsWarning()
+            }
             switch output.format {
             case .json:
                 print(try reports.releasesJSON(bundle: bundle))
             case .table:
+                let releases = try reports.releases(bundle: bundle)
+                guard !releases.isEmpty else {
+                    print("No releases. To add one: versiongate release add BUNDLE VERSION --platform PLATFORM")
+                    return
+                }
                 var table = TextTable("APP", "PLATFORM", "VERSION", "BUILD", "MIN OS", "REGIONS", "STATE")
-                for release in try reports.releases(bundle: bundle) {
+                for release in releases {
                     table.add(
                         release.bundle,
                         release.platform,

@@ -23,18 +23,24 @@ struct ReleaseWithdrawCommand: AsyncParsableCommand {
 
     @OptionGroup var selector: ReleaseSelector
 
-    @Option(help: ArgumentHelp("From when on; now unless given.", valueName: "time"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("From when on; now unless given.", valueName: "time"),
+        transform: TimeArgument.parse
+    )
     var at: TimeArgument?
 
     @OptionGroup var options: EditOptions
 
     func run() async throws {
-        let now = Timestamp.now()
-        let time = (at?.timestamp(now: now) ?? now).description
-        try await options.edit(asksAboutRemovals: true) { editor in
+        try await options.edit(asksAboutRemovals: true, values: time) { editor, time in
             try selector.forEach(editor) { row in
-                try editor.withdraw(row, at: time)
+                try editor.withdraw(row, at: time.description)
             }
         }
+    }
+
+    private func time(_ clock: CommandClock) throws -> Timestamp {
+        try at.map { try clock.moment($0, of: "--at") } ?? clock.now
     }
 }

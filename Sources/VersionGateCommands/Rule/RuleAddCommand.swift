@@ -35,10 +35,12 @@ struct RuleAddCommand: AsyncParsableCommand {
     @OptionGroup(title: "Conditions and message") var fields: RuleFields
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "The share of installs that the rule reaches, with up to two decimals.",
             valueName: "percent"
-        )
+        ),
+        transform: PercentArgument.parse
     )
     var rollout: PercentArgument?
 
@@ -57,21 +59,27 @@ struct RuleAddCommand: AsyncParsableCommand {
     @OptionGroup var options: EditOptions
 
     func run() async throws {
-        var values: [ColumnValue] = [.text("key", key), .text("title", title), .text("text", text)]
-        values += fields.values(now: .now())
-        if let rollout { values.append(.numeric("rollout", rollout.number)) }
-        if lockout { values.append(.boolean("lockout", true)) }
-        if lockoutWithoutUpdate { values.append(.boolean("lockout_without_update", true)) }
-        if final { values.append(.boolean("final", true)) }
-        if enable { values.append(.boolean("enabled", true)) }
-        let row = values
-        try await options.edit { editor in
+        try await options.edit(values: row) { editor, row in
             do {
                 try editor.insert(.rules, row)
             } catch let error as PostgresError where error.sqlState == .uniqueViolation {
                 throw CommandError.ruleExists(key)
             }
         }
+        if fields.bundle == nil {
+            print("The rule is for every app; for one app: versiongate rule edit \(key) --bundle BUNDLE")
+        }
         try RangeInWords.printMeaning(versions: fields.versions, builds: fields.builds, os: fields.operatingSystems)
+    }
+
+    private func row(_ clock: CommandClock) throws -> [ColumnValue] {
+        var values: [ColumnValue] = [.text("key", key), .text("title", title), .text("text", text)]
+        values += try fields.values { time, option in try clock.moment(time, of: option) }
+        if let rollout { values.append(.numeric("rollout", rollout.number)) }
+        if lockout { values.append(.boolean("lockout", true)) }
+        if lockoutWithoutUpdate { values.append(.boolean("lockout_without_update", true)) }
+        if final { values.append(.boolean("final", true)) }
+        if enable { values.append(.boolean("enabled", true)) }
+        return values
     }
 }

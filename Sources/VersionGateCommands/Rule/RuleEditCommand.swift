@@ -56,29 +56,36 @@ struct RuleEditCommand: AsyncParsableCommand {
         }
         if enable { throw ValidationError("To turn the rule on: versiongate rule enable \(key)") }
         if disable { throw ValidationError("To turn the rule off: versiongate rule disable \(key)") }
+        let given = fields.columns + flags.map(\.column)
+        guard !given.isEmpty || !clear.isEmpty else {
+            throw ValidationError("Say what to change, for example --title or --versions.")
+        }
+        if let both = clear.map(\.value.column).first(where: given.contains) {
+            throw ValidationError("\(both) is both set and cleared; leave one of the two out.")
+        }
     }
 
     func run() async throws {
-        var values = fields.values(now: .now())
+        let others = flags + Set(clear).map(\.value)
+        let values: @Sendable (CommandClock) throws -> [ColumnValue] = { clock in
+            try fields.values { time, option in try clock.moment(time, of: option) } + others
+        }
+        try await options.edit(values: values) { editor, changes in
+            guard try editor.update(.rules, where: [.text("key", key)], set: changes) > 0 else {
+                throw CommandError.noSuchRule(key, among: try PolicyReader.ruleKeys(editor.session))
+            }
+        }
+        try RangeInWords.printMeaning(versions: fields.versions, builds: fields.builds, os: fields.operatingSystems)
+    }
+
+    /// The values of the options that need no clock, beside the fields.
+    private var flags: [ColumnValue] {
+        var values: [ColumnValue] = []
         if let title { values.append(.text("title", title)) }
         if let text { values.append(.text("text", text)) }
         if let lockout { values.append(.boolean("lockout", lockout)) }
         if let lockoutWithoutUpdate { values.append(.boolean("lockout_without_update", lockoutWithoutUpdate)) }
         if let final { values.append(.boolean("final", final)) }
-        let cleared = Set(clear).map(\.value)
-        if let both = cleared.first(where: { field in values.contains { $0.column == field.column } }) {
-            throw ValidationError("\(both.column) is both set and cleared; leave one of the two out.")
-        }
-        values += cleared
-        guard !values.isEmpty else {
-            throw ValidationError("Say what to change, for example --title or --versions.")
-        }
-        let changes = values
-        try await options.edit { editor in
-            guard try editor.update(.rules, where: [.text("key", key)], set: changes) > 0 else {
-                throw CommandError.noSuchRule(key)
-            }
-        }
-        try RangeInWords.printMeaning(versions: fields.versions, builds: fields.builds, os: fields.operatingSystems)
+        return values
     }
 }

@@ -48,7 +48,8 @@ struct RuleFields: ParsableArguments {
         help: ArgumentHelp(
             "A value that another member of the check may have; can be repeated, also for one name.",
             valueName: "name=value"
-        )
+        ),
+        transform: NamedValue.attribute
     )
     var attributes: [NamedValue] = []
 
@@ -63,10 +64,18 @@ struct RuleFields: ParsableArguments {
     @Option(help: ArgumentHelp("How long a release must have been live: '2 days', '36h'.", valueName: "duration"))
     var soak: String?
 
-    @Option(help: ArgumentHelp("When the rule begins to apply.", valueName: "time"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("When the rule begins to apply.", valueName: "time"),
+        transform: TimeArgument.parse
+    )
     var startsAt: TimeArgument?
 
-    @Option(help: ArgumentHelp("When it ceases to apply.", valueName: "time"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("When it ceases to apply.", valueName: "time"),
+        transform: TimeArgument.parse
+    )
     var endsAt: TimeArgument?
 
     @Option(
@@ -77,14 +86,21 @@ struct RuleFields: ParsableArguments {
     )
     var link: String?
 
-    @Option(help: "The order of messages; lower comes first.")
+    @Option(parsing: .unconditional, help: "The order of messages; lower comes first.")
     var position: Int?
 
     @Option(help: "A note for the people who edit; never sent.")
     var note: String?
 
+    /// The columns of the options that were given.
+    var columns: [String] {
+        values { _, _ in Timestamp(secondsSince1970: 0) }.map(\.column)
+    }
+
     /// The values of the options that were given.
-    func values(now: Timestamp) -> [ColumnValue] {
+    ///
+    /// - Parameter moment: The moment that a time means; also gets the option that it was given for.
+    func values(_ moment: (TimeArgument, String) throws -> Timestamp) rethrows -> [ColumnValue] {
         var values: [ColumnValue] = []
         if let bundle { values.append(.text("bundle", bundle)) }
         if let versions { values.append(.text("versions", versions)) }
@@ -96,8 +112,8 @@ struct RuleFields: ParsableArguments {
         if !attributes.isEmpty { values.append(.json("attributes", Self.json(attributes))) }
         if let target { values.append(.text("target", target)) }
         if let soak { values.append(.duration("soak", soak)) }
-        if let startsAt { values.append(.time("starts_at", startsAt.timestamp(now: now).description)) }
-        if let endsAt { values.append(.time("ends_at", endsAt.timestamp(now: now).description)) }
+        if let startsAt { values.append(.time("starts_at", try moment(startsAt, "--starts-at").description)) }
+        if let endsAt { values.append(.time("ends_at", try moment(endsAt, "--ends-at").description)) }
         if let link { values.append(.text("link", link)) }
         if let position { values.append(.integer("position", position)) }
         if let note { values.append(.text("note", note)) }

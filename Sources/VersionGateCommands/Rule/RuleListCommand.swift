@@ -38,6 +38,9 @@ struct RuleListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await database.read { reports in
+            if let bundle, try reports.app(bundle) == nil {
+                CommandError.noSuchApp(bundle, among: try PolicyReader.bundles(reports.session)).printAsWarning()
+            }
             switch output.format {
             case .json:
                 print(try reports.rulesJSON(bundle: bundle, search: search))
@@ -45,6 +48,12 @@ struct RuleListCommand: AsyncParsableCommand {
                 let rules = try reports.rules(bundle: bundle, search: search)
                 if let search, rules.isEmpty {
                     print("No rule\(bundle.map { " of \($0.visible())" } ?? "") has \"\(search.visible())\" in it.")
+                    return
+                }
+                guard !rules.isEmpty else {
+                    print(
+                        "No rules\(bundle.map { " of \($0.visible())" } ?? ""). To add one: versiongate rule add --help"
+                    )
                     return
                 }
                 var table = TextTable("KEY", "APP", "STATE", "VERSIONS", "PLATFORMS", "ROLLOUT", "LOCKOUT", "TITLE")

@@ -21,24 +21,30 @@ struct RuleRampCommand: AsyncParsableCommand {
     )
 
     /// A percentage and the time from which it holds: `25%@+1h`.
-    struct Step: ExpressibleByArgument, Sendable {
+    struct Step: Sendable {
         let percent: PercentArgument
         let time: TimeArgument
 
-        init?(argument: String) {
+        /// Reads a step.
+        static func parse(_ argument: String) throws -> Step {
             let halves = argument.split(separator: "@", omittingEmptySubsequences: false)
-            guard halves.count == 2, let percent = PercentArgument(argument: String(halves[0])),
-                let time = TimeArgument(argument: String(halves[1]))
-            else { return nil }
-            self.percent = percent
-            self.time = time
+            guard halves.count == 2 else {
+                throw CommandError("write a percentage, \"@\" and the time from which on it holds: 25%@+1h")
+            }
+            return Step(
+                percent: try PercentArgument.parse(String(halves[0])),
+                time: try TimeArgument.parse(String(halves[1]))
+            )
         }
     }
 
     @Argument(help: "The key of the rule.", completion: .ruleKeys)
     var key: String
 
-    @Argument(help: ArgumentHelp("The steps; percentages never fall over time.", valueName: "percent@time"))
+    @Argument(
+        help: ArgumentHelp("The steps; percentages never fall over time.", valueName: "percent@time"),
+        transform: Step.parse
+    )
     var steps: [Step] = []
 
     @Flag(help: "Remove the planned steps and keep the percentage that is in force now.")
@@ -53,25 +59,33 @@ struct RuleRampCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let now = Timestamp.now()
-        try await options.edit { editor in
+        try await options.edit(values: moments) { editor, moments in
             guard try editor.update(.rules, where: [.text("key", key)], set: []) > 0 else {
-                throw CommandError.noSuchRule(key)
+                throw CommandError.noSuchRule(key, among: try PolicyReader.ruleKeys(editor.session))
             }
             if clear {
                 try editor.keepRolloutInForce(rule: key)
             } else {
                 try editor.delete(.rolloutSteps, where: [.text("rule", key)])
-                for step in steps {
+                for (step, moment) in zip(steps, moments) {
                     try editor.insert(
                         .rolloutSteps,
                         [
-                            .text("rule", key), .time("at", step.time.timestamp(now: now).description),
+                            .text("rule", key), .time("at", moment.description),
                             .numeric("rollout", step.percent.number),
                         ]
                     )
                 }
             }
         }
+    }
+
+    /// When the steps are.
+    private func moments(_ clock: CommandClock) throws -> [Timestamp] {
+        let moments = try steps.map { try clock.moment($0.time, of: "step \($0.percent.number)%") }
+        if let again = moments.indices.first(where: { moments[..<$0].contains(moments[$0]) }) {
+            throw CommandError("two steps are at \(moments[again].localText); leave one of them out")
+        }
+        return moments
     }
 }

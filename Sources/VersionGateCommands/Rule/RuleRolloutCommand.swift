@@ -21,7 +21,10 @@ struct RuleRolloutCommand: AsyncParsableCommand {
     @Argument(help: "The key of the rule.", completion: .ruleKeys)
     var key: String
 
-    @Argument(help: "0 to 100, with up to two decimals; a percent sign may follow.")
+    @Argument(
+        help: "0 to 100, with up to two decimals; a percent sign may follow.",
+        transform: PercentArgument.parse
+    )
     var percent: PercentArgument
 
     @OptionGroup var options: EditOptions
@@ -31,7 +34,7 @@ struct RuleRolloutCommand: AsyncParsableCommand {
             try editor.delete(.rolloutSteps, where: [.text("rule", key)])
             let changes = [ColumnValue.numeric("rollout", percent.number)]
             guard try editor.update(.rules, where: [.text("key", key)], set: changes) > 0 else {
-                throw CommandError.noSuchRule(key)
+                throw CommandError.noSuchRule(key, among: try PolicyReader.ruleKeys(editor.session))
             }
         }
     }

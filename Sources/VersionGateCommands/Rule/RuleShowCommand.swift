@@ -25,7 +25,7 @@ struct RuleShowCommand: AsyncParsableCommand {
     func run() async throws {
         try await database.read { reports in
             guard let rule = try reports.rule(key) else {
-                throw CommandError.noSuchRule(key)
+                throw CommandError.noSuchRule(key, among: try PolicyReader.ruleKeys(reports.session))
             }
             switch output.format {
             case .json:
@@ -43,7 +43,7 @@ struct RuleShowCommand: AsyncParsableCommand {
                     ).text
                 )
                 if !rule.steps.isEmpty {
-                    print("\n" + RampChart(steps: rule.steps, now: .now()).text)
+                    print("\n" + RampChart(steps: rule.steps, now: try CommandClock(reports.session).now).text)
                 }
             }
         }

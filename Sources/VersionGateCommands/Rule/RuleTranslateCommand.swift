@@ -51,7 +51,7 @@ struct RuleTranslateCommand: AsyncParsableCommand {
         try await options.edit { editor in
             let rule = ColumnValue.text("rule", key)
             guard try editor.update(.rules, where: [.text("key", key)], set: []) > 0 else {
-                throw CommandError.noSuchRule(key)
+                throw CommandError.noSuchRule(key, among: try PolicyReader.ruleKeys(editor.session))
             }
             let translation = [rule, .text("language", language)]
             if remove {

@@ -38,13 +38,20 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup var database: DatabaseOptions
 
-    func run() async throws {
-        var configuration: ServerConfiguration
+    func validate() throws {
+        _ = try configuration()
+    }
+
+    private func configuration() throws -> ServerConfiguration {
         do throws(ConfigurationError) {
-            configuration = try ServerConfiguration(settings.config)
+            return try ServerConfiguration(settings.config)
         } catch {
             throw ValidationError("\(error)")
         }
+    }
+
+    func run() async throws {
+        var configuration = try configuration()
         let serviceManager: SystemdNotifier?
         do throws(SystemdError) {
             let process = ProcessInfo.processInfo

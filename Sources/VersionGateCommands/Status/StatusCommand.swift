@@ -18,8 +18,9 @@ struct StatusCommand: AsyncParsableCommand {
 
             It needs no more rights than those of versiongate_server, and says what the role may not read.
 
-            With --format json: an object with database, role, time, standby, revision, servers (host, revision, \
-            process), lockouts (key, bundle, waits_for, versions, platforms, rollout, ends_at, locked_out, checks), \
+            With --format json: an object with database, role, time, clock_offset (seconds by which the clock of the \
+            database is ahead of that of this machine), standby, revision, servers (host, revision, process, \
+            clock_offset: seconds by which its clock is ahead of that of the database), lockouts (key, bundle, waits_for, versions, platforms, rollout, ends_at, locked_out, checks), \
             upcoming (at, kind, name, rollout), paused_apps, last_change (id, at, role, os_user, tool, why, summary), \
             counts_since, unknown_checks (at_least, at_most: checks of apps that were not added) and hidden (policy, \
             counts, history: what may not be read, and is null).
@@ -34,16 +35,16 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
 
     func run() async throws {
-        let (status, name) = try await database.withConnection(as: .admin) { connection, logger in
-            let status = try await connection.transaction(.repeatableReadReadOnly) { session in
+        let (status, clock, name) = try await database.withConnection(as: .admin) { connection, logger in
+            let (status, clock) = try await connection.transaction(.repeatableReadReadOnly) { session in
                 if try DatabaseStatus.isSchemaVisible(session) {
                     try SchemaMigrator(logger: logger).status(session).requireReadable()
                 }
-                return try DatabaseStatus(session)
+                return (try DatabaseStatus(session), try DatabaseClock(session) { .now() })
             }
-            return (status, try await database.databaseName(connection))
+            return (status, clock, try await database.databaseName(connection))
         }
-        let report = StatusReport(status: status, database: name)
+        let report = StatusReport(status: status, clock: clock, database: name)
         switch output.format {
         case .json: print(report.json)
         case .table: print(report.text)

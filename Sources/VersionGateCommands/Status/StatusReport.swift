@@ -7,6 +7,8 @@ import UpdatePolicy
 /// Shows the status of a database.
 struct StatusReport {
     let status: DatabaseStatus
+    /// Its clock beside that of this machine.
+    let clock: DatabaseClock
     /// The name of the database in messages.
     let database: String
 
@@ -15,6 +17,7 @@ struct StatusReport {
     /// For people, without a line break at its end.
     var text: String {
         var parts = [RecordText(fields).text]
+        for fault in CommandClock.faults(clock, status.servers) { parts.append("Warning: \(fault)") }
         if let lockouts = status.lockouts { parts.append(text(lockouts)) }
         if let events = status.events { parts.append(text(events)) }
         if let apps = status.pausedApps {
@@ -123,13 +126,14 @@ struct StatusReport {
     var json: String {
         JSONText.object([
             "database": JSONText.string(database), "role": JSONText.string(status.role),
-            "time": JSONText.string(status.time.description), "standby": "\(status.isStandby)",
+            "time": JSONText.string(status.time.description), "clock_offset": "\(clock.offset)",
+            "standby": "\(status.isStandby)",
             "revision": status.revision.map(String.init) ?? "null",
             "servers": JSONText.array(
                 status.servers.map { server in
                     JSONText.object([
                         "host": JSONText.string(server.host), "revision": "\(server.revision)",
-                        "process": "\(server.processID)",
+                        "process": "\(server.processID)", "clock_offset": "\(server.clockOffset)",
                     ])
                 }
             ),

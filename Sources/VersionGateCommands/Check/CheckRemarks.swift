@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import UpdatePolicy
+
+/// Warns of what a check can mean only by mistake: members that look like known ones, and what nothing in the policy names.
+struct CheckRemarks {
+    /// What is probably wrong.
+    private(set) var warnings: [String] = []
+
+    /// Looks at a client.
+    ///
+    /// - Parameter policy: The policy that answers; nil where it is not known, as that of a server.
+    init(_ client: Client, in policy: Policy?) {
+        let bundle = client.bundle?.string ?? ""
+        let app = policy?.apps.first { $0.bundle.lowercased() == bundle.lowercased() }
+        let rules = (policy?.rules ?? []).filter { $0.bundle == nil || $0.bundle == app?.bundle }
+        addAttributes(client.attributes.map(\.name.string), rules)
+        addUnreadable(client)
+        guard let policy else { return }
+        if let app {
+            addPlatform(client.platform, app, policy, rules)
+        } else {
+            let similar = SimilarNames.of(bundle, among: policy.apps.map(\.bundle)).first
+            warnings.append(
+                "there is no app \(bundle), so only rules for every app are asked; "
+                    + (similar.map { "did you mean \($0)?" } ?? "to add it: versiongate app add \(bundle)")
+            )
+        }
+    }
+
+    /// Prints the warnings on standard error.
+    func print() {
+        for warning in warnings { StandardStreams.printError("Warning: \(warning.visible())\n") }
+    }
+
+    private mutating func addAttributes(_ names: [String], _ rules: [Rule]) {
+        let asked = Set(rules.flatMap { $0.attributes ?? [] }.map(\.name))
+        let known = ClientField.allCases.map(\.name) + asked.sorted()
+        for name in names where !asked.contains(name) {
+            guard let similar = SimilarNames.of(name, among: known).first else { continue }
+            warnings.append("\"\(name)\" is not a known member, and counts as an attribute; did you mean \(similar)?")
+        }
+    }
+
+    private mutating func addUnreadable(_ client: Client) {
+        let versions = [
+            (client.versionText, client.version == nil, "version", "no rule with versions or a target"),
+            (client.buildText, client.build == nil, "build", "no rule with builds"),
+            (client.osText, client.os == nil, "os", "no rule with os"),
+        ]
+        for (text, isUnreadable, name, consequence) in versions where isUnreadable {
+            guard let text else { continue }
+            warnings.append("\(name) \"\(text)\" cannot be read as a version, so \(consequence) matches; write 1.2")
+        }
+        if let text = client.regionText, client.region == nil {
+            warnings.append("region \"\(text)\" names no country, so no rule with regions matches; write JP or ja-JP")
+        }
+    }
+
+    private mutating func addPlatform(_ platform: Platform?, _ app: App, _ policy: Policy, _ rules: [Rule]) {
+        guard let platform else { return }
+        let known = Set(
+            policy.releases.filter { $0.bundle == app.bundle }.map(\.platform) + app.storeLinks.map(\.platform)
+                + rules.flatMap { $0.platforms ?? [] }
+        )
+        guard !known.isEmpty, !known.contains(platform.name) else { return }
+        warnings.append(
+            "no release, store link or rule of \(app.bundle) is on platform \(platform.name); there are "
+                + known.sorted().joined(separator: ", ")
+        )
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Glibc
+import UpdatePolicy
+
+/// A date and a time of day as clocks show them in the time zone of this machine (`TZ`).
+struct LocalTime: Equatable, Sendable {
+    /// The moment at which clocks show it in UTC.
+    private let inUTC: Int64
+
+    private static let day: Int64 = 86_400
+
+    /// What clocks show at a moment.
+    init(_ moment: Timestamp) {
+        self.init(secondsSince1970: moment.secondsSince1970)
+    }
+
+    private init(secondsSince1970 seconds: Int64) {
+        inUTC = seconds + Self.offset(at: seconds)
+    }
+
+    private init(inUTC: Int64) {
+        self.inUTC = inUTC
+    }
+
+    /// Reads `2026-11-22 02:00` or `2026-11-22T02:00:30`; nil where the calendar has no such day.
+    init?(_ text: String) {
+        guard let moment = Timestamp(text + "Z") else { return nil }
+        self.init(inUTC: moment.secondsSince1970)
+    }
+
+    /// The same date with another time of day, in seconds since midnight, `days` later.
+    func at(secondsSinceMidnight seconds: Int64, daysLater days: Int64) -> LocalTime {
+        LocalTime(inUTC: (daysSince1970 + days) * Self.day + seconds)
+    }
+
+    /// The days between 1970-01-01 and the date.
+    var daysSince1970: Int64 { (inUTC - (inUTC % Self.day + Self.day) % Self.day) / Self.day }
+
+    /// The day of the week; Sunday is 0, and 1970-01-01 was a Thursday.
+    var weekday: Int { Int(((daysSince1970 + 4) % 7 + 7) % 7) }
+
+    /// The moments at which clocks show it: none where they are set forward over it, two where they are set back.
+    var moments: [Timestamp] {
+        let offsets = Set([Self.offset(at: inUTC - Self.day), Self.offset(at: inUTC + Self.day)])
+        return offsets.map { inUTC - $0 }.filter { LocalTime(secondsSince1970: $0) == self }.sorted()
+            .map { Timestamp(secondsSince1970: $0) }
+    }
+
+    /// What clocks show instead where they are set forward over it.
+    var setForward: LocalTime {
+        LocalTime(secondsSince1970: inUTC - Self.offset(at: inUTC - Self.day))
+    }
+
+    /// The date and the time, without seconds where they are zero: `2026-11-22 02:00`.
+    var text: String { "\(date) \(clock)" }
+
+    /// The date: `2026-11-22`.
+    var date: String { String(Timestamp(secondsSince1970: inUTC).description.prefix { $0 != "T" }) }
+
+    /// The time of day, without seconds where they are zero: `02:00`.
+    var clock: String {
+        let text = Timestamp(secondsSince1970: inUTC).description.drop { $0 != "T" }.dropFirst().dropLast()
+        return text.hasSuffix(":00") ? String(text.dropLast(3)) : String(text)
+    }
+
+    /// How many seconds clocks are ahead of UTC at a moment.
+    private static func offset(at seconds: Int64) -> Int64 {
+        var time = time_t(seconds)
+        var fields = tm()
+        return localtime_r(&time, &fields) == nil ? 0 : Int64(fields.tm_gmtoff)
+    }
+}
+
+extension Timestamp {
+    fileprivate var secondsSince1970: Int64 {
+        let (seconds, rest) = microsecondsSince1970.quotientAndRemainder(dividingBy: 1_000_000)
+        return rest < 0 ? seconds - 1 : seconds
+    }
+
+    /// The moment in ISO 8601 with the offset of the time zone of this machine: `2026-11-22T02:00:00+01:00`.
+    var localText: String {
+        let local = LocalTime(self)
+        let time = local.clock.utf8.count == 5 ? local.clock + ":00" : local.clock
+        let minutes = (Timestamp("\(local.date)T\(time)Z")?.secondsSince1970 ?? secondsSince1970) - secondsSince1970
+        let magnitude = minutes.magnitude / 60
+        let digits = [magnitude / 60, magnitude % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
+        return "\(local.date)T\(time)\(minutes < 0 ? "-" : "+")\(digits)"
+    }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Postgres
+import Subprocess
+import TestDatabase
+import TestSystem
+import Testing
+
+@testable import PolicyStore
+@testable import UpdatePolicy
+@testable import VersionGateCommands
+
+@Suite("Times")
+struct TimeArgumentTests {
+    /// A binary in a zone with summer time, described so that it needs no files.
+    private var berlin: BuiltBinary {
+        BuiltBinary(environment: BuiltBinary(.current).variables.merging(["TZ": "CET-1CEST,M3.5.0,M10.5.0/3"]) { $1 })
+    }
+
+    @Test(
+        "A time without an offset is one of this machine, and is said with its offset",
+        .migratedDatabase,
+        arguments: [
+            ("2027-01-10 02:00", "--at: 02:00 on Sunday, 2027-01-10T02:00:00+01:00, in "),
+            ("2027-07-01 9:00", "--at: 09:00 on Thursday, 2027-07-01T09:00:00+02:00, in "),
+            ("2027-07-01T21:30:15", "--at: 21:30:15 on Thursday, 2027-07-01T21:30:15+02:00, in "),
+            ("2020-02-29 12:00", "--at: 12:00 on Saturday, 2020-02-29T12:00:00+01:00, "),
+            ("tomorrow 9:00", "--at: 09:00 tomorrow, "), ("today 0:00", "--at: 00:00 today, "),
+            ("Yesterday 23:59", "--at: 23:59 yesterday, "),
+        ]
+    )
+    func isLocal(_ written: String, _ understood: String) async throws {
+        let result = try await berlin.run(arguments: ["check", "--at", written, "bundle=a", "--format", "json"])
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.errors.contains(understood), "\(result.errors)")
+        #expect(result.output == "{\"messages\":[]}\n")
+    }
+
+    @Test("A time with an offset or from now is not said again", .migratedDatabase)
+    func isExact() async throws {
+        try await berlin.run("app add a")
+        for time in [
+            "2027-01-10T02:00:00Z", "2027-01-10 02:00+05:30", "+2h", "-30m", "+2days", "+1 day 12 hours", "now",
+        ] {
+            let result = try await berlin.run(arguments: ["check", "--at", time, "bundle=a"])
+            #expect(result.status == 0 && result.errors.isEmpty, "\(time): \(result.errors)")
+        }
+    }
+
+    @Test("A time of day is the next one of a rule, and the last one of a search", .migratedDatabase)
+    func isNearest() async throws {
+        let clock = try await TestDatabase.current.connect().withSession { try CommandClock($0) }
+        for hour in [0, 6, 12, 18, 23] {
+            let time = try TimeArgument.parse("\(hour):30")
+            let next = try time.moment(now: clock.now)
+            let last = try time.moment(now: clock.now, .past)
+            #expect(next > clock.now && last <= clock.now)
+            let distance = Double(next.microsecondsSince1970 - last.microsecondsSince1970) / 3_600_000_000
+            #expect((23...25).contains(distance))
+        }
+        for day in ["mon", "tuesday", "Wed", "thu", "friday", "sat", "sunday"] {
+            let time = try TimeArgument.parse("\(day) 12:00")
+            let next = try time.moment(now: clock.now)
+            let last = try time.moment(now: clock.now, .past)
+            #expect(next > clock.now && last <= clock.now)
+            let text = try #require(time.understanding(of: next, now: clock.now))
+            let distance = Double(next.microsecondsSince1970 - last.microsecondsSince1970) / 86_400_000_000
+            #expect((6.9...7.1).contains(distance), "\(text)")
+        }
+    }
+
+    @Test(
+        "A time that clocks never show, or show twice, is refused with what to write",
+        .migratedDatabase,
+        arguments: [
+            ("2027-03-28 02:30", "there is no 2027-03-28 02:30", "write \"2027-03-28 03:30\""),
+            (
+                "2026-10-25 02:30", "comes twice",
+                "2026-10-25T02:30:00+02:00 for the first, or 2026-10-25T02:30:00+01:00 for the second"
+            ),
+        ]
+    )
+    func isRefused(_ written: String, _ fault: String, _ cure: String) async throws {
+        let result = try await berlin.run(arguments: ["check", "--at", written, "bundle=a"])
+        #expect(result.status == 1)
+        #expect(result.errors.contains(fault) && result.errors.contains(cure), "\(result.errors)")
+        for beside in ["2027-03-28 01:59", "2027-03-28 03:00", "2026-10-25 01:59", "2026-10-25 03:00"] {
+            #expect(try await berlin.run(arguments: ["check", "--at", beside, "bundle=a"]).status == 0, "\(beside)")
+        }
+    }
+
+    @Test(
+        "What is no time is refused with how one is written",
+        arguments: ["22", "25:00", "9am", "2027-02-30 9:00", "+2x"]
+    )
+    func isNoTime(_ written: String) throws {
+        #expect(throws: CommandError.self) { try TimeArgument.parse(written) }
+    }
+}
+
+/// The clocks of the machine, the database and its servers.
+@Suite("Clocks", .migratedDatabase)
+struct ClockTests {
+    private var versiongate: BuiltBinary { BuiltBinary(.current) }
+
+    /// Gives `body` an environment in which a program's clock is off by some seconds, and that of the database is not.
+    private func withClock(
+        offBy seconds: Int,
+        _ body: ([String: String]) async throws -> Void
+    ) async throws {
+        let source = """
+            #define _GNU_SOURCE
+            #include <dlfcn.h>
+            #include <time.h>
+            int clock_gettime(clockid_t id, struct timespec *time) {
+                int (*real)(clockid_t, struct timespec *) = dlsym(RTLD_NEXT, "clock_gettime");
+                int result = real(id, time);
+                if (id == CLOCK_REALTIME) time->tv_sec += \(seconds);
+                return result;
+            }
+            """
+        try await StateFolder.with { folder in
+            let library = folder.path + "/clock.so"
+            let result = try await run(
+                .name("clang"),
+                arguments: ["-shared", "-fPIC", "-x", "c", "-", "-o", library, "-ldl"],
+                input: .string(source),
+                output: .discarded,
+                error: .string(limit: 1 << 16)
+            )
+            try #require(result.terminationStatus.isSuccess, "\(result.standardError)")
+            try await body(["LD_PRELOAD": library])
+        }
+    }
+
+    @Test("The clock of the database decides what a time means, and a command says that this machine's differs")
+    func databaseDecides() async throws {
+        try await withClock(offBy: -10_800) { environment in
+            let late = BuiltBinary(environment: versiongate.variables.merging(environment) { $1 })
+            let added = try await late.run("rule add k --title T --text X --starts-at +1h --ends-at +2h")
+            #expect(added.status == 0, "\(added.errors)")
+            let warning = "Warning: the clock of this machine is 3 h behind that of the database, where it is "
+            #expect(added.errors.ranges(of: warning).count == 1, "\(added.errors)")
+            let hours = try await TestDatabase.current.psql(
+                "SELECT round(extract(epoch FROM ends_at - now()) / 3600) FROM rules"
+            )
+            #expect(hours.output == "2\n")
+            let status = try await late.run("status")
+            #expect(status.output.contains(warning), "\(status.output)")
+            #expect(try await late.run("rule edit k --title U").errors.isEmpty)
+
+        }
+    }
+
+    @Test("The clock of a server that differs is said by commands that take times, by status and by the metrics")
+    func serverDiffers() async throws {
+        try await withClock(offBy: 10_800) { environment in
+            let url = TestDatabase.current.url(user: "versiongate_server")
+            let server = BuiltBinary(environment: environment.merging(["DATABASE_URL": url]) { $1 })
+            let ending = try await ServingBinary.run(server) { serving in
+                try await Poll.until("the metric") {
+                    let metrics = try await serving.management("/metrics").body
+                    let line = metrics.split(separator: "\n")
+                        .first { $0.hasPrefix("versiongate_database_clock_offset_seconds ") }
+                    let seconds = line?.split(separator: " ").last.flatMap { Double($0) }
+                    return seconds.map { (-10_810 ... -10_790).contains($0) } ?? false
+                }
+                let fault = "is 3 h ahead of that of the database; what begins or ends does so by that of the server"
+                try await Poll.until("the status") { try await versiongate.run("status").output.contains(fault) }
+                let added = try await versiongate.run("rule add k --title T --text X --ends-at +2h")
+                #expect(added.errors.contains("Warning: the clock of the server ") && added.errors.contains(fault))
+            }
+            #expect(ending.errors.contains("The clocks of this machine and the database differ"), "\(ending.errors)")
+        }
+    }
+
+    @Test("Clocks that agree are not worth a word, and the time that a question takes is no difference")
+    func agree() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let clock = try await connection.withSession { session in
+            try DatabaseClock(session) { .now() }
+        }
+        #expect(!clock.isOff && CommandClock.faults(clock, []).isEmpty)
+        let time = Timestamp(secondsSince1970: 100)
+        func offset(_ asked: Int64, _ answered: Int64) -> Double {
+            DatabaseClock(
+                now: time,
+                asked: Timestamp(secondsSince1970: asked),
+                answered: Timestamp(secondsSince1970: answered)
+            ).offset
+        }
+        #expect(offset(95, 105) == 0)
+        #expect(offset(80, 90) == 10)
+        #expect(offset(110, 120) == -10)
+    }
+}
