@@ -575,7 +575,7 @@ BEGIN
             'rollout_steps.rollout',
             format('the steps of %s fall', quoted(fall.rule)),
             'A ramp only goes up. To take a rule back, delete its steps and set rollout.',
-            format('At %s it would go from %s %% to %s %%.', fall.at, fall.rollout_before, fall.rollout),
+            format('At %s it would go from %s %% to %s %%.', time_text(fall.at), fall.rollout_before, fall.rollout),
             'rollout_steps_rollout_guard',
             jsonb_build_object('rule', fall.rule)
         );

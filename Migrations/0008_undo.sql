@@ -130,6 +130,27 @@ $$;
 COMMENT ON FUNCTION last_move(bigint, text, jsonb) IS
     'Which change after a change has deleted, inserted or renamed the row with this key last.';
 
+CREATE FUNCTION row_name(edited_table text, edited_row jsonb) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path = public, pg_temp
+AS $$
+    SELECT CASE edited_table
+               WHEN 'apps' THEN 'app ' || (edited_row ->> 'bundle')
+               WHEN 'store_links' THEN concat_ws(' ', 'store link', edited_row ->> 'bundle', edited_row ->> 'platform')
+               WHEN 'releases' THEN concat_ws(
+                   ' ', 'release', edited_row ->> 'bundle', edited_row ->> 'version', edited_row ->> 'platform'
+               )
+               WHEN 'rules' THEN 'rule ' || (edited_row ->> 'key')
+               WHEN 'rule_texts' THEN concat_ws(' ', 'text', edited_row ->> 'rule', edited_row ->> 'language')
+               WHEN 'rollout_steps' THEN concat_ws(
+                   ' ', 'rollout step', edited_row ->> 'rule', time_text((edited_row ->> 'at')::timestamptz)
+               )
+               ELSE concat_ws(' ', edited_table, edited_row)
+           END
+$$;
+
+COMMENT ON FUNCTION row_name(text, jsonb) IS 'A row as people name it: rule bad-1.1.';
+
 -- One text for each row in the way. The reasons of the first rows are looked up, as this takes a search of the history.
 CREATE FUNCTION undo_conflicts(change_id bigint, most integer) RETURNS text[]
     LANGUAGE plpgsql
@@ -202,7 +223,9 @@ BEGIN
                 ) THEN
                     reason := CASE
                         WHEN rows_in_the_way >= most THEN ''
-                        ELSE format('belongs to %s %s, %s', below.name, below.key, last_move(change_id, below.name, below.key))
+                        ELSE format(
+                            'belongs to %s, %s', row_name(below.name, below.key), last_move(change_id, below.name, below.key)
+                        )
                     END;
                 END IF;
             END IF;
@@ -211,7 +234,8 @@ BEGIN
             IF reason IS NULL AND edit.before IS NULL THEN
                 FOR child IN SELECT * FROM policy_tables() AS t WHERE t.parent = policy_table.name ORDER BY t.place LOOP
                     EXECUTE format(
-                        'SELECT row_columns(to_jsonb(t), $3) AS key, count(*) OVER () AS number FROM public.%1$I AS t'
+                        'SELECT row_columns(to_jsonb(t), $3) AS key, to_jsonb(t) AS entry, count(*) OVER () AS number'
+                        ' FROM public.%1$I AS t'
                         ' WHERE t.%2$I = $1 AND NOT EXISTS ('
                         ' SELECT FROM change_rows AS own WHERE own.change = $2 AND own.table_name = %1$L'
                         ' AND own.key = row_columns(to_jsonb(t), $3) AND own.after IS NOT NULL)'
@@ -225,9 +249,8 @@ BEGIN
                             CASE
                                 WHEN rows_in_the_way >= most THEN ''
                                 ELSE format(
-                                    'has got %s %s%s by change %s',
-                                    child.name,
-                                    below.key,
+                                    'has got %s%s by change %s',
+                                    row_name(child.name, below.entry),
                                     CASE WHEN below.number > 1 THEN format(' and %s more', below.number - 1) ELSE '' END,
                                     (
                                         SELECT max(c.change)
@@ -244,7 +267,8 @@ BEGIN
             IF reason IS NOT NULL THEN
                 rows_in_the_way := rows_in_the_way + 1;
                 IF rows_in_the_way <= most THEN
-                    reasons := reasons || format('%s %s: %s', policy_table.name, edit.key, reason);
+                    reasons := reasons
+                        || format('%s: %s', row_name(policy_table.name, coalesce(edit.after, edit.before)), reason);
                 END IF;
             END IF;
         END LOOP;

@@ -3,12 +3,19 @@
 
 /// An error of a command, with what the user can do about it.
 struct CommandError: Error, CustomStringConvertible {
-    /// The fault and what to do about it.
-    let description: String
+    private let text: String
+
+    /// The fault and what to do about it, broken at blanks on a terminal, where it stands behind ``label``.
+    var description: String {
+        String(Terminal.standardError.paragraphs(Self.label + text).dropFirst(Self.label.count))
+    }
+
+    /// What the argument parser prints before an error.
+    private static let label = "Error: "
 
     /// - Parameter description: Control characters in it, which may come from elsewhere, are written out.
     init(_ description: String) {
-        self.description = description.visible(keepsNewlines: true)
+        text = description.visible(keepsNewlines: true)
     }
 
     /// Prints it as a warning on standard error, where there is an answer all the same.

@@ -4,6 +4,7 @@
 import Postgres
 import TestDatabase
 import Testing
+import UpdatePolicy
 
 @testable import PolicyStore
 
@@ -58,7 +59,7 @@ struct AdministrationTests {
             }
         #expect(change?.rows.count == 1)
         let states = try await admin.transaction(.repeatableReadReadOnly) { session in
-            try PolicyReports(session).releases(bundle: "a").map(\.state)
+            try PolicyReports(session).releases(bundle: "a").map { "\($0.state) \($0.since?.description ?? "")" }
         }
         #expect(states == ["withdrawn 2099-01-01T00:00:00Z"])
     }

@@ -136,15 +136,15 @@ struct EverydayCommandTests {
     func oneLine() async throws {
         try await versiongate.run(arguments: ["app", "add", "a", "--why", "new"])
         try await TestDatabase.current.edit(
-            "INSERT INTO rules (key, bundle, title, text) SELECT 'r' || i, 'a', 't', 'x' FROM generate_series(1, 5) AS i",
+            "INSERT INTO rules (key, bundle, title, text) SELECT 'r' || i, 'a', 't', 'x' FROM generate_series(1, 12) AS i",
             "UPDATE rules SET title = 'u', text = 'y' WHERE key = 'r1'",
             "DELETE FROM rules WHERE key <> 'r1'; UPDATE apps SET name = 'A'"
         )
         let long = try await lines("")
         #expect(long.count == 5)
-        #expect(long[0].hasSuffix("  changed app a; removed 4 rules"), "\(long)")
+        #expect(long[0].hasSuffix("  changed app a; removed 11 rules"), "\(long)")
         #expect(long[1].hasSuffix("  changed rule r1: title, text"))
-        #expect(long[2].hasSuffix("  added 5 rules"))
+        #expect(long[2].hasSuffix("  added 12 rules"))
         #expect(long[3].hasSuffix("  versiongate  added app a  (new)"))
         #expect(long[4].hasPrefix("The details take ") && long[4].hasSuffix(" lines; --details shows them."))
         #expect(try await lines("--oneline") == long.dropLast())

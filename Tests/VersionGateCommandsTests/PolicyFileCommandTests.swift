@@ -69,7 +69,7 @@ struct PolicyFileCommandTests {
             #expect(
                 plan.output == """
                     ~ release com.example.doto 1.2 ios
-                        live_at: 2026-03-01T12:00:00+00:00 -> 2026-03-02T12:00:00+00:00
+                        live_at: 2026-03-01T12:00:00Z -> 2026-03-02T12:00:00Z
                     ~ rule bad-1.1
                         text:
                         - This version loses data.
@@ -292,7 +292,7 @@ struct PolicyFileCommandTests {
                 error: .discarded
             )
             #expect(result.standardOutput.contains("  rule update-1.2 ("))
-            #expect(result.standardOutput.contains("Do it on "))
+            #expect(result.standardOutput.contains("Do it on"))
             #expect(result.standardOutput.contains("nothing was changed, as you said") == (answer != "y"))
             #expect(result.terminationStatus == .exited(answer == "y" ? 0 : 1))
             #expect(try await fixture.revision() == (answer == "y" ? 2 : 1))

@@ -131,7 +131,10 @@ struct StatusCommandTests {
 
     private func step() async throws -> String {
         try await TestDatabase.current.psql(
-            "SELECT after ->> 'at' FROM change_rows WHERE table_name = 'rollout_steps'"
+            """
+            SELECT to_char((after ->> 'at')::timestamptz AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+            FROM change_rows WHERE table_name = 'rollout_steps'
+            """
         ).output.trimmingCharacters(in: .newlines)
     }
 

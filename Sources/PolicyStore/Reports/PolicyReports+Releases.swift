@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Postgres
+public import UpdatePolicy
 
 extension PolicyReports {
     /// A row of a release as lists show it.
@@ -18,8 +19,10 @@ extension PolicyReports {
         public let minOS: String?
         /// The regions, joined by commas; nil is everywhere.
         public let regions: String?
-        /// Its state: `live since ...`, `staged`, `from ...`, `no date`, `withdrawn`.
+        /// Its state: `live since`, `staged`, `from`, `no date`, `withdrawn`.
         public let state: String
+        /// The time that belongs to the state.
+        public let since: Timestamp?
     }
 
     /// The releases by app and platform, the greatest version first.
@@ -28,13 +31,15 @@ extension PolicyReports {
     public func releases(bundle: String?) throws -> [ReleaseSummary] {
         try session.query(
             """
-            SELECT bundle, platform, version, build, min_os, array_to_string(regions, ', '),
-                CASE WHEN withdrawn_at <= now() OR withdrawn_at <= live_at THEN 'withdrawn ' || \(Self.time("withdrawn_at"))
+            SELECT bundle, platform, version, build, min_os, array_to_string(regions, ', '), state,
+                CASE state WHEN 'withdrawn' THEN withdrawn_at WHEN 'staged' THEN NULL ELSE live_at END
+            FROM public.releases, LATERAL (SELECT
+                CASE WHEN withdrawn_at <= now() OR withdrawn_at <= live_at THEN 'withdrawn'
                     WHEN staged THEN 'staged'
                     WHEN live_at IS NULL THEN 'no date'
-                    WHEN live_at > now() THEN 'from ' || \(Self.time("live_at"))
-                    ELSE 'live since ' || \(Self.time("live_at")) END
-            FROM public.releases WHERE \(Self.releasesOfBundle)
+                    WHEN live_at > now() THEN 'from'
+                    ELSE 'live since' END AS state) AS present
+            WHERE \(Self.releasesOfBundle)
             ORDER BY bundle, platform, version_key(version) DESC, version_key(build) DESC NULLS LAST, id
             """,
             [bundle]
@@ -46,7 +51,8 @@ extension PolicyReports {
                 build: try row.decode(3, as: String?.self),
                 minOS: try row.decode(4, as: String?.self),
                 regions: try row.decode(5, as: String?.self),
-                state: try row.decode(6, as: String.self)
+                state: try row.decode(6, as: String.self),
+                since: try row.decode(7, as: PostgresTimestamp?.self).map { Timestamp($0) }
             )
         }
     }
@@ -66,8 +72,4 @@ extension PolicyReports {
     private static let releasesOfBundle = """
         ($1::text IS NULL OR lower(bundle COLLATE "C") = lower($1::text COLLATE "C"))
         """
-
-    private static func time(_ column: String) -> String {
-        "to_char(\(column), 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
-    }
 }

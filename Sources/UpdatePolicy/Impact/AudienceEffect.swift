@@ -20,7 +20,8 @@ public struct AudienceEffect: Sendable, Equatable {
     /// Checks that are locked out after and were not before.
     public var newLockouts = 0.0
 
-    /// Checks that, after, get the message of a lockout without it because they have no way out.
+    /// Checks that, after, get the message of a lockout without it because they have no way out, and that no other rule
+    /// locks out.
     public var withoutWayOut = 0.0
 
     /// Nothing.

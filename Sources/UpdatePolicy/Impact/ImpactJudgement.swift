@@ -7,6 +7,9 @@ struct ImpactJudgement {
     private(set) var ahead = AudienceEffect()
     private(set) var uncounted: Set<UncountedCondition> = []
 
+    /// The part that is locked out after the edit at some time that was judged, at least.
+    private var leastLockedOut = 0.0
+
     /// How many future times are judged; clients with more planned changes count as locked out.
     private static let mostMoments = 512
 
@@ -31,6 +34,7 @@ struct ImpactJudgement {
             let time = Timestamp(microsecondsSince1970: moment)
             ahead.raise(to: judge(reachBefore, reachAfter, at: time))
         }
+        ahead.withoutWayOut = min(ahead.withoutWayOut, 1 - leastLockedOut)
     }
 
     private mutating func judge(
@@ -47,7 +51,9 @@ struct ImpactJudgement {
         effect.messagesAfter = Self.partWithMessage(rulesAfter)
         effect.lockoutsBefore = Self.part(of: .lockout, rulesBefore)
         effect.lockoutsAfter = Self.part(of: .lockout, rulesAfter)
-        effect.withoutWayOut = Self.part(of: .withoutWayOut, rulesAfter)
+        let lockedOut = Self.leastPartLockedOut(rulesAfter)
+        leastLockedOut = max(leastLockedOut, lockedOut)
+        effect.withoutWayOut = min(Self.part(of: .withoutWayOut, rulesAfter), 1 - lockedOut)
         effect.newLockouts = LockoutComparison.newlyLockedOut(
             before: LockoutComparison.deciders(rulesBefore),
             after: LockoutComparison.deciders(rulesAfter)
@@ -75,6 +81,20 @@ struct ImpactJudgement {
             } else if reach.isFinal {
                 others *= 1 - reach.least
             }
+        }
+        return part
+    }
+
+    /// The least part that gets a lockout.
+    private static func leastPartLockedOut(_ rules: [RuleReach]) -> Double {
+        var part = 0.0
+        var others = 1.0
+        for reach in rules {
+            if reach.effect == .lockout {
+                part += others * reach.least
+                others *= 1 - reach.least
+            }
+            if reach.isFinal { others *= 1 - reach.most }
         }
         return part
     }

@@ -74,7 +74,7 @@ struct BlockCommand: AsyncParsableCommand {
             link: link,
             facts: facts
         )
-        print(block.share)
+        print(Terminal.standardOutput.paragraphs(block.share))
         if asks { try BlockQuestions.complete(&block, title: title, text: text) }
         if let title { block.title = title }
         if let text { block.text = text }
@@ -85,7 +85,7 @@ struct BlockCommand: AsyncParsableCommand {
                     + block.faults.joined(separator: "\n")
             )
         }
-        print(block.outlook.joined(separator: "\n"))
+        print(Terminal.standardOutput.paragraphs(block.outlook.joined(separator: "\n")))
         let edit = block
         try await options.edit { editor in
             do {
@@ -96,6 +96,6 @@ struct BlockCommand: AsyncParsableCommand {
                 throw CommandError.ruleExists(edit.key)
             }
         }
-        print("What such a client gets: \(block.checkCommand)")
+        print(Terminal.standardOutput.paragraphs("What such a client gets: \(block.checkCommand)"))
     }
 }

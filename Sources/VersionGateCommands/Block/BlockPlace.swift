@@ -117,7 +117,7 @@ struct BlockPlace: Sendable {
         guard let liveAt = release.liveAt else {
             return text + ", which has no date: nobody is locked out there until it has."
         }
-        return text + ", which is live from \(liveAt): nobody is locked out there until then."
+        return text + ", which is live from \(TimeText.local(liveAt)): nobody is locked out there until then."
     }
 
     /// The command that adds the store link.

@@ -28,7 +28,7 @@ struct CheckCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Show each rule with its outcome and the first condition that failed.")
+    @Flag(help: "Say of each rule whether it is sent, and why.")
     var explain = false
 
     @Option(
@@ -82,10 +82,10 @@ struct CheckCommand: AsyncParsableCommand {
             try show(answer: String(decoding: policy.answer(to: client, at: time).body, as: UTF8.self))
             return
         }
-        let explanation = ExplanationText(policy.explain(client, at: time))
+        let explanation = ExplanationText(policy.explain(client, at: time), client: client, at: time)
         switch output.format {
         case .json: print(explanation.json)
-        case .table: print(explanation.text)
+        case .table: print(explanation.text(on: .standardOutput))
         }
     }
 

@@ -6,37 +6,31 @@ import UpdatePolicy
 /// Shows why each rule was sent or not.
 struct ExplanationText {
     private let explanations: [Explanation]
+    private let client: Client
+    private let time: Timestamp
 
-    init(_ explanations: [Explanation]) {
+    init(_ explanations: [Explanation], client: Client, at time: Timestamp) {
         self.explanations = explanations
+        self.client = client
+        self.time = time
     }
 
-    /// A row a rule, for people.
-    var text: String {
+    /// A sentence for each rule, for people; what decides comes first.
+    func text(on terminal: Terminal) -> String {
         guard !explanations.isEmpty else { return "No rules are for this client's app." }
-        var table = TextTable("RULE", "OUTCOME", "CONDITION", "EXPECTED", "ACTUAL", "BUCKET", "ROLLOUT", "RELEASE")
-        for explanation in explanations {
-            table.add(
-                explanation.key,
-                explanation.outcome.rawValue,
-                explanation.condition ?? "",
-                explanation.expected ?? "",
-                explanation.actual ?? Self.absence(explanation),
-                explanation.bucket.map(String.init) ?? "-",
-                "\(explanation.rollout) %",
-                explanation.release ?? ""
-            )
+        let sent = explanations.count { $0.outcome == .sent || $0.outcome == .sentWithoutLockout }
+        let headline =
+            switch sent {
+            case 0: "This client gets no message."
+            case 1: "This client gets 1 message."
+            default: "This client gets \(sent) messages."
+            }
+        let sentences = Explanation.decidingFirst(explanations).map { explanation in
+            let sentence = explanation.sentence(for: client) { TimeText.local($0, from: time) }.visible()
+            let text = terminal.styled(explanation.key, .bold) + sentence.dropFirst(explanation.key.count)
+            return terminal.paragraphs(text, indentation: "  ")
         }
-        return table.text
-    }
-
-    /// The text for a missing actual value.
-    private static func absence(_ explanation: Explanation) -> String {
-        switch explanation.condition {
-        case nil, "final": ""
-        case "target" where explanation.expected?.hasPrefix(">=") == true: "no offer"
-        default: "not sent"
-        }
+        return ([headline] + sentences).joined(separator: "\n")
     }
 
     /// An array of objects, for programs.

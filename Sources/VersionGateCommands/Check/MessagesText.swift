@@ -38,9 +38,11 @@ struct MessagesText {
         return messages.enumerated().map { index, message in
             let lockout = message.lockout == true ? "  " + terminal.styled("LOCKOUT", .red) : ""
             let title = terminal.styled(message.title.visible(), .bold)
-            var lines = ["\(index + 1). \(title)  [\(message.id.visible())]\(lockout)"]
+            var lines = [
+                terminal.paragraphs("\(index + 1). \(title)  [\(message.id.visible())]\(lockout)", indentation: "   ")
+            ]
             lines += message.text.visible(keepsNewlines: true)
-                .split(separator: "\n", omittingEmptySubsequences: false).map { "   \($0)" }
+                .split(separator: "\n", omittingEmptySubsequences: false).map { terminal.paragraphs("   \($0)") }
             if let link = message.link { lines.append("   \(link.visible())") }
             return lines.joined(separator: "\n")
         }.joined(separator: "\n")

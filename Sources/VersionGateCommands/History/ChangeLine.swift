@@ -15,7 +15,8 @@ enum ChangeLine {
 
     /// The line without what it did and why.
     static func headline(_ change: PolicyChange) -> String {
-        var line = "\(Terminal.standardOutput.styled("\(change.id)", .bold))  \(change.at)  \(change.role.visible())"
+        var line =
+            "\(Terminal.standardOutput.styled("\(change.id)", .bold))  \(TimeText.local(change.at))  \(change.role.visible())"
         if let osUser = change.osUser { line += " (\(osUser.visible()))" }
         if let tool = change.tool { line += "  \(tool.visible())" }
         if let undoes = change.undoes { line += "  undoes \(undoes)" }
@@ -33,22 +34,18 @@ enum ChangeLine {
 
     private static func names(_ rows: [PolicyChange.Row], isAlone: Bool) -> String {
         if isAlone, rows[0].kind == .changed {
-            return "\(name(rows[0])): \(rows[0].columns.map(\.name).joined(separator: ", "))"
+            return "\(ColumnText.name(rows[0])): \(rows[0].columns.map(\.name).joined(separator: ", "))"
         }
-        guard rows.count > mostNames else { return rows.map(name).joined(separator: ", ") }
+        guard rows.count > mostNames else { return rows.map(ColumnText.name).joined(separator: ", ") }
         var counts: [(noun: String, rows: [PolicyChange.Row])] = []
         for row in rows {
-            let noun = ChangeReport.noun(row.table)
+            let noun = ColumnText.noun(row.table)
             if let index = counts.firstIndex(where: { $0.noun == noun }) {
                 counts[index].rows.append(row)
             } else {
                 counts.append((noun, [row]))
             }
         }
-        return counts.map { $1.count == 1 ? name($1[0]) : "\($1.count) \($0)s" }.joined(separator: ", ")
-    }
-
-    private static func name(_ row: PolicyChange.Row) -> String {
-        "\(ChangeReport.noun(row.table)) \(row.key.visible())"
+        return counts.map { $1.count == 1 ? ColumnText.name($1[0]) : "\($1.count) \($0)s" }.joined(separator: ", ")
     }
 }

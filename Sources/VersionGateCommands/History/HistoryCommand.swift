@@ -98,16 +98,20 @@ struct HistoryCommand: AsyncParsableCommand {
 
     private func text(_ changes: [PolicyChange]) -> String {
         if changes.isEmpty { return "No changes." }
-        let short = changes.map(ChangeLine.text).joined(separator: "\n")
+        let terminal = Terminal.standardOutput
+        let short = terminal.paragraphs(changes.map(ChangeLine.text).joined(separator: "\n"), indentation: "    ")
         if extent == .oneline { return short }
         let entries = changes.map { change in
             [ChangeLine.headline(change) + (change.why.map { "  \($0.visible())" } ?? "")]
-                + change.rows.flatMap(ChangeReport.lines).map { "  \($0)" }
+                + change.rows.flatMap { ChangeReport.lines(for: $0, isWhole: extent == .details) }.map { "  \($0)" }
         }
         let lineCount = entries.reduce(entries.count - 1) { $0 + $1.count }
         guard extent == .details || lineCount <= Self.mostLines else {
             return "\(short)\n\nThe details take \(NumberText.count(Int64(lineCount))) lines; --details shows them."
         }
-        return entries.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
+        return terminal.paragraphs(
+            entries.map { $0.joined(separator: "\n") }.joined(separator: "\n\n"),
+            indentation: "      "
+        )
     }
 }

@@ -90,7 +90,7 @@ struct UndoCommand: AsyncParsableCommand {
                     + "the changes of everybody, and `versiongate undo CHANGE` undoes any of them"
             )
         }
-        print("Your last change: \(ChangeLine.text(change))")
+        print(Terminal.standardOutput.paragraphs("Your last change: \(ChangeLine.text(change))"))
         if Terminal.canAsk, !options.yes, !options.dryRun {
             guard Terminal.confirms("Undo change \(change.id) on \(name.visible())?") else {
                 throw CommandError("nothing was changed, as you said")
@@ -103,7 +103,9 @@ struct UndoCommand: AsyncParsableCommand {
     private func restore(_ moment: PolicyMoment) async throws {
         let present = try await options.database.editedPolicy()
         let past = try await options.database.editedPolicy(at: moment)
-        print("Back to revision \(past.version.revision)\(past.change.map { " of \($0.at)" } ?? ", an empty policy").")
+        print(
+            "Back to revision \(past.version.revision)\(past.change.map { " of \(TimeText.local($0.at))" } ?? ", an empty policy")."
+        )
         let difference = PolicyDifference(from: present.policy, to: past.policy)
         var options = options
         if options.why == nil { options.why = "back to revision \(past.version.revision)" }

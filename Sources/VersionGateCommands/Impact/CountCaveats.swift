@@ -15,11 +15,11 @@ enum CountCaveats {
     ///   - uncounted: The conditions that matter and are not counted.
     ///   - recent: The counts.
     static func lines(uncounted: Set<UncountedCondition>, recent: RecentChecks) -> [String] {
-        var lines: [String] = []
+        var lines = tooFew(recent.known)
         let conditions = uncounted.subtracting([.rollout]).map(\.rawValue).sorted()
         if !conditions.isEmpty {
             lines.append(
-                "The figures say how many at most: \(conditions.joined(separator: " and ")) of clients are not counted."
+                "The figures say how many at most, because \(conditions.joined(separator: " and ")) of clients are not counted."
             )
         }
         if uncounted.contains(.rollout) {
@@ -31,11 +31,20 @@ enum CountCaveats {
         if recent.unknown > 0 {
             let share = NumberText.percent(Double(recent.unknown), of: Double(recent.known + recent.unknown))
             lines.append(
-                "Not known: \(NumberText.count(recent.unknown)) more checks (\(share) of all), of apps that were not added"
-                    + " or of too many kinds of clients to count separately."
+                "\(NumberText.count(recent.unknown)) more checks (\(share) of all) are not included: their app was not added,"
+                    + " or they came from too many kinds of clients to count separately."
             )
         }
         return lines + warnings(recent.merged)
+    }
+
+    /// That checks are too few to judge by, where they are.
+    static func tooFew(_ checks: Int64) -> [String] {
+        guard Double(checks) < NumberText.fewestJudged else { return [] }
+        return [
+            "\(checks == 1 ? "1 check is" : "\(checks) checks are") too few to judge by; the figures say little about"
+                + " other users."
+        ]
     }
 
     /// A warning for each app with merged checks; the apps with most of them only.

@@ -19,20 +19,31 @@ extension EditImpact {
         let changesLockouts =
             impact.now.lockoutsBefore != impact.now.lockoutsAfter || ahead.lockoutsBefore != ahead.lockoutsAfter
         guard !lockouts.isEmpty || ahead.newLockouts > 0 || changesLockouts else {
-            return "Impact: up to \(NumberText.percent(ahead.messagesAfter, of: whole)) of "
-                + "\(NumberText.count(impact.checks)) recent checks get a message; "
-                + "\(NumberText.percent(ahead.messagesBefore, of: whole)) without this edit."
+            let words = CountCaveats.tooFew(impact.checks).map { " " + $0 }.joined()
+            return terminal.paragraphs(
+                "Impact: up to \(NumberText.share(ahead.messagesAfter, of: whole))"
+                    + (whole < NumberText.fewestJudged ? "" : " of \(NumberText.count(impact.checks))")
+                    + " recent checks get a message; today \(NumberText.share(ahead.messagesBefore, of: whole))."
+                    + words
+            )
         }
         let days = recent.days == 1 ? "day" : "\(recent.days) days"
         var parts = [
-            "Impact on the \(NumberText.count(impact.checks)) checks of the last \(days):",
+            impact.checks == 1
+                ? "Impact on the 1 check of the last \(days):"
+                : "Impact on the \(NumberText.count(impact.checks)) checks of the last \(days):",
             summary(terminal),
         ]
         if ahead.newLockouts > 0 { parts.append(versions(terminal)) }
-        parts.append(
-            (CountCaveats.lines(uncounted: impact.uncounted, recent: recent) + CountCaveats.warnings(preReleases))
-                .joined(separator: "\n")
-        )
+        var notes: [String] = []
+        if ahead.withoutWayOut > 0 {
+            notes.append(
+                "Up to \(NumberText.share(ahead.withoutWayOut, of: whole)) of the checks get the message of a lockout and are"
+                    + " not locked out, because there is no update that they can install."
+            )
+        }
+        notes += CountCaveats.lines(uncounted: impact.uncounted, recent: recent) + CountCaveats.warnings(preReleases)
+        parts += notes.map { terminal.paragraphs($0) }
         return parts.joined(separator: "\n")
     }
 
@@ -42,17 +53,17 @@ extension EditImpact {
         let ahead = impact.ahead
         var table = TextTable("", "BEFORE", "AT ONCE", "AS PLANNED")
         func add(_ name: String, _ before: String, _ atOnce: Double, _ planned: Double) {
-            table.add(name, before, NumberText.percent(atOnce, of: whole), NumberText.percent(planned, of: whole))
+            table.add(name, before, NumberText.share(atOnce, of: whole), NumberText.share(planned, of: whole))
         }
         add(
             "with a message",
-            NumberText.percent(now.messagesBefore, of: whole),
+            NumberText.share(now.messagesBefore, of: whole),
             now.messagesAfter,
             ahead.messagesAfter
         )
-        add("locked out", NumberText.percent(now.lockoutsBefore, of: whole), now.lockoutsAfter, ahead.lockoutsAfter)
+        add("locked out", NumberText.share(now.lockoutsBefore, of: whole), now.lockoutsAfter, ahead.lockoutsAfter)
         add("newly locked out", "", now.newLockouts, ahead.newLockouts)
-        add("not locked out, no way out", "", now.withoutWayOut, ahead.withoutWayOut)
+        add("not locked out: no update", "", now.withoutWayOut, ahead.withoutWayOut)
         return table.text(for: terminal)
     }
 
@@ -63,15 +74,16 @@ extension EditImpact {
         let apps = Set(impact.rows.map(\.group.bundle)).count > 1
         let whole = Double(impact.checks)
         var table = TextTable(
-            header: (apps ? ["APP"] : []) + ["VERSION", "PLATFORM", "CHECKS", "NEWLY LOCKED OUT"]
+            header: (apps ? ["APP"] : []) + ["VERSION", "PLATFORM", "CHECKS", "NEWLY LOCKED OUT"],
+            named: apps ? 3 : 2
         )
         let shown = rows.prefix(Self.mostRows)
         for row in shown {
             let part = row.checks > 0 ? row.ahead.newLockouts / Double(row.checks) : 0
             let cells =
                 (apps ? [row.group.bundle] : []) + [
-                    row.group.versionText, row.group.platformText, NumberText.percent(Double(row.checks), of: whole),
-                    NumberText.percent(row.ahead.newLockouts, of: Double(row.checks)),
+                    row.group.versionText, row.group.platformText, NumberText.share(Double(row.checks), of: whole),
+                    NumberText.share(row.ahead.newLockouts, of: Double(row.checks)),
                 ]
             table.add(cells: cells, bar: Bar([(part, "!", .red)]))
         }

@@ -62,7 +62,9 @@ struct EditImpact: Sendable {
     /// Why the edit needs approval; nil where it does not.
     var approvalReason: String? {
         if let (bundle, share) = impact.largestNewLockout, share > Self.approvalThreshold {
-            return "this would newly lock out up to \(NumberText.percent(share, of: 1)) of the recent checks of "
+            let checks = Double(impact.rows.filter { $0.group.bundle == bundle }.reduce(0) { $0 + $1.checks })
+            return
+                "this would newly lock out up to \(NumberText.share(share * checks, of: checks)) of the recent checks of "
                 + bundle.visible()
         }
         if let bundle = appsWithoutCounts.first {

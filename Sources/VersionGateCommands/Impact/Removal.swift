@@ -31,18 +31,20 @@ struct Removal {
     func text(database: String) -> String {
         let ordered = rows.filter(Self.isActiveLockout) + rows.filter { !Self.isActiveLockout($0) }
         let lines = ordered.prefix(Self.mostRows).map { row in
-            "  \(ChangeReport.noun(row.table)) \(row.key.visible())\(Self.state(row))"
+            "  \(ColumnText.name(row))\(Self.state(row))"
         }
         let more = rows.count - lines.count
         let heading = isWithdrawal ? "Withdraws on \(database.visible()):" : "Removes from \(database.visible()):"
-        return ([heading] + lines + (more > 0 ? ["  and \(more) more"] : [])).joined(separator: "\n")
+        return ([heading] + lines + (more > 0 ? ["  and \(more) more"] : [])).map {
+            Terminal.standardOutput.paragraphs($0, indentation: "    ")
+        }.joined(separator: "\n")
     }
 
     /// The rows by name or, where there are several, by count: `app a, 2 rules (1 is an enabled lockout)`.
     private var summary: String {
         var kinds: [(noun: String, rows: [PolicyChange.Row])] = []
         for row in rows {
-            let noun = ChangeReport.noun(row.table)
+            let noun = ColumnText.noun(row.table)
             if let index = kinds.firstIndex(where: { $0.noun == noun }) {
                 kinds[index].rows.append(row)
             } else {
@@ -50,7 +52,7 @@ struct Removal {
             }
         }
         return kinds.map { noun, rows in
-            if rows.count == 1 { return "\(noun) \(rows[0].key.visible())\(Self.state(rows[0]))" }
+            if rows.count == 1 { return "\(ColumnText.name(rows[0]))\(Self.state(rows[0]))" }
             let lockouts = rows.count(where: Self.isActiveLockout)
             let text = "\(rows.count) \(noun)s"
             guard lockouts > 0 else { return text }

@@ -19,25 +19,29 @@ struct RuleImpactReport: Sendable {
 
     /// The report for people, without a line break at its end.
     func text(on terminal: Terminal) -> String {
-        var parts = [headline, stageTable(terminal), rowTable(terminal)]
+        var parts = [terminal.paragraphs(headline), stageTable(terminal), rowTable(terminal)]
         var notes: [String] = []
         if rule.lockout {
             notes.append("In bars, ! stands for checks that are locked out, # for the others with the message.")
         }
+        if impact.total.contains(where: { $0.withoutWayOut > 0 }) {
+            notes.append("NO WAY OUT: they get the message and are not locked out, as there is no update for them.")
+        }
         if isPaused { notes.append("The app is paused, so no rule reaches it.") }
         if let end = rule.endsAt, let now = impact.stages.first?.at, end <= now {
-            notes.append("The rule ended at \(end), so it reaches nobody.")
+            notes.append("The rule ended at \(TimeText.local(end, from: now)), so it reaches nobody.")
         }
         notes += CountCaveats.lines(uncounted: impact.uncounted, recent: recent)
         notes += CountCaveats.warnings(preReleases) + CountCaveats.warnings(unreadable)
-        parts.append(notes.joined(separator: "\n"))
+        parts.append(notes.map { terminal.paragraphs($0) }.joined(separator: "\n"))
         return parts.joined(separator: "\n\n")
     }
 
     private var headline: String {
         let app = rule.bundle ?? "every app"
         let period = "in the last \(recent.days) \(recent.days == 1 ? "day" : "days")"
-        return "\(rule.key): \(NumberText.count(impact.checks)) checks of \(app) \(period)"
+        return
+            "\(rule.key): \(NumberText.count(impact.checks)) \(impact.checks == 1 ? "check" : "checks") of \(app) \(period)"
     }
 
     private func stageTable(_ terminal: Terminal) -> String {
@@ -47,11 +51,11 @@ struct RuleImpactReport: Sendable {
         )
         for (stage, reach) in zip(impact.stages, impact.total) {
             let cells =
-                [Self.name(of: stage), "\(stage.rollout) %", NumberText.percent(reach.messages, of: whole)]
+                [Self.name(of: stage), "\(stage.rollout) %", NumberText.share(reach.messages, of: whole)]
                 + (rule.lockout
                     ? [
-                        NumberText.percent(reach.lockouts, of: whole),
-                        NumberText.percent(reach.withoutWayOut, of: whole),
+                        NumberText.share(reach.lockouts, of: whole),
+                        NumberText.share(reach.withoutWayOut, of: whole),
                     ] : [])
             table.add(cells: cells, bar: Self.bar(reach, of: whole))
         }
@@ -66,7 +70,8 @@ struct RuleImpactReport: Sendable {
         )
         var table = TextTable(
             header: (apps ? ["APP"] : []) + ["VERSION", "PLATFORM", "CHECKS", "NOW", "AT 100 %"]
-                + (rule.lockout ? ["LOCKED OUT", "NO WAY OUT"] : [])
+                + (rule.lockout ? ["LOCKED OUT", "NO WAY OUT"] : []),
+            named: apps ? 3 : 2
         )
         for index in impact.rows.indices where shown.contains(index) {
             let row = impact.rows[index]
@@ -98,13 +103,13 @@ struct RuleImpactReport: Sendable {
     ) -> [String] {
         let whole = Double(checks)
         return names + [
-            NumberText.percent(whole, of: Double(impact.checks)), NumberText.percent(now.messages, of: whole),
-            NumberText.percent(everybody.messages, of: whole),
+            NumberText.share(whole, of: Double(impact.checks)), NumberText.share(now.messages, of: whole),
+            NumberText.share(everybody.messages, of: whole),
         ]
             + (rule.lockout
                 ? [
-                    NumberText.percent(everybody.lockouts, of: whole),
-                    NumberText.percent(everybody.withoutWayOut, of: whole),
+                    NumberText.share(everybody.lockouts, of: whole),
+                    NumberText.share(everybody.withoutWayOut, of: whole),
                 ] : [])
     }
 
@@ -120,7 +125,7 @@ struct RuleImpactReport: Sendable {
         case .now: "now"
         case .enabled: "if enabled"
         case .step:
-            stage.at.map { "from \(Timestamp(secondsSince1970: $0.microsecondsSince1970 / 1_000_000))" } ?? "step"
+            stage.at.map { "from \(TimeText.local($0))" } ?? "step"
         case .everybody: "at 100 %"
         }
     }

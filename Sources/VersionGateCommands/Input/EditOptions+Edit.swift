@@ -67,7 +67,7 @@ extension EditOptions {
             return (report, found ?? [])
         }
         print(report.text)
-        for line in found { StandardStreams.printError(line.visible() + "\n") }
+        for line in found { StandardStreams.printError(Terminal.standardError.paragraphs(line.visible()) + "\n") }
     }
 
     /// Makes the edit, rolls it back, and prints what it would change.

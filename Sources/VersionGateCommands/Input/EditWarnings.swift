@@ -22,6 +22,6 @@ final class EditWarnings: Sendable {
             lines.append(line)
             return true
         }
-        if isNew { StandardStreams.printError(line + "\n") }
+        if isNew { StandardStreams.printError(Terminal.standardError.paragraphs(line + "\n")) }
     }
 }

@@ -14,41 +14,39 @@ struct ChangeReport: Sendable {
         guard let change else {
             return "Nothing changed on \(database.visible()): the policy was like that already."
         }
-        var lines = change.rows.flatMap(Self.lines)
+        var lines = change.rows.prefix(Self.mostRows).flatMap { Self.lines(for: $0) }
+        if change.rows.count > Self.mostRows {
+            lines.append(
+                "and \(NumberText.count(Int64(change.rows.count - Self.mostRows))) more. In all: \(ChangeLine.summary(change))."
+            )
+            lines.append("To see every row: versiongate history --limit 1 --details")
+        }
         lines.append("Edited \(database.visible()).")
         lines.append("This is change \(change.id). To take it back: versiongate undo \(change.id)")
-        return lines.joined(separator: "\n")
+        return Terminal.standardOutput.paragraphs(lines.joined(separator: "\n"), indentation: "    ")
     }
 
-    static func lines(for row: PolicyChange.Row) -> [String] {
+    /// How many rows are shown one by one.
+    private static let mostRows = 20
+
+    /// A row with its columns; of one that was added, those that differ from their defaults.
+    ///
+    /// - Parameter isWhole: Whether an added row has its other columns as well.
+    static func lines(for row: PolicyChange.Row, isWhole: Bool = false) -> [String] {
         let terminal = Terminal.standardOutput
-        let name = "\(noun(row.table)) \(row.key.visible())"
+        let name = ColumnText.name(row)
+        func value(_ column: PolicyChange.Column, _ value: String?) -> String {
+            ColumnText.value(value, of: column.name, in: row.table).visible()
+        }
         switch row.kind {
         case .added:
-            let columns = row.columns.filter { $0.after != nil }
-            return [terminal.styled("Added \(name)", .green)] + columns.map { "  \($0.name): \(value($0.after))" }
+            let columns = (isWhole ? row.columns : ColumnText.changedFromDefault(row)).filter { $0.after != nil }
+            return [terminal.styled("Added \(name)", .green)] + columns.map { "  \($0.name): \(value($0, $0.after))" }
         case .changed:
             return [terminal.styled("Changed \(name)", .yellow)]
-                + row.columns.map { "  \($0.name): \(value($0.before)) -> \(value($0.after))" }
+                + row.columns.map { "  \($0.name): \(value($0, $0.before)) -> \(value($0, $0.after))" }
         case .removed:
             return [terminal.styled("Removed \(name)", .red)]
         }
-    }
-
-    /// The noun for a row of a table.
-    static func noun(_ table: String) -> String {
-        switch table {
-        case "apps": "app"
-        case "store_links": "store link"
-        case "releases": "release"
-        case "rules": "rule"
-        case "rule_texts": "text"
-        case "rollout_steps": "rollout step"
-        default: table
-        }
-    }
-
-    private static func value(_ text: String?) -> String {
-        text?.visible() ?? "(none)"
     }
 }

@@ -13,6 +13,15 @@ enum NumberText {
         return (number < 0 ? "-" : "") + String(text.reversed())
     }
 
+    /// The least number of checks whose shares say something.
+    static let fewestJudged = 30.0
+
+    /// A part of checks in per cent; `2 of 7` where they are too few to judge by. Of a fraction it is what it is at most.
+    static func share(_ part: Double, of whole: Double) -> String {
+        guard whole > 0, whole < fewestJudged else { return percent(part, of: whole) }
+        return "\(Int((part - 1e-9).rounded(.up))) of \(Int(whole))"
+    }
+
     /// A part of a whole in per cent, with one decimal; never `0.0 %` for something, nor `100.0 %` for less than all.
     static func percent(_ part: Double, of whole: Double) -> String {
         guard whole > 0 else { return "-" }

@@ -10,7 +10,7 @@ struct RampChart {
     let now: Timestamp
 
     /// The bar is as wide as the terminal leaves room for beside the time, the percentage and the mark.
-    private static var barWidth: Int { min(40, max(10, (Terminal.standardOutput.width ?? 80) - 41)) }
+    private static var barWidth: Int { min(40, max(10, (Terminal.standardOutput.width ?? 80) - 49)) }
 
     /// The chart, without a line break at its end.
     var text: String {
@@ -21,7 +21,9 @@ struct RampChart {
                 .text(width: Self.barWidth, on: .standardOutput)
             let percent = "\(step.rollout) %"
             let padding = String(repeating: " ", count: max(0, 8 - percent.count))
-            lines.append("  \(step.at)  \(bar) \(padding)\(percent)\(step == current ? "  <- now" : "")")
+            lines.append(
+                "  \(TimeText.local(step.at))  \(bar) \(padding)\(percent)\(step == current ? "  <- now" : "")"
+            )
         }
         return lines.joined(separator: "\n")
     }

@@ -5,7 +5,7 @@ import PolicyStore
 
 /// Lays out one record as a line per field; fields without a value are left out.
 ///
-/// On a terminal, long values are broken at blanks. Control characters are written out.
+/// On a terminal, long values are broken at blanks; one with a word that has no room beside its name stands below it. Control characters are written out.
 struct RecordText {
     private let fields: [RecordField]
 
@@ -23,7 +23,11 @@ struct RecordText {
         let indentation = "\n" + String(repeating: " ", count: width + 2)
         return shown.map { name, value in
             let text = value.visible(keepsNewlines: true)
-            let lines = terminal.width.map { text.wrapped(to: max($0 - width - 2, 20)) }
+            let room = terminal.width.map { max($0 - width - 2, 20) }
+            let lines = room.map { text.wrapped(to: $0) }
+            if let room, let whole = terminal.width, lines?.contains(where: { $0.terminalWidth > room }) == true {
+                return terminal.styled(name, .bold) + "\n  " + text.wrapped(to: whole - 2).joined(separator: "\n  ")
+            }
             return terminal.styled(name, .bold) + String(repeating: " ", count: width - name.count + 2)
                 + (lines?.joined(separator: indentation) ?? text.replacing("\n", with: indentation))
         }.joined(separator: "\n")

@@ -15,7 +15,7 @@ extension Terminal {
 
     /// Asks a question on standard output; `y` or `yes` is yes, anything else, also the end of the input, is no.
     static func confirms(_ question: String) -> Bool {
-        print("\(question) [y/N] ", terminator: "")
+        print(standardOutput.paragraphs("\(question) [y/N] "), terminator: "")
         fflush(nil)
         let answer = readLine()?.trimmingCharacters(in: .whitespaces).lowercased()
         return answer == "y" || answer == "yes"

@@ -5,7 +5,7 @@ import Foundation
 
 /// The properties of an output stream: its width and whether it shows colours.
 struct Terminal: Sendable {
-    /// The characters of a line; nil where the output is not a terminal, so that nothing is cut.
+    /// The characters of a line; nil where the output is not a terminal, so that no line is broken.
     let width: Int?
     /// Whether colours are shown: only on a terminal, and not if `NO_COLOR` is set (https://no-color.org).
     let usesColor: Bool
@@ -41,5 +41,22 @@ struct Terminal: Sendable {
     func styled(_ text: String, _ style: TextStyle?) -> String {
         guard let style, usesColor, !text.isEmpty else { return text }
         return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
+    }
+
+    /// A text whose lines are broken at blanks where they are longer than those of the terminal.
+    ///
+    /// - Parameter indentation: What stands before each line of a paragraph but its first; by default what stands before
+    ///   its first.
+    func paragraphs(_ text: String, indentation: String? = nil) -> String {
+        guard let width else { return text }
+        return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            guard String(line).terminalWidth > width else { return String(line) }
+            let start = String(line.prefix { $0 == " " })
+            let indentation = indentation ?? start
+            return start
+                + String(line.dropFirst(start.count))
+                .wrapped(to: max(width - max(start.count, indentation.count), 20))
+                .joined(separator: "\n" + indentation)
+        }.joined(separator: "\n")
     }
 }

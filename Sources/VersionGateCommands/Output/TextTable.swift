@@ -3,31 +3,38 @@
 
 /// Lays out rows of text in columns that are as wide as their widest cell.
 ///
-/// On a terminal that is too narrow, the widest columns are cut. Control characters are written out. A row may end with a
-/// bar, in what the terminal leaves of the line; where that is too little, no row has one.
+/// Nothing is cut. Columns in which no cell says anything are left out. Where the terminal is too narrow, the last column
+/// is broken at blanks; where that does not suffice, each row becomes a paragraph. Control characters are written out. A
+/// row may end with a bar, in what the terminal leaves of the line; where that is too little, no row has one.
 struct TextTable {
     private let header: [String]
+    private let silent: [String: String]
+    private let named: Int
     private let widestBar: Int
     private var rows: [[String]] = []
     private var bars: [Int: Bar] = [:]
 
-    /// How narrow a column may become.
-    private static let leastWidth = 8
+    /// The least width of a last column that is broken.
+    private static let leastWidth = 16
     /// The least width of a bar that says something.
     private static let leastBar = 8
 
     /// Creates a table without rows.
-    init(_ header: String...) {
-        self.init(header: header)
+    init(_ header: String..., named: Int = 1, silent: [String: String] = [:]) {
+        self.init(header: header, named: named, silent: silent)
     }
 
     /// Creates a table without rows.
     ///
     /// - Parameters:
     ///   - header: The names of the columns.
+    ///   - named: How many columns name a row, the first of them.
+    ///   - silent: For a column the cell that says nothing, beside an empty one and `-`: `all`, `100 %`.
     ///   - widestBar: The most characters of a bar.
-    init(header: [String], widestBar: Int = 40) {
+    init(header: [String], named: Int = 1, silent: [String: String] = [:], widestBar: Int = 40) {
         self.header = header
+        self.named = named
+        self.silent = silent
         self.widestBar = widestBar
     }
 
@@ -38,14 +45,13 @@ struct TextTable {
 
     /// Adds a row with a cell for each column, and behind them a bar.
     mutating func add(cells: [String], bar: Bar? = nil) {
-        if let bar { bars[rows.count + 1] = bar }
+        if let bar { bars[rows.count] = bar }
         rows.append(cells.map { $0.visible() })
     }
 
     /// The width of the bars on a terminal; nil where there is no room for them, or no row has one.
     func barWidth(on terminal: Terminal) -> Int? {
-        let cells = widths(fitting: nil).reduce(0, +) + 2 * (header.count - 1)
-        let width = min(widestBar, terminal.chartWidth - cells - 2)
+        let width = min(widestBar, terminal.chartWidth - Self.width(of: columns.map(width)) - 2)
         return bars.isEmpty || width < Self.leastBar ? nil : width
     }
 
@@ -54,34 +60,89 @@ struct TextTable {
 
     /// The whole table, without a line break at its end.
     func text(for terminal: Terminal) -> String {
-        let widths = widths(fitting: terminal.width)
+        let columns = columns
+        var widths = columns.map(width)
+        let excess = terminal.width.map { Self.width(of: widths) - $0 } ?? 0
+        if excess > 0 {
+            let width = widths[widths.count - 1] - excess
+            guard columns.count > 1, width >= max(Self.leastWidth, header[columns[columns.count - 1]].terminalWidth)
+            else { return paragraphs(columns, terminal) }
+            widths[widths.count - 1] = width
+        }
         let barWidth = barWidth(on: terminal)
-        return ([header] + rows).enumerated().map { number, cells in
-            var line = ""
-            let bar = barWidth.flatMap { bars[number]?.text(width: $0, on: terminal) }
-            for (column, whole) in cells.enumerated() {
-                let cell = whole.cut(to: widths[column])
-                let style = number == 0 ? .bold : TextStyle.ofCell(whole, inColumn: header[column])
-                line += terminal.styled(cell, style)
-                if bar != nil || cells[(column + 1)...].contains(where: { !$0.isEmpty }) {
-                    line += String(repeating: " ", count: widths[column] - cell.terminalWidth + 2)
+        let head = columns.map { header[$0] }
+        let styles = columns.map { _ in TextStyle?.some(.bold) }
+        return
+            ([Self.lines(head, styles, widths, bar: nil, terminal)]
+            + rows.enumerated().map { row, cells in
+                Self.lines(
+                    columns.map { cells[$0] },
+                    columns.map { TextStyle.ofCell(cells[$0], inColumn: header[$0]) },
+                    widths,
+                    bar: barWidth.flatMap { bars[row]?.text(width: $0, on: terminal) },
+                    terminal
+                )
+            }).joined(separator: "\n")
+    }
+
+    /// A row, whose last cell may take several lines.
+    private static func lines(
+        _ cells: [String],
+        _ styles: [TextStyle?],
+        _ widths: [Int],
+        bar: String?,
+        _ terminal: Terminal
+    ) -> String {
+        var line = ""
+        for (column, cell) in cells.dropLast().enumerated() {
+            line += terminal.styled(cell, styles[column])
+            if bar != nil || cells[(column + 1)...].contains(where: { !$0.isEmpty }) {
+                line += String(repeating: " ", count: widths[column] - cell.terminalWidth + 2)
+            }
+        }
+        let last = widths[widths.count - 1]
+        let parts = cells[cells.count - 1].wrapped(to: last)
+        let indentation = String(repeating: " ", count: Self.width(of: widths) - last)
+        line += parts.map { terminal.styled($0, styles[cells.count - 1]) }.joined(separator: "\n" + indentation)
+        guard let bar else { return line }
+        return line + String(repeating: " ", count: last - parts[parts.count - 1].terminalWidth + 2) + bar
+    }
+
+    /// A paragraph for each row: its name, and below it the other cells that say something, with the names of their
+    /// columns.
+    private func paragraphs(_ columns: [Int], _ terminal: Terminal) -> String {
+        let width = max((terminal.width ?? Terminal.usualWidth) - 2, Self.leastWidth)
+        return rows.map { cells in
+            let name = cells.prefix(named).filter { !$0.isEmpty }.joined(separator: " ")
+            let facts = columns.dropFirst(named).filter { !isSilent(cells[$0], $0) }.map { column in
+                header[column].isEmpty ? cells[column] : "\(header[column].lowercased()): \(cells[column])"
+            }
+            var lines: [String] = []
+            for fact in facts {
+                if let line = lines.last, line.terminalWidth + 2 + fact.terminalWidth <= width {
+                    lines[lines.count - 1] = "\(line); \(fact)"
+                } else {
+                    lines += fact.wrapped(to: width)
                 }
             }
-            return line + (bar ?? "")
+            return ([terminal.styled(name, .bold)] + lines.map { "  \($0)" }).joined(separator: "\n")
         }.joined(separator: "\n")
     }
 
-    private func widths(fitting limit: Int?) -> [Int] {
-        var widths = header.indices.map { column in
-            ([header] + rows).map { $0[column].terminalWidth }.max() ?? 0
+    /// The columns in which some cell says something, and those that name the row.
+    private var columns: [Int] {
+        header.indices.filter { column in
+            column < named || rows.isEmpty || rows.contains { !isSilent($0[column], column) }
         }
-        guard let limit else { return widths }
-        let least = header.map { max($0.terminalWidth, Self.leastWidth) }
-        while widths.reduce(0, +) + 2 * (widths.count - 1) > limit {
-            let shrinkable = widths.indices.filter { widths[$0] > least[$0] }
-            guard let widest = shrinkable.max(by: { widths[$0] < widths[$1] }) else { break }
-            widths[widest] -= 1
-        }
-        return widths
     }
+
+    private func isSilent(_ cell: String, _ column: Int) -> Bool {
+        cell.isEmpty || cell == "-" || cell == silent[header[column]]
+    }
+
+    private func width(of column: Int) -> Int {
+        ([header] + rows).map { $0[column].terminalWidth }.max() ?? 0
+    }
+
+    private static func width(of widths: [Int]) -> Int { widths.reduce(0, +) + 2 * (widths.count - 1) }
 }

@@ -29,7 +29,7 @@ struct PlanReport {
         lines.append("")
         lines.append("\(Self.counts(change)). Planned\(atRevision).")
         if let impact { lines.append(impact.text(on: terminal)) }
-        if let reason = impact?.approvalReason { lines.append("Needs approval: \(reason).") }
+        if let reason = impact?.approvalReason { lines.append(terminal.paragraphs("Needs approval: \(reason).")) }
         lines.append(ending)
         return lines.joined(separator: "\n")
     }
@@ -71,45 +71,35 @@ struct PlanReport {
     }
 
     func lines(_ row: PolicyChange.Row) -> [String] {
-        let name = "\(ChangeReport.noun(row.table)) \(row.key.visible())"
+        let name = ColumnText.name(row)
         switch row.kind {
         case .added:
             return [terminal.styled("+ \(name)", .green)]
-                + Self.changedFromDefault(row).flatMap { column in
-                    column.after.map { marked("+", "\(column.name): \($0)", .green) } ?? []
+                + ColumnText.changedFromDefault(row).flatMap { column in
+                    column.after.map {
+                        marked("+", "\(column.name): \(ColumnText.value($0, of: column.name, in: row.table))", .green)
+                    }
+                        ?? []
                 }
         case .removed:
             return [terminal.styled("- \(name)", .red)]
-                + Self.changedFromDefault(row).flatMap { column in
-                    column.before.map { marked("-", "\(column.name): \($0)", .red) } ?? []
+                + ColumnText.changedFromDefault(row).flatMap { column in
+                    column.before.map {
+                        marked("-", "\(column.name): \(ColumnText.value($0, of: column.name, in: row.table))", .red)
+                    }
+                        ?? []
                 }
         case .changed:
-            return [terminal.styled("~ \(name)", .yellow)] + row.columns.flatMap(change)
-        }
-    }
-
-    /// The columns of an added or removed row that differ from their defaults, without its key.
-    private static func changedFromDefault(_ row: PolicyChange.Row) -> [PolicyChange.Column] {
-        guard let table = PolicyTable(rawValue: row.table) else { return row.columns }
-        return row.columns.filter { column in
-            guard let known = table.columns.first(where: { $0.name == column.name }) else { return false }
-            let isDefault: Bool =
-                switch known.defaultValue {
-                case .boolean(let flag): (column.before ?? column.after) == String(flag)
-                case .integer(let number): (column.before ?? column.after) == String(number)
-                case .percentage(let percentage): (column.before ?? column.after) == percentage.description
-                default: false
-                }
-            return !isDefault && known.role != .identity
+            return [terminal.styled("~ \(name)", .yellow)] + row.columns.flatMap { change($0, in: row.table) }
         }
     }
 
     /// A column on one line, or the lines before and after where there are several.
-    private func change(_ column: PolicyChange.Column) -> [String] {
+    private func change(_ column: PolicyChange.Column, in table: String) -> [String] {
         let texts = [column.before, column.after]
         guard splitsColumns || texts.contains(where: { $0?.contains("\n") == true }) else {
-            let before = terminal.styled(column.before?.visible() ?? "(none)", .red)
-            return ["    \(column.name): \(before) -> \(terminal.styled(column.after?.visible() ?? "(none)", .green))"]
+            let shown = texts.map { ColumnText.value($0, of: column.name, in: table).visible() }
+            return ["    \(column.name): \(terminal.styled(shown[0], .red)) -> \(terminal.styled(shown[1], .green))"]
         }
         return ["    \(column.name):"] + marked("-", column.before, .red)
             + marked("+", column.after, .green)
@@ -117,7 +107,7 @@ struct PlanReport {
 
     private func marked(_ sign: String, _ text: String?, _ style: TextStyle) -> [String] {
         (text ?? "(none)").split(separator: "\n", omittingEmptySubsequences: false).map {
-            terminal.styled("    \(sign) \(String($0).visible())", style)
+            terminal.styled(terminal.paragraphs("    \(sign) \(String($0).visible())", indentation: "      "), style)
         }
     }
 }

@@ -35,7 +35,17 @@ struct ReleaseListCommand: AsyncParsableCommand {
                     print("No releases. To add one: versiongate release add BUNDLE VERSION --platform PLATFORM")
                     return
                 }
-                var table = TextTable("APP", "PLATFORM", "VERSION", "BUILD", "MIN OS", "REGIONS", "STATE")
+                var table = TextTable(
+                    "APP",
+                    "PLATFORM",
+                    "VERSION",
+                    "BUILD",
+                    "MIN OS",
+                    "REGIONS",
+                    "STATE",
+                    named: 3,
+                    silent: ["REGIONS": "everywhere"]
+                )
                 for release in releases {
                     table.add(
                         release.bundle,
@@ -44,7 +54,7 @@ struct ReleaseListCommand: AsyncParsableCommand {
                         release.build ?? "-",
                         release.minOS ?? "-",
                         release.regions ?? "everywhere",
-                        release.state
+                        release.state + (release.since.map { " \(TimeText.local($0))" } ?? "")
                     )
                 }
                 print(table.text)

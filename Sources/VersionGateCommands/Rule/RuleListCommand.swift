@@ -56,7 +56,17 @@ struct RuleListCommand: AsyncParsableCommand {
                     )
                     return
                 }
-                var table = TextTable("KEY", "APP", "STATE", "VERSIONS", "PLATFORMS", "ROLLOUT", "LOCKOUT", "TITLE")
+                var table = TextTable(
+                    "KEY",
+                    "APP",
+                    "STATE",
+                    "VERSIONS",
+                    "PLATFORMS",
+                    "ROLLOUT",
+                    "LOCKOUT",
+                    "TITLE",
+                    silent: ["VERSIONS": "all", "PLATFORMS": "all", "ROLLOUT": "100 %", "LOCKOUT": "no"]
+                )
                 for rule in rules {
                     table.add(
                         rule.key,

@@ -31,21 +31,31 @@ struct RuleShowCommand: AsyncParsableCommand {
             case .json:
                 print(rule.json)
             case .table:
-                let ranges: Set = ["versions", "builds", "os"]
-                print(
-                    RecordText(
-                        rule.fields.map { field in
-                            guard ranges.contains(field.name), let range = field.value,
-                                let meaning = try? VersionRange(range).inWords
-                            else { return field }
-                            return RecordField(name: field.name, value: "\(range) (\(meaning))")
-                        }
-                    ).text
-                )
+                let now = try CommandClock(reports.session).now
+                print(RecordText(rule.fields.compactMap { Self.field($0, of: rule, at: now) }).text)
                 if !rule.steps.isEmpty {
-                    print("\n" + RampChart(steps: rule.steps, now: try CommandClock(reports.session).now).text)
+                    print("\n" + RampChart(steps: rule.steps, now: now).text)
                 }
             }
         }
+    }
+
+    /// A field as people read it; nil for the steps, which have a chart.
+    private static func field(
+        _ field: RecordField,
+        of rule: PolicyReports.RuleRecord,
+        at now: Timestamp
+    ) -> RecordField? {
+        guard let value = field.value else { return nil }
+        let text: String? =
+            switch field.name {
+            case "rollout_steps": nil
+            case "rollout" where !rule.steps.isEmpty:
+                "\(rule.steps.last { $0.at <= now }?.rollout ?? Percentage.zero) % now, then as planned below"
+            case "versions", "builds", "os": (try? VersionRange(value)).map { "\(value) (\($0.inWords))" } ?? value
+            case "starts_at", "ends_at": Timestamp(value).map { TimeText.local($0, from: now) } ?? value
+            default: field.name == "waits_for" ? TimeText.sentence(value) : value
+            }
+        return text.map { RecordField(name: field.name, value: $0) }
     }
 }

@@ -25,10 +25,13 @@ struct StatisticsText {
 
     /// All of it, without a line break at its end.
     var text: String {
-        var caveats = [CountCaveats.unverified]
+        var caveats = CountCaveats.tooFew(statistics.checks) + [CountCaveats.unverified]
         if let merged = statistics.merged { caveats += CountCaveats.warnings([merged]) }
         if let unreadable = statistics.unreadable { caveats += CountCaveats.warnings([unreadable]) }
-        return [headline, chart, platforms, current, adoption, caveats.joined(separator: "\n")].filter {
+        return [
+            terminal.paragraphs(headline), chart, platforms, current, adoption,
+            caveats.map { terminal.paragraphs($0) }.joined(separator: "\n"),
+        ].filter {
             !$0.isEmpty
         }
         .joined(separator: "\n\n")
@@ -42,9 +45,10 @@ struct StatisticsText {
     private var headline: String {
         let all = Double(statistics.checks)
         let period = "in the last \(statistics.days) \(statistics.days == 1 ? "day" : "days")"
-        return "\(statistics.bundle): \(NumberText.count(statistics.checks)) checks \(period), "
-            + "\(NumberText.percent(Double(statistics.messages), of: all)) with a message, "
-            + "\(NumberText.percent(Double(statistics.lockouts), of: all)) locked out"
+        return
+            "\(statistics.bundle): \(NumberText.count(statistics.checks)) \(statistics.checks == 1 ? "check" : "checks") \(period), "
+            + "\(NumberText.share(Double(statistics.messages), of: all)) with a message, "
+            + "\(NumberText.share(Double(statistics.lockouts), of: all)) locked out"
     }
 
     /// A line for each day, or for some days: the share of each version as a stacked bar.
@@ -54,17 +58,18 @@ struct StatisticsText {
             Array(statistics.byDay[first..<min(first + size, statistics.byDay.count)])
         }
         let named = namedVersions
-        var table = TextTable(header: ["DAY", "CHECKS", "MESSAGES", "LOCKOUTS"], widestBar: Self.widestBar)
+        var table = TextTable(header: ["DAY (UTC)", "CHECKS", "MESSAGES", "LOCKOUTS"], widestBar: Self.widestBar)
         for days in lines {
             let checks = Double(days.reduce(0) { $0 + $1.checks })
             let cells = [
                 Self.date(days[0].start), NumberText.count(days.reduce(0) { $0 + $1.checks }),
-                NumberText.percent(Double(days.reduce(0) { $0 + $1.messages }), of: checks),
-                NumberText.percent(Double(days.reduce(0) { $0 + $1.lockouts }), of: checks),
+                NumberText.share(Double(days.reduce(0) { $0 + $1.messages }), of: checks),
+                NumberText.share(Double(days.reduce(0) { $0 + $1.lockouts }), of: checks),
             ]
             table.add(cells: cells, bar: bar(days, named))
         }
-        return table.text(for: terminal) + (table.barWidth(on: terminal) == nil ? "" : "\n" + legend(named))
+        return table.text(for: terminal)
+            + (table.barWidth(on: terminal) == nil ? "" : "\n" + terminal.paragraphs(legend(named)))
     }
 
     /// The versions with most checks, the greatest first.
@@ -104,7 +109,7 @@ struct StatisticsText {
             table.add(
                 cells: [
                     platform.platform ?? "(unknown)", NumberText.count(platform.checks),
-                    NumberText.percent(share, of: 1),
+                    NumberText.share(Double(platform.checks), of: Double(statistics.checks)),
                 ],
                 bar: Bar([(share, "#", .green)])
             )
@@ -116,7 +121,7 @@ struct StatisticsText {
         let all = Double(statistics.currentChecks)
         var table = TextTable("VERSION", "PLATFORM", "CHECKS", "SHARE")
         func add(_ version: String, _ platform: String, _ checks: Int64) {
-            let cells = [version, platform, NumberText.count(checks), NumberText.percent(Double(checks), of: all)]
+            let cells = [version, platform, NumberText.count(checks), NumberText.share(Double(checks), of: all)]
             table.add(cells: cells, bar: Bar([(Double(checks) / all, "#", .green)]))
         }
         for version in statistics.current.prefix(Self.mostVersions) {
@@ -124,19 +129,18 @@ struct StatisticsText {
         }
         let others = statistics.current.dropFirst(Self.mostVersions)
         if !others.isEmpty { add("\(others.count) more", "", others.reduce(0) { $0 + $1.checks }) }
-        let since = Timestamp(secondsSince1970: statistics.currentSince.microsecondsSince1970 / 1_000_000)
-        return "Checks since \(since):\n" + table.text(for: terminal)
+        return "Checks since \(TimeText.local(statistics.currentSince)):\n" + table.text(for: terminal)
     }
 
     private var adoption: String {
         guard !statistics.adoptions.isEmpty else { return "" }
-        var table = TextTable("NEWEST RELEASE", "PLATFORM", "LIVE SINCE", "SHARE NOW", "HALF OF THE CHECKS")
+        var table = TextTable("NEWEST RELEASE", "PLATFORM", "LIVE SINCE", "SHARE NOW", "HALF OF THE CHECKS", named: 2)
         for adoption in statistics.adoptions {
             let release = adoption.release.release
             table.add(
                 release.version.text,
                 release.platform,
-                release.liveAt.description,
+                TimeText.local(release.liveAt),
                 adoption.share.map { NumberText.percent($0, of: 1) } ?? "-",
                 adoption.release.microsecondsToHalf.map { "after \(Self.duration(microseconds: $0))" } ?? "not yet"
             )

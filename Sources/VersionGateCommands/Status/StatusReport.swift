@@ -21,15 +21,25 @@ struct StatusReport {
         if let lockouts = status.lockouts { parts.append(text(lockouts)) }
         if let events = status.events { parts.append(text(events)) }
         if let apps = status.pausedApps {
-            parts.append(apps.isEmpty ? "No app is paused." : "Paused apps: \(apps.joined(separator: ", "))".visible())
+            parts.append(
+                apps.isEmpty
+                    ? "No app is paused."
+                    : terminal.paragraphs("Paused apps: \(apps.joined(separator: ", "))".visible())
+            )
         }
         if let unknown = status.unknownChecks, unknown.upperBound > 0 { parts.append(text(unknown)) }
         if !status.hidden.isEmpty {
             let names = status.hidden.map(\.rawValue).joined(separator: " and the ")
-            parts.append("\(status.role) may not read the \(names); log in as versiongate_admin to see it.".visible())
+            parts.append(
+                terminal.paragraphs(
+                    "\(status.role) may not read the \(names); log in as versiongate_admin to see it.".visible()
+                )
+            )
         }
         return parts.joined(separator: "\n\n")
     }
+
+    private var terminal: Terminal { .standardOutput }
 
     private var fields: [RecordField] {
         let behind = status.servers.map { server in
@@ -44,7 +54,7 @@ struct StatusReport {
                 name: "database",
                 value: "\(database), as \(status.role)\(status.isStandby ? "; a standby, which cannot be edited" : "")"
             ),
-            RecordField(name: "time", value: status.time.description),
+            RecordField(name: "time", value: TimeText.local(status.time)),
             RecordField(name: "revision", value: status.revision.map(String.init)),
             RecordField(
                 name: "last change",
@@ -70,32 +80,41 @@ struct StatusReport {
             "PLATFORMS",
             "ROLLOUT",
             "ENDS",
-            "LOCKED OUT"
+            "LOCKED OUT",
+            silent: ["VERSIONS": "all", "PLATFORMS": "all", "ROLLOUT": "100 %"]
         )
         for lockout in lockouts {
             table.add(
                 lockout.key,
                 lockout.bundle ?? "every app",
-                lockout.waitsFor.map { "waits for \($0)" } ?? "on",
+                lockout.waitsFor.map { "waits for \(TimeText.sentence($0))" } ?? "on",
                 lockout.versions ?? "all",
                 lockout.platforms ?? "all",
                 "\(lockout.rollout) %",
-                lockout.endsAt?.description ?? "-",
+                lockout.endsAt.map { TimeText.local($0, from: status.time) } ?? "-",
                 lockout.counts.map(Self.share) ?? "not known"
             )
         }
-        return "Enabled lockouts, and the checks that they locked out since \(status.countsSince):\n\(table.text)"
+        let heading =
+            "Enabled lockouts, and the checks that they locked out since \(TimeText.local(status.countsSince)):"
+        return "\(terminal.paragraphs(heading))\n\(table.text)"
     }
 
     private static func share(_ counts: (lockedOut: Int64, checks: Int64)) -> String {
         guard counts.checks > 0 else { return "no checks" }
-        return
-            "\(NumberText.percent(Double(counts.lockedOut), of: Double(counts.checks))) of \(NumberText.count(counts.checks))"
+        let share = NumberText.share(Double(counts.lockedOut), of: Double(counts.checks))
+        return Double(counts.checks) < NumberText.fewestJudged
+            ? share : "\(share) of \(NumberText.count(counts.checks))"
     }
 
     private func text(_ events: [DatabaseStatus.Event]) -> String {
         if events.isEmpty { return "Nothing begins or ends in the next 24 hours." }
-        let lines = events.map { "  \($0.at)  \(Self.sentence($0))" }
+        let lines = events.map { event in
+            terminal.paragraphs(
+                "  \(TimeText.local(event.at, from: status.time)): \(Self.sentence(event))",
+                indentation: "    "
+            )
+        }
         return "In the next 24 hours:\n" + lines.joined(separator: "\n")
     }
 
@@ -115,9 +134,10 @@ struct StatusReport {
             unknown.lowerBound == unknown.upperBound
             ? NumberText.count(unknown.upperBound)
             : "\(NumberText.count(unknown.lowerBound)) to \(NumberText.count(unknown.upperBound))"
-        return
-            "Unknown apps: \(number) checks since \(status.countsSince) named an app that was not added. Which ones is not "
-            + "kept; a misspelled bundle, or: versiongate app add BUNDLE"
+        return terminal.paragraphs(
+            "Unknown apps: \(number) checks since \(TimeText.local(status.countsSince)) named an app that was not added."
+                + " Which ones is not kept. Look for a misspelled bundle, or add the app: versiongate app add BUNDLE"
+        )
     }
 
     // MARK: For programs

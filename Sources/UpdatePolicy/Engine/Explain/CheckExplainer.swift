@@ -26,6 +26,8 @@ struct CheckExplainer {
         var expected: String?
         var actual: String?
         var release: String?
+        var unmet: Condition?
+        var obstacle: ReleaseObstacle?
     }
 
     init(_ policy: CompiledPolicy, _ client: Client, _ app: CompiledApp?, _ time: Timestamp) {
@@ -67,7 +69,9 @@ struct CheckExplainer {
         let compiled = group.rules[number]
         let facts = CheckFacts(client, platform: platform, time: time.microsecondsSince1970, on: group.scales)
         if let condition = group.firstUnmetCondition(of: number, by: client, facts, app) {
-            return explanation(number, of: group, .noMatch, reason(number, of: group, condition))
+            var reason = reason(number, of: group, condition)
+            reason.unmet = condition
+            return explanation(number, of: group, .noMatch, reason)
         }
         if let finalKey {
             return explanation(number, of: group, .afterAFinalRule, Reason(condition: "final", actual: finalKey))
@@ -90,6 +94,7 @@ struct CheckExplainer {
             reason.actual = "the rule matches the offer"
             reason.release = label(offer)
         }
+        reason.obstacle = obstacleOfWayOut(group.rows[number])
         return explanation(number, of: group, .sentWithoutLockout, reason)
     }
 
@@ -110,7 +115,10 @@ struct CheckExplainer {
             actual: reason?.actual,
             bucket: bucket(rule),
             rollout: rollout(number, of: group),
-            release: reason?.release ?? release
+            release: reason?.release ?? release,
+            lockout: rule.lockout,
+            unmet: reason?.unmet,
+            obstacle: reason?.obstacle
         )
     }
 
@@ -181,11 +189,13 @@ extension CheckExplainer {
                 actual: shownVersion
             )
         case .targetNotOffered:
+            let obstacle = obstacleOfTarget(rule)
             return Reason(
                 condition: "target",
                 expected: rule.target.map { ">=\($0)" },
                 actual: offerLabel(group.rules[number]),
-                release: awaitedRelease(rule)
+                release: obstacle?.label,
+                obstacle: obstacle
             )
         case .startsAt:
             return Reason(
@@ -232,26 +242,56 @@ extension CheckExplainer {
     }
 
     /// The least release that could reach the rule's target, and why it does not yet.
-    private func awaitedRelease(_ rule: Rule) -> String? {
+    private func obstacleOfTarget(_ rule: Rule) -> ReleaseObstacle? {
         guard let target = rule.target.flatMap({ AppVersion($0) }) else { return nil }
-        let awaited = rows.first { row in
-            !(row.version < target.key) && (row.release.withdrawnAt.map { time < $0 } ?? true)
-        }
-        guard let awaited, let obstacle = obstacle(awaited, rule) else { return nil }
-        return "\(awaited.release.label): \(obstacle)"
+        let awaited = rows.first { !($0.version < target.key) && !isWithdrawn($0) }
+        return awaited.flatMap { obstacle($0, rule, .lenient) }
     }
 
-    private func obstacle(_ row: ReleaseRow, _ rule: Rule) -> String? {
-        let release = row.release
-        if release.staged { return "staged" }
-        guard let liveAt = release.liveAt else { return "no live date" }
-        if time < liveAt { return "live from \(liveAt)" }
-        if let regions = release.regions, let region = client.region, !regions.contains(region.code) {
-            return "region \(regions.joined(separator: ", "))"
+    /// The least release that would be a way out of the rule's lockout, and why the client cannot get it.
+    private func obstacleOfWayOut(_ rule: Rule) -> ReleaseObstacle? {
+        let range = rule.versions.flatMap { try? VersionRange($0) }
+        let target = rule.target.flatMap { AppVersion($0) }
+        for row in rows where !isWithdrawn(row) && isAboveClient(row) {
+            guard let version = AppVersion(row.release.version) else { continue }
+            let matches = range?.contains(version) ?? (target == nil && rule.builds == nil)
+            if matches && (target.map { version < $0 } ?? true) { continue }
+            if let obstacle = obstacle(row, rule, .strict) { return obstacle }
         }
-        if let minOS = row.minOS, let os = client.osKey, os < minOS, let text = release.minOS { return "os \(text)" }
+        return nil
+    }
+
+    private func isAboveClient(_ row: ReleaseRow) -> Bool {
+        if let version = client.version { return row.release.isAbove(version, build: client.build) }
+        guard let build = row.build, let clientBuild = client.buildKey else { return false }
+        return clientBuild < build
+    }
+
+    private func isWithdrawn(_ row: ReleaseRow) -> Bool { row.release.withdrawnAt.map { $0 <= time } ?? false }
+
+    private func obstacle(_ row: ReleaseRow, _ rule: Rule, _ judgement: ReleaseList.Judgement) -> ReleaseObstacle? {
+        reason(row, rule, judgement).map { ReleaseObstacle(release: row.release.label, reason: $0) }
+    }
+
+    private func reason(
+        _ row: ReleaseRow,
+        _ rule: Rule,
+        _ judgement: ReleaseList.Judgement
+    ) -> ReleaseObstacle.Reason? {
+        let release = row.release
+        if release.staged { return .staged }
+        guard let liveAt = release.liveAt else { return .noDate }
+        if time < liveAt { return .liveFrom(liveAt) }
+        if let regions = release.regions {
+            let isMet = client.region.map { regions.contains($0.code) } ?? (judgement == .lenient)
+            if !isMet { return .regions(regions) }
+        }
+        if let minOS = row.minOS, let text = release.minOS {
+            let isMet = client.osKey.map { !($0 < minOS) } ?? (judgement == .lenient)
+            if !isMet { return .os(text) }
+        }
         let soaked = liveAt.advanced(byMicroseconds: rule.soakMicroseconds)
-        return time < soaked ? "soaks until \(soaked)" : nil
+        return time < soaked ? .soaksUntil(soaked) : nil
     }
 }
 

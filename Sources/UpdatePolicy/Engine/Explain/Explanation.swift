@@ -42,26 +42,31 @@ public struct Explanation: Sendable, Equatable {
     /// The release that is offered, or waited for.
     public let release: String?
 
-    /// An explanation with these columns.
-    public init(
-        position: Int,
-        key: String,
-        outcome: Outcome,
-        condition: String? = nil,
-        expected: String? = nil,
-        actual: String? = nil,
-        bucket: Int? = nil,
-        rollout: Percentage,
-        release: String? = nil
-    ) {
-        self.position = position
-        self.key = key
-        self.outcome = outcome
-        self.condition = condition
-        self.expected = expected
-        self.actual = actual
-        self.bucket = bucket
-        self.rollout = rollout
-        self.release = release
+    /// Whether the rule asks for a lockout.
+    public let lockout: Bool
+
+    /// The condition that was not met.
+    let unmet: Condition?
+
+    /// The release that the rule waits for, or that would be a way out, where something keeps the client from it.
+    let obstacle: ReleaseObstacle?
+}
+
+extension Explanation {
+    /// The explanations with what the client gets first, and then the rules that came closest to being sent.
+    ///
+    /// Conditions are judged in a fixed order, so the later the one that failed, the closer was the rule.
+    public static func decidingFirst(_ explanations: [Explanation]) -> [Explanation] {
+        explanations.enumerated().sorted { left, right in
+            (right.element.closeness, left.offset) < (left.element.closeness, right.offset)
+        }.map(\.element)
+    }
+
+    private var closeness: Int {
+        switch outcome {
+        case .sent, .sentWithoutLockout: Int.max
+        case .afterAFinalRule: Int.max - 1
+        case .noMatch: unmet.map { Int($0.rawValue) } ?? 0
+        }
     }
 }

@@ -207,7 +207,7 @@ struct CheckFacts {
 }
 
 /// A condition of a rule, in the order in which they are judged.
-enum Condition: UInt8 {
+enum Condition: UInt8, CaseIterable {
     case platforms
     case versions
     case builds

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+extension Explanation {
+    /// What became of the rule, and why, in one sentence:
+    /// `bad-1.1 is sent without the lockout: 1.2 needs iOS 15, this client has 14.`
+    ///
+    /// - Parameters:
+    ///   - client: Whose check it was.
+    ///   - moment: Writes a time for people.
+    public func sentence(for client: Client, moment: @escaping (Timestamp) -> String) -> String {
+        let words = ExplanationWords(explanation: self, client: client, moment: moment)
+        switch outcome {
+        case .sent:
+            let reason = release.map { ": \($0) is available to this client." } ?? "."
+            return "\(key) is sent\(lockout ? " with the lockout" : "")\(reason)"
+        case .sentWithoutLockout:
+            return "\(key) is sent without the lockout: \(words.missingWayOut)."
+        case .afterAFinalRule:
+            return "\(key) is not sent: \(actual ?? "another rule") comes before it and is final."
+        case .noMatch:
+            return "\(key) is not sent: \(unmet.map { words.fault($0) } ?? "a condition is not met")."
+        }
+    }
+}
+
+/// The parts of the sentence of an explanation.
+private struct ExplanationWords {
+    let explanation: Explanation
+    let client: Client
+    let moment: (Timestamp) -> String
+
+    private var expected: String { explanation.expected ?? "" }
+
+    /// Why a condition is not met.
+    func fault(_ condition: Condition) -> String {
+        let actual = explanation.actual
+        switch condition {
+        case .platforms:
+            return "it is for \(expected), \(actual.map { "this client is on \($0)" } ?? "the client sent no platform")"
+        case .versions:
+            let words = (try? VersionRange(expected)).map { " (\($0.inWords))" } ?? ""
+            return "it is for version \(expected)\(words), \(has(actual, "version"))"
+        case .builds:
+            return "it is for build \(expected), \(has(actual, "build"))"
+        case .os:
+            return "it is for \(systemName) \(expected), \(has(actual, "os"))"
+        case .regions:
+            return "it is for \(expected), \(actual.map { "this client is in \($0)" } ?? "the client sent no region")"
+        case .languages:
+            return "it is for the language \(expected), "
+                + (actual.map { "this client's is \($0)" } ?? "the client sent no language")
+        case .attributes:
+            let name = explanation.condition.map { $0.split(separator: ".", maxSplits: 1).last.map(String.init) ?? $0 }
+            return "it asks for \(name ?? "an attribute") \(expected), "
+                + (actual.map { "this client sent \($0)" } ?? "the client did not send it")
+        case .targetReached:
+            let target = expected.trimmingPrefix("<")
+            guard let actual else { return "it asks for \(target), the client sent no version" }
+            return client.hasUnreadableVersion
+                ? "it asks for \(target), the client sent \(actual)"
+                : "it asks for \(target), this client has \(actual)"
+        case .targetNotOffered:
+            if let obstacle = explanation.obstacle { return text(obstacle) }
+            if client.platform == nil { return "it waits for a release, the client sent no platform" }
+            let target = expected.trimmingPrefix(">=")
+            return "it asks for \(target), "
+                + (actual.map { "the newest release for this client is \($0)" }
+                    ?? "no release for \(systemName) reaches that")
+        case .startsAt:
+            return "it starts at \(time(after: "from "))"
+        case .endsAt:
+            return "it ended at \(time(after: "until "))"
+        case .rollout:
+            let rollout = "the rollout is \(explanation.rollout) %"
+            guard explanation.rollout != .zero else { return rollout }
+            guard let bucket = explanation.bucket.flatMap(Percentage.init(hundredths:)) else {
+                return "the client sent no install, and \(rollout)"
+            }
+            return "\(rollout), this installation comes at more than \(bucket) %"
+        case .enabled:
+            return "it is disabled"
+        case .paused:
+            return "the app is paused"
+        }
+    }
+
+    /// Why there is no way out of the lockout.
+    var missingWayOut: String {
+        if let obstacle = explanation.obstacle { return text(obstacle) }
+        if client.platform == nil { return "the client sent no platform, so no update is known for it" }
+        guard let release = explanation.release else { return "no release for \(systemName) is known for this client" }
+        if let version = client.version?.text, explanation.actual == Self.notAbove {
+            return "the newest release for this client is \(release), which is not newer than its \(version)"
+        }
+        if explanation.actual == Self.notAbove {
+            return "the client sent no version that can be read, so \(release) may be what it has"
+        }
+        return "\(release), the newest release for this client, is locked out as well"
+    }
+
+    private static let notAbove = "the offer is not above the client"
+
+    private func has(_ actual: String?, _ member: String) -> String {
+        actual.map { "this client has \($0)" } ?? "the client sent no \(member)"
+    }
+
+    private func time(after prefix: String) -> String {
+        Timestamp(String(expected.trimmingPrefix(prefix))).map(moment) ?? expected
+    }
+
+    private func text(_ obstacle: ReleaseObstacle) -> String {
+        let release = obstacle.release
+        switch obstacle.reason {
+        case .staged: return "\(release) is staged, so not everybody can get it"
+        case .noDate: return "\(release) has no date from which it is live"
+        case .liveFrom(let time): return "\(release) is live from \(moment(time)) on"
+        case .regions(let regions):
+            let region = client.region.map { "this client is in \($0.code)" } ?? "the client sent no region"
+            return "\(release) is for \(regions.joined(separator: ", ")), \(region)"
+        case .os(let version):
+            let os = client.os.map { "this client has \($0.text)" } ?? "the client sent no os that can be read"
+            return "\(release) needs \(systemName) \(version), \(os)"
+        case .soaksUntil(let time): return "\(release) is too new for this rule until \(moment(time))"
+        }
+    }
+
+    private var systemName: String { client.platform?.displayName ?? "os" }
+}
+
+extension Platform {
+    /// The name as it is written for people: `iOS`.
+    public var displayName: String {
+        switch name {
+        case "ios": "iOS"
+        case "macos": "macOS"
+        case "tvos": "tvOS"
+        case "watchos": "watchOS"
+        case "visionos": "visionOS"
+        case "android": "Android"
+        case "windows": "Windows"
+        case "linux": "Linux"
+        default: name
+        }
+    }
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import TestPolicies
+import Testing
+
+@testable import UpdatePolicy
+
+@Suite("Explanation sentences")
+struct ExplanationSentenceTests {
+    /// One rule, one client, and what is said of it.
+    struct Case: Sendable {
+        let sentence: String
+        var rule: @Sendable (inout Rule) -> Void = { _ in }
+        var releases: [Release] = []
+        var app = App(bundle: TestPolicy.bundle)
+        let members: KeyValuePairs<String, String>
+
+        init(
+            _ sentence: String,
+            _ members: KeyValuePairs<String, String> = [:],
+            releases: [Release] = [],
+            app: App = App(bundle: TestPolicy.bundle),
+            _ rule: @escaping @Sendable (inout Rule) -> Void
+        ) {
+            self.sentence = sentence
+            self.rule = rule
+            self.releases = releases
+            self.app = app
+            self.members = members
+        }
+
+        func explanations() throws -> (client: Client, explanations: [Explanation]) {
+            let client = try TestPolicy.client(members)
+            let policy = try TestPolicy.policy([TestPolicy.rule("k", rule)], releases: releases, apps: [app])
+            return (client, policy.explain(client, at: TestPolicy.noon))
+        }
+    }
+
+    private static let lock: @Sendable (inout Rule) -> Void = { rule in
+        rule.versions = "<1.2"
+        rule.lockout = true
+    }
+
+    private static let quarter: @Sendable (inout Rule) -> Void = { $0.rollout = Percentage(hundredths: 2500) ?? .all }
+
+    private static func release(_ change: (inout Release) -> Void = { _ in }) -> Release {
+        TestPolicy.release("1.2", change)
+    }
+
+    private static let old: KeyValuePairs = ["version": "1.1", "platform": "ios", "os": "14", "region": "DE"]
+
+    static let cases: [Case] = [
+        Case("k is sent.") { _ in },
+        Case("k is sent: 1.2 is available to this client.", old, releases: [release()]) { $0.target = "1.2" },
+        Case("k is sent with the lockout: 1.2 is available to this client.", old, releases: [release()], lock),
+        Case("k is sent with the lockout.") { rule in
+            rule.lockout = true
+            rule.lockoutWithoutUpdate = true
+        },
+        Case(
+            "k is sent without the lockout: 1.2 needs iOS 15, this client has 14.",
+            old,
+            releases: [release { $0.minOS = "15" }],
+            lock
+        ),
+        Case(
+            "k is sent without the lockout: 1.2 needs iOS 15, the client sent no os that can be read.",
+            ["version": "1.1", "platform": "ios"],
+            releases: [TestPolicy.release("1.1"), release { $0.minOS = "15" }],
+            lock
+        ),
+        Case(
+            "k is sent without the lockout: 1.2 is for JP, US, this client is in DE.",
+            old,
+            releases: [release { $0.regions = ["JP", "US"] }],
+            lock
+        ),
+        Case(
+            "k is sent without the lockout: 1.2 is for JP, the client sent no region.",
+            ["version": "1.1", "platform": "ios"],
+            releases: [release { $0.regions = ["JP"] }],
+            lock
+        ),
+        Case(
+            "k is sent without the lockout: 1.2 is staged, so not everybody can get it.",
+            old,
+            releases: [release { $0.staged = true }],
+            lock
+        ),
+        Case(
+            "k is sent without the lockout: 1.2 has no date from which it is live.",
+            old,
+            releases: [release { $0.liveAt = nil }],
+            lock
+        ),
+        Case(
+            "k is sent without the lockout: 1.2 is live from <2026-03-01T13:00:00Z> on.",
+            old,
+            releases: [release { $0.liveAt = TestPolicy.hours(1) }],
+            lock
+        ),
+        Case(
+            "k is sent without the lockout: 1.2 is too new for this rule until <2026-03-02T12:00:00Z>.",
+            old,
+            releases: [release()]
+        ) { rule in
+            lock(&rule)
+            rule.soak = SoakTime("2 days")
+        },
+        Case(
+            "k is sent without the lockout: the client sent no platform, so no update is known for it.",
+            ["version": "1.1"],
+            lock
+        ),
+        Case("k is sent without the lockout: no release for iOS is known for this client.", old, lock),
+        Case(
+            "k is sent without the lockout: the newest release for this client is 1.0, which is not newer than its 1.1.",
+            old,
+            releases: [TestPolicy.release("1.0")],
+            lock
+        ),
+        Case(
+            "k is sent without the lockout: 1.1.5, the newest release for this client, is locked out as well.",
+            old,
+            releases: [TestPolicy.release("1.1.5")],
+            lock
+        ),
+        Case(
+            "k is sent without the lockout: the client sent no version that can be read, so 1.2 may be what it has.",
+            ["version": "x", "platform": "ios"],
+            releases: [release()]
+        ) { $0.lockout = true },
+        Case("k is not sent: it is for ios, android, this client is on web.", ["platform": "web"]) {
+            $0.platforms = ["ios", "android"]
+        },
+        Case("k is not sent: it is for ios, the client sent no platform.") { $0.platforms = ["ios"] },
+        Case("k is not sent: it is for version <1.2 (before 1.2), this client has 1.3.", ["version": "1.3"]) {
+            $0.versions = "<1.2"
+        },
+        Case("k is not sent: it is for version <1.2 (before 1.2), the client sent no version.") {
+            $0.versions = "<1.2"
+        },
+        Case(
+            "k is not sent: it is for version <1.2 (before 1.2), this client has x (cannot be read as a version).",
+            ["version": "x"]
+        ) { $0.versions = "<1.2" },
+        Case("k is not sent: it is for build 7, this client has 8.", ["build": "8"]) { $0.builds = "7" },
+        Case("k is not sent: it is for build 7, the client sent no build.") { $0.builds = "7" },
+        Case("k is not sent: it is for iOS <15, this client has 16.", ["platform": "ios", "os": "16"]) {
+            $0.os = "<15"
+        },
+        Case("k is not sent: it is for os <15, the client sent no os.") { $0.os = "<15" },
+        Case("k is not sent: it is for JP, this client is in DE.", ["region": "DE"]) { $0.regions = ["JP"] },
+        Case("k is not sent: it is for JP, the client sent no region.") { $0.regions = ["JP"] },
+        Case("k is not sent: it is for the language de, fr, this client's is en.", ["language": "en"]) {
+            $0.languages = ["de", "fr"]
+        },
+        Case("k is not sent: it is for the language de, the client sent no language.") { $0.languages = ["de"] },
+        Case("k is not sent: it asks for channel beta, this client sent stable.", ["channel": "stable"]) {
+            $0.attributes = [AttributeCondition(name: "channel", values: ["beta"])]
+        },
+        Case("k is not sent: it asks for channel beta, the client did not send it.") {
+            $0.attributes = [AttributeCondition(name: "channel", values: ["beta"])]
+        },
+        Case("k is not sent: it asks for 1.2, this client has 1.3.", ["version": "1.3"]) { $0.target = "1.2" },
+        Case("k is not sent: it asks for 1.2, the client sent no version.") { $0.target = "1.2" },
+        Case("k is not sent: it asks for 1.2, the client sent x (cannot be read as a version).", ["version": "x"]) {
+            $0.target = "1.2"
+        },
+        Case("k is not sent: 1.2 needs iOS 15, this client has 14.", old, releases: [release { $0.minOS = "15" }]) {
+            $0.target = "1.2"
+        },
+        Case("k is not sent: it waits for a release, the client sent no platform.", ["version": "1.1"]) {
+            $0.target = "1.2"
+        },
+        Case("k is not sent: it asks for 1.2, no release for iOS reaches that.", old) { $0.target = "1.2" },
+        Case(
+            "k is not sent: it asks for 1.2, the newest release for this client is 1.1.",
+            old,
+            releases: [TestPolicy.release("1.1")]
+        ) { $0.target = "1.2" },
+        Case("k is not sent: it starts at <2026-03-01T14:00:00Z>.") { $0.startsAt = TestPolicy.hours(2) },
+        Case("k is not sent: it ended at <2026-03-01T11:00:00Z>.") { $0.endsAt = TestPolicy.hours(-1) },
+        Case("k is not sent: the client sent no install, and the rollout is 25 %.") { quarter(&$0) },
+        Case("k is not sent: the rollout is 0 %.") { $0.rollout = .zero },
+        Case(
+            "k is not sent: the rollout is 25 %, this installation comes at more than 58.65 %.",
+            ["install": "a"],
+            quarter
+        ),
+        Case("k is not sent: it is disabled.") { $0.enabled = false },
+        Case("k is not sent: the app is paused.", app: App(bundle: TestPolicy.bundle, paused: true)) { _ in },
+    ]
+
+    @Test("An explanation is one sentence, which says what is asked for and what the client has", arguments: cases)
+    func says(example: Case) throws {
+        let (client, explanations) = try example.explanations()
+        #expect(explanations.map { $0.sentence(for: client) { "<\($0)>" } } == [example.sentence])
+    }
+
+    @Test("The sentences cover every outcome and every condition")
+    func areComplete() throws {
+        let explanations = try Self.cases.flatMap { try $0.explanations().explanations }
+        #expect(Set(explanations.compactMap(\.unmet)) == Set(Condition.allCases))
+        #expect(Set(explanations.map(\.outcome)).union([.afterAFinalRule]) == Set(Explanation.Outcome.allCases))
+        #expect(Set(explanations.compactMap(\.obstacle).map { $0.label.split(separator: " ")[1] }).count >= 6)
+    }
+
+    @Test("What the client gets comes first, then what a final rule stopped, then the rules that came closest")
+    func isOrdered() throws {
+        let policy = try TestPolicy.policy([
+            TestPolicy.rule("a-version") { $0.versions = ">5" }, TestPolicy.rule("b-off") { $0.enabled = false },
+            TestPolicy.rule("c-sent"), TestPolicy.rule("d-final") { $0.final = true }, TestPolicy.rule("e-after"),
+            TestPolicy.rule("f-version") { $0.versions = ">6" },
+        ])
+        let client = try TestPolicy.client(["version": "1"])
+        let explanations = Explanation.decidingFirst(policy.explain(client, at: TestPolicy.noon))
+        #expect(explanations.map(\.key) == ["c-sent", "d-final", "e-after", "b-off", "a-version", "f-version"])
+        #expect(
+            explanations[2].sentence(for: client) { "\($0)" }
+                == "e-after is not sent: d-final comes before it and is final."
+        )
+    }
+}

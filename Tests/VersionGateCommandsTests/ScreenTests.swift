@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import TestDatabase
+import Testing
+
+@testable import VersionGateCommands
+
+@Suite("Screens", .migratedDatabase, .timeLimit(.minutes(10)))
+struct ScreenTests {
+    private static let key = "a-lockout-with-a-key-of-forty-characters"
+
+    private func prepare(checks: Int = 900) async throws {
+        try await TestDatabase.current.edit(
+            """
+            INSERT INTO apps (bundle) VALUES ('com.example.the-longer-name-of-an-app');
+            INSERT INTO store_links VALUES ('com.example.the-longer-name-of-an-app', 'ios', 'https://example.com');
+            INSERT INTO releases (bundle, platform, version, min_os, live_at) VALUES
+                ('com.example.the-longer-name-of-an-app', 'ios', '2', '15', '2026-01-01T00:00:00.25Z'),
+                ('com.example.the-longer-name-of-an-app', 'ios', '3', NULL, now() + interval '3 hours 10 seconds');
+            INSERT INTO rules (key, bundle, enabled, lockout, versions, title, text, link, ends_at) VALUES
+                ('\(Self.key)', 'com.example.the-longer-name-of-an-app', true, true, '<2', 'Please update your app as soon as you can',
+                    'This version loses what you have written when its window is closed.', 'store',
+                    now() + interval '2 hours 10 seconds'),
+                ('update', 'com.example.the-longer-name-of-an-app', true, false, NULL, 'Version 2 is there', 'Get it now', 'store', NULL);
+            UPDATE rules SET target = '2', rollout = 25 WHERE key = 'update'
+            """,
+            "UPDATE rules SET title = 'Now' WHERE key = 'update'",
+            "UPDATE rules SET title = 'Later' WHERE key = 'update'"
+        )
+        let bundle = "com.example.the-longer-name-of-an-app"
+        try await TestDatabase.current.addCounts(
+            "(now(), '\(bundle)', 'ios', '1.0', \(checks), 0, 0), (now() - interval '1 day', '\(bundle)', 'ios', '2', \(checks), 0, 0)"
+        )
+    }
+
+    private static let commands = [
+        "rule list", "release list", "app list", "status", "history", "history --oneline", "history --details",
+        "stats com.example.the-longer-name-of-an-app", "impact \(key)", "rule show \(key)", "undo 2",
+        "check --explain bundle=com.example.the-longer-name-of-an-app version=1 platform=ios os=14",
+        "check bundle=com.example.the-longer-name-of-an-app version=1 platform=ios os=16",
+        "app remove com.example.the-longer-name-of-an-app </dev/null",
+        "rule disable no-such-rule-of-any-app-that-is-known-here",
+        "export | sed s/Later/Earlier/ | versiongate plan -",
+    ]
+
+    @Test("Screens fit any width, break at words and never cut a key", arguments: [60, 80, 200])
+    func fit(width: Int) async throws {
+        try await prepare()
+        let terminal = try await TerminalSession(BuiltBinary(.current))
+        defer { terminal.end() }
+        _ = try await terminal.run("stty cols \(width)")
+        for command in Self.commands {
+            let screen = try await terminal.run("versiongate \(command)").output
+            #expect(!screen.contains("…"), "\(command): \(screen)")
+            for line in screen.split(separator: "\n") where !line.contains("/dev/shm") && !line.contains("/tmp") {
+                #expect(String(line).terminalWidth <= width, "\(command): \(line)")
+            }
+            if ["rule list", "status", "history --details"].contains(command) || command.hasPrefix("check") {
+                #expect(screen.contains(Self.key), "\(command): \(screen)")
+            }
+        }
+    }
+
+    @Test("Every time that is printed has one spelling, in the local time zone, and JSON has UTC")
+    func spellTimes() async throws {
+        try await prepare()
+        let binary = BuiltBinary(.current)
+        for command in Self.commands where !command.contains("|") && !command.contains("<") {
+            let printed = try await binary.shell("TZ=XYZ-05:30 $VERSIONGATE \(command) 2>&1").output
+            for time in printed.matches(of: #/\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S*/#) {
+                #expect(
+                    String(time.output).wholeMatch(of: #/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+05:30\W*/#) != nil,
+                    "\(command): \(time.output)"
+                )
+            }
+        }
+        let status = try await binary.shell("TZ=XYZ-05:30 $VERSIONGATE status").output
+        #expect(status.contains("+05:30 (in 2 h): rule \(Self.key) ends\n"), "\(status)")
+        #expect(
+            try await binary.shell("TZ=XYZ-05:30 $VERSIONGATE status --format json").output.contains(#"Z","standby""#)
+        )
+        let releases = try await binary.shell("TZ=XYZ-05:30 $VERSIONGATE release list").output
+        #expect(releases.contains("live since 2026-01-01T05:30:00+05:30\n"), "\(releases)")
+    }
+
+    @Test("An explanation begins with what decides")
+    func explain() async throws {
+        try await prepare()
+        let explained = try await BuiltBinary(.current).run(
+            "check --explain bundle=com.example.the-longer-name-of-an-app version=1 platform=ios os=14"
+        )
+        #expect(
+            explained.output == """
+                This client gets 1 message.
+                \(Self.key) is sent without the lockout: 2 needs iOS 15, this client has 14.
+                update is not sent: 2 needs iOS 15, this client has 14.
+
+                """
+        )
+        let reached = try await BuiltBinary(.current).run(
+            "check --explain bundle=com.example.the-longer-name-of-an-app version=1 platform=ios os=16"
+        )
+        #expect(
+            reached.output == """
+                This client gets 1 message.
+                \(Self.key) is sent with the lockout: 2 is available to this client.
+                update is not sent: the client sent no install, and the rollout is 25 %.
+
+                """
+        )
+    }
+
+    @Test("Figures of few checks are numbers, with the words that they are too few, and never contradict themselves")
+    func judgeFew() async throws {
+        try await prepare(checks: 1)
+        let binary = BuiltBinary(.current)
+        let impact = try await binary.run("impact \(Self.key)").output
+        #expect(
+            impact.contains("2 checks are too few to judge by; the figures say little about other users.\n"),
+            "\(impact)"
+        )
+        #expect(impact.contains("1 of 2") && !impact.contains("50.0 %"), "\(impact)")
+        let statistics = try await binary.run("stats com.example.the-longer-name-of-an-app").output
+        #expect(statistics.contains("2 checks are too few to judge by"), "\(statistics)")
+        #expect(!statistics.contains("100.0 %"), "\(statistics)")
+        let added = try await binary.run(
+            arguments: [
+                "rule", "add", "maintenance", "--bundle", "com.example.the-longer-name-of-an-app", "--title", "T",
+                "--text",
+                "X", "--lockout", "--lockout-without-update", "--starts-at", "+1h", "--ends-at", "+3h", "--enable",
+            ]
+        )
+        #expect(added.status == 1)
+        #expect(added.output.contains("locked out                 0 of 2  0 of 2   2 of 2\n"), "\(added.output)")
+        #expect(added.output.contains("not locked out: no update          1 of 2   0 of 2\n"), "\(added.output)")
+        #expect(added.errors.contains("newly lock out up to 2 of 2 of the recent checks"), "\(added.errors)")
+    }
+
+    @Test("A long edit shows its first rows and says how many more there are of what")
+    func summarize() async throws {
+        let rules = (10...69).map { "  k\($0): {title: t, text: x}" }.joined(separator: "\n")
+        let applied = try await BuiltBinary(.current).shell(
+            "printf '%s\\n' 'versiongate: 1' 'rules:' '\(rules)' | $VERSIONGATE apply --yes -"
+        )
+        #expect(applied.status == 0, "\(applied.errors)")
+        #expect(
+            applied.output.contains("Added rule k29\n  title: t\n  text: x\nand 40 more. In all: added 60 rules.\n"),
+            "\(applied.output)"
+        )
+        #expect(!applied.output.contains("k30"), "\(applied.output)")
+    }
+}
