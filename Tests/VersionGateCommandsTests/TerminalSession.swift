@@ -6,7 +6,8 @@ import TestDatabase
 
 /// A shell on a terminal of its own, at which a test types and reads.
 ///
-/// `versiongate` is on its path. It has no line editor and no echo, so that what it prints is not mixed with what was typed.
+/// `versiongate` is on its path. It has no line editor and no echo, so that what it prints is not mixed with what was typed,
+/// and is so wide that no line is broken.
 final class TerminalSession {
     /// What the shell prints when it waits for a command.
     static let prompt = "shell> "
@@ -55,7 +56,7 @@ final class TerminalSession {
         }
         try process.run()
         try await expect(Self.prompt)
-        try type("stty -echo\n")
+        try type("stty -echo cols 1000\n")
         try await expect(Self.prompt)
     }
 
