@@ -29,6 +29,7 @@ struct ReadmeTests {
             try await ServingBinary.run(versiongate, arguments: ["--count-interval", "0"]) { server in
                 let terminal = try await TerminalSession(versiongate, variables: ["COUNTS": Self.counts])
                 defer { terminal.end() }
+                _ = try await terminal.run("stty cols 80")
                 let repository = RepositoryFile.url("").path
                 let example = try await terminal.run("\(repository)/script/example \(BuiltBinary.path)")
                 #expect(example.status == 0, "\(example.output)")
