@@ -18,6 +18,9 @@ final class TerminalSession {
     private var printed: AsyncStream<Data>.Iterator
     private var unread = ""
 
+    /// When a shell is ended, in seconds, whose test waits for what it never prints.
+    private static let limit = 120.0
+
     /// Starts the shell and waits for its prompt.
     ///
     /// - Parameters:
@@ -55,6 +58,9 @@ final class TerminalSession {
             if data.isEmpty { continuation.finish() } else { continuation.yield(data) }
         }
         try process.run()
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.limit) { [process] in
+            if process.isRunning { process.terminate() }
+        }
         try await expect(Self.prompt)
         try type("stty -echo cols 1000\n")
         try await expect(Self.prompt)
@@ -68,7 +74,7 @@ final class TerminalSession {
     /// Waits until a text was printed.
     ///
     /// - Returns: What was printed before it since the last call.
-    /// - Throws: an error with what was printed when the shell ends, or the time limit of the test.
+    /// - Throws: an error with what was printed when the shell ends, which it does at the latest after two minutes.
     @discardableResult
     func expect(_ text: String) async throws -> String {
         while true {

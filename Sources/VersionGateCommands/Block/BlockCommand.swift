@@ -96,6 +96,7 @@ struct BlockCommand: AsyncParsableCommand {
                 throw CommandError.ruleExists(edit.key)
             }
         }
+        if options.dryRun { return }
         print(Terminal.standardOutput.paragraphs("What such a client gets: \(block.checkCommand)"))
     }
 }

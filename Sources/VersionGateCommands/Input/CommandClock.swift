@@ -62,6 +62,7 @@ final class CommandClock: Sendable {
     }
 
     private static func difference(seconds: Double) -> String {
-        "\(RelativeTime.length(seconds: abs(seconds))) \(seconds < 0 ? "behind" : "ahead of")"
+        let length = TimeText.duration(microseconds: Int64(abs(seconds) * 1_000_000))
+        return "\(length) \(seconds < 0 ? "behind" : "ahead of")"
     }
 }

@@ -13,7 +13,7 @@ struct LocalTime: Equatable, Sendable {
 
     /// What clocks show at a moment.
     init(_ moment: Timestamp) {
-        self.init(secondsSince1970: moment.secondsSince1970)
+        self.init(secondsSince1970: moment.microsecondsSince1970.flooredQuotient(by: 1_000_000))
     }
 
     private init(secondsSince1970 seconds: Int64) {
@@ -27,7 +27,7 @@ struct LocalTime: Equatable, Sendable {
     /// Reads `2026-11-22 02:00` or `2026-11-22T02:00:30`; nil where the calendar has no such day.
     init?(_ text: String) {
         guard let moment = Timestamp(text + "Z") else { return nil }
-        self.init(inUTC: moment.secondsSince1970)
+        self.init(inUTC: moment.microsecondsSince1970.flooredQuotient(by: 1_000_000))
     }
 
     /// The same date with another time of day, in seconds since midnight, `days` later.
@@ -66,26 +66,9 @@ struct LocalTime: Equatable, Sendable {
     }
 
     /// How many seconds clocks are ahead of UTC at a moment.
-    private static func offset(at seconds: Int64) -> Int64 {
+    static func offset(at seconds: Int64) -> Int64 {
         var time = time_t(seconds)
         var fields = tm()
         return localtime_r(&time, &fields) == nil ? 0 : Int64(fields.tm_gmtoff)
-    }
-}
-
-extension Timestamp {
-    fileprivate var secondsSince1970: Int64 {
-        let (seconds, rest) = microsecondsSince1970.quotientAndRemainder(dividingBy: 1_000_000)
-        return rest < 0 ? seconds - 1 : seconds
-    }
-
-    /// The moment in ISO 8601 with the offset of the time zone of this machine: `2026-11-22T02:00:00+01:00`.
-    var localText: String {
-        let local = LocalTime(self)
-        let time = local.clock.utf8.count == 5 ? local.clock + ":00" : local.clock
-        let minutes = (Timestamp("\(local.date)T\(time)Z")?.secondsSince1970 ?? secondsSince1970) - secondsSince1970
-        let magnitude = minutes.magnitude / 60
-        let digits = [magnitude / 60, magnitude % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
-        return "\(local.date)T\(time)\(minutes < 0 ? "-" : "+")\(digits)"
     }
 }

@@ -155,7 +155,7 @@ extension TimeArgument {
         guard moments.count == 1 else {
             throw CommandError(
                 "\(text): \(time.text) comes twice in the time zone of this machine, as clocks are set back; write "
-                    + "\(moments[0].localText) for the first, or \(moments[1].localText) for the second"
+                    + "\(TimeText.local(moments[0])) for the first, or \(TimeText.local(moments[1])) for the second"
             )
         }
         return moments[0]
@@ -175,23 +175,7 @@ extension TimeArgument {
         case 1: day = "tomorrow"
         default: day = "on " + Self.weekdays[local.weekday]
         }
-        return "\(local.clock) \(day), \(moment.localText), \(RelativeTime.text(moment, now: now))"
-    }
-}
-
-/// Writes how far away a moment is: `in 14 h`, `3 days ago`.
-enum RelativeTime {
-    static func text(_ moment: Timestamp, now: Timestamp) -> String {
-        let seconds = Double(moment.microsecondsSince1970 - now.microsecondsSince1970) / 1_000_000
-        let length = Self.length(seconds: abs(seconds))
-        return seconds < 0 ? "\(length) ago" : "in \(length)"
-    }
-
-    /// A length of time in its greatest unit of which there are two, rounded: `14 h`, `90 min`.
-    static func length(seconds: Double) -> String {
-        for (unit, name) in [(86_400.0, "days"), (3_600, "h"), (60, "min")] where seconds >= 2 * unit {
-            return "\(Int((seconds / unit).rounded())) \(name)"
-        }
-        return "\(Int(seconds.rounded())) s"
+        let distance = TimeText.distance(of: moment, from: now).map { ", \($0)" } ?? ""
+        return "\(local.clock) \(day), \(TimeText.local(moment))\(distance)"
     }
 }

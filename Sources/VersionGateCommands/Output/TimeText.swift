@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-@preconcurrency import Glibc
 import UpdatePolicy
 
 /// Writes times for people.
@@ -11,8 +10,8 @@ import UpdatePolicy
 enum TimeText {
     /// A time: `2026-03-01T13:00:00+01:00`.
     static func local(_ time: Timestamp) -> String {
-        let offset = offset(at: time)
         let seconds = time.microsecondsSince1970.flooredQuotient(by: 1_000_000)
+        let offset = LocalTime.offset(at: seconds)
         let digits = Timestamp(secondsSince1970: seconds + offset).description.dropLast()
         guard offset != 0 else { return "\(digits)Z" }
         let (hours, minutes) = (abs(offset) / 60).quotientAndRemainder(dividingBy: 60)
@@ -21,10 +20,15 @@ enum TimeText {
 
     /// A time, and how far it is from now: `2026-03-01T13:00:00+01:00 (in 2 h)`.
     static func local(_ time: Timestamp, from now: Timestamp) -> String {
+        distance(of: time, from: now).map { "\(local(time)) (\($0))" } ?? local(time)
+    }
+
+    /// How far a time is from now: `in 2 h`, `2 min ago`; nil where that is more than can be told.
+    static func distance(of time: Timestamp, from now: Timestamp) -> String? {
         let (distance, overflow) = time.microsecondsSince1970.subtractingReportingOverflow(now.microsecondsSince1970)
-        if overflow { return local(time) }
+        if overflow { return nil }
         let text = duration(microseconds: Int64(clamping: distance.magnitude))
-        return "\(local(time)) (\(distance < 0 ? "\(text) ago" : "in \(text)"))"
+        return distance < 0 ? "\(text) ago" : "in \(text)"
     }
 
     /// A text of the database with its times, which are words of it, as people read them.
@@ -46,13 +50,6 @@ enum TimeText {
         ]
         let shown = units.filter { $0.0 > 0 }.prefix(2).map { "\($0) \($1)" }
         return shown.isEmpty ? "0 s" : shown.joined(separator: " ")
-    }
-
-    /// The seconds by which local time is ahead of UTC.
-    private static func offset(at time: Timestamp) -> Int64 {
-        var seconds = time_t(time.microsecondsSince1970.flooredQuotient(by: 1_000_000))
-        var local = tm()
-        return localtime_r(&seconds, &local) == nil ? 0 : Int64(local.tm_gmtoff)
     }
 
     private static func twoDigits(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }

@@ -84,7 +84,7 @@ struct RuleRampCommand: AsyncParsableCommand {
     private func moments(_ clock: CommandClock) throws -> [Timestamp] {
         let moments = try steps.map { try clock.moment($0.time, of: "step \($0.percent.number)%") }
         if let again = moments.indices.first(where: { moments[..<$0].contains(moments[$0]) }) {
-            throw CommandError("two steps are at \(moments[again].localText); leave one of them out")
+            throw CommandError("two steps are at \(TimeText.local(moments[again])); leave one of them out")
         }
         return moments
     }
