@@ -132,7 +132,7 @@ BEGIN
        AND (r.withdrawn_at IS NULL OR r.withdrawn_at > clock_timestamp());
     PERFORM refuse(
         'rules.lockout',
-        format('%s would lock out clients and leave them no version to go to', quoted(rule.key)),
+        format('%s would lock out clients that have nothing to update to', quoted(rule.key)),
         CASE
             WHEN store IS NULL THEN
                 'Add the release they are to get, before or in the same transaction; staged and future ones count.'
@@ -365,7 +365,9 @@ BEGIN
                     THEN format('rule %s locks out without an update, and has no end', endless[1])
                 ELSE format('these rules lock out without an update, and have no end: %s', first_names(endless))
             END,
-            HINT = 'Set ends_at, so that it ends also when nobody thinks of it.';
+            DETAIL = format('Rule %s has no end.', btrim(endless[1], '"')),
+            HINT = 'Set ends_at, so that it ends by itself.',
+            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'ends_at', CONSTRAINT = 'rules_lockout_endless';
     END IF;
 END
 $$;

@@ -42,7 +42,9 @@ extension CommandError {
     ]
 
     /// A refusal of the database with its detail and hint, or how the database failed.
-    init(_ error: PostgresError) {
+    ///
+    /// - Parameter place: Where the refused value was written.
+    init(_ error: PostgresError, in place: CommandHint.Place = .options) {
         switch error.code {
         case .server where error.sqlState == .insufficientPrivilege && (error.hint ?? "").isEmpty:
             self.init(
@@ -59,8 +61,12 @@ extension CommandError {
         case .server:
             var lines = [error.message]
             if let detail = error.detail, !detail.isEmpty { lines.append(detail) }
-            let hint =
-                CommandHint.hint(constraint: error.constraint, detail: error.detail, hint: error.hint) ?? error.hint
+            let hint = CommandHint.hint(
+                constraint: error.constraint,
+                detail: error.detail,
+                hint: error.hint,
+                place: place
+            )
             if let hint, !hint.isEmpty { lines.append("Hint: \(hint)") }
             self.init(lines.joined(separator: "\n"))
         case .connectionFailed:

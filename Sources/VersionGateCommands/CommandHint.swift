@@ -5,13 +5,63 @@
 ///
 /// The database gives its hints in SQL, for those who use SQL.
 enum CommandHint {
+    /// Where the refused value was written.
+    enum Place {
+        /// In the options of a command.
+        case options
+        /// In a policy file, whose keys are the names of the columns.
+        case policyFile
+    }
+
+    /// A phrase of the database's hints, and what stands for it.
+    private struct Phrase {
+        let sql: String
+        let options: String
+        let policyFile: String
+
+        init(_ sql: String, options: String, policyFile: String? = nil) {
+            self.sql = sql
+            self.options = options
+            self.policyFile = policyFile ?? sql
+        }
+    }
+
+    private static let phrases: [Phrase] =
+        ["NULL in place of the list means no condition", "NULL means no condition"].map {
+            Phrase(
+                $0,
+                options: "For no condition leave the option out, or take it away with --clear",
+                policyFile: "For no condition leave the key out"
+            )
+        } + [
+            Phrase(": {ios,android}", options: "", policyFile: ": [ios, android]"),
+            Phrase("Set bundle: the target", options: "Give --bundle: the target"),
+            Phrase("Set ends_at to a time after starts_at", options: "Give --ends-at a time after --starts-at"),
+            Phrase("Set target, or take", options: "Give --target, or take"),
+            Phrase("a language goes into languages", options: "a language goes into --language"),
+            Phrase("The condition on it is the column versions.", options: "The condition on it is --versions."),
+            Phrase("The condition on it is the column builds.", options: "The condition on it is --builds."),
+            Phrase("The condition on it is the column os.", options: "The condition on it is --os."),
+            Phrase("The condition on it is the column platforms.", options: "The condition on it is --platform."),
+            Phrase("The condition on it is the column regions.", options: "The condition on it is --region."),
+            Phrase("The condition on it is the column languages.", options: "The condition on it is --language."),
+            Phrase("The condition on it is the column bundle.", options: "The condition on it is --bundle."),
+            Phrase("see the column rollout", options: "versiongate rule rollout KEY PERCENT"),
+        ]
+
     /// The hint for what the database named by a constraint; nil where its own hint fits the command line too.
     ///
     /// - Parameters:
     ///   - constraint: The name that the database gave.
     ///   - detail: Its detail, which names the rows.
     ///   - hint: Its hint.
-    static func hint(constraint: String?, detail: String?, hint: String? = nil) -> String? {
+    ///   - place: Where the value was written.
+    static func hint(
+        constraint: String?,
+        detail: String?,
+        hint: String? = nil,
+        place: Place = .options
+    ) -> String? {
         let words = detail.map { $0.split(separator: " ").map(String.init) } ?? []
         switch constraint {
         case "rules_lockout_guard" where detail?.contains("no build recorded") == true:
@@ -66,14 +116,15 @@ enum CommandHint {
         case "releases_again":
             return
                 "To change that one, take this back and use: versiongate release edit \(release(words))"
-        case "rules_platforms_check" where hint?.contains("{ios,android}") == true:
+        case "rules_lockout_endless":
+            return "For an end: versiongate rule edit \(second(words) ?? "KEY") --ends-at +2h"
+        case "rules_platforms_check" where place == .options && hint?.contains("{ios,android}") == true:
             return "Write each platform by itself: --platform ios --platform android"
         default:
-            guard let hint, hint.contains("NULL") || hint.contains("{ios,android}") else { return nil }
-            let cure = "For no condition leave the option out, or take it away with --clear"
-            return hint.replacing("NULL means no condition", with: cure)
-                .replacing("NULL in place of the list means no condition", with: cure)
-                .replacing(": {ios,android}", with: "")
+            guard let hint else { return nil }
+            return phrases.reduce(hint) { hint, phrase in
+                hint.replacing(phrase.sql, with: place == .options ? phrase.options : phrase.policyFile)
+            }
         }
     }
 

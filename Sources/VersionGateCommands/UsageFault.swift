@@ -66,6 +66,10 @@ struct UsageFault {
     func message(insteadOf message: String) -> String? {
         if let unknown { return unknownCommand(unknown) }
         if message.hasPrefix("Missing value for '--") { return missingValue(message) }
+        if message.hasPrefix("The value '"), message.contains("' is invalid for '"), message.hasSuffix(">'") {
+            // Whatever else can be wrong says itself what to write.
+            return "\(message): write a whole number"
+        }
         if message.contains("nexpected argument"), let quoted = unquotedValue(message) {
             return "\(message). Put quotes round a value with blanks: \(quoted)"
         }

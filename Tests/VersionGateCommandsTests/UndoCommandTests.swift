@@ -163,7 +163,7 @@ struct UndoCommandTests {
         let result = try await versiongate.run("undo --to 3 --yes")
         #expect(result.status == 1)
         #expect(
-            result.errors.contains("\"lock\" would lock out clients and leave them no version to go to"),
+            result.errors.contains("\"lock\" would lock out clients that have nothing to update to"),
             "\(result.errors)"
         )
         #expect(

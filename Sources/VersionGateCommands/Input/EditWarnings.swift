@@ -14,8 +14,7 @@ final class EditWarnings: Sendable {
     /// Prints a notice if it is a warning that was not printed before.
     func print(_ notice: PostgresNotice) {
         guard notice.isWarning else { return }
-        let hint =
-            CommandHint.hint(constraint: notice.constraint, detail: notice.detail, hint: notice.hint) ?? notice.hint
+        let hint = CommandHint.hint(constraint: notice.constraint, detail: notice.detail, hint: notice.hint)
         let line = "Warning: \(notice.message)\(hint.map { " (\($0))" } ?? "")".visible()
         let isNew = printed.withLock { lines in
             guard !lines.contains(line) else { return false }

@@ -107,7 +107,7 @@ struct PolicyFile: Sendable {
     private func description(_ refusal: PolicyRefusal) -> String {
         let position = document.position(table: refusal.table, index: refusal.index, column: refusal.column)
         let location = position.map { "\(name):\($0)" } ?? name
-        return "\(location): \(CommandError(refusal.error).description)"
+        return "\(location): \(CommandError(refusal.error, in: .policyFile).description)"
     }
 }
 
