@@ -422,7 +422,7 @@ DECLARE
 BEGIN
     RAISE WARNING USING
         MESSAGE = subject || ' is on ' || array_to_string(platforms, ', '),
-        HINT = coalesce(format('Is %s meant? ', meant), '')
+        HINT = CASE WHEN meant IS NULL THEN '' ELSE format('Is %s meant? ', meant) END
             || 'It is for clients that say just that; if none does, it reaches nobody there.',
         SCHEMA = 'public', TABLE = table_name, CONSTRAINT = 'platform_unusual';
 END

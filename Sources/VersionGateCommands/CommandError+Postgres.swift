@@ -31,6 +31,17 @@ extension CommandError {
         )
     }
 
+    /// A migration had to wait for others, who use the tables that it changes and have not committed.
+    static func migrationWaits(for edits: [OpenEdit]) -> CommandError {
+        let fault = "a migration waited for others who use the tables that it changes; it changed nothing"
+        guard let first = edits.first else { return CommandError("\(fault); migrate again when they are done") }
+        let who = edits.map { "process \($0.processID) of \($0.role)" }.joined(separator: ", ")
+        return CommandError(
+            "\(fault): \(who)\nHint: Migrate again when they are done, or end their session: "
+                + "SELECT pg_terminate_backend(\(first.processID))"
+        )
+    }
+
     /// What was given twice, by the constraint that says so.
     private static let repeated = [
         "rule_texts_language_key":

@@ -132,6 +132,16 @@ struct PlannerTests {
         #expect(try await owner.query("SELECT title FROM rules").value(as: String.self) == "v")
     }
 
+    @Test("Who has only read holds up a migration, and no edit")
+    func readers() async throws {
+        let reader = try await TestDatabase.current.connect(user: "versiongate_viewer")
+        let owner = try await TestDatabase.current.connect()
+        try await reader.execute("BEGIN; SELECT FROM rules")
+        #expect(try await OpenEdit.all(owner).isEmpty)
+        #expect(try await OpenEdit.all(owner, includesReaders: true).map(\.role) == ["versiongate_viewer"])
+        try await reader.execute("ROLLBACK")
+    }
+
     /// Edits as an admin, finds who holds the edit up, ends that session, and edits again.
     private static func editPast(holder: String, _ owner: PostgresConnection) async throws {
         let admin = try await TestDatabase.current.connect(user: "versiongate_admin")

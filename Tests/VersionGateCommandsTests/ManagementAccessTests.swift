@@ -56,6 +56,32 @@ struct ManagementAccessTests {
         #expect(result.errors.contains("--management-names (VERSIONGATE_MANAGEMENT_NAMES) is \"http://gate\""))
     }
 
+    @Test("Health checks may ask by HEAD, and other methods are told which there are")
+    func knowsMethods() async throws {
+        try await ServingBinary.run(Self.withoutDatabase) { server in
+            for (path, status) in [("/live", 200), ("/ready", 503), ("/policy", 200), ("/metrics", 200)] {
+                let head = try await Self.response(server, path, method: .HEAD)
+                #expect(head.status.code == status, "\(path)")
+                #expect(String(buffer: try await head.body.collect(upTo: 1 << 20)) == "", "\(path)")
+                for method in [HTTPMethod.POST, .PUT, .DELETE, .OPTIONS] {
+                    let refusal = try await Self.response(server, path, method: method)
+                    #expect(refusal.status == .methodNotAllowed, "\(method) \(path)")
+                    #expect(refusal.headers["Allow"] == ["GET, HEAD"])
+                }
+            }
+        }
+    }
+
+    private static func response(
+        _ server: ServingBinary,
+        _ path: String,
+        method: HTTPMethod
+    ) async throws -> HTTPClientResponse {
+        var request = HTTPClientRequest(url: server.managementURL + path)
+        request.method = method
+        return try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+    }
+
     private static func ask(_ server: ServingBinary, _ path: String, host: String) async throws -> (
         status: Int, body: String
     ) {

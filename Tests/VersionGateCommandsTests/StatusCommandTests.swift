@@ -161,7 +161,7 @@ struct StatusCommandTests {
         #expect(seen.lastChange == nil && seen.lockouts?.count == 2 && seen.unknownChecks != nil)
         let text = try await server.run("status").output
         #expect(
-            text.hasSuffix("versiongate_server may not read the history; log in as versiongate_admin to see it.\n"),
+            text.hasSuffix("versiongate_server may not read the history; log in as a viewer or an admin to see it.\n"),
             "\(text)"
         )
         try await TestDatabase.current.connect().execute(

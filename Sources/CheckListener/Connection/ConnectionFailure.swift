@@ -19,6 +19,10 @@ enum ConnectionFailure {
         case HTTPParserError.headerOverflow:
             let detail = "The header fields of the request are too large or too many; send fewer."
             self = .request(RequestFault(.requestHeaderFieldsTooLarge, detail), nil)
+        case HTTPParserError.paused:
+            self = .request(.badRequest("The connection begins as HTTP/2; only HTTP/1.1 is served."), .malformedRequest)
+        case HTTPParserError.unknown:
+            self = .request(.badRequest("The request is not HTTP/1.1 as RFC 9112 defines it."), .malformedRequest)
         case let error as HTTPParserError:
             let detail = "The request is not HTTP/1.1 as RFC 9112 defines it: \(error)."
             self = .request(.badRequest(detail), .malformedRequest)

@@ -81,8 +81,7 @@ struct CheckBodyDecoder {
             throw .badRequest("The body is empty; send a JSON object with at least the member \"bundle\".")
         }
         guard bytes[position] == UInt8(ascii: "{") else {
-            let kind = isStartOfValue(bytes[position]) ? "JSON, but not an object" : "not JSON"
-            throw .badRequest("The body is \(kind); send a JSON object with at least the member \"bundle\".")
+            throw .badRequest("The body is not a JSON object; send one with at least the member \"bundle\".")
         }
         position &+= 1
         skipWhitespace()
@@ -207,15 +206,6 @@ struct CheckBodyDecoder {
             case 0x20, 0x09, 0x0A, 0x0D: position &+= 1
             default: return
             }
-        }
-    }
-
-    private func isStartOfValue(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "["), UInt8(ascii: "\""), UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-            UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"):
-            true
-        default: false
         }
     }
 

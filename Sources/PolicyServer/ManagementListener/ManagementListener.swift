@@ -39,7 +39,7 @@ enum ManagementListener {
         logger: Logger,
         onBound: @escaping @Sendable (SocketAddress) -> Void
     ) -> some ApplicationProtocol {
-        let router = Router()
+        let router = Router(options: .autoGenerateHeadEndpoints)
         router.middlewares.add(HostCheck(names: names + [address.host]))
         router.get("live") { _, _ in
             ManagementResponse(status: .ok, body: LiveDocument())
@@ -58,6 +58,13 @@ enum ManagementListener {
                 headers: [.contentType: format.mediaType, .cacheControl: "no-store"],
                 body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.document(format)))
             )
+        }
+        for path in ["live", "ready", "policy", "metrics"] {
+            for method in [HTTPRequest.Method.post, .put, .patch, .delete, .options] {
+                router.on(RouterPath(path), method: method) { _, _ in
+                    Response(status: .methodNotAllowed, headers: [.allow: "GET, HEAD"])
+                }
+            }
         }
         return Application(
             router: router,

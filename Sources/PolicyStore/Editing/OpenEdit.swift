@@ -13,8 +13,20 @@ public struct OpenEdit: Sendable {
     /// The program, as it named itself; may be empty.
     public let application: String
 
+    /// A session with these facts.
+    public init(processID: Int32, role: String, application: String) {
+        self.processID = processID
+        self.role = role
+        self.application = application
+    }
+
     /// All such sessions except this one, ordered by process ID.
-    public static func all(_ connection: PostgresConnection) async throws -> [OpenEdit] {
+    ///
+    /// - Parameter includesReaders: Whether transactions count that have only read, for which a migration waits too.
+    public static func all(
+        _ connection: PostgresConnection,
+        includesReaders: Bool = false
+    ) async throws -> [OpenEdit] {
         let tables = PolicyTable.allCases.map(\.rawValue) + ["policy_revision"]
         return try await connection.query(
             """
@@ -22,11 +34,11 @@ public struct OpenEdit: Sendable {
             FROM pg_locks AS held JOIN pg_stat_activity AS session ON session.pid = held.pid
             WHERE held.locktype = 'relation' AND held.granted AND session.pid <> pg_backend_pid()
                 AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-                AND held.mode NOT IN ('AccessShareLock') AND held.relation = ANY (
+                AND ($2 OR held.mode <> 'AccessShareLock') AND held.relation = ANY (
                     SELECT to_regclass('public.' || name)::oid FROM unnest($1::text[]) AS name)
             ORDER BY session.pid
             """,
-            [tables]
+            [tables, includesReaders]
         ).map { row in
             OpenEdit(
                 processID: try row.decode(0, as: Int32.self),

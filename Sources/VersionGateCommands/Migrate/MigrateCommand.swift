@@ -5,6 +5,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import PolicyStore
+import Postgres
 
 /// `versiongate migrate`
 struct MigrateCommand: AsyncParsableCommand {
@@ -59,7 +60,12 @@ struct MigrateCommand: AsyncParsableCommand {
                 }
                 return
             }
-            let applied = try await Progress.showing("Applying migrations") { try await migrator.migrate(connection) }
+            let applied: [String]
+            do {
+                applied = try await Progress.showing("Applying migrations") { try await migrator.migrate(connection) }
+            } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
+                throw CommandError.migrationWaits(for: try await OpenEdit.all(connection, includesReaders: true))
+            }
             switch output.format {
             case .json:
                 print("[\(applied.map(JSONText.string).joined(separator: ","))]")

@@ -12,7 +12,8 @@ actor DatabasePreparation {
     private let migrates: Bool
     private let logger: Logger
     private var lease: PrivatePostgresLease?
-    private var isMigrated = false
+    /// The migration, which several connections wait for.
+    private var migration: Task<Void, any Error>?
 
     /// How long the server waits for a silent database; checks do not wait meanwhile.
     private static let responseTimeout: Duration = .seconds(10)
@@ -44,23 +45,36 @@ actor DatabasePreparation {
             try await lease.ensureRunning()
             database = .leased(lease)
         }
-        if migrates, !isMigrated {
-            do {
-                try await database.migrate(logger: logger)
-            } catch let error as SchemaError {
-                logger.error("The schema cannot be brought up to date", metadata: ["error": "\(error)"])
-            } catch let error as PostgresError where error.code == .server {
-                // The database answers, and refuses to migrate; what is in it may still be read.
-                let reason = [error.message, error.hint].compactMap(\.self).joined(separator: "; ")
-                logger.error("The schema cannot be brought up to date", metadata: ["error": "\(reason)"])
-            }
-            isMigrated = true
-        }
+        if migrates { try await migrate(database) }
         var configuration = database.configuration(as: .server)
         configuration.applicationName = "versiongate serve"
         configuration.responseTimeout = Self.responseTimeout
         configuration.connectTimeout = Self.connectTimeout
         return configuration
+    }
+
+    /// Migrates once, whether the schema can be brought up to date or not; again if the database did not answer.
+    private func migrate(_ database: RunningDatabase) async throws {
+        let migration =
+            self.migration
+            ?? Task { [logger] in
+                do {
+                    try await database.migrate(logger: logger)
+                } catch let error as SchemaError {
+                    logger.error("The schema cannot be brought up to date", metadata: ["error": "\(error)"])
+                } catch let error as PostgresError where error.code == .server {
+                    // The database answers, and refuses to migrate; what is in it may still be read.
+                    let reason = [error.message, error.hint].compactMap(\.self).joined(separator: "; ")
+                    logger.error("The schema cannot be brought up to date", metadata: ["error": "\(reason)"])
+                }
+            }
+        self.migration = migration
+        do {
+            try await migration.value
+        } catch {
+            self.migration = nil
+            throw error
+        }
     }
 
     /// Stops the private PostgreSQL unless others use it.

@@ -32,7 +32,7 @@ struct StatusReport {
             let names = status.hidden.map(\.rawValue).joined(separator: " and the ")
             parts.append(
                 terminal.paragraphs(
-                    "\(status.role) may not read the \(names); log in as versiongate_admin to see it.".visible()
+                    "\(status.role) may not read the \(names); log in as a viewer or an admin to see it.".visible()
                 )
             )
         }

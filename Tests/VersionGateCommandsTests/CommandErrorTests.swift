@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import PolicyStore
+import Testing
+
+@testable import VersionGateCommands
+
+@Suite("Command errors")
+struct CommandErrorTests {
+    @Test("A migration that waited in vain says for whom, and what to do")
+    func migrationWaits() {
+        let edit = OpenEdit(processID: 42, role: "anna", application: "psql")
+        #expect(
+            CommandError.migrationWaits(for: [edit]).description == """
+                a migration waited for others who use the tables that it changes; it changed nothing: process 42 of anna
+                Hint: Migrate again when they are done, or end their session: SELECT pg_terminate_backend(42)
+                """
+        )
+        #expect(CommandError.migrationWaits(for: []).description.hasSuffix("; migrate again when they are done"))
+    }
+}
