@@ -28,7 +28,7 @@ struct ClusterFolder: Sendable {
             )
         }
         let isRoot = geteuid() == 0
-        let created = try Self.createFolders(stateDirectory, mode: isRoot ? 0o755 : 0o700)
+        let created = try Self.createFolders(stateDirectory, mode: isRoot ? 0o711 : 0o700)
         guard let resolved = realpath(stateDirectory, nil) else {
             throw .folder("the state folder \(stateDirectory) cannot be found", errno)
         }

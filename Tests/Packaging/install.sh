@@ -37,7 +37,7 @@ dpkg-deb --info "$package"
 [[ $(dpkg-deb --field "$package" Depends) == *libpq5* ]] || fail "it does not depend on libpq5"
 contents=$(dpkg-deb --contents "$package")
 [[ -z $(awk '$2 != "root/root"' <<< "$contents") ]] || fail "a file is not root's"
-for file in usr/bin/versiongate usr/lib/systemd/system/versiongate.{service,socket} usr/share/doc/versiongate/copyright; do
+for file in usr/bin/versiongate usr/share/versiongate/database usr/lib/systemd/system/versiongate.{service,socket} usr/share/doc/versiongate/copyright; do
     grep -q "\./$file$" <<< "$contents" || fail "it has no $file"
 done
 

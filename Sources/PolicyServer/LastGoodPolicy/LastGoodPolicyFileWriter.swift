@@ -62,7 +62,7 @@ struct LastGoodPolicyFileWriter {
 
     private func makeFolder() throws {
         // The private PostgreSQL of root runs as another user, who must pass through.
-        let mode = geteuid() == 0 ? 0o755 : 0o700
+        let mode = geteuid() == 0 ? 0o711 : 0o700
         try FileManager.default.createDirectory(
             atPath: folder.string,
             withIntermediateDirectories: true,

@@ -70,7 +70,12 @@ public struct PolicyUsers: Sendable {
                 "SELECT \(Self.roleOfMember("r.oid")) FROM pg_roles AS r WHERE r.rolname = $1",
                 [name]
             ).value(as: String?.self)
-            guard group == role.group else { throw PolicyUserError.hasOtherRole(name, group: group ?? "none") }
+            guard group == role.group else {
+                if let (other, grantor) = try Self.grantThatStayed(to: name, except: role.group, session) {
+                    throw PolicyUserError.wasGranted(name, group: other, by: grantor)
+                }
+                throw PolicyUserError.hasOtherRole(name, group: group ?? "none")
+            }
             // Members do not inherit the settings of a role.
             let idle = role == .planner ? "1min" : "5min"
             try session.execute(
@@ -162,6 +167,22 @@ public struct PolicyUsers: Sendable {
         }
     }
 
+    /// A direct membership that could not be revoked, since PostgreSQL 16 lets a role revoke its own grants alone.
+    private static func grantThatStayed(
+        to name: String,
+        except group: String,
+        _ session: PostgresSession
+    ) throws -> (group: String, grantor: String)? {
+        try session.query(
+            """
+            SELECT m.roleid::regrole::text, m.grantor::regrole::text FROM pg_auth_members AS m
+            WHERE m.member = (SELECT oid FROM pg_roles WHERE rolname = $1)
+                AND m.roleid::regrole::text = ANY ($2) AND m.roleid::regrole::text <> $3
+            """,
+            [name, UserRole.groups, group]
+        ).first.map { (try $0.decode(0, as: String.self), try $0.decode(1, as: String.self)) }
+    }
+
     /// The owner of the schema.
     private static let owner = "(SELECT relowner FROM pg_class WHERE oid = 'public.policy_revision'::regclass)"
 
@@ -236,6 +257,8 @@ public enum PolicyUserError: Error, Sendable, Hashable, CustomStringConvertible 
     case isUnknown(String)
     /// Another role, of which the user is a member, gives it other rights.
     case hasOtherRole(String, group: String)
+    /// Somebody else made the user a member of another role of ours, and only they can take that back.
+    case wasGranted(String, group: String, by: String)
     /// The role owns something, or has rights in another database.
     case ownsObjects(String, detail: String)
 
@@ -258,6 +281,9 @@ public enum PolicyUserError: Error, Sendable, Hashable, CustomStringConvertible 
         case .hasOtherRole(let name, let group):
             "\(name) has the rights of \(group) by another role; nothing was changed; take it out of that role first: "
                 + "SELECT roleid::regrole FROM pg_auth_members WHERE member = '\(name)'::regrole"
+        case .wasGranted(let name, let group, let grantor):
+            "\(grantor) made \(name) a member of \(group), which your role may not take back; nothing was changed; let "
+                + "\(grantor) or a superuser run: REVOKE \(group) FROM \(name) GRANTED BY \(grantor)"
         case .ownsObjects(let name, let detail):
             "\(name) owns something or has rights elsewhere, so it cannot be removed: \(detail); nothing was changed; to only "
                 + "take the rights here: REVOKE versiongate_viewer, versiongate_planner, versiongate_admin FROM \(name)"
