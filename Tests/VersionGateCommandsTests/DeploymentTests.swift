@@ -53,7 +53,7 @@ struct DeploymentTests {
         .enabled(if: Nginx.program != nil, "nginx is not installed")
     )
     func configuresNginxForTLS() async throws {
-        let guide = "Documentation/Deployment.md"
+        let guide = "Documentation/Install.md"
         let blocks = try MarkdownBlock.all(in: guide).filter { $0.language == "nginx" }
         try #require(blocks.count == 1)
         try await StateFolder.with { state in
@@ -83,7 +83,7 @@ struct DeploymentTests {
         "The steps of the guide make a database that a server can read and a person can edit, with nothing wrong in it"
     )
     func installs() async throws {
-        let guide = "Documentation/Deployment.md"
+        let guide = "Documentation/Install.md"
         let blocks = try MarkdownBlock.all(in: guide).filter { ["psql", "sh"].contains($0.language) }
         try #require(blocks.map(\.language) == ["psql", "sh", "psql"])
         try await OwnServer.with { server in
@@ -167,8 +167,8 @@ struct DeploymentTests {
         "Every file that a document names is there",
         arguments: ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
             + [
-                "Architecture", "AdministrationInSQL", "Decisions", "Deployment", "Growing", "Operations",
-                "ThreatModel",
+                "Architecture", "AdministrationInSQL", "CommandLine", "Decisions", "Install", "Operations",
+                "PolicyFile", "Scaling", "ThreatModel", "Upgrade",
             ]
             .map { "Documentation/\($0).md" }
     )
