@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import TestDatabase
+import TestSystem
+import Testing
+
+@Suite("HTTP page", .migratedDatabase, .timeLimit(.minutes(10)))
+struct HTTPPageTests {
+    private static let page = "Documentation/HTTP.md"
+
+    /// A server on a database that is not there starts at once and has no policy.
+    private static let nowhere = "postgresql://127.0.0.1:1/nothing?connect_timeout=2"
+
+    /// A request that is refused, as a row of the page has it.
+    private struct Problem {
+        let status: Int
+        let request: String
+        let detail: String
+    }
+
+    private struct ProblemDocument: Decodable {
+        let type: String
+        let status: Int
+        let detail: String
+    }
+
+    @Test("The HTTP page has commands that make its policy, and answers that a server gives")
+    func hasTrueExamples() async throws {
+        let database = TestDatabase.current
+        let versiongate = BuiltBinary(database)
+        let serving = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+        let blocks = try MarkdownBlock.all(in: Self.page)
+        for language in ["sh", "console"] {
+            #expect(blocks.contains { $0.language == language }, "no block is \(language)")
+        }
+        try await ServingBinary.run(serving) { server in
+            for block in blocks where block.language == "sh" {
+                let result = try await Self.run("set -e\n\(block.text)", versiongate, server)
+                #expect(result.status == 0, "\(block.text)\n\(result.output)\n\(result.errors)")
+            }
+            try await server.check(#"{"bundle":"com.example.doto","version":"1.1","platform":"ios"}"#) {
+                $0.contains(#""lockout":true"#)
+            }
+            for sample in blocks.filter({ $0.language == "console" }).flatMap(\.samples) {
+                let result = try await Self.run(sample.command, versiongate, server)
+                let printed = result.output.replacing("\r\n", with: "\n")
+                #expect(
+                    printed.trimmingCharacters(in: .newlines) == sample.output.trimmingCharacters(in: .newlines),
+                    "\(sample.command)\n\(result.errors)"
+                )
+            }
+            try await Self.compareMembers(server)
+        }
+    }
+
+    @Test("The HTTP page has a request for each status of a problem, which gets that status and detail")
+    func hasTrueProblems() async throws {
+        let problems = try Self.problems()
+        #expect(Set(problems.map(\.status)) == [400, 404, 405, 408, 413, 414, 415, 429, 431])
+        #expect(problems.count >= 35)
+        let versiongate = BuiltBinary(environment: ["DATABASE_URL": Self.nowhere])
+        let hasty = BuiltBinary(environment: [
+            "DATABASE_URL": Self.nowhere, "VERSIONGATE_HEADER_TIMEOUT": "1", "VERSIONGATE_BODY_TIMEOUT": "1",
+        ])
+        try await ServingBinary.run(versiongate) { server in
+            for problem in problems where problem.status != 408 && problem.status != 429 {
+                try await Self.compare(problem, versiongate, server)
+            }
+            try await Self.compareMembers(server)
+        }
+        try await ServingBinary.run(hasty) { server in
+            for problem in problems where problem.status == 408 {
+                try await Self.compare(problem, versiongate, server)
+            }
+        }
+        try await ServingBinary.run(versiongate, arguments: ["--rate-limit", "1:1"]) { server in
+            for problem in problems where problem.status == 429 {
+                try await Self.compare(problem, versiongate, server)
+            }
+        }
+    }
+
+    private static func problems() throws -> [Problem] {
+        let marks = CharacterSet(charactersIn: "`")
+        return try section("Problems").split(separator: "\n").compactMap { line in
+            let cells = String(line.dropFirst(2).dropLast(2)).components(separatedBy: " | ")
+            guard cells.count == 4, let status = Int(cells[0]) else { return nil }
+            return Problem(
+                status: status,
+                request: cells[2].trimmingCharacters(in: marks),
+                detail: cells[3].trimmingCharacters(in: marks)
+            )
+        }
+    }
+
+    private static func compare(
+        _ problem: Problem,
+        _ versiongate: BuiltBinary,
+        _ server: ServingBinary
+    ) async throws {
+        let result = try await run(problem.request, versiongate, server)
+        // Some requests print heads as well, or the answers before the last one.
+        let documents = result.output.components(separatedBy: #"{"type""#)
+        let members = documents.last?.prefix { $0 != "}" } ?? ""
+        let document = try? JSONDecoder().decode(ProblemDocument.self, from: Data("{\"type\"\(members)}".utf8))
+        #expect(document?.type == "about:blank", "\(problem.request)\n\(result.output)")
+        #expect(document?.status == problem.status, "\(problem.request)")
+        #expect(document?.detail == problem.detail, "\(problem.request)")
+    }
+
+    /// Runs commands of the page, on the ports of a server of the test, whose limits of time may be shorter.
+    private static func run(
+        _ commands: String,
+        _ versiongate: BuiltBinary,
+        _ server: ServingBinary
+    ) async throws -> BuiltBinary.Result {
+        let address = server.publicURL.replacing("http://", with: "")
+        let here = commands.replacing("localhost:8080", with: address)
+            .replacing("http://localhost:9090", with: server.managementURL)
+            .replacing("sleep 11", with: "sleep 3")
+        return try await versiongate.shell(
+            "versiongate() { \"$VERSIONGATE\" \"$@\"; }\nCHECK=\(server.publicURL)/v1/check\n\(here)"
+        )
+    }
+
+    /// The documents of the management listener have no member that the page does not name.
+    private static func compareMembers(_ server: ServingBinary) async throws {
+        for path in ["/ready", "/policy"] {
+            let named = try Set(
+                section(path).split(separator: "\n").filter { $0.hasPrefix("| `") }.flatMap { line in
+                    line.components(separatedBy: " | ")[0].components(separatedBy: "`").enumerated()
+                        .filter { $0.offset % 2 == 1 }.map(\.element)
+                }
+            )
+            let body = try await server.management(path).body
+            let document = try #require(try JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any])
+            let counting = document["counting"] as? [String: Any] ?? [:]
+            let missing = Set(document.keys).union(counting.keys).subtracting(named)
+            #expect(missing.isEmpty, "\(path)")
+        }
+    }
+
+    /// The part of the page below a heading of the third level.
+    private static func section(_ heading: String) throws -> String {
+        let text = try String(contentsOf: RepositoryFile.url(page), encoding: .utf8)
+        return try #require(text.components(separatedBy: "\n### ").first { $0.hasPrefix("\(heading)\n") })
+    }
+}
