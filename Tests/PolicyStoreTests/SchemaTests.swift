@@ -237,7 +237,7 @@ struct SchemaTests {
         )
         .map { try $0.decode(0, as: String.self) }
         let guide = try String(
-            contentsOf: RepositoryFile.url("Documentation/AdministrationInSQL.md"),
+            contentsOf: RepositoryFile.url("Documentation/SQL.md"),
             encoding: .utf8
         )
         let called = ours.filter { guide.contains("\($0)(") }

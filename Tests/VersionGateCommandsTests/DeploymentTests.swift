@@ -167,8 +167,8 @@ struct DeploymentTests {
         "Every file that a document names is there",
         arguments: ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
             + [
-                "Architecture", "AdministrationInSQL", "CommandLine", "Decisions", "Install", "Operations",
-                "PolicyFile", "Scaling", "ThreatModel", "Upgrade",
+                "Architecture", "CommandLine", "Concepts", "Decisions", "HTTP", "Install", "Operations", "PolicyFile",
+                "Privacy", "Rules", "Runbook", "Scaling", "SQL", "ThreatModel", "Troubleshooting", "Upgrade",
             ]
             .map { "Documentation/\($0).md" }
     )
