@@ -163,25 +163,42 @@ struct DeploymentTests {
         #expect(ending == .exited(1))
     }
 
-    @Test(
-        "Every file that a document names is there",
-        arguments: ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
-            + [
-                "Architecture", "CommandLine", "Concepts", "Decisions", "HTTP", "Install", "Operations", "PolicyFile",
-                "Privacy", "Rules", "Runbook", "Scaling", "SQL", "ThreatModel", "Troubleshooting", "Upgrade",
-            ]
-            .map { "Documentation/\($0).md" }
-    )
+    /// The pages at the top of the repository and those of the documentation.
+    static let documents: [String] = {
+        let folder = RepositoryFile.url("Documentation").path
+        let pages = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
+            + pages.filter { $0.hasSuffix(".md") }.sorted().map { "Documentation/\($0)" }
+    }()
+
+    @Test("Every file and every heading that a document names is there", arguments: DeploymentTests.documents)
     func namesFilesThatExist(document: String) throws {
+        #expect(Self.documents.contains("Documentation/README.md"))
         let text = try String(contentsOf: RepositoryFile.url(document), encoding: .utf8)
         let folder = RepositoryFile.url(document).deletingLastPathComponent()
-        let links = text.matches(of: #/\]\((?<path>[A-Za-z][^):#]*)\)/#).map { folder.appending(path: $0.path) }
-        let paths = text.matches(of: #/`(?<path>(?:script|deploy|Documentation|Migrations)\/[A-Za-z0-9._\/-]+)/#)
-            .map { RepositoryFile.url(String($0.path)) }
-        for file in links + paths {
+        for link in text.matches(of: #/\]\((?<path>[A-Za-z.][^):#]*)?(?:#(?<heading>[^)]+))?\)/#) {
+            let file = link.path.map { folder.appending(path: $0) } ?? RepositoryFile.url(document)
+            #expect(FileManager.default.fileExists(atPath: file.path), "\(document) names \(file.path)")
+            guard let heading = link.heading, let page = try? String(contentsOf: file, encoding: .utf8) else {
+                continue
+            }
+            #expect(Self.anchors(in: page).contains(String(heading)), "\(document) names #\(heading) of \(file.path)")
+        }
+        for match in text.matches(of: #/`(?<path>(?:script|deploy|Documentation|Migrations)\/[A-Za-z0-9._\/-]+)/#) {
+            let file = RepositoryFile.url(String(match.path))
             #expect(FileManager.default.fileExists(atPath: file.path), "\(document) names \(file.path)")
         }
-        #expect(!(links + paths).isEmpty)
+    }
+
+    /// What links to the headings of a page end with, as GitHub makes it from their words.
+    private static func anchors(in page: String) -> Set<String> {
+        var anchors: Set<String> = []
+        for line in page.split(separator: "\n") where line.hasPrefix("#") {
+            let words = line.drop { $0 == "#" }.dropFirst().lowercased()
+            let kept = words.filter { $0.isLetter || $0.isNumber || " -_".contains($0) }
+            anchors.insert(kept.replacing(" ", with: "-"))
+        }
+        return anchors
     }
 
     private static func compose() throws -> [String: Any] {

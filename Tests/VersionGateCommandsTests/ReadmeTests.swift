@@ -10,9 +10,9 @@ import TestDatabase
 import TestSystem
 import Testing
 
-@Suite("README", .timeLimit(.minutes(20)))
+@Suite("First pages", .timeLimit(.minutes(20)))
 struct ReadmeTests {
-    /// Checks of the example app, as servers count them.
+    /// Checks of an app of the README, as servers count them.
     private static let counts = """
         INSERT INTO check_counts (hour, bundle, platform, version, os, checks, messages, lockouts)
         VALUES (now(), 'com.example.doto', 'ios', '1.1', '17', 600, 0, 0),
@@ -21,34 +21,36 @@ struct ReadmeTests {
         """
 
     @Test(
-        "The README is true, walked on a terminal in the state that script/server leaves: commands, SQL and what they print"
+        "The first pages are true, walked on a terminal in the state that script/server leaves: commands and what they print",
+        .serialized,
+        arguments: ["README.md", "Documentation/QuickStart.md", "Documentation/Apps.md"]
     )
-    func isTrue() async throws {
+    func isTrue(page: String) async throws {
         try await StateFolder.with { folder in
             let versiongate = BuiltBinary(stateDirectory: folder.path)
-            try await ServingBinary.run(versiongate, arguments: ["--count-interval", "0"]) { server in
-                let terminal = try await TerminalSession(versiongate, variables: ["COUNTS": Self.counts])
+            try await ServingBinary.run(versiongate, arguments: ["--count-interval", "1"]) { server in
+                let terminal = try await TerminalSession(versiongate, variables: ["COUNTS": Self.counts, "TZ": "UTC"])
                 defer { terminal.end() }
                 _ = try await terminal.run("stty cols 80")
                 let repository = RepositoryFile.url("").path
                 let example = try await terminal.run("\(repository)/script/example \(BuiltBinary.path)")
                 #expect(example.status == 0, "\(example.output)")
-                let counted = try await terminal.run(
-                    #"psql --quiet "$(versiongate database url | sed s/_admin/_server/)" -c "$COUNTS""#
-                )
-                #expect(counted.status == 0, "\(counted.output)")
-                try await server.check(#"{"bundle":"com.example.hello","version":"1.1","platform":"ios"}"#) {
-                    $0.contains("hello-update")
+                if page == "README.md" {
+                    let counted = try await terminal.run(
+                        #"psql --quiet "$(versiongate database url | sed s/_admin/_server/)" -c "$COUNTS""#
+                    )
+                    #expect(counted.status == 0, "\(counted.output)")
                 }
                 let files = try await terminal.run(#"cd "$(mktemp -d)""#)
                 #expect(files.status == 0)
-                let blocks = try MarkdownBlock.all(in: "README.md")
-                for language in ["sh", "sql", "console"] {
+                let blocks = try MarkdownBlock.all(in: page)
+                for language in ["sh", "console"] {
                     #expect(blocks.contains { $0.language == language }, "no block is \(language)")
                 }
+                #expect(blocks.contains { $0.language == "sql" } == (page != "Documentation/Apps.md"))
                 for block in blocks {
                     switch block.language {
-                    case "sh": try await Self.run(block.text, on: terminal)
+                    case "sh": try await Self.run(block.text, on: terminal, server: server)
                     case "sql": try await Self.runSQL(block.text, on: terminal)
                     case "console":
                         for sample in block.samples {
@@ -57,14 +59,19 @@ struct ReadmeTests {
                     default: break
                     }
                 }
-                try await Self.checkOutcome(versiongate)
+                try await Self.checkOutcome(of: page, versiongate)
             }
         }
     }
 
     /// Commands that end well.
-    private static func run(_ commands: String, on terminal: TerminalSession) async throws {
-        try Data("set -e\n\(commands)".utf8).write(to: URL(fileURLWithPath: "\(try await folder(terminal))/block.sh"))
+    private static func run(
+        _ commands: String,
+        on terminal: TerminalSession,
+        server: ServingBinary
+    ) async throws {
+        let script = "set -e\n\(commands.replacing("http://localhost:8080", with: server.publicURL))"
+        try Data(script.utf8).write(to: URL(fileURLWithPath: "\(try await folder(terminal))/block.sh"))
         let result = try await terminal.run("(. ./block.sh)")
         #expect(result.status == 0, "\(commands)\n\(result.output)")
         #expect(!result.output.contains("Warning"), "\(commands)\n\(result.output)")
@@ -81,43 +88,82 @@ struct ReadmeTests {
     }
 
     /// A command that prints what the page shows, on the usual port and in the usual folder.
+    ///
+    /// What the page shows behind a question is typed.
     private static func compare(
         _ sample: MarkdownBlock.Sample,
         on terminal: TerminalSession,
         server: ServingBinary,
         folder: String
     ) async throws {
+        if sample.command.hasPrefix("curl ") { try await waitForEdits(terminal, server) }
         let command = sample.command.replacing("http://localhost:8080", with: server.publicURL)
             .replacing("curl ", with: "curl --silent --show-error ")
-        let result = try await terminal.run(command)
-        let printed = result.output.replacing(folder, with: "/var/lib/versiongate")
-        #expect(
-            printed.trimmingCharacters(in: .newlines) == sample.output.trimmingCharacters(in: .newlines),
-            "\(sample.command)"
-        )
-        #expect(result.status == 0)
+        let answers = sample.output.matches(of: #/\[y\/N\] (.*)/#).map { "\n\($0.output.1)" }.joined()
+        let shown = comparable(sample.output.replacing(#/\[y\/N\] .*/#, with: "[y/N]"))
+        var result = try await terminal.run(command + answers)
+        var printed = comparable(result.output.replacing(folder, with: "/var/lib/versiongate"))
+        // Counts are written a moment after the checks.
+        let isLate = ["versiongate impact ", "versiongate status"].contains { sample.command.hasPrefix($0) }
+        let end = ContinuousClock.now + .seconds(30)
+        while isLate, printed != shown, ContinuousClock.now < end {
+            result = try await terminal.run(command)
+            printed = comparable(result.output.replacing(folder, with: "/var/lib/versiongate"))
+        }
+        #expect(printed == shown, "\(sample.command)\n\(result.output)")
+        #expect(result.status == 0, "\(sample.command)")
+    }
+
+    /// Returns when the server answers by the newest revision.
+    private static func waitForEdits(_ terminal: TerminalSession, _ server: ServingBinary) async throws {
+        let revision = try await terminal.run("versiongate database psql -Atc 'SELECT revision FROM policy_revision'")
+            .output.trimmingCharacters(in: .newlines)
+        let member = #""revision":\#(revision)"#
+        _ = try await server.ready { $0.contains("\(member),") || $0.contains("\(member)}") }
+    }
+
+    /// A text without what differs from run to run: times, names of user, host and process, and the breaks of lines, which
+    /// depend on them.
+    private static func comparable(_ text: String) -> String {
+        var text = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        text.replace(#/\d{4}-\d\d-\d\d(?:T[0-9:.]+(?:Z|[+\-]\d\d:\d\d))?/#, with: "TIME")
+        text.replace(#/\(in [0-9a-z ]+\)/#, with: "(in TIME)")
+        text.replace(#/versiongate_admin \([^)]*\)/#, with: "versiongate_admin (USER)")
+        text.replace(#/servers [^ ]+ at/#, with: "servers HOST at")
+        text.replace(#/\(process \d+ of/#, with: "(process PID of")
+        return text
     }
 
     private static func folder(_ terminal: TerminalSession) async throws -> String {
         try await terminal.run("pwd").output.trimmingCharacters(in: .newlines)
     }
 
-    /// What clients get in the end.
-    private static func checkOutcome(_ versiongate: BuiltBinary) async throws {
-        let update = try await versiongate.run(
-            "check --format json --at +25h bundle=com.example.doto version=1.0 platform=ios os=17 language=de"
-        )
-        #expect(update.output.contains(#""title":"Bitte aktualisieren","text":"Doto 1.2 ist da.""#), "\(update.output)")
-        let blocked = try await versiongate.run(
-            "check --format json bundle=com.example.doto version=1.1 platform=ios os=17"
-        )
-        #expect(blocked.output.contains(#""id":"bad-1.1""#))
-        #expect(blocked.output.contains(#""title":"Back soon""#))
-        let noWayOut = try await versiongate.run(
-            "check --format json --at +3h bundle=com.example.doto version=1.1 platform=ios os=14"
-        )
-        #expect(noWayOut.output.contains(#""id":"bad-1.1""#))
-        #expect(!noWayOut.output.contains("lockout"))
+    /// What clients get in the end, and got at revisions of the page.
+    private static func checkOutcome(of page: String, _ versiongate: BuiltBinary) async throws {
+        func answer(_ members: String) async throws -> String {
+            try await versiongate.run("check --format json bundle=com.example.doto platform=ios \(members)").output
+        }
+        let update = #""text":"Doto 1.2 is there.""#
+        let lockout = #""lockout":true"#
+        switch page {
+        case "README.md":
+            #expect(try await answer("--revision 7 --at +25h version=1.0 os=17").contains(update))
+            #expect(try await !answer("--at +25h version=1.0 os=17").contains(update))
+            #expect(try await answer("version=1.1 os=17").contains(lockout))
+            let noWayOut = try await answer("version=1.1 os=14")
+            #expect(noWayOut.contains(#""id":"bad-1.1""#) && !noWayOut.contains(lockout), "\(noWayOut)")
+        case "Documentation/QuickStart.md":
+            for (revision, isLocked) in [(7, false), (8, true), (9, false), (10, true), (11, false)] {
+                let past = try await answer("--revision \(revision) --at +25h version=1.1 os=17")
+                #expect(past.contains(update), "\(revision): \(past)")
+                #expect(past.contains(lockout) == isLocked, "\(revision): \(past)")
+            }
+            #expect(try await answer("version=1.1 os=17") == "{\"messages\":[]}\n")
+            let rules = try await versiongate.run("rule list --format json").output
+            #expect(rules.contains("hello-update") && !rules.contains("update-1.2"), "\(rules)")
+        default:
+            #expect(try await answer("version=1.0 os=17").contains(lockout))
+        }
     }
 
     /// What the Swift code of the page needs and Linux does not have, with the isolation that Apple's has.
@@ -154,9 +200,10 @@ struct ReadmeTests {
         }
     }
 
-    @Test("The README has Swift code that compiles in Swift 6 mode, reads an answer, and waits for none that trickles")
+    @Test("The page of apps has Swift code that compiles in Swift 6 mode, reads an answer, and bounds the wait for it")
     func hasSwiftCode() async throws {
-        let code = try #require(try MarkdownBlock.all(in: "README.md").first { $0.language == "swift" }).text
+        let code = try #require(try MarkdownBlock.all(in: "Documentation/Apps.md").first { $0.language == "swift" })
+            .text
             .replacing(#""https://gate.example.com/v1/check""#, with: #"ProcessInfo.processInfo.environment["GATE"]!"#)
             .replacing("Bundle.main.bundleIdentifier", with: #"Optional("com.example.hello")"#)
         #expect(code.contains(#""install": installID()"#))

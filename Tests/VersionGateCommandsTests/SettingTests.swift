@@ -23,14 +23,14 @@ struct SettingTests {
 
     @Test(
         "The settings are in the tables of the documentation as the server has them",
-        arguments: ["README.md", "Documentation/Deployment.md"]
+        arguments: [("serve", Setting.ofServer), ("its limits", Setting.ofClients)]
     )
-    func areDocumented(page: String) throws {
-        let settings = page == "README.md" ? Setting.ofServer : Setting.ofClients
+    func areDocumented(of what: String, settings: [Setting]) throws {
+        let page = "Documentation/Install.md"
         let table = (["| setting | default | range | meaning |", "| --- | --- | --- | --- |"] + settings.map(\.row))
             .joined(separator: "\n")
         let hasTable = try String(contentsOf: RepositoryFile.url(page), encoding: .utf8).contains("\n\n\(table)\n\n")
-        #expect(hasTable, "\(page) needs this table:\n\(table)")
+        #expect(hasTable, "\(page) needs this table, for \(what):\n\(table)")
     }
 
     @Test("The settings have no default in the files for other programs but the port that the health check asks")
