@@ -464,7 +464,7 @@ BEGIN
     IF NEW.rollout > 0 AND NEW.rollout < 1 AND (TG_OP = 'INSERT' OR NEW.rollout <> OLD.rollout) THEN
         RAISE WARNING USING
             MESSAGE = format(
-                'rule %s: rollout is in percent, so %s is one installation in %s',
+                'rule %s: rollout is in percent, so %s is one install in %s',
                 quoted(NEW.key), NEW.rollout, round(100 / NEW.rollout)
             ),
             DETAIL = format('Rule %s has rollout %s.', NEW.key, NEW.rollout),

@@ -540,7 +540,7 @@ BEGIN
             'rules.rollout',
             format('%s follows its rollout steps', public.quoted(OLD.key)),
             format('Delete the steps in the same transaction: DELETE FROM rollout_steps WHERE rule = %L;', OLD.key),
-            format('It has %s steps; they come before the column rollout, so the edit would have no effect.', steps),
+            format('It has %s steps; from the first of them on they replace the column rollout.', steps),
             TG_NAME::text,
             jsonb_build_object('key', OLD.key)
         );
@@ -562,6 +562,7 @@ CREATE FUNCTION guard_rollout_steps(keys text[]) RETURNS void
 AS $$
 DECLARE
     fall record;
+    late record;
 BEGIN
     SELECT * INTO fall
       FROM (
@@ -582,10 +583,28 @@ BEGIN
             jsonb_build_object('rule', fall.rule)
         );
     END IF;
+    FOR late IN
+        SELECT r.key, r.rollout AS rollout_before, s.at, s.rollout
+          FROM rules AS r
+         CROSS JOIN LATERAL (
+             SELECT s.at, s.rollout FROM rollout_steps AS s WHERE s.rule = r.key ORDER BY s.at LIMIT 1
+         ) AS s
+         WHERE r.key = ANY (keys) AND s.at > clock_timestamp() AND r.rollout > s.rollout
+         ORDER BY r.key
+    LOOP
+        RAISE WARNING USING
+            MESSAGE = format(
+                'rule %s is at %s %% until its first step at %s, which lowers it to %s %%',
+                quoted(late.key), late.rollout_before, time_text(late.at), late.rollout
+            ),
+            DETAIL = format('Rule %s begins with a step in the future.', late.key),
+            HINT = format('Add a step that begins now: INSERT INTO rollout_steps VALUES (%L, now(), 0);', late.key),
+            SCHEMA = 'public', TABLE = 'rollout_steps', COLUMN = 'at', CONSTRAINT = 'rollout_steps_late';
+    END LOOP;
 END
 $$;
 
-COMMENT ON FUNCTION guard_rollout_steps(text[]) IS 'Refuses steps of these rules of which a later one is lower.';
+COMMENT ON FUNCTION guard_rollout_steps(text[]) IS 'Refuses steps of these rules of which a later one is lower, and warns of a first one that is.';
 
 CREATE FUNCTION guard_release_versions(ids bigint[]) RETURNS void
     LANGUAGE plpgsql

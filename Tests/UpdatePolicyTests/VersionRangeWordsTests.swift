@@ -23,7 +23,7 @@ struct VersionRangeWordsTests {
             ("~1.2", "1.2 or later, but before 1.3 and its pre-releases"),
             ("1.0 || 1.2", "exactly 1.0; or exactly 1.2"),
             ("<1.4 || >=1.2", "every version that can be read"),
-            (">1.2-beta", "1.2-beta.0 or later"),
+            (">1.2-beta", "later than 1.2-beta"),
             ("1.2 - 1.4", "1.2 or later, but not later than 1.4"),
             ("<10.0.1-beta.11", "before 10.0.1-beta.11"),
             (">=1.2.3.4.5.6.7.8.9.10-abc.12.def", "1.2.3.4.5.6.7.8.9.10-abc.12.def or later"),

@@ -205,7 +205,7 @@ struct ApprovalTests {
             arguments: ["rule", "add", "m", "--title", "T", "--text", "X", "--versions", "<2", "--enable"]
         )
         #expect(
-            line.output.contains("Impact: up to 50.0 % of 200 recent checks get a message; today 0.0 %."),
+            line.output.contains("Impact: up to 50.0 % of 200 recent checks get a message; before this edit up to 0.0 %."),
             "\(line.output)"
         )
         #expect(!line.output.contains("newly locked out"))
@@ -229,7 +229,7 @@ struct ApprovalTests {
         #expect(plan.output.contains("newly locked out"), "\(plan.output)")
         #expect(plan.output.contains("Needs approval: this would newly lock out up to 50.0 %"), "\(plan.output)")
         let data = try await versiongate.run("plan \(file) --format json").output
-        #expect(data.contains(#""impact":{"checks":200,"new_lockouts":100,"consent":"this would"#), "\(data)")
+        #expect(data.contains(#""impact":{"checks":200,"new_lockouts":100,"approval":"this would"#), "\(data)")
         let refused = try await versiongate.run("apply \(file)")
         #expect(refused.status == 1)
         #expect(refused.errors.contains("newly lock out up to 50.0 %"), "\(refused.errors)")

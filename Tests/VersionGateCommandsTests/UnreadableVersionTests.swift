@@ -25,7 +25,7 @@ struct UnreadableVersionTests {
     }
 
     private static let warning = """
-        Warning: 10 checks of a (10.0 %) name a version that cannot be read: 2.1.3.alpha.42, one too long or not in ASCII. \
+        Warning: 10 checks of a (10.0 %) with a version that cannot be read: 2.1.3.alpha.42, one too long or not in ASCII. \
         No rule with versions or a target reaches them.
         """
 
@@ -41,7 +41,7 @@ struct UnreadableVersionTests {
         let added = try await versiongate.run("release add A 10.17 --platform ios")
         #expect(added.status == 0)
         #expect(
-            added.errors.contains("of A (10.0 %) name a version that cannot be read: 2.1.3.alpha.42"),
+            added.errors.contains("of A (10.0 %) with a version that cannot be read: 2.1.3.alpha.42"),
             "\(added.errors)"
         )
         for command in ["stats b", "release add b 1 --platform ios"] {

@@ -57,13 +57,21 @@ private struct BoundInWords {
 
     private var isFamily: Bool { identifiers == ["0"] }
 
+    /// The pre-release that the bound comes right after, if it comes right after one.
+    private var below: String? {
+        guard identifiers.count > 1, identifiers.last == "0" else { return nil }
+        return "\(numbers)-\(identifiers.dropLast().joined(separator: "."))"
+    }
+
     var asStart: String {
         if isFamily { return "\(numbers) or later, pre-releases of \(numbers) included" }
+        if let below { return "later than \(below)" }
         return isAboveRelease ? "later than \(numbers)" : "\(version) or later"
     }
 
     var asEnd: String {
         if isFamily { return "before \(numbers) and its pre-releases" }
+        if let below { return "not later than \(below)" }
         return isAboveRelease ? "not later than \(numbers)" : "before \(version)"
     }
 

@@ -31,8 +31,8 @@ enum CountCaveats {
         if recent.unknown > 0 {
             let share = NumberText.percent(Double(recent.unknown), of: Double(recent.known + recent.unknown))
             lines.append(
-                "\(NumberText.count(recent.unknown)) more checks (\(share) of all) are not included: their app was not added,"
-                    + " or they came from too many kinds of clients to count separately."
+                "Not included: \(NumberText.checks(recent.unknown, "more")) (\(share) of all), of apps that were not added, or"
+                    + " of too many kinds of clients to count separately."
             )
         }
         return lines + warnings(recent.merged)
@@ -51,7 +51,7 @@ enum CountCaveats {
     static func warnings(_ merged: [MergedChecks]) -> [String] {
         let most = 5
         return merged.prefix(most).map { merged in
-            "Warning: \(NumberText.count(merged.checks)) checks of \(merged.bundle) came from too many kinds of clients to"
+            "Warning: \(NumberText.checks(merged.checks)) of \(merged.bundle) came from too many kinds of clients to"
                 + " count separately; at most their version is known. Somebody may be inventing versions."
         }
     }
@@ -63,7 +63,7 @@ enum CountCaveats {
             let examples = app.examples.map { example in
                 example.version == ClientKind.unkeptVersion ? "one too long or not in ASCII" : example.version
             }
-            return "Warning: \(NumberText.count(app.checks)) checks of \(app.bundle) (\(share)) name a version that"
+            return "Warning: \(NumberText.checks(app.checks)) of \(app.bundle) (\(share)) with a version that"
                 + " cannot be read: \(examples.joined(separator: ", "))\(app.examples.count < 3 ? "" : ", ...")."
                 + " No rule with versions or a target reaches them."
         }
@@ -73,7 +73,7 @@ enum CountCaveats {
     static func warnings(_ preReleases: [PreReleaseMatch]) -> [String] {
         let most = 5
         var lines = preReleases.prefix(most).map { match in
-            "Warning: \(NumberText.count(match.checks)) checks come from version \(match.version), a pre-release: it sorts"
+            "Warning: \(NumberText.checks(match.checks)) of version \(match.version), a pre-release: it sorts"
                 + " below \(match.release), so <\(match.release) reaches it."
         }
         if preReleases.count > most {

@@ -23,7 +23,7 @@ extension EditImpact {
             return terminal.paragraphs(
                 "Impact: up to \(NumberText.share(ahead.messagesAfter, of: whole))"
                     + (whole < NumberText.fewestJudged ? "" : " of \(NumberText.count(impact.checks))")
-                    + " recent checks get a message; today \(NumberText.share(ahead.messagesBefore, of: whole))."
+                    + " recent checks get a message; before this edit up to \(NumberText.share(ahead.messagesBefore, of: whole))."
                     + words
             )
         }
@@ -34,7 +34,7 @@ extension EditImpact {
                 : "Impact on the \(NumberText.count(impact.checks)) checks of the last \(days):",
             summary(terminal),
         ]
-        if ahead.newLockouts > 0 { parts.append(versions(terminal)) }
+        if ahead.newLockouts > 0 { parts.append("\n" + versions(terminal)) }
         var notes: [String] = []
         if ahead.withoutWayOut > 0 {
             notes.append(
@@ -43,7 +43,7 @@ extension EditImpact {
             )
         }
         notes += CountCaveats.lines(uncounted: impact.uncounted, recent: recent) + CountCaveats.warnings(preReleases)
-        parts += notes.map { terminal.paragraphs($0) }
+        if !notes.isEmpty { parts.append("\n" + notes.map { terminal.paragraphs($0) }.joined(separator: "\n")) }
         return parts.joined(separator: "\n")
     }
 

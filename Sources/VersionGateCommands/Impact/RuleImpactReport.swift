@@ -65,23 +65,20 @@ struct RuleImpactReport: Sendable {
     private func rowTable(_ terminal: Terminal) -> String {
         let apps = Set(impact.rows.map(\.group.bundle)).count > 1
         let last = impact.stages.count - 1
-        let shown = Set(
-            impact.rows.indices.sorted { impact.rows[$0].checks > impact.rows[$1].checks }.prefix(Self.mostRows)
-        )
+        let rows = impact.rows.sorted { $0.checks > $1.checks }
         var table = TextTable(
             header: (apps ? ["APP"] : []) + ["VERSION", "PLATFORM", "CHECKS", "NOW", "AT 100 %"]
                 + (rule.lockout ? ["LOCKED OUT", "NO WAY OUT"] : []),
             named: apps ? 3 : 2
         )
-        for index in impact.rows.indices where shown.contains(index) {
-            let row = impact.rows[index]
+        for row in rows.prefix(Self.mostRows) {
             let names = (apps ? [row.group.bundle] : []) + [row.group.versionText, row.group.platformText]
             table.add(
                 cells: cells(names, row.checks, now: row.reach[0], everybody: row.reach[last]),
                 bar: Self.bar(row.reach[last], of: Double(row.checks))
             )
         }
-        let others = impact.rows.indices.filter { !shown.contains($0) }.map { impact.rows[$0] }
+        let others = rows.dropFirst(Self.mostRows)
         if !others.isEmpty {
             let checks = others.reduce(0) { $0 + $1.checks }
             let now = others.reduce(into: RuleImpact.Reach()) { $0 += $1.reach[0] }

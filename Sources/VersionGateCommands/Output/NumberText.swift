@@ -13,6 +13,11 @@ enum NumberText {
         return (number < 0 ? "-" : "") + String(text.reversed())
     }
 
+    /// A number of checks: `1 check`, `12,345 checks`.
+    static func checks(_ number: Int64, _ adjective: String = "") -> String {
+        "\(count(number)) \(adjective)\(adjective.isEmpty ? "" : " ")\(number == 1 ? "check" : "checks")"
+    }
+
     /// The least number of checks whose shares say something.
     static let fewestJudged = 30.0
 

@@ -22,7 +22,7 @@ struct PlanCommand: AsyncParsableCommand {
 
             If the differences affect what clients get, plan shows their impact on recent checks, and whether apply \
             needs approval for lockouts. With --format json this is in impact (null if clients get the same): \
-            checks, new_lockouts (how many of them would be newly locked out, at most) and consent (why apply needs \
+            checks, new_lockouts (how many of them would be newly locked out, at most) and approval (why apply needs \
             approval, or null). With --format markdown it is a comment for a pull request.
 
             Exit codes: 0 if there are no differences, 2 if there are, 1 if the file cannot be applied.

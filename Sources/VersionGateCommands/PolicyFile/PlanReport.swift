@@ -66,7 +66,7 @@ struct PlanReport {
     private static func json(_ impact: EditImpact) -> String {
         JSONText.object([
             "checks": "\(impact.impact.checks)", "new_lockouts": JSONText.number(impact.impact.ahead.newLockouts),
-            "consent": JSONText.optional(impact.approvalReason),
+            "approval": JSONText.optional(impact.approvalReason),
         ])
     }
 

@@ -51,7 +51,7 @@ struct RuleShowCommand: AsyncParsableCommand {
             switch field.name {
             case "rollout_steps": nil
             case "rollout" where !rule.steps.isEmpty:
-                "\(rule.steps.last { $0.at <= now }?.rollout ?? Percentage.zero) % now, then as planned below"
+                "\(rule.steps.last { $0.at <= now }.map { "\($0.rollout)" } ?? value) % now, then as planned below"
             case "versions", "builds", "os": (try? VersionRange(value)).map { "\(value) (\($0.inWords))" } ?? value
             case "starts_at", "ends_at": Timestamp(value).map { TimeText.local($0, from: now) } ?? value
             default: field.name == "waits_for" ? TimeText.sentence(value) : value

@@ -130,12 +130,11 @@ struct StatusReport {
     }
 
     private func text(_ unknown: ClosedRange<Int64>) -> String {
-        let number =
-            unknown.lowerBound == unknown.upperBound
-            ? NumberText.count(unknown.upperBound)
-            : "\(NumberText.count(unknown.lowerBound)) to \(NumberText.count(unknown.upperBound))"
+        let checks =
+            (unknown.lowerBound == unknown.upperBound ? "" : "\(NumberText.count(unknown.lowerBound)) to ")
+            + NumberText.checks(unknown.upperBound)
         return terminal.paragraphs(
-            "Unknown apps: \(number) checks since \(TimeText.local(status.countsSince)) named an app that was not added."
+            "Unknown apps: \(checks) since \(TimeText.local(status.countsSince)) named an app that was not added."
                 + " Which ones is not kept. Look for a misspelled bundle, or add the app: versiongate app add BUNDLE"
         )
     }

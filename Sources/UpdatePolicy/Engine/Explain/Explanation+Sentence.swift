@@ -46,7 +46,10 @@ private struct ExplanationWords {
         case .os:
             return "it is for \(systemName) \(expected), \(has(actual, "os"))"
         case .regions:
-            return "it is for \(expected), \(actual.map { "this client is in \($0)" } ?? "the client sent no region")"
+            guard let actual else { return "it is for \(expected), the client sent no region" }
+            return client.region == nil
+                ? "it is for \(expected), the client sent the region \(actual), which names no country"
+                : "it is for \(expected), this client is in \(actual)"
         case .languages:
             return "it is for the language \(expected), "
                 + (actual.map { "this client's is \($0)" } ?? "the client sent no language")
@@ -77,7 +80,7 @@ private struct ExplanationWords {
             guard let bucket = explanation.bucket.flatMap(Percentage.init(hundredths:)) else {
                 return "the client sent no install, and \(rollout)"
             }
-            return "\(rollout), this installation comes at more than \(bucket) %"
+            return "\(rollout), this install comes at more than \(bucket) %"
         case .enabled:
             return "it is disabled"
         case .paused:
@@ -90,8 +93,10 @@ private struct ExplanationWords {
         if let obstacle = explanation.obstacle { return text(obstacle) }
         if client.platform == nil { return "the client sent no platform, so no update is known for it" }
         guard let release = explanation.release else { return "no release for \(systemName) is known for this client" }
-        if let version = client.version?.text, explanation.actual == Self.notAbove {
-            return "the newest release for this client is \(release), which is not newer than its \(version)"
+        if let version = client.version, explanation.actual == Self.notAbove {
+            return version == AppVersion(release)
+                ? "the newest release for this client is \(release), the version that it has, and no build is recorded for it"
+                : "the newest release for this client is \(release), which is not newer than its \(version)"
         }
         if explanation.actual == Self.notAbove {
             return "the client sent no version that can be read, so \(release) may be what it has"
