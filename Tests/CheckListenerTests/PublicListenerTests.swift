@@ -94,9 +94,9 @@ struct PublicListenerTests {
     }
 
     static let refusals: [Refusal] = [
-        Refusal(testDescription: "not JSON", request: Fixture.post("hello"), status: 400, detail: "not JSON"),
+        Refusal(testDescription: "not JSON", request: Fixture.post("hello"), status: 400, detail: "not a JSON object"),
         Refusal(testDescription: "an empty body", request: Fixture.post(""), status: 400, detail: "empty"),
-        Refusal(testDescription: "an array", request: Fixture.post("[]"), status: 400, detail: "not an object"),
+        Refusal(testDescription: "an array", request: Fixture.post("[]"), status: 400, detail: "not a JSON object"),
         Refusal(
             testDescription: "truncated",
             request: Fixture.post(#"{"bundle":"a""#),

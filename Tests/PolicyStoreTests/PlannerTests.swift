@@ -136,10 +136,16 @@ struct PlannerTests {
     func readers() async throws {
         let reader = try await TestDatabase.current.connect(user: "versiongate_viewer")
         let owner = try await TestDatabase.current.connect()
-        try await reader.execute("BEGIN; SELECT FROM rules")
-        #expect(try await OpenEdit.all(owner).isEmpty)
-        #expect(try await OpenEdit.all(owner, includesReaders: true).map(\.role) == ["versiongate_viewer"])
-        try await reader.execute("ROLLBACK")
+        try await reader.transaction { session in
+            try session.execute("SELECT FROM rules")
+            let isDone = DispatchSemaphore(value: 0)
+            Task {
+                defer { isDone.signal() }
+                #expect(try await OpenEdit.all(owner).isEmpty)
+                #expect(try await OpenEdit.all(owner, includesReaders: true).map(\.role) == ["versiongate_viewer"])
+            }
+            isDone.wait()
+        }
     }
 
     /// Edits as an admin, finds who holds the edit up, ends that session, and edits again.
