@@ -139,7 +139,7 @@ struct PlannerTests {
         try await reader.transaction { session in
             try session.execute("SELECT FROM rules")
             let isDone = DispatchSemaphore(value: 0)
-            Task {
+            Task<Void, any Error> {
                 defer { isDone.signal() }
                 #expect(try await OpenEdit.all(owner).isEmpty)
                 #expect(try await OpenEdit.all(owner, includesReaders: true).map(\.role) == ["versiongate_viewer"])

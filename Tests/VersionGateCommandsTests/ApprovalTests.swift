@@ -205,7 +205,9 @@ struct ApprovalTests {
             arguments: ["rule", "add", "m", "--title", "T", "--text", "X", "--versions", "<2", "--enable"]
         )
         #expect(
-            line.output.contains("Impact: up to 50.0 % of 200 recent checks get a message; before this edit up to 0.0 %."),
+            line.output.contains(
+                "Impact: up to 50.0 % of 200 recent checks get a message; before this edit up to 0.0 %."
+            ),
             "\(line.output)"
         )
         #expect(!line.output.contains("newly locked out"))

@@ -22,7 +22,6 @@ struct ReadmeTests {
 
     @Test(
         "The first pages are true, walked on a terminal in the state that script/server leaves: commands and what they print",
-        .serialized,
         arguments: ["README.md", "Documentation/QuickStart.md", "Documentation/Apps.md"]
     )
     func isTrue(page: String) async throws {
