@@ -139,13 +139,17 @@ struct PlannerTests {
         try await reader.transaction { session in
             try session.execute("SELECT FROM rules")
             let isDone = DispatchSemaphore(value: 0)
-            Task<Void, any Error> {
+            Task {
                 defer { isDone.signal() }
-                #expect(try await OpenEdit.all(owner).isEmpty)
-                #expect(try await OpenEdit.all(owner, includesReaders: true).map(\.role) == ["versiongate_viewer"])
+                try await Self.expectReader("versiongate_viewer", owner)
             }
             isDone.wait()
         }
+    }
+
+    private static func expectReader(_ role: String, _ owner: PostgresConnection) async throws {
+        #expect(try await OpenEdit.all(owner).isEmpty)
+        #expect(try await OpenEdit.all(owner, includesReaders: true).map(\.role) == [role])
     }
 
     /// Edits as an admin, finds who holds the edit up, ends that session, and edits again.
