@@ -62,6 +62,8 @@ let package = Package(
             ],
             plugins: ["EmbedMigrationsPlugin"]
         ),
+        // The documents that other update clients read, made from a policy: pure, a file a format.
+        .target(name: "UpdateFeeds", dependencies: ["UpdatePolicy"]),
         .target(name: "Systemd"),
         .target(
             name: "PolicyDocument",
@@ -116,6 +118,7 @@ let package = Package(
                 "Postgres",
                 "PrivatePostgres",
                 "Systemd",
+                "UpdateFeeds",
                 "UpdatePolicy",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -192,6 +195,10 @@ let package = Package(
         ),
         .testTarget(name: "SystemdTests", dependencies: ["Systemd", "TestSystem"]),
         .testTarget(name: "UpdatePolicyTests", dependencies: ["TestPolicies", "TestRandom", "UpdatePolicy"]),
+        .testTarget(
+            name: "UpdateFeedsTests",
+            dependencies: ["TestPolicies", "TestRandom", "TestSystem", "UpdateFeeds", "UpdatePolicy"]
+        ),
         .testTarget(name: "PolicyStoreTests", dependencies: ["PolicyStore", "TestDatabase", "TestSystem"]),
         .testTarget(
             name: "PolicyDocumentTests",

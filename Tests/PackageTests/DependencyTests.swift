@@ -16,6 +16,7 @@ struct DependencyTests {
         "Postgres": ["CLibpq", "Logging"],
         "PrivatePostgres": ["Logging", "Postgres", "Subprocess", "SystemPackage"],
         "UpdatePolicy": ["CNIOBoringSSL", "NIOSSL"],
+        "UpdateFeeds": ["UpdatePolicy"],
         "PolicyStore": ["Logging", "Postgres", "UpdatePolicy"],
         "Systemd": [],
         "PolicyDocument": ["CYaml", "UpdatePolicy", "Yams"],
@@ -29,7 +30,8 @@ struct DependencyTests {
         ],
         "VersionGateCommands": [
             "ArgumentParser", "AsyncHTTPClient", "Configuration", "Logging", "NIOCore", "NIOHTTP1", "PolicyDocument",
-            "PolicyServer", "PolicyStore", "Postgres", "PrivatePostgres", "Systemd", "UpdatePolicy", "Yams",
+            "PolicyServer", "PolicyStore", "Postgres", "PrivatePostgres", "Systemd", "UpdateFeeds", "UpdatePolicy",
+            "Yams",
         ],
         "versiongate": ["ArgumentParser", "VersionGateCommands"],
         "EmbedMigrations": [],
@@ -39,7 +41,7 @@ struct DependencyTests {
     private static let toolchain: Set<String> = [
         "Darwin", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Swift", "Synchronization",
     ]
-    private static let withoutFoundation: Set<String> = ["CheckListener", "UpdatePolicy"]
+    private static let withoutFoundation: Set<String> = ["CheckListener", "UpdateFeeds", "UpdatePolicy"]
 
     private static let root = RepositoryFile.url("")
 
