@@ -19,6 +19,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl.git", exact: "2.37.6"),
         .package(url: "https://github.com/apple/swift-system.git", exact: "1.8.1"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", exact: "2.28.1", traits: []),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache.git", exact: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams.git", exact: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client.git", exact: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", exact: "2.13.0"),
@@ -64,6 +65,11 @@ let package = Package(
         ),
         // The documents that other update clients read, made from a policy: pure, a file a format.
         .target(name: "UpdateFeeds", dependencies: ["UpdatePolicy"]),
+        // Documents of an app's own: reads templates and renders them with the values that it is given.
+        .target(
+            name: "FeedTemplates",
+            dependencies: ["UpdatePolicy", .product(name: "Mustache", package: "swift-mustache")]
+        ),
         .target(name: "Systemd"),
         .target(
             name: "PolicyDocument",
@@ -112,6 +118,7 @@ let package = Package(
         .target(
             name: "VersionGateCommands",
             dependencies: [
+                "FeedTemplates",
                 "PolicyDocument",
                 "PolicyServer",
                 "PolicyStore",
@@ -199,6 +206,7 @@ let package = Package(
             name: "UpdateFeedsTests",
             dependencies: ["TestPolicies", "TestRandom", "TestSystem", "UpdateFeeds", "UpdatePolicy"]
         ),
+        .testTarget(name: "FeedTemplatesTests", dependencies: ["FeedTemplates", "UpdatePolicy"]),
         .testTarget(name: "PolicyStoreTests", dependencies: ["PolicyStore", "TestDatabase", "TestSystem"]),
         .testTarget(
             name: "PolicyDocumentTests",

@@ -628,6 +628,141 @@ $$;
 COMMENT ON FUNCTION check_note(text, text) IS
     'Refuses a note of more than 10000 bytes, or with a control character other than a new line and a tab.';
 
+CREATE FUNCTION check_store_id(value bigint, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    -- Clients read it out of JSON, where greater numbers are not exact.
+    IF value IS NULL OR value BETWEEN 1 AND 9007199254740991 THEN
+        RETURN true;
+    END IF;
+    RETURN refuse(
+        place, format('%s is not the number of an app in a store', value),
+        'Write the digits behind "id" in the address of the app in the App Store: 1234567890'
+    );
+END
+$$;
+
+COMMENT ON FUNCTION check_store_id(bigint, text) IS 'Refuses what is not 1 to 9007199254740991.';
+
+CREATE FUNCTION check_codepush_keys(value text[], place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    item text;
+BEGIN
+    IF value IS NULL THEN
+        RETURN true;
+    ELSIF cardinality(value) = 0 THEN
+        RETURN refuse(place, 'an empty list', 'NULL means that the app has no keys.');
+    ELSIF array_ndims(value) > 1 OR array_position(value, NULL) IS NOT NULL THEN
+        RETURN refuse(
+            place, 'a list of something else than texts', 'Write one list of keys: {dQw4w9WgXcQ_iOS,dQw4w9WgXcQ_Android}',
+            format('It is %s.', value)
+        );
+    ELSIF cardinality(value) > 100 THEN
+        RETURN refuse(place, format('%s keys are too many', cardinality(value)), 'Write at most 100.');
+    END IF;
+    FOREACH item IN ARRAY value LOOP
+        IF item COLLATE "C" !~ '^[!-~]{10,100}$' THEN
+            RETURN refuse(
+                place, quoted(item) || ' is not a deployment key of CodePush',
+                'Write it as the app sends it: 10 to 100 characters of ASCII, no blanks. The bundle of the app is a key'
+                ' without being listed.'
+            );
+        END IF;
+    END LOOP;
+    RETURN true;
+END
+$$;
+
+COMMENT ON FUNCTION check_codepush_keys(text[], text) IS
+    'Refuses a list that is empty, nested or longer than 100, and what cannot be a deployment key of CodePush.';
+
+CREATE FUNCTION check_feed_name(value text, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF value = ANY (
+        '{iversion.plist,updates.json,prince-of-versions.json,appcast.xml,app-updater.json,app-updater.xml,'
+        'android-siren.json}'::text[]
+    ) THEN
+        RETURN refuse(
+            place, quoted(value) || ' is a format of its own', 'Choose another name: its address is taken by that format.'
+        );
+    ELSIF value COLLATE "C" ~ '^[a-z0-9][a-z0-9._-]{0,63}$' THEN
+        RETURN true;
+    END IF;
+    RETURN refuse(
+        place, quoted(value) || ' is not the name of a feed',
+        'A name is 1 to 64 of a-z, 0-9, ".", "_" and "-", and begins with a letter or digit: versions.json'
+    );
+END
+$$;
+
+COMMENT ON FUNCTION check_feed_name(text, text) IS
+    'Refuses what cannot be the name of an app''s own feed, and the names of formats.';
+
+CREATE FUNCTION check_content_type(value text, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    known CONSTANT text[] :=
+        '{application/json,application/xml,application/x-plist,application/rss+xml,text/xml,text/plain}';
+    bare CONSTANT text := btrim(lower(split_part(value, ';', 1) COLLATE "C"));
+BEGIN
+    IF value = ANY (known) THEN
+        RETURN true;
+    END IF;
+    RETURN refuse(
+        place, quoted(value) || ' is not a content type of feeds',
+        CASE
+            WHEN bare = ANY (known) THEN format('Write %s, without parameters: documents are UTF-8.', bare)
+            ELSE 'Write one of ' || array_to_string(known, ', ') || '.'
+        END
+    );
+END
+$$;
+
+COMMENT ON FUNCTION check_content_type(text, text) IS 'Refuses content types of which it is not known how to escape.';
+
+CREATE FUNCTION check_template(value text, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
+AS $$
+DECLARE
+    found text;
+BEGIN
+    IF octet_length(value) > 65536 THEN
+        RETURN refuse(
+            place, format('a template of %s bytes is too long', octet_length(value)), 'Write at most 65536 bytes.'
+        );
+    ELSIF value ~ '^[ \t\n]*$' THEN
+        RETURN refuse(place, 'an empty template', 'Write the document, with {{names}} of values where they are to stand.');
+    END IF;
+    found := (regexp_match(value, '[\u0001-\u0008\u000B-\u001F\u007F-\u009F]'))[1];
+    IF found IS NOT NULL THEN
+        RETURN refuse(
+            place, format('the control character %s', code_point(found)),
+            format(
+                'Remove it, at character %s; a new line (U+000A) and a tab (U+0009) are the only ones allowed.',
+                strpos(value, found)
+            )
+        );
+    END IF;
+    RETURN true;
+END
+$$;
+
+COMMENT ON FUNCTION check_template(text, text) IS
+    'Refuses a template that is empty, of more than 65536 bytes, or with a control character other than a new line and a'
+    ' tab. Whether it parses, versiongate feed lint tells.';
+
 CREATE FUNCTION check_link(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Copyright the versiongate authors
 --
--- The tables of the policy: apps, their store links and releases, and the rules with their texts and rollout steps.
+-- The tables of the policy: apps with their store links and templates of feeds, releases with their notes, and rules
+-- with their texts and rollout steps.
 
 SET LOCAL search_path = public, pg_temp;
 
@@ -10,19 +11,29 @@ CREATE TABLE apps (
         CONSTRAINT apps_bundle_check CHECK (check_bundle(bundle, 'apps.bundle')),
     name text CONSTRAINT apps_name_check CHECK (check_text(name, 'apps.name', 200)),
     paused boolean NOT NULL DEFAULT false,
-    note text CONSTRAINT apps_note_check CHECK (check_note(note, 'apps.note'))
+    note text CONSTRAINT apps_note_check CHECK (check_note(note, 'apps.note')),
+    store_id bigint CONSTRAINT apps_store_id_check CHECK (check_store_id(store_id, 'apps.store_id')),
+    seller text CONSTRAINT apps_seller_check CHECK (check_text(seller, 'apps.seller', 200)),
+    codepush_keys text[] COLLATE "C"
+        CONSTRAINT apps_codepush_keys_check CHECK (check_codepush_keys(codepush_keys, 'apps.codepush_keys'))
 );
 
 CREATE UNIQUE INDEX apps_bundle_key ON apps (lower(bundle));
 
 COMMENT ON TABLE apps IS
-    'The apps that check in, each known by its bundle. Deleting one deletes its links, releases and rules; a new'
+    'The apps that check in, each known by its bundle. Deleting one deletes its links, templates, releases and rules; a new'
     ' spelling of its bundle goes into them.';
 COMMENT ON COLUMN apps.bundle IS
     'Bundle or package identifier, as the app spells it. ASCII case does not count when it is compared.';
 COMMENT ON COLUMN apps.name IS 'What people call the app; fills {app} in texts. Null: the bundle does.';
 COMMENT ON COLUMN apps.paused IS 'True: no message at all is sent to this app, not even those of rules for every app.';
 COMMENT ON COLUMN apps.note IS 'For the people who edit; never sent.';
+COMMENT ON COLUMN apps.store_id IS
+    'Number of the app in the App Store, by which look-ups ask; no two apps have the same. Null: not known.';
+COMMENT ON COLUMN apps.seller IS 'Name of the seller, as the store has it, 1 to 200 characters. Null: not known.';
+COMMENT ON COLUMN apps.codepush_keys IS
+    'Deployment keys that CodePush clients of the app send, of 10 to 100 characters; no two apps have the same. Its bundle'
+    ' is always one. Null: no others.';
 
 CREATE TABLE store_links (
     bundle text COLLATE "C" NOT NULL
@@ -33,7 +44,7 @@ CREATE TABLE store_links (
     CONSTRAINT store_links_pkey PRIMARY KEY (bundle, platform) DEFERRABLE
 );
 
--- The keys of store_links, rule_texts and rollout_steps are deferrable, so that one statement can shift or swap rows. A
+-- The keys of tables below apps, releases and rules are deferrable, so that one statement can shift or swap rows. A
 -- publication cannot know rows by such a key, so it knows them by all columns.
 ALTER TABLE store_links REPLICA IDENTITY FULL;
 
@@ -45,6 +56,32 @@ COMMENT ON COLUMN store_links.platform IS
 COMMENT ON COLUMN store_links.link IS
     'Address of the app in the store: https, http, itms-apps, itms-appss, macappstore, market or ms-windows-store,'
     ' ASCII, at most 2048 bytes.';
+
+CREATE TABLE feed_templates (
+    bundle text COLLATE "C" NOT NULL
+        CONSTRAINT feed_templates_bundle_fkey REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
+    name text COLLATE "C" NOT NULL
+        CONSTRAINT feed_templates_name_check CHECK (check_feed_name(name, 'feed_templates.name')),
+    content_type text COLLATE "C" NOT NULL
+        CONSTRAINT feed_templates_content_type_check CHECK (
+            check_content_type(content_type, 'feed_templates.content_type')
+        ),
+    body text NOT NULL CONSTRAINT feed_templates_body_check CHECK (check_template(body, 'feed_templates.body')),
+    CONSTRAINT feed_templates_pkey PRIMARY KEY (bundle, name) DEFERRABLE
+);
+
+ALTER TABLE feed_templates REPLICA IDENTITY FULL;
+
+COMMENT ON TABLE feed_templates IS
+    'Documents of an app''s own at /v1/feeds/BUNDLE/NAME, written as Mustache templates. What does not parse is found by'
+    ' versiongate feed lint, and not served.';
+COMMENT ON COLUMN feed_templates.bundle IS 'The app, stored as apps spells it.';
+COMMENT ON COLUMN feed_templates.name IS
+    'The last part of the address: a-z, 0-9, ".", "_", "-", at most 64, and no name that a format has.';
+COMMENT ON COLUMN feed_templates.content_type IS
+    'application/json, application/xml, application/x-plist, application/rss+xml, text/xml or text/plain: how values are'
+    ' escaped, and the Content-Type of the document, which is UTF-8.';
+COMMENT ON COLUMN feed_templates.body IS 'The template, at most 65536 bytes.';
 
 CREATE TABLE releases (
     id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT releases_pkey PRIMARY KEY,
@@ -93,6 +130,24 @@ COMMENT ON COLUMN releases.staged IS
     'True: the store gives it to some users only (Google Play), so it is offered to nobody.';
 COMMENT ON COLUMN releases.withdrawn_at IS 'When it went, or goes, out of the store; null: it stays.';
 COMMENT ON COLUMN releases.note IS 'For the people who edit; never sent.';
+
+CREATE TABLE release_notes (
+    release bigint NOT NULL CONSTRAINT release_notes_release_fkey REFERENCES releases ON DELETE CASCADE,
+    language text COLLATE "C" NOT NULL
+        CONSTRAINT release_notes_language_check CHECK (check_language(language, 'release_notes.language')),
+    text text NOT NULL CONSTRAINT release_notes_text_check CHECK (check_text(text, 'release_notes.text', 4000)),
+    CONSTRAINT release_notes_pkey PRIMARY KEY (release, language) DEFERRABLE,
+    CONSTRAINT release_notes_language_key EXCLUDE USING btree (release WITH =, lower(language) WITH =) DEFERRABLE
+);
+
+ALTER TABLE release_notes REPLICA IDENTITY FULL;
+
+COMMENT ON TABLE release_notes IS 'What is new in a release, for the feeds that show it.';
+COMMENT ON COLUMN release_notes.release IS 'Number of the release.';
+COMMENT ON COLUMN release_notes.language IS
+    'BCP 47 tag: de, pt-BR, zh-Hant; und, its tag for a language that is not determined, is the text for whoever has none'
+    ' of the others. Case does not count.';
+COMMENT ON COLUMN release_notes.text IS 'The notes in this language, 1 to 4000 characters; nothing is filled in.';
 
 CREATE TABLE rules (
     key text COLLATE "C" CONSTRAINT rules_pkey PRIMARY KEY
@@ -278,6 +333,18 @@ $$;
 COMMENT ON FUNCTION distinct_items(text[], text[]) IS
     'A list without what it has twice, in its order; what was written if that is no plain list.';
 
+CREATE FUNCTION normalise_app() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    NEW.codepush_keys := distinct_items(NEW.codepush_keys, NEW.codepush_keys);
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER apps_normalise BEFORE INSERT OR UPDATE ON apps FOR EACH ROW EXECUTE FUNCTION normalise_app();
+
 CREATE FUNCTION normalise_store_link() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
@@ -291,6 +358,19 @@ $$;
 
 CREATE TRIGGER store_links_normalise BEFORE INSERT OR UPDATE ON store_links
     FOR EACH ROW EXECUTE FUNCTION normalise_store_link();
+
+CREATE FUNCTION normalise_feed_template() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    NEW.bundle := stored_bundle(NEW.bundle, 'feed_templates.bundle');
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER feed_templates_normalise BEFORE INSERT OR UPDATE ON feed_templates
+    FOR EACH ROW EXECUTE FUNCTION normalise_feed_template();
 
 -- With the rights of the owner, as only he can see whether an undo is running.
 CREATE FUNCTION normalise_release() RETURNS trigger
@@ -356,8 +436,10 @@ $$;
 CREATE TRIGGER rules_normalise BEFORE INSERT OR UPDATE ON rules
     FOR EACH ROW EXECUTE FUNCTION normalise_rule();
 
+COMMENT ON FUNCTION normalise_app() IS 'Trigger: stores each deployment key of CodePush once.';
 COMMENT ON FUNCTION normalise_store_link() IS
     'Trigger: stores the bundle as apps spells it, the platform in lower case.';
+COMMENT ON FUNCTION normalise_feed_template() IS 'Trigger: stores the bundle as apps spells it.';
 COMMENT ON FUNCTION normalise_release() IS
     'Trigger: stores the bundle as apps spells it, the platform in lower case, each region once, and when staging'
     ' ended.';

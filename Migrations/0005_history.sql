@@ -133,10 +133,12 @@ BEGIN
     RETURN QUERY VALUES
         (1, 'apps', '{bundle}'::text[], NULL, NULL, 'bundle'),
         (2, 'store_links', '{bundle,platform}', 'apps', 'bundle', NULL),
-        (3, 'releases', '{id}', 'apps', 'bundle', NULL),
-        (4, 'rules', '{key}', 'apps', 'bundle', NULL),
-        (5, 'rule_texts', '{rule,language}', 'rules', 'rule', 'language'),
-        (6, 'rollout_steps', '{rule,at}', 'rules', 'rule', NULL);
+        (3, 'feed_templates', '{bundle,name}', 'apps', 'bundle', NULL),
+        (4, 'releases', '{id}', 'apps', 'bundle', NULL),
+        (5, 'release_notes', '{release,language}', 'releases', 'release', 'language'),
+        (6, 'rules', '{key}', 'apps', 'bundle', NULL),
+        (7, 'rule_texts', '{rule,language}', 'rules', 'rule', 'language'),
+        (8, 'rollout_steps', '{rule,at}', 'rules', 'rule', NULL);
 END
 $$;
 
@@ -697,12 +699,18 @@ BEGIN
            WHERE r.change > known_revision
              AND side.policy_row ? 'bundle'
           UNION ALL
-          -- Where the rule is gone, its own row has been recorded as well.
+          -- Where the rule or the release is gone, its own row has been recorded as well.
           SELECT rule.bundle
             FROM change_rows AS r
             JOIN rules AS rule ON rule.key = coalesce(r.after, r.before) ->> 'rule'
            WHERE r.change > known_revision
              AND coalesce(r.after, r.before) ? 'rule'
+          UNION ALL
+          SELECT release.bundle
+            FROM change_rows AS r
+            JOIN releases AS release ON release.id = (coalesce(r.after, r.before) ->> 'release')::bigint
+           WHERE r.change > known_revision
+             AND r.table_name = 'release_notes'
       ) AS changed;
     RETURN coalesce(bundles, '{}');
 END

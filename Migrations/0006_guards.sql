@@ -606,6 +606,54 @@ $$;
 
 COMMENT ON FUNCTION guard_rollout_steps(text[]) IS 'Refuses steps of these rules of which a later one is lower, and warns of a first one that is.';
 
+-- No unique index: keys are in lists, and whoever swaps two numbers is not to mind the order.
+CREATE FUNCTION guard_app_identifiers(bundles text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    taken record;
+BEGIN
+    SELECT edited.bundle, edited.store_id, other.bundle AS holder INTO taken
+      FROM apps AS edited
+      JOIN apps AS other ON other.store_id = edited.store_id AND other.bundle <> edited.bundle
+     WHERE edited.bundle = ANY (bundles)
+     ORDER BY edited.bundle, other.bundle
+     LIMIT 1;
+    IF FOUND THEN
+        PERFORM refuse(
+            'apps.store_id',
+            format('%s is the number of another app', taken.store_id),
+            'A look-up by number is to find one app. Take it from the other app first, or leave it out here.',
+            format('%s has it, so %s cannot.', taken.holder, taken.bundle),
+            'apps_store_id_guard',
+            jsonb_build_object('bundle', taken.bundle)
+        );
+    END IF;
+    SELECT edited.bundle, own.key, other.bundle AS holder INTO taken
+      FROM apps AS edited
+      CROSS JOIN unnest(edited.codepush_keys) AS own(key)
+      JOIN (SELECT a.bundle, k.key FROM apps AS a CROSS JOIN unnest(a.codepush_keys) AS k(key)) AS other
+        ON other.key = own.key AND other.bundle <> edited.bundle
+     WHERE edited.bundle = ANY (bundles)
+     ORDER BY edited.bundle, own.key, other.bundle
+     LIMIT 1;
+    IF FOUND THEN
+        PERFORM refuse(
+            'apps.codepush_keys',
+            format('%s is a key of another app', quoted(taken.key)),
+            'A key is to find one app. Take it from the other app first, or leave it out here.',
+            format('%s has it, so %s cannot.', taken.holder, taken.bundle),
+            'apps_codepush_keys_guard',
+            jsonb_build_object('bundle', taken.bundle)
+        );
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION guard_app_identifiers(text[]) IS
+    'Refuses the number in the store, or a deployment key, of one of these apps that another app has too.';
+
 CREATE FUNCTION guard_release_versions(ids bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
@@ -774,6 +822,11 @@ BEGIN
     IF 'rollout_steps' = ANY (edited_tables) THEN
         PERFORM guard_rollout_steps(ARRAY(
             SELECT DISTINCT n.after ->> 'rule' FROM unnest(notes) AS n WHERE n.table_name = 'rollout_steps'
+        ));
+    END IF;
+    IF 'apps' = ANY (edited_tables) THEN
+        PERFORM guard_app_identifiers(ARRAY(
+            SELECT n.after ->> 'bundle' FROM unnest(notes) AS n WHERE n.table_name = 'apps'
         ));
     END IF;
     IF 'releases' = ANY (edited_tables) THEN

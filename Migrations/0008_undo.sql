@@ -130,6 +130,30 @@ $$;
 COMMENT ON FUNCTION last_move(bigint, text, jsonb) IS
     'Which change after a change has deleted, inserted or renamed the row with this key last.';
 
+CREATE FUNCTION release_name(release_id bigint) RETURNS text
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN coalesce(
+        (SELECT concat_ws(' ', r.bundle, r.version, r.platform) FROM releases AS r WHERE r.id = release_id),
+        (
+            SELECT concat_ws(' ', c.before ->> 'bundle', c.before ->> 'version', c.before ->> 'platform')
+              FROM change_rows AS c
+             WHERE c.table_name = 'releases'
+               AND c.key = jsonb_build_object('id', release_id)
+               AND c.after IS NULL
+             ORDER BY c.change DESC
+             LIMIT 1
+        ),
+        release_id::text
+    );
+END
+$$;
+
+COMMENT ON FUNCTION release_name(bigint) IS
+    'A release as people name it, also one that was deleted: com.example.doto 1.2 ios.';
+
 CREATE FUNCTION row_name(edited_table text, edited_row jsonb) RETURNS text
     LANGUAGE sql STABLE
     SET search_path = public, pg_temp
@@ -139,6 +163,10 @@ AS $$
                WHEN 'store_links' THEN concat_ws(' ', 'store link', edited_row ->> 'bundle', edited_row ->> 'platform')
                WHEN 'releases' THEN concat_ws(
                    ' ', 'release', edited_row ->> 'bundle', edited_row ->> 'version', edited_row ->> 'platform'
+               )
+               WHEN 'feed_templates' THEN concat_ws(' ', 'feed template', edited_row ->> 'bundle', edited_row ->> 'name')
+               WHEN 'release_notes' THEN concat_ws(
+                   ' ', 'release note', release_name((edited_row ->> 'release')::bigint), edited_row ->> 'language'
                )
                WHEN 'rules' THEN 'rule ' || (edited_row ->> 'key')
                WHEN 'rule_texts' THEN concat_ws(' ', 'text', edited_row ->> 'rule', edited_row ->> 'language')
@@ -236,7 +264,8 @@ BEGIN
                     EXECUTE format(
                         'SELECT row_columns(to_jsonb(t), $3) AS key, to_jsonb(t) AS entry, count(*) OVER () AS number'
                         ' FROM public.%1$I AS t'
-                        ' WHERE t.%2$I = $1 AND NOT EXISTS ('
+                        ' WHERE t.%2$I = (jsonb_populate_record(NULL::public.%1$I, jsonb_build_object(%2$L, $1))).%2$I'
+                        ' AND NOT EXISTS ('
                         ' SELECT FROM change_rows AS own WHERE own.change = $2 AND own.table_name = %1$L'
                         ' AND own.key = row_columns(to_jsonb(t), $3) AND own.after IS NOT NULL)'
                         ' ORDER BY 1 LIMIT 1',
@@ -438,7 +467,10 @@ BEGIN
     LOOP
         PERFORM undo_insertions(change_id, policy_table.name);
     END LOOP;
-    SET CONSTRAINTS store_links_pkey, rule_texts_pkey, rule_texts_language_key, rollout_steps_pkey IMMEDIATE;
+    SET CONSTRAINTS
+        store_links_pkey, feed_templates_pkey, release_notes_pkey, release_notes_language_key, rule_texts_pkey,
+        rule_texts_language_key, rollout_steps_pkey
+        IMMEDIATE;
 END
 $$;
 

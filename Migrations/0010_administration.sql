@@ -362,6 +362,22 @@ $$;
 COMMENT ON FUNCTION store_links_at(bigint) IS
     'The rows of store_links as they stood at a revision: SELECT * FROM store_links_at(41);';
 
+CREATE FUNCTION feed_templates_at(revision bigint) RETURNS SETOF feed_templates
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+    SET TimeZone = 'UTC'
+    SET IntervalStyle = 'postgres'
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT stood.*
+      FROM rows_at('feed_templates', revision) AS row, LATERAL jsonb_populate_record(NULL::feed_templates, row) AS stood;
+END
+$$;
+
+COMMENT ON FUNCTION feed_templates_at(bigint) IS
+    'The rows of feed_templates as they stood at a revision: SELECT * FROM feed_templates_at(41);';
+
 CREATE FUNCTION releases_at(revision bigint) RETURNS SETOF releases
     LANGUAGE plpgsql STABLE
     SET search_path = public, pg_temp
@@ -377,6 +393,22 @@ $$;
 
 COMMENT ON FUNCTION releases_at(bigint) IS
     'The rows of releases as they stood at a revision: SELECT * FROM releases_at(41);';
+
+CREATE FUNCTION release_notes_at(revision bigint) RETURNS SETOF release_notes
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+    SET TimeZone = 'UTC'
+    SET IntervalStyle = 'postgres'
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT stood.*
+      FROM rows_at('release_notes', revision) AS row, LATERAL jsonb_populate_record(NULL::release_notes, row) AS stood;
+END
+$$;
+
+COMMENT ON FUNCTION release_notes_at(bigint) IS
+    'The rows of release_notes as they stood at a revision: SELECT * FROM release_notes_at(41);';
 
 CREATE FUNCTION rules_at(revision bigint) RETURNS SETOF rules
     LANGUAGE plpgsql STABLE
@@ -427,8 +459,8 @@ COMMENT ON FUNCTION rollout_steps_at(bigint) IS
     'The rows of rollout_steps as they stood at a revision: SELECT * FROM rollout_steps_at(41);';
 
 REVOKE ALL ON FUNCTION
-    rows_at(text, bigint), apps_at(bigint), store_links_at(bigint), releases_at(bigint), rules_at(bigint),
-    rule_texts_at(bigint), rollout_steps_at(bigint)
+    rows_at(text, bigint), apps_at(bigint), store_links_at(bigint), feed_templates_at(bigint), releases_at(bigint),
+    release_notes_at(bigint), rules_at(bigint), rule_texts_at(bigint), rollout_steps_at(bigint)
     FROM PUBLIC;
 
 -- The one list of the functions that are meant to be called by people and scripts; the others serve these, the tables
@@ -447,7 +479,9 @@ SELECT listed.function::text AS function, obj_description(listed.function, 'pg_p
              ('rollout_at(text, timestamptz)'::regprocedure),
              ('apps_at(bigint)'::regprocedure),
              ('store_links_at(bigint)'::regprocedure),
+             ('feed_templates_at(bigint)'::regprocedure),
              ('releases_at(bigint)'::regprocedure),
+             ('release_notes_at(bigint)'::regprocedure),
              ('rules_at(bigint)'::regprocedure),
              ('rule_texts_at(bigint)'::regprocedure),
              ('rollout_steps_at(bigint)'::regprocedure),

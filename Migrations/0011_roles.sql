@@ -83,8 +83,8 @@ $$;
 GRANT USAGE ON SCHEMA public TO versiongate_server, versiongate_viewer, versiongate_planner, versiongate_admin;
 
 GRANT SELECT ON
-    apps, store_links, releases, rules, rule_texts, rollout_steps, rule_spans, policy_revision, schema_reader,
-    check_counts, rule_counts, merged_counts
+    apps, store_links, feed_templates, releases, release_notes, rules, rule_texts, rollout_steps, rule_spans,
+    policy_revision, schema_reader, check_counts, rule_counts, merged_counts
     TO versiongate_server, versiongate_viewer, versiongate_planner, versiongate_admin;
 GRANT EXECUTE ON FUNCTION apps_changed_since(bigint, uuid), history_has(bigint, text)
     TO versiongate_server, versiongate_viewer, versiongate_planner, versiongate_admin;
@@ -95,11 +95,12 @@ GRANT SELECT ON
     changes, change_rows, active_rules, rollout_now, current_releases, recent_checks, history, user_functions
     TO versiongate_viewer, versiongate_planner, versiongate_admin;
 GRANT EXECUTE ON FUNCTION
-    rows_at(text, bigint), apps_at(bigint), store_links_at(bigint), releases_at(bigint), rules_at(bigint),
-    rule_texts_at(bigint), rollout_steps_at(bigint)
+    rows_at(text, bigint), apps_at(bigint), store_links_at(bigint), feed_templates_at(bigint), releases_at(bigint),
+    release_notes_at(bigint), rules_at(bigint), rule_texts_at(bigint), rollout_steps_at(bigint)
     TO versiongate_viewer, versiongate_planner, versiongate_admin;
 
-GRANT INSERT, UPDATE, DELETE ON apps, store_links, releases, rules, rule_texts, rollout_steps
+GRANT INSERT, UPDATE, DELETE ON
+    apps, store_links, feed_templates, releases, release_notes, rules, rule_texts, rollout_steps
     TO versiongate_planner, versiongate_admin;
 GRANT EXECUTE ON FUNCTION undo_change(bigint), rehearse_edits() TO versiongate_planner, versiongate_admin;
 

@@ -77,7 +77,7 @@ struct PolicyDocumentReader {
                 given: given,
                 node,
                 what: what,
-                nested: ["store_links", "releases"]
+                nested: ["store_links", "feeds", "releases"]
             )
         else { return }
         if let links = nested["store_links"] {
@@ -87,11 +87,33 @@ struct PolicyDocumentReader {
                 }
             }
         }
+        if let feeds = nested["feeds"] {
+            readMembers(of: feeds, what: "\(what): feeds", example: "names, each with content_type and body") {
+                var template = FeedTemplate.blank
+                template.name = $1.text
+                $0.readRecord(
+                    &template,
+                    $1.position,
+                    given: given.merging(["name": $1.position]) { $1 },
+                    $2,
+                    what: "\(what): the feed \($1.text)"
+                )
+                app.feedTemplates.append(template)
+            }
+        }
         if let releases = nested["releases"] {
             for item in items(of: releases, what: "\(what): releases", example: "- version: \"1.2\"") {
                 var release = Release.blank
                 release.bundle = key.text
-                readRecord(&release, item.position, given: given, item, what: "a release of \(what)")
+                let what = "a release of \(what)"
+                let nested = readRecord(&release, item.position, given: given, item, what: what, nested: ["notes"])
+                if let notes = nested?["notes"] {
+                    readMembers(of: notes, what: "\(what): notes", example: "languages, each with the text") {
+                        if let note = $0.readNote($1, $2, among: release.notes, what: what) {
+                            release.notes.append(note)
+                        }
+                    }
+                }
                 document.policy.releases.append(release)
             }
         }
@@ -123,6 +145,31 @@ struct PolicyDocumentReader {
             PolicyDocument.Positions(row: key.position, columns: columns)
         )
         return link
+    }
+
+    private mutating func readNote(
+        _ key: YAMLNode.Key,
+        _ node: YAMLNode,
+        among notes: [ReleaseNote],
+        what: String
+    ) -> ReleaseNote? {
+        var note = ReleaseNote(language: key.text, text: "")
+        for column in ReleaseNote.columns where column.name == "text" {
+            guard let text = value(column.definition, node, what: "\(what): notes: \(key.text)") else { return nil }
+            column.set(text, in: &note)
+        }
+        if notes.contains(where: { UTF8Text($0.language).lowercasedASCII == UTF8Text(key.text).lowercasedASCII }) {
+            fault(
+                key.position,
+                "\(what): second notes in \(key.text)",
+                hint: "Case does not count in languages; leave one of the two out."
+            )
+            return nil
+        }
+        document.positions[.releaseNotes, default: []].append(
+            PolicyDocument.Positions(row: key.position, columns: ["language": key.position, "text": node.position])
+        )
+        return note
     }
 
     // MARK: - Rules
@@ -286,7 +333,9 @@ struct PolicyDocumentReader {
             }
             return .boolean(text == "true")
         case .integer:
-            return scalar(node, what: path, Int32.init, "Write a whole number, such as 10.").map { .integer($0) }
+            return scalar(node, what: path, Int32.init, "Write a whole number, such as 10.").map { .integer(Int64($0)) }
+        case .bigInteger:
+            return scalar(node, what: path, Int64.init, "Write a whole number: \(column.example)").map { .integer($0) }
         case .percentage:
             return scalar(
                 node,

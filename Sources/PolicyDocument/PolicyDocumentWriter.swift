@@ -36,13 +36,22 @@ struct PolicyDocumentWriter {
 
     private mutating func write(_ app: App, releases: [Release]) {
         let members = Self.members(app, except: "bundle")
-        let isEmpty = members.isEmpty && app.storeLinks.isEmpty && releases.isEmpty
+        let isEmpty = members.isEmpty && app.storeLinks.isEmpty && app.feedTemplates.isEmpty && releases.isEmpty
         key(app.bundle, depth: 1, isEmpty ? " {}" : "")
         write(members, depth: 2)
         if !app.storeLinks.isEmpty { line("store_links:", depth: 2) }
         for link in app.storeLinks { key(link.platform, depth: 3, " " + YAMLScalarText.line(link.link)) }
+        if !app.feedTemplates.isEmpty { line("feeds:", depth: 2) }
+        for template in app.feedTemplates {
+            key(template.name, depth: 3, "")
+            write(Self.members(template, except: "name"), depth: 4)
+        }
         if !releases.isEmpty { line("releases:", depth: 2) }
-        for release in releases { writeItem(Self.members(release, except: "bundle"), depth: 3) }
+        for release in releases {
+            writeItem(Self.members(release, except: "bundle"), depth: 3)
+            if !release.notes.isEmpty { line("notes:", depth: 4) }
+            for note in release.notes { key(note.language, depth: 5, " " + Self.text(note.text, depth: 5)) }
+        }
     }
 
     private mutating func write(_ rule: Rule) {
@@ -93,13 +102,15 @@ struct PolicyDocumentWriter {
                     key(name.string, depth: depth + 1, " " + Self.list(accepted))
                 }
             case .text(let text) where member.column.type != .version:
-                let indentation = String(repeating: "  ", count: depth + 1)
-                let written =
-                    YAMLScalarText.block(text.string, indentation: indentation) ?? YAMLScalarText.line(text.string)
-                line("\(name): \(written)", depth: depth)
+                line("\(name): \(Self.text(text.string, depth: depth))", depth: depth)
             default: line("\(name): \(Self.scalar(member.value))", depth: depth)
             }
         }
+    }
+
+    /// A text as the value of a key at a depth: a block where that shows its lines.
+    private static func text(_ text: String, depth: Int) -> String {
+        YAMLScalarText.block(text, indentation: String(repeating: "  ", count: depth + 1)) ?? YAMLScalarText.line(text)
     }
 
     private static func scalar(_ value: PolicyValue) -> String {

@@ -47,6 +47,9 @@ extension CommandError {
         "rule_texts_language_key":
             "the rule has a text in this language already, spelled in another way; `versiongate rule "
             + "show` lists its texts",
+        "release_notes_language_key":
+            "the release has notes in this language already, spelled in another way; `versiongate release list` shows "
+            + "the languages",
         "store_links_pkey": "the app has a link for this platform already; `versiongate app edit BUNDLE --store-link "
             + "PLATFORM=URL` replaces it",
         "rollout_steps_pkey": "two steps are at the same time; leave one of them out",

@@ -85,7 +85,7 @@ enum CommandHint {
             return "A ramp only goes up. To take a rule back: versiongate rule rollout KEY PERCENT"
         case "rollout_steps_late":
             return "Begin with a step now: versiongate rule ramp \(second(words) ?? "KEY") 0%@now PERCENT@TIME..."
-        case "store_links_bundle_fkey", "releases_bundle_fkey":
+        case "store_links_bundle_fkey", "releases_bundle_fkey", "feed_templates_bundle_fkey":
             return "Add it first: versiongate app add BUNDLE"
         case "rules_bundle_fkey":
             return "Add it first: versiongate app add BUNDLE. Without --bundle a rule is for every app."

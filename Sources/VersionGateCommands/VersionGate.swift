@@ -34,7 +34,9 @@ public struct VersionGate: AsyncParsableCommand {
             CommandGroup(name: "Server", subcommands: [ServeCommand.self, MigrateCommand.self]),
             CommandGroup(
                 name: "Policy",
-                subcommands: [AppCommand.self, ReleaseCommand.self, RuleCommand.self, BlockCommand.self]
+                subcommands: [
+                    AppCommand.self, ReleaseCommand.self, RuleCommand.self, BlockCommand.self, FeedCommand.self,
+                ]
             ),
             CommandGroup(
                 name: "Policy file",

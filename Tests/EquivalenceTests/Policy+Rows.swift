@@ -9,11 +9,17 @@ extension Policy {
         switch row {
         case .app(var app):
             app.storeLinks = []
+            app.feedTemplates = []
             apps.append(app)
         case .link(let link, let bundle):
             apps.changeFirst(where: { $0.bundle == bundle }) { $0.storeLinks.append(link) }
-        case .release(let release):
+        case .template(let template, let bundle):
+            apps.changeFirst(where: { $0.bundle == bundle }) { $0.feedTemplates.append(template) }
+        case .release(var release):
+            release.notes = []
             releases.append(release)
+        case .note(let note, let place):
+            if releases.indices.contains(place) { releases[place].notes.append(note) }
         case .rule(var rule):
             rule.texts = []
             rule.steps = []

@@ -13,7 +13,10 @@ struct PolicyScript {
     enum Row {
         case app(App)
         case link(StoreLink, bundle: String)
+        case template(FeedTemplate, bundle: String)
         case release(Release)
+        /// Notes of the release that was written so many releases after the first.
+        case note(ReleaseNote, release: Int)
         case rule(Rule)
         case text(RuleText, rule: String)
         case step(RolloutStep, rule: String)
@@ -27,7 +30,12 @@ struct PolicyScript {
         for app in policy.apps {
             rows.append((.app(app), Self.insert(app)))
             for link in app.storeLinks {
-                rows.append((.link(link, bundle: app.bundle), Self.insert(link, owner: app.bundle)))
+                rows.append((.link(link, bundle: app.bundle), Self.insert(link, owner: Self.text(app.bundle))))
+            }
+            for template in app.feedTemplates {
+                rows.append(
+                    (.template(template, bundle: app.bundle), Self.insert(template, owner: Self.text(app.bundle)))
+                )
             }
         }
         for release in policy.releases {
@@ -35,13 +43,18 @@ struct PolicyScript {
             written.withdrawnAt = nil
             rows.append((.release(release), Self.insert(written)))
         }
+        for (place, release) in policy.releases.enumerated() {
+            for note in release.notes {
+                rows.append((.note(note, release: place), Self.insert(note, owner: "(\(Self.idOfRelease(place)))")))
+            }
+        }
         for rule in policy.rules {
             rows.append((.rule(rule), Self.insert(rule)))
             for text in rule.texts {
-                rows.append((.text(text, rule: rule.key), Self.insert(text, owner: rule.key)))
+                rows.append((.text(text, rule: rule.key), Self.insert(text, owner: Self.text(rule.key))))
             }
             for step in rule.steps {
-                rows.append((.step(step, rule: rule.key), Self.insert(step, owner: rule.key)))
+                rows.append((.step(step, rule: rule.key), Self.insert(step, owner: Self.text(rule.key))))
             }
         }
         self.rows = rows
@@ -53,13 +66,16 @@ struct PolicyScript {
         (rows.map(\.statement) + withdrawals).map { $0 + ";" }.joined(separator: "\n")
     }
 
-    /// Releases are told apart by their order, as they have no id before they are written.
+    /// The id of a release. They are told apart by their order, as they have no id before they are written.
+    private static func idOfRelease(_ place: Int) -> String {
+        "SELECT id FROM releases ORDER BY id OFFSET \(place) LIMIT 1"
+    }
+
     private static func withdrawals(_ releases: [Release]) -> [String] {
         let updates: [String] = releases.enumerated().compactMap { place, release in
             release.withdrawnAt.map {
                 """
-                UPDATE releases SET withdrawn_at = \(text("\($0)")) \
-                WHERE id = (SELECT id FROM releases ORDER BY id OFFSET \(place) LIMIT 1)
+                UPDATE releases SET withdrawn_at = \(text("\($0)")) WHERE id = (\(idOfRelease(place)))
                 """
             }
         }
@@ -69,9 +85,11 @@ struct PolicyScript {
     }
 
     /// The statement that writes a record; what is as it is by default is left out.
+    ///
+    /// - Parameter owner: What the record belongs to, as SQL.
     private static func insert<Record: PolicyRecord>(_ record: Record, owner: String? = nil) -> String {
         var written: [(name: String, value: String)] = []
-        if let column = Record.owner, let owner { written.append((column.name, text(owner))) }
+        if let column = Record.owner, let owner { written.append((column.name, owner)) }
         for column in Record.columns {
             let value = column.value(of: record)
             if value != column.defaultValue { written.append((column.name, literal(value))) }

@@ -58,6 +58,7 @@ struct Shrinker {
         for index in policy.apps.indices {
             smaller.append(policy.with { $0.apps.remove(at: index) })
             smaller.append(policy.with { $0.apps[index].storeLinks = [] })
+            smaller.append(policy.with { $0.apps[index].feedTemplates = [] })
             smaller.append(policy.with { $0.apps[index].name = nil })
             smaller.append(policy.with { $0.apps[index].paused = false })
         }
@@ -86,6 +87,7 @@ struct Shrinker {
 
     private static let releaseSimplifications: [@Sendable (inout Release) -> Void] = [
         { $0.build = nil }, { $0.minOS = nil }, { $0.regions = nil }, { $0.withdrawnAt = nil }, { $0.staged = false },
+        { $0.notes = [] },
     ]
 }
 

@@ -17,6 +17,7 @@ struct DependencyTests {
         "PrivatePostgres": ["Logging", "Postgres", "Subprocess", "SystemPackage"],
         "UpdatePolicy": ["CNIOBoringSSL", "NIOSSL"],
         "UpdateFeeds": ["UpdatePolicy"],
+        "FeedTemplates": ["Mustache", "UpdatePolicy"],
         "PolicyStore": ["Logging", "Postgres", "UpdatePolicy"],
         "Systemd": [],
         "PolicyDocument": ["CYaml", "UpdatePolicy", "Yams"],
@@ -29,8 +30,9 @@ struct DependencyTests {
             "Postgres", "ServiceLifecycle", "Systemd", "SystemPackage", "UnixSignals", "UpdatePolicy",
         ],
         "VersionGateCommands": [
-            "ArgumentParser", "AsyncHTTPClient", "Configuration", "Logging", "NIOCore", "NIOHTTP1", "PolicyDocument",
-            "PolicyServer", "PolicyStore", "Postgres", "PrivatePostgres", "Systemd", "UpdateFeeds", "UpdatePolicy",
+            "ArgumentParser", "AsyncHTTPClient", "Configuration", "FeedTemplates", "Logging", "NIOCore", "NIOHTTP1",
+            "PolicyDocument", "PolicyServer", "PolicyStore", "Postgres", "PrivatePostgres", "Systemd", "UpdateFeeds",
+            "UpdatePolicy",
             "Yams",
         ],
         "versiongate": ["ArgumentParser", "VersionGateCommands"],
@@ -41,7 +43,9 @@ struct DependencyTests {
     private static let toolchain: Set<String> = [
         "Darwin", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Swift", "Synchronization",
     ]
-    private static let withoutFoundation: Set<String> = ["CheckListener", "UpdateFeeds", "UpdatePolicy"]
+    private static let withoutFoundation: Set<String> = [
+        "CheckListener", "FeedTemplates", "UpdateFeeds", "UpdatePolicy",
+    ]
 
     private static let root = RepositoryFile.url("")
 

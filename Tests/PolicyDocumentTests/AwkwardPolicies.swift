@@ -83,6 +83,7 @@ enum AwkwardPolicies {
         chances.final = 20
         chances.texts = 50
         chances.steps = 40
+        chances.feeds = 60
         return chances
     }()
 

@@ -20,7 +20,11 @@ struct LastGoodPolicyFileTests {
                     bundle: "com.example.app\(number)",
                     name: awkward,
                     paused: number == 1,
-                    storeLinks: [StoreLink(platform: "ios", link: "https://example.com/\(number)")]
+                    storeID: Int64(number) + 1,
+                    seller: awkward,
+                    codePushKeys: ["deployment-key-\(number)"],
+                    storeLinks: [StoreLink(platform: "ios", link: "https://example.com/\(number)")],
+                    feedTemplates: [FeedTemplate(name: "v", contentType: "text/plain", body: awkward)]
                 )
             },
             releases: titles.indices.map { number in
@@ -32,7 +36,8 @@ struct LastGoodPolicyFileTests {
                     build: "42",
                     minOS: "15",
                     regions: ["DE"],
-                    liveAt: Timestamp(microsecondsSince1970: 1_772_366_400_000_001)
+                    liveAt: Timestamp(microsecondsSince1970: 1_772_366_400_000_001),
+                    notes: [ReleaseNote(language: "de", text: awkward), ReleaseNote(text: titles[number])]
                 )
             },
             rules: titles.enumerated().map { number, title in
@@ -190,6 +195,15 @@ struct LastGoodPolicyFileTests {
             (#"{"rules":[{"key":"r","title":"t","text":"\u0007"}]}"#, "rule r: has a text"),
             (#"{"rules":[{"key":"r","title":"t","text":"x","target":"1.2"}]}"#, "rule r: has a target"),
             (#"{"app":{"bundle":"a b"}}"#, "app a b: has a bundle"),
+            (#"{"app":{"bundle":"a","seller":""}}"#, "app a: has a seller"),
+            (
+                #"{"app":{"bundle":"a","feedTemplates":[{"name":"n","contentType":"text/html","body":"x"}]}}"#,
+                "app a: has a template n"
+            ),
+            (
+                #"{"releases":[{"id":1,"bundle":"a","platform":"ios","version":"1","notes":[{"language":"und","text":" "}]}]}"#,
+                "release 1: has a text of its notes"
+            ),
         ]
     )
     func refusesContents(_ section: String, _ reason: String) throws {

@@ -29,6 +29,8 @@ struct StoredRowTests {
     func membersAreComplete() {
         checkMembers(App.blank, but: ["note"])
         checkMembers(StoreLink.blank)
+        checkMembers(FeedTemplate.blank)
+        checkMembers(ReleaseNote.blank)
         checkMembers(Release.blank, but: ["note"])
         checkMembers(Rule.blank, but: ["note"])
         checkMembers(AttributeCondition.blank)

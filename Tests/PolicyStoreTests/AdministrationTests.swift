@@ -55,7 +55,7 @@ struct AdministrationTests {
         let id = try await admin.query("SELECT id FROM releases").value(as: Int64.self)
         let change = try await PolicyEditing(admin, logger: TestDatabase.logger)
             .edit(by: EditAuthor(osUser: nil, why: nil)) { editor in
-                try editor.withdraw(.integer("id", Int(id)), at: "2026-03-01T12:00:00Z")
+                try editor.withdraw(.integer("id", id), at: "2026-03-01T12:00:00Z")
             }
         #expect(change?.rows.count == 1)
         let states = try await admin.transaction(.repeatableReadReadOnly) { session in
@@ -89,6 +89,8 @@ struct AdministrationTests {
             INSERT INTO apps (bundle) VALUES ('a');
             INSERT INTO store_links VALUES ('a', 'ios', 'https://example.com/');
             INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '1');
+            INSERT INTO release_notes SELECT id, 'und', 'x' FROM releases;
+            INSERT INTO feed_templates VALUES ('a', 'v', 'text/plain', 'x');
             INSERT INTO rules (key, bundle, title, text) VALUES ('k', 'a', 't', 'x');
             INSERT INTO rule_texts VALUES ('k', 'de', 't', 'x');
             INSERT INTO rollout_steps VALUES ('k', '2030-01-01Z', 100);

@@ -53,6 +53,7 @@ struct PolicyColumnTests {
         case .texts, .platforms: "text[]"
         case .boolean: "boolean"
         case .integer: "integer"
+        case .bigInteger: "bigint"
         case .percentage: "numeric"
         case .time: "timestamp with time zone"
         case .duration: "interval"
@@ -109,6 +110,8 @@ struct PolicyColumnTests {
             'n');
         INSERT INTO rules (key, bundle, enabled, title, text, position, versions, rollout) VALUES
             ('ramp', 'a', true, 'Title', 'Text', 9, '<1', 0);
+        INSERT INTO feed_templates VALUES ('a', 'v.json', 'application/json', '{}');
+        INSERT INTO release_notes SELECT id, 'de', 'Neu' FROM releases WHERE version = '9.1';
         INSERT INTO rule_texts VALUES ('r', 'de', 'Titel', 'Text');
         INSERT INTO rollout_steps VALUES ('ramp', '2096-01-01Z', 10);
         """
@@ -128,9 +131,22 @@ struct PolicyColumnTests {
         "apps.name": Edit(value: "'Other'", harmless: text),
         "apps.paused": Edit(first: "true", value: "false"),
         "apps.note": Edit(value: "'other'", harmless: "never sent"),
+        "apps.store_id": Edit(value: "9007199254740991", harmless: text),
+        "apps.seller": Edit(value: "'Other'", harmless: text),
+        "apps.codepush_keys": Edit(value: "'{0123456789,abcdefghij}'", harmless: text),
         "store_links.bundle": Edit(value: "'b'", harmless: text),
         "store_links.platform": Edit(value: "'android'", harmless: text),
         "store_links.link": Edit(value: "'https://example.com/b'", harmless: text),
+        "feed_templates.bundle": Edit(value: "'b'", harmless: text),
+        "feed_templates.name": Edit(value: "'w.json'", harmless: text),
+        "feed_templates.content_type": Edit(value: "'text/plain'", harmless: text),
+        "feed_templates.body": Edit(value: "'{{floor}}'", harmless: text),
+        "release_notes.release": Edit(
+            value: "(SELECT id FROM releases WHERE (bundle, version) = ('a', '9.9'))",
+            harmless: text
+        ),
+        "release_notes.language": Edit(value: "'und'", harmless: text),
+        "release_notes.text": Edit(value: "'Anders'", harmless: text),
         "releases.bundle": Edit(value: "'b'"),
         "releases.platform": Edit(value: "'android'"),
         "releases.version": Edit(value: "'9.2'"),
@@ -176,7 +192,7 @@ struct PolicyColumnTests {
     /// The rows of a table that are edited.
     private static func condition(_ table: String) -> String {
         switch table {
-        case "apps", "store_links": "bundle = 'a'"
+        case "apps", "store_links", "feed_templates": "bundle = 'a'"
         case "releases": "version = '9.1'"
         case "rules": "key = 'r'"
         default: "true"

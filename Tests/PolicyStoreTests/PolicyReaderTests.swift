@@ -16,11 +16,15 @@ struct PolicyReaderTests {
         let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
         try await admin.execute(
             #"""
-            INSERT INTO apps (bundle, name, paused) VALUES ('com.example.Doto', 'Dotö "x"', true);
+            INSERT INTO apps (bundle, name, paused, store_id, seller, codepush_keys)
+            VALUES ('com.example.Doto', 'Dotö "x"', true, 9007199254740991, 'Ü', '{1234567890,abcdefghij,1234567890}');
+            INSERT INTO feed_templates VALUES ('com.example.DOTO', 'v.json', 'application/json', E'{\n}');
             INSERT INTO store_links (bundle, platform, link) VALUES ('com.example.doto', 'iPadOS', 'https://example.com/a');
             INSERT INTO releases (bundle, platform, version, build, min_os, regions, live_at, withdrawn_at)
             VALUES ('com.example.doto', 'ios', 'v1.2', '42', '15', '{DE,US}',
                 '2026-03-01T12:00:00.000001Z', '2026-04-01T12:00:00Z');
+            INSERT INTO release_notes SELECT id, 'und', E'New\nÄ {app}' FROM releases;
+            INSERT INTO release_notes SELECT id, 'de', 'Neu' FROM releases;
             INSERT INTO rules (key, bundle, enabled, position, versions, builds, os, platforms, regions, languages, attributes,
                 target, soak, rollout, starts_at, ends_at, title, text, link, lockout, lockout_without_update, final, note)
             VALUES ('k', 'COM.EXAMPLE.DOTO', false, -3, '<1.2', '<42', '>=14', '{ios,android}', '{DE}', '{de,zh-Hant}',
@@ -39,7 +43,11 @@ struct PolicyReaderTests {
                     bundle: "com.example.Doto",
                     name: "Dotö \"x\"",
                     paused: true,
-                    storeLinks: [StoreLink(platform: "ios", link: "https://example.com/a")]
+                    storeID: 9_007_199_254_740_991,
+                    seller: "Ü",
+                    codePushKeys: ["1234567890", "abcdefghij"],
+                    storeLinks: [StoreLink(platform: "ios", link: "https://example.com/a")],
+                    feedTemplates: [FeedTemplate(name: "v.json", contentType: "application/json", body: "{\n}")]
                 )
             ]
         )
@@ -56,7 +64,8 @@ struct PolicyReaderTests {
                     regions: ["DE", "US"],
                     liveAt: Timestamp("2026-03-01T12:00:00.000001Z"),
                     staged: false,
-                    withdrawnAt: Timestamp("2026-04-01T12:00:00Z")
+                    withdrawnAt: Timestamp("2026-04-01T12:00:00Z"),
+                    notes: [ReleaseNote(language: "de", text: "Neu"), ReleaseNote(text: "New\nÄ {app}")]
                 )
         )
         #expect(

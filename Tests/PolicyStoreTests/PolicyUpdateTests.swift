@@ -14,6 +14,8 @@ struct PolicyUpdateTests {
         INSERT INTO apps (bundle) VALUES ('a'), ('b'), ('c');
         INSERT INTO rules (key, bundle, title, text)
         VALUES ('a1', 'a', 't', 'x'), ('b1', 'b', 't', 'x'), ('c1', 'c', 't', 'x'), ('all', NULL, 't', 'x');
+        INSERT INTO releases (bundle, platform, version) VALUES ('b', 'ios', '1'), ('c', 'ios', '1');
+        INSERT INTO release_notes SELECT id, 'und', 'x' FROM releases WHERE bundle = 'c';
         """
 
     private func changed(by edit: String) async throws -> PolicyUpdate? {
@@ -40,6 +42,12 @@ struct PolicyUpdateTests {
             ("UPDATE apps SET bundle = 'd' WHERE bundle = 'a'", ["a", "d"], false),
             ("INSERT INTO store_links VALUES ('c', 'ios', 'https://example.com')", ["c"], false),
             ("INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '1')", ["a"], false),
+            ("INSERT INTO release_notes SELECT id, 'de', 'x' FROM releases WHERE bundle = 'b'", ["b"], false),
+            ("UPDATE release_notes SET text = 'y' WHERE language = 'und'", ["c"], false),
+            ("DELETE FROM release_notes", ["c"], false),
+            ("DELETE FROM releases WHERE bundle = 'c'", ["c"], false),
+            ("INSERT INTO feed_templates VALUES ('a', 'v', 'text/plain', 'x')", ["a"], false),
+            ("UPDATE apps SET store_id = 7 WHERE bundle = 'b'", ["b"], false),
             (
                 "UPDATE apps SET paused = true WHERE bundle = 'a'; UPDATE apps SET paused = true WHERE bundle = 'c'",
                 ["a", "c"], false

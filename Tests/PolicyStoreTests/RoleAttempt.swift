@@ -190,7 +190,10 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
 
     /// What the roles that do not edit must not do beside that.
     static let ofReaders: [RoleAttempt] =
-        ["apps", "store_links", "releases", "public.rules", "rule_texts", "rollout_steps"].flatMap { table in
+        [
+            "apps", "store_links", "feed_templates", "releases", "release_notes", "public.rules", "rule_texts",
+            "rollout_steps",
+        ].flatMap { table in
             let name = table.split(separator: ".").last.map(String.init) ?? table
             return [
                 RoleAttempt("INSERT INTO \(table) DEFAULT VALUES", "permission denied for table \(name)"),

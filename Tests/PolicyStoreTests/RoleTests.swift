@@ -52,8 +52,9 @@ struct RoleTests {
         try await TestDatabase.current.connect().execute(Self.example)
         let server = try await TestDatabase.current.connect(user: "versiongate_server")
         for table in [
-            "apps", "store_links", "releases", "rules", "rule_texts", "rollout_steps", "policy_revision",
-            "schema_reader", "schema_migrations",
+            "apps", "store_links", "feed_templates", "releases", "release_notes", "rules", "rule_texts",
+            "rollout_steps",
+            "policy_revision", "schema_reader", "schema_migrations",
         ] {
             try await server.execute("SELECT * FROM \(table)")
         }
@@ -76,8 +77,10 @@ struct RoleTests {
         try await TestDatabase.current.connect().execute(Self.example)
         let person = try await TestDatabase.current.connect(user: role)
         for name in [
-            "apps", "store_links", "releases", "rules", "rule_texts", "rollout_steps", "policy_revision", "changes",
-            "change_rows", "check_counts", "rule_counts", "merged_counts", "active_rules", "rollout_now",
+            "apps", "store_links", "feed_templates", "releases", "release_notes", "rules", "rule_texts",
+            "rollout_steps",
+            "policy_revision", "changes", "change_rows", "check_counts", "rule_counts", "merged_counts", "active_rules",
+            "rollout_now",
             "current_releases", "recent_checks", "history", "user_functions", "rules_at(0)", "schema_faults()",
             "schema_migrations",
         ] {

@@ -206,7 +206,7 @@ struct SchemaTests {
         Rule(
             "Every text of the policy has a bound",
             """
-            SELECT t || '.' || a.attname FROM unnest('{apps,store_links,releases,rules,rule_texts,rollout_steps}'::text[]) AS t
+            SELECT t || '.' || a.attname FROM (SELECT name FROM policy_tables()) AS p(t)
               JOIN pg_attribute AS a ON a.attrelid = t::regclass AND a.attnum > 0
                AND a.atttypid IN ('text'::regtype, 'text[]'::regtype, 'jsonb'::regtype)
               LEFT JOIN pg_constraint AS c ON c.conrelid = a.attrelid AND a.attnum = ANY (c.conkey)

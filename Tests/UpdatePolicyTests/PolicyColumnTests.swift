@@ -13,6 +13,7 @@ struct PolicyColumnTests {
         case .texts, .platforms: .texts(["b", "a"])
         case .boolean: .boolean(true)
         case .integer: .integer(.min)
+        case .bigInteger: .integer(.max)
         case .percentage: .percentage(try #require(Percentage(hundredths: 3_725)))
         case .time: .time(Timestamp(microsecondsSince1970: 1))
         case .duration: .duration(SoakTime(days: 2, microseconds: -1))
@@ -54,9 +55,11 @@ struct PolicyColumnTests {
         "The columns of a record are all its properties, each gives back what it was given, and null and defaults are those of a blank record"
     )
     func columnsAreComplete() throws {
-        try check(App.self, but: ["storeLinks"])
+        try check(App.self, but: ["storeLinks", "feedTemplates"])
         try check(StoreLink.self)
-        try check(Release.self, but: ["id"])
+        try check(FeedTemplate.self)
+        try check(Release.self, but: ["id", "notes"])
+        try check(ReleaseNote.self)
         try check(Rule.self, but: ["texts", "steps"])
         try check(RuleText.self)
         try check(RolloutStep.self)
@@ -67,7 +70,8 @@ struct PolicyColumnTests {
         let names = PolicyTable.allCases.map { "\($0.rawValue) " + $0.identity.map(\.name).joined(separator: " ") }
         #expect(
             names == [
-                "apps bundle", "store_links bundle platform", "releases bundle version platform", "rules key",
+                "apps bundle", "store_links bundle platform", "feed_templates bundle name",
+                "releases bundle version platform", "release_notes release language", "rules key",
                 "rule_texts rule language", "rollout_steps rule at",
             ]
         )

@@ -9,7 +9,7 @@ enum CommandSample {
     private static let values = [
         "key": "k", "bundle": "a", "version": "1.2", "percent": "5", "percent@time": "5%@now", "change": "1",
         "member=value": "bundle=a", "platform": "ios", "title": "T", "text": "X", "language": "de", "name": "anna",
-        "role": "viewer",
+        "role": "viewer", "type": "text/plain",
     ]
 
     /// What commands need beside what they say they need.
@@ -19,6 +19,7 @@ enum CommandSample {
         ["app", "resume"]: ["a"],
         ["undo"]: ["1"],
         ["release", "edit"]: ["--min-os", "15"],
+        ["release", "notes"]: ["New"],
         ["rule", "edit"]: ["--note", "n"],
         ["rule", "ramp"]: ["5%@now"],
         ["rule", "translate"]: ["--title", "T", "--text", "X"],

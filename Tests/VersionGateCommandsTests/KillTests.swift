@@ -33,6 +33,8 @@ struct KillTests {
         INSERT INTO store_links VALUES ('a', 'ios', 'https://example.com/');
         INSERT INTO releases (bundle, platform, version, live_at)
             SELECT 'a', 'ios', n::text, '2026-03-01T12:00Z' FROM generate_series(1, 40) AS n;
+        INSERT INTO release_notes SELECT id, 'und', 'New in ' || version FROM releases;
+        INSERT INTO feed_templates SELECT 'a', 'v' || n, 'text/plain', 'x' FROM generate_series(1, 5) AS n;
         INSERT INTO rules (key, bundle, title, text, versions)
             SELECT 'k' || n, 'a', 't', 'x', '<' || n FROM generate_series(1, 40) AS n;
         INSERT INTO rule_texts SELECT key, 'de', 't', 'x' FROM rules;
@@ -114,6 +116,9 @@ struct KillTests {
                     (SELECT string_agg(t::text, ',' ORDER BY t::text) FROM apps AS t),
                     (SELECT string_agg(t::text, ',' ORDER BY t::text) FROM store_links AS t),
                     (SELECT string_agg((to_jsonb(t) - 'id')::text, ',' ORDER BY version) FROM releases AS t),
+                    (SELECT string_agg(t.version || n.text, ',' ORDER BY version)
+                     FROM releases AS t JOIN release_notes AS n ON n.release = t.id),
+                    (SELECT string_agg(t::text, ',' ORDER BY t::text) FROM feed_templates AS t),
                     (SELECT string_agg(t::text, ',' ORDER BY t::text) FROM rules AS t),
                     (SELECT string_agg(t::text, ',' ORDER BY t::text) FROM rule_texts AS t),
                     (SELECT string_agg(t::text, ',' ORDER BY t::text) FROM rollout_steps AS t)),

@@ -268,7 +268,7 @@ extension RulesPageTests {
     func hasColumns() async throws {
         let connection = try await TestDatabase.current.connect()
         let leaves = try await CommandTree.read().leaves
-        let nested = ["apps", "rules", "store_links", "releases", "texts", "steps"]
+        let nested = ["apps", "rules", "store_links", "feeds", "releases", "notes", "texts", "steps"]
         for table in PolicyTable.allCases {
             let rows = try MarkdownTable.rows(Self.columnHeadings, in: Self.page, section: table.rawValue)
             let written = rows.map { [$0["column"].value, $0["type"].value, $0["default"].value] }
@@ -283,7 +283,8 @@ extension RulesPageTests {
                     let noun =
                         switch table {
                         case .apps, .storeLinks: "app"
-                        case .releases: "release"
+                        case .feedTemplates: "feed"
+                        case .releases, .releaseNotes: "release"
                         case .rules, .ruleTexts, .rolloutSteps: "rule"
                         }
                     let paths = path.isEmpty ? [[noun, "add"], [noun, "edit"]] : [path]

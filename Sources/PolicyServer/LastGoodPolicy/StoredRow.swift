@@ -129,6 +129,7 @@ extension StoredMember where Row: PolicyRecord {
         case .texts(let path): .optional(name, path)
         case .flag(let path): .optional(name, path)
         case .integer(let path): .optional(name, path)
+        case .optionalBigInteger(let path): .optional(name, path)
         case .percentage(let path): isRequired ? .required(name, path) : .optional(name, path)
         case .time(let path): isRequired ? .required(name, path) : .optional(name, path)
         case .optionalTime(let path): .optional(name, path)
@@ -156,15 +157,25 @@ extension StoredMember where Row: PolicyRecord {
 // MARK: - The rows of a policy
 
 extension App: StoredRow {
-    static let members: [StoredMember<App>] = StoredMember.columns + [.rows("storeLinks", \.storeLinks)]
+    static let members: [StoredMember<App>] =
+        StoredMember.columns + [.rows("storeLinks", \.storeLinks), .rows("feedTemplates", \.feedTemplates)]
 }
 
 extension StoreLink: StoredRow {
     static let members: [StoredMember<StoreLink>] = StoredMember.columns
 }
 
+extension FeedTemplate: StoredRow {
+    static let members: [StoredMember<FeedTemplate>] = StoredMember.columns
+}
+
+extension ReleaseNote: StoredRow {
+    static let members: [StoredMember<ReleaseNote>] = StoredMember.columns
+}
+
 extension Release: StoredRow {
-    static let members: [StoredMember<Release>] = [.required("id", \.id)] + StoredMember.columns
+    static let members: [StoredMember<Release>] =
+        [.required("id", \.id)] + StoredMember.columns + [.rows("notes", \.notes)]
 }
 
 extension Rule: StoredRow {

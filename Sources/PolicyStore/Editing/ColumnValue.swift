@@ -21,6 +21,9 @@ public struct ColumnValue: Sendable {
         self.cast = cast
     }
 
+    /// The same value for a column of another name.
+    public func renamed(_ column: String) -> ColumnValue { ColumnValue(column, parameter, cast: cast) }
+
     /// Text.
     public static func text(_ column: String, _ value: String?) -> ColumnValue {
         ColumnValue(column, value, cast: "text")
@@ -37,8 +40,8 @@ public struct ColumnValue: Sendable {
     }
 
     /// A whole number.
-    public static func integer(_ column: String, _ value: Int) -> ColumnValue {
-        ColumnValue(column, Int64(value), cast: "bigint")
+    public static func integer(_ column: String, _ value: Int64?) -> ColumnValue {
+        ColumnValue(column, value, cast: "bigint")
     }
 
     /// A number with decimals, as written.
@@ -71,7 +74,8 @@ public struct ColumnValue: Sendable {
         case (.duration, _): .duration(column.name, nil)
         case (.time, _): .time(column.name, nil)
         case (.percentage, .percentage(let percentage)): .numeric(column.name, percentage.description)
-        case (.integer, .integer(let number)): .integer(column.name, Int(number))
+        case (.integer, .integer(let number)): .integer(column.name, number)
+        case (.bigInteger, _): .integer(column.name, nil)
         case (.boolean, .boolean(let flag)): .boolean(column.name, flag)
         default: .text(column.name, nil)
         }

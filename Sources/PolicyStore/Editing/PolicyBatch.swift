@@ -11,6 +11,8 @@ struct PolicyBatch {
     struct Item {
         let row: PolicyRow
         let index: Int?
+        /// The release that the row belongs to, where that is not there yet.
+        var release: PolicyRow?
     }
 
     let table: PolicyTable
@@ -25,7 +27,7 @@ struct PolicyBatch {
 
     /// The document for some rows.
     static func document(_ items: [Item]) -> String {
-        "[\(items.map(\.row.json).joined(separator: ",\n"))]"
+        "[\(items.map(\.json).joined(separator: ",\n"))]"
     }
 
     /// Adds rows.
@@ -35,6 +37,30 @@ struct PolicyBatch {
             table: table,
             isInsertion: true,
             sql: "INSERT INTO public.\(table.rawValue) (\(columns)) SELECT \(columns) FROM \(recordset(table))",
+            items: items
+        )
+    }
+
+    /// Adds notes of releases that an earlier batch adds, whose ids nobody knows yet.
+    ///
+    /// A release is found by all that is said of it: the database refuses two that are alike.
+    static func insertNotes(_ items: [Item]) -> PolicyBatch {
+        let identity = PolicyTable.releases.identity.map(\.name)
+        let others = PolicyTable.releases.columns.map(\.name).filter { !identity.contains($0) }
+        let list = { (names: [String], row: String) in names.map { "\(row).\($0)" }.joined(separator: ", ") }
+        let columns = ReleaseNote.columns.map(\.name)
+        return PolicyBatch(
+            table: .releaseNotes,
+            isInsertion: true,
+            sql: """
+                INSERT INTO public.release_notes (release, \(columns.joined(separator: ", ")))
+                SELECT present.id, \(list(columns, "added"))
+                FROM jsonb_to_recordset($1::text::jsonb) AS item (release jsonb, note jsonb)
+                CROSS JOIN LATERAL jsonb_populate_record(NULL::public.release_notes, item.note) AS added
+                CROSS JOIN LATERAL jsonb_populate_record(NULL::public.releases, item.release) AS wanted
+                JOIN public.releases AS present ON (\(list(identity, "present"))) = (\(list(identity, "wanted")))
+                    AND (\(list(others, "present"))) IS NOT DISTINCT FROM (\(list(others, "wanted")))
+                """,
             items: items
         )
     }
@@ -89,14 +115,14 @@ extension PolicyDifference {
     /// The statements that make the edits, in an order in which every row finds what it refers to.
     var batches: [PolicyBatch] {
         var batches: [PolicyBatch] = []
-        for table in [PolicyTable.rolloutSteps, .ruleTexts, .rules, .releases, .storeLinks] {
+        for table in PolicyTable.allCases.reversed() where table != .apps {
             batches.append(.delete(table, removed(table)))
         }
         batches.append(.delete(.rolloutSteps, replannedSteps.map { .init(row: $0.step, index: $0.index) }))
-        batches += insertAndUpdate(.apps) + insertAndUpdate(.storeLinks) + insertAndUpdate(.releases)
+        batches += [.apps, .storeLinks, .feedTemplates, .releases].flatMap { insertAndUpdate($0) }
         // Clearing staged sets live_at, but a file says when a release went live.
         batches.append(.update(.releases, columns: ["live_at"], released))
-        batches += insertAndUpdate(.rules) + insertAndUpdate(.ruleTexts) + insertAndUpdate(.rolloutSteps)
+        batches += [.releaseNotes, .rules, .ruleTexts, .rolloutSteps].flatMap { insertAndUpdate($0) }
         // An app goes last: what belonged to it may belong to another now.
         batches.append(.delete(.apps, removed(.apps)))
         return batches.filter { !$0.items.isEmpty }
@@ -116,7 +142,24 @@ extension PolicyDifference {
             }
         }
         if table == .rolloutSteps { added += replannedSteps.map { .init(row: $0.step, index: $0.index) } }
-        return [.update(table, changed), .insert(table, added)]
+        guard table == .releaseNotes else { return [.update(table, changed), .insert(table, added)] }
+        let releases = addedReleases
+        added = added.map { item in
+            guard case .integer(let id) = item.row["release"] else { return item }
+            return .init(row: item.row, index: item.index, release: releases[id])
+        }
+        return [
+            .update(table, changed), .insert(table, added.filter { $0.release == nil }),
+            .insertNotes(added.filter { $0.release != nil }),
+        ]
+    }
+
+    /// The releases to be added, by what their notes have in place of an id.
+    private var addedReleases: [Int64: PolicyRow] {
+        edits.reduce(into: [:]) { releases, edit in
+            guard edit.table == .releases, edit.before == nil, let index = edit.index else { return }
+            releases[~Int64(index)] = edit.after
+        }
     }
 
     private func removed(_ table: PolicyTable) -> [PolicyBatch.Item] {
@@ -131,6 +174,13 @@ extension PolicyDifference {
             else { return nil }
             return .init(row: after, index: edit.index)
         }
+    }
+}
+
+extension PolicyBatch.Item {
+    /// The row, with the release that it belongs to where that needs to be found.
+    fileprivate var json: String {
+        release.map { #"{"release":\#($0.json),"note":\#(row.json)}"# } ?? row.json
     }
 }
 

@@ -72,7 +72,7 @@ public struct PolicyEditor {
     private static func condition(_ key: [ColumnValue], from first: Int) -> String {
         zip(key, parameters(key, from: first))
             .map { value, parameter in
-                value.column == "bundle"
+                value.column == "bundle" || value.column == "language"
                     ? "lower(\(value.column) COLLATE \"C\") = lower(\(parameter) COLLATE \"C\")"
                     : "\(value.column) = \(parameter)"
             }

@@ -144,7 +144,10 @@ public struct PolicyHistory {
     /// The key of a row as people read it.
     private static let keyText: String = {
         let cases = PolicyTable.allCases.map { table in
-            let names = table.identity.map { "coalesce(after, before) ->> '\($0.name)'" }
+            let names = table.identity.map { column in
+                let value = "coalesce(after, before) ->> '\(column.name)'"
+                return column.name == ReleaseNote.owner?.name ? "public.release_name((\(value))::bigint)" : value
+            }
             return "WHEN '\(table.rawValue)' THEN concat_ws(' ', \(names.joined(separator: ", ")))"
         }
         return "CASE table_name \(cases.joined(separator: "\n")) ELSE key::text END"

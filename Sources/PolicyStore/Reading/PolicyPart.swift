@@ -38,6 +38,14 @@ enum PolicyPart {
         }
     }
 
+    /// The condition on rows of a table with the column `release`.
+    var conditionOnRelease: String {
+        switch self {
+        case .everything, .revision: "true"
+        case .apps: "release IN (SELECT id FROM public.releases WHERE \(condition))"
+        }
+    }
+
     /// The parameters of the conditions.
     var parameters: [(any PostgresEncodable)?] {
         switch self {

@@ -198,6 +198,7 @@ public enum PolicyReader {
 
     private static func apps(_ session: PostgresSession, _ part: PolicyPart, _ detail: PolicyDetail) throws -> [App] {
         let links: [UTF8Text: [StoreLink]] = try children(session, part, detail, where: part.condition)
+        let templates: [UTF8Text: [FeedTemplate]] = try children(session, part, detail, where: part.condition)
         let reader = RecordReader<App>(detail, from: 0)
         return try session.query(
             "SELECT \(reader.selectList) FROM \(part.rows(of: .apps)) WHERE \(part.condition) ORDER BY bundle",
@@ -205,6 +206,7 @@ public enum PolicyReader {
         ).map { row in
             var app = try reader.record(row)
             app.storeLinks = links[UTF8Text(app.bundle)] ?? []
+            app.feedTemplates = templates[UTF8Text(app.bundle)] ?? []
             return app
         }
     }
@@ -214,6 +216,7 @@ public enum PolicyReader {
         _ part: PolicyPart,
         _ detail: PolicyDetail
     ) throws -> [Release] {
+        let notes: [UTF8Text: [ReleaseNote]] = try children(session, part, detail, where: part.conditionOnRelease)
         let reader = RecordReader<Release>(detail, from: 1)
         let order = detail == .served ? "id" : orderOfReleases
         return try session.query(
@@ -225,6 +228,7 @@ public enum PolicyReader {
         ).map { row in
             var release = try reader.record(row)
             release.id = try row.decode(0, as: Int64.self)
+            release.notes = notes[UTF8Text("\(release.id)")] ?? []
             return release
         }
     }
@@ -261,7 +265,7 @@ public enum PolicyReader {
         }
     }
 
-    /// The records that belong to an app or a rule, by the bundle or the key of that.
+    /// The records that belong to an app, a release or a rule, by the bundle, the id or the key of that.
     private static func children<Record: PolicyRecord>(
         _ session: PostgresSession,
         _ part: PolicyPart,
@@ -273,7 +277,7 @@ public enum PolicyReader {
         var children: [UTF8Text: [Record]] = [:]
         for row in try session.query(
             """
-            SELECT \(identity[0]), \(reader.selectList) FROM \(part.rows(of: Record.table))
+            SELECT \(identity[0])::text, \(reader.selectList) FROM \(part.rows(of: Record.table))
             WHERE \(condition) ORDER BY \(identity.joined(separator: ", "))
             """,
             part.parameters

@@ -44,7 +44,8 @@ struct RecordReader<Record: PolicyRecord> {
     private static func expression(_ column: ColumnDefinition, _ detail: PolicyDetail) -> String {
         let name = column.name
         switch column.type {
-        case .text, .key, .bundle, .language, .platform, .version, .texts, .platforms, .boolean, .time, .attributes:
+        case .text, .key, .bundle, .language, .platform, .version, .texts, .platforms, .boolean, .time, .attributes,
+            .bigInteger:
             return name
         case .integer: return "\(name)::int8"
         case .percentage: return "(\(name) * 100)::int4"
@@ -68,6 +69,8 @@ struct RecordReader<Record: PolicyRecord> {
         case .texts(let path): return unlessNull(index) { $0[keyPath: path] = try $1.decode(index, as: [String].self) }
         case .flag(let path): return unlessUsual(path) { try $0.decode(index, as: Bool.self) }
         case .integer(let path): return unlessUsual(path) { Int(try $0.decode(index, as: Int64.self)) }
+        case .optionalBigInteger(let path):
+            return unlessNull(index) { $0[keyPath: path] = try $1.decode(index, as: Int64.self) }
         case .percentage(let path): return unlessUsual(path) { try Percentage(row: $0, column: index) }
         case .time(let path):
             return { $0[keyPath: path] = Timestamp(try $1.decode(index, as: PostgresTimestamp.self)) }

@@ -49,9 +49,12 @@ extension PolicyReports {
     }
 
     private static let appQuery = """
-        SELECT app.bundle, app.name, app.paused, app.note,
+        SELECT app.bundle, app.name, app.paused, app.note, app.store_id, app.seller, app.codepush_keys,
             (SELECT coalesce(json_agg(json_build_object('platform', platform, 'link', link) ORDER BY platform), '[]')
              FROM public.store_links AS link WHERE link.bundle = app.bundle) AS store_links,
+            (SELECT coalesce(
+                json_agg(json_build_object('name', name, 'content_type', content_type) ORDER BY name), '[]')
+             FROM public.feed_templates AS template WHERE template.bundle = app.bundle) AS feeds,
             (SELECT count(*) FROM public.releases WHERE releases.bundle = app.bundle) AS releases,
             (SELECT count(*) FROM public.rules WHERE rules.bundle = app.bundle) AS rules
         FROM public.apps AS app

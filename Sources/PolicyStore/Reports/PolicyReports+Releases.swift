@@ -23,6 +23,8 @@ extension PolicyReports {
         public let state: String
         /// The time that belongs to the state.
         public let since: Timestamp?
+        /// The languages of its notes, in order.
+        public let languages: [String]
     }
 
     /// The releases by app and platform, the greatest version first.
@@ -32,7 +34,8 @@ extension PolicyReports {
         try session.query(
             """
             SELECT bundle, platform, version, build, min_os, array_to_string(regions, ', '), state,
-                CASE state WHEN 'withdrawn' THEN withdrawn_at WHEN 'staged' THEN NULL ELSE live_at END
+                CASE state WHEN 'withdrawn' THEN withdrawn_at WHEN 'staged' THEN NULL ELSE live_at END,
+                ARRAY(SELECT language FROM public.release_notes WHERE release = id ORDER BY language)
             FROM public.releases, LATERAL (SELECT
                 CASE WHEN withdrawn_at <= now() OR withdrawn_at <= live_at THEN 'withdrawn'
                     WHEN staged THEN 'staged'
@@ -52,7 +55,8 @@ extension PolicyReports {
                 minOS: try row.decode(4, as: String?.self),
                 regions: try row.decode(5, as: String?.self),
                 state: try row.decode(6, as: String.self),
-                since: try row.decode(7, as: PostgresTimestamp?.self).map { Timestamp($0) }
+                since: try row.decode(7, as: PostgresTimestamp?.self).map { Timestamp($0) },
+                languages: try row.decode(8, as: [String].self)
             )
         }
     }
@@ -61,7 +65,9 @@ extension PolicyReports {
     public func releasesJSON(bundle: String?) throws -> String {
         try json(
             """
-            SELECT id, bundle, platform, version, build, min_os, regions, live_at, staged, withdrawn_at, note
+            SELECT id, bundle, platform, version, build, min_os, regions, live_at, staged, withdrawn_at, note,
+                (SELECT coalesce(json_agg(json_build_object('language', language, 'text', text) ORDER BY language), '[]')
+                 FROM public.release_notes WHERE release = id) AS notes
             FROM public.releases WHERE \(Self.releasesOfBundle)
             ORDER BY bundle, platform, version_key(version) DESC, version_key(build) DESC NULLS LAST, id
             """,

@@ -15,8 +15,20 @@ public struct App: PolicyRecord {
     /// For the people who edit; never sent. `nil` also where notes were not read.
     public var note: String?
 
+    /// The number of the app in the App Store, by which look-ups ask. `nil`: not known.
+    public var storeID: Int64?
+
+    /// The name of the seller, as the store has it. `nil`: not known.
+    public var seller: String?
+
+    /// The deployment keys that CodePush clients of the app send, beside its bundle. `nil`: none.
+    public var codePushKeys: [String]?
+
     /// The links to the app in the stores, at most one for each platform.
     public var storeLinks: [StoreLink]
+
+    /// The documents of the app's own, each name once.
+    public var feedTemplates: [FeedTemplate]
 
     /// An app with these columns.
     public init(
@@ -24,13 +36,21 @@ public struct App: PolicyRecord {
         name: String? = nil,
         paused: Bool = false,
         note: String? = nil,
-        storeLinks: [StoreLink] = []
+        storeID: Int64? = nil,
+        seller: String? = nil,
+        codePushKeys: [String]? = nil,
+        storeLinks: [StoreLink] = [],
+        feedTemplates: [FeedTemplate] = []
     ) {
         self.bundle = bundle
         self.name = name
         self.paused = paused
         self.note = note
+        self.storeID = storeID
+        self.seller = seller
+        self.codePushKeys = codePushKeys
         self.storeLinks = storeLinks
+        self.feedTemplates = feedTemplates
     }
 }
 
@@ -46,6 +66,15 @@ extension App {
         .text("bundle", \.bundle, .bundle, role: .identity),
         .optionalText("name", \.name, role: .message),
         .flag("paused", \.paused, role: .condition),
+        .optionalBigInteger("store_id", \.storeID, role: .message, storedName: "storeID"),
+        .optionalText("seller", \.seller, role: .message),
+        .texts(
+            "codepush_keys",
+            \.codePushKeys,
+            role: .message,
+            storedName: "codePushKeys",
+            example: "[dQw4w9WgXcQ_iOS]"
+        ),
         .optionalText("note", \.note, role: .note),
     ]
 }
@@ -65,6 +94,11 @@ public struct StoreLink: PolicyRecord {
     }
 }
 
+extension App {
+    /// The column of other tables that names the app.
+    static let bundleOfOwner: ColumnDefinition? = columns.first { $0.role == .identity }?.definition
+}
+
 extension StoreLink {
     /// `store_links`
     public static let table = PolicyTable.storeLinks
@@ -79,5 +113,5 @@ extension StoreLink {
     ]
 
     /// The app.
-    public static let owner: ColumnDefinition? = App.columns.first { $0.role == .identity }?.definition
+    public static let owner: ColumnDefinition? = App.bundleOfOwner
 }

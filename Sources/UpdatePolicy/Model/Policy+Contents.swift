@@ -14,7 +14,7 @@ extension Policy {
             try app.requireAllowedContents()
         }
         for release in releases {
-            try Self.requireBundle(release.bundle, "release \(release.id)")
+            try release.requireAllowedContents()
         }
         for rule in rules {
             try rule.requireAllowedContents()
@@ -43,6 +43,15 @@ extension Policy {
         }
     }
 
+    /// Whether a key is 1 to 64 of `a-z`, `0-9`, `.`, `_` and `-` and begins with a letter or digit.
+    fileprivate static func isKey(_ key: String) -> Bool {
+        let isLetterOrDigit = { (byte: UInt8) in byte &- UInt8(ascii: "a") < 26 || ASCII.isDigit(byte) }
+        guard let first = key.utf8.first, isLetterOrDigit(first), key.utf8.count <= 64 else { return false }
+        return key.utf8.allSatisfy { byte in
+            isLetterOrDigit(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte == ASCII.hyphen
+        }
+    }
+
     fileprivate static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
     }
@@ -53,18 +62,34 @@ extension App {
         let row = "app \(bundle)"
         try Policy.requireBundle(bundle, row)
         if let name { try Policy.requireText(name, "name", upTo: 200, row) }
+        if let seller { try Policy.requireText(seller, "seller", upTo: 200, row) }
         for link in storeLinks {
             guard MessageLink.isAllowed(link.link) else {
                 throw PolicyError(row: row, reason: "has a link for \(link.platform) that apps must not open")
             }
         }
+        for template in feedTemplates {
+            guard Policy.isKey(template.name), FeedTemplate.contentTypes.contains(template.contentType),
+                template.body.utf8.count <= FeedTemplate.longestBody
+            else {
+                throw PolicyError(row: row, reason: "has a template \(template.name) that cannot be served")
+            }
+        }
+    }
+}
+
+extension Release {
+    fileprivate func requireAllowedContents() throws(PolicyError) {
+        let row = "release \(id)"
+        try Policy.requireBundle(bundle, row)
+        for note in notes { try Policy.requireText(note.text, "text of its notes", upTo: 4_000, row) }
     }
 }
 
 extension Rule {
     fileprivate func requireAllowedContents() throws(PolicyError) {
         let row = "rule \(key)"
-        guard isKeyAllowed else { throw PolicyError(row: row, reason: "has a key of another form") }
+        guard Policy.isKey(key) else { throw PolicyError(row: row, reason: "has a key of another form") }
         if let bundle { try Policy.requireBundle(bundle, row) }
         try Policy.requireText(title, "title", upTo: 200, row)
         try Policy.requireText(text, "text", upTo: 4_000, row)
@@ -80,14 +105,5 @@ extension Rule {
             throw PolicyError(row: row, reason: "ends before it starts")
         }
         guard target == nil || bundle != nil else { throw PolicyError(row: row, reason: "has a target and no app") }
-    }
-
-    /// Whether the key is 1 to 64 of `a-z`, `0-9`, `.`, `_` and `-` and begins with a letter or digit.
-    private var isKeyAllowed: Bool {
-        let isLetterOrDigit = { (byte: UInt8) in byte &- UInt8(ascii: "a") < 26 || ASCII.isDigit(byte) }
-        guard let first = key.utf8.first, isLetterOrDigit(first), key.utf8.count <= 64 else { return false }
-        return key.utf8.allSatisfy { byte in
-            isLetterOrDigit(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte == ASCII.hyphen
-        }
     }
 }

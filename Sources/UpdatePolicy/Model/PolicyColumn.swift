@@ -5,7 +5,7 @@
 public enum ColumnType: Sendable, Hashable {
     /// Text for people, a name, an address.
     case text
-    /// The key of a rule, which never changes.
+    /// The key of a rule or the name of a feed, which never changes.
     case key
     /// The bundle of an app. ASCII case does not count.
     case bundle
@@ -23,6 +23,8 @@ public enum ColumnType: Sendable, Hashable {
     case boolean
     /// A whole number of 32 bits.
     case integer
+    /// A whole number of 64 bits.
+    case bigInteger
     /// A share of all installs.
     case percentage
     /// A moment.
@@ -39,7 +41,7 @@ public enum ColumnRole: Sendable, Hashable, CaseIterable {
     case identity
     /// Decides which clients a rule reaches, which a release can be offered to, or whether an app is answered at all.
     case condition
-    /// A part of the message that the client shows.
+    /// A part of what clients show, or of how a document that they read is found: it decides nothing about lockouts.
     case message
     /// The order of the messages.
     case order
@@ -83,6 +85,7 @@ extension ColumnType {
         case .platforms: "[ios]"
         case .boolean: "true"
         case .integer: "10"
+        case .bigInteger: "1234567890"
         case .percentage: "25"
         case .time: "2026-03-01T12:00:00Z"
         case .duration: "2 days"
@@ -111,6 +114,8 @@ public struct PolicyColumn<Record: PolicyRecord>: Sendable {
         case flag(Path<Bool>)
         /// A whole number of 32 bits.
         case integer(Path<Int>)
+        /// A whole number of 64 bits; nil is null.
+        case optionalBigInteger(Path<Int64?>)
         /// A share of all installs.
         case percentage(Path<Percentage>)
         /// A required moment.
@@ -174,6 +179,8 @@ public struct PolicyColumn<Record: PolicyRecord>: Sendable {
         case (.texts(let path), .null): record[keyPath: path] = nil
         case (.flag(let path), .boolean(let flag)): record[keyPath: path] = flag
         case (.integer(let path), .integer(let number)): record[keyPath: path] = Int(number)
+        case (.optionalBigInteger(let path), .integer(let number)): record[keyPath: path] = number
+        case (.optionalBigInteger(let path), .null): record[keyPath: path] = nil
         case (.percentage(let path), .percentage(let percentage)): record[keyPath: path] = percentage
         case (.time(let path), .time(let time)): record[keyPath: path] = time
         case (.optionalTime(let path), .time(let time)): record[keyPath: path] = time
@@ -202,7 +209,8 @@ extension PolicyColumn.Property {
         case .optionalText(let path): record[keyPath: path].map { .text(UTF8Text($0)) } ?? .null
         case .texts(let path): record[keyPath: path].map { .texts($0.map { UTF8Text($0) }) } ?? .null
         case .flag(let path): .boolean(record[keyPath: path])
-        case .integer(let path): .integer(Int32(clamping: record[keyPath: path]))
+        case .integer(let path): .integer(Int64(record[keyPath: path]))
+        case .optionalBigInteger(let path): record[keyPath: path].map { .integer($0) } ?? .null
         case .percentage(let path): .percentage(record[keyPath: path])
         case .time(let path): .time(record[keyPath: path])
         case .optionalTime(let path): record[keyPath: path].map { .time($0) } ?? .null
@@ -248,9 +256,10 @@ extension PolicyColumn {
         _ path: Path<[String]?>,
         _ type: ColumnType = .texts,
         role: ColumnRole,
+        storedName: String? = nil,
         example: String? = nil
     ) -> Self {
-        Self(name, type, .texts(path), role: role, example: example)
+        Self(name, type, .texts(path), role: role, storedName: storedName, example: example)
     }
 
     static func flag(_ name: String, _ path: Path<Bool>, role: ColumnRole) -> Self {
@@ -259,6 +268,15 @@ extension PolicyColumn {
 
     static func integer(_ name: String, _ path: Path<Int>, role: ColumnRole) -> Self {
         Self(name, .integer, .integer(path), role: role)
+    }
+
+    static func optionalBigInteger(
+        _ name: String,
+        _ path: Path<Int64?>,
+        role: ColumnRole,
+        storedName: String? = nil
+    ) -> Self {
+        Self(name, .bigInteger, .optionalBigInteger(path), role: role, storedName: storedName)
     }
 
     static func percentage(

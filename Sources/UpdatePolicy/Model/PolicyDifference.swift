@@ -7,7 +7,8 @@ public struct PolicyDifference: Sendable {
     public struct Edit: Sendable {
         /// The row as it is; nil if it is to be added.
         public let before: PolicyRow?
-        /// The row as it is to be; nil if it is to be removed.
+        /// The row as it is to be; nil if it is to be removed. Notes of a release that is to be added have the complement
+        /// (`~`) of its index in place of its id.
         public let after: PolicyRow?
         /// The index of ``after`` among the wanted rows of its table.
         public let index: Int?
@@ -31,10 +32,15 @@ public struct PolicyDifference: Sendable {
     /// the version.
     public init(from current: Policy, to wanted: Policy) {
         var edits: [Edit] = []
+        var wanted = wanted
         for table in PolicyTable.allCases {
             var pairing = PolicyRowPairing(current: current.rows(of: table), wanted: wanted.rows(of: table))
             for likeness in table.likenesses { pairing.pair(by: likeness) }
             edits += pairing.edits(table)
+            if table == .releases {
+                // Notes name their release by its id.
+                for (index, id) in zip(wanted.releases.indices, pairing.ids) { wanted.releases[index].id = id }
+            }
         }
         self.edits = edits
 
@@ -82,6 +88,11 @@ private struct PolicyRowPairing {
                 isTaken[partner] = true
             }
         }
+    }
+
+    /// The ids of the wanted rows: those of their partners, and the complements of their indices where they have none.
+    var ids: [Int64] {
+        partners.enumerated().map { index, partner in partner.flatMap { current[$0].id } ?? ~Int64(index) }
     }
 
     /// The edits that turn the present rows into the wanted ones.

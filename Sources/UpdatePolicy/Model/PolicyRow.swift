@@ -12,11 +12,12 @@ public struct PolicyRow: Sendable, Hashable {
 
     /// The row of a record.
     ///
-    /// - Parameter owner: The bundle of the app, or the key of the rule, that the record belongs to and does not name.
-    init<Record: PolicyRecord>(_ record: Record, id: Int64? = nil, owner: String? = nil) {
+    /// - Parameter owner: The bundle of the app, the id of the release, or the key of the rule, that the record belongs to
+    ///   and does not name.
+    init<Record: PolicyRecord>(_ record: Record, id: Int64? = nil, owner: PolicyValue? = nil) {
         table = Record.table
         self.id = id
-        values = (owner.map { [.text(UTF8Text($0))] } ?? []) + Record.columns.map { $0.value(of: record) }
+        values = (owner.map { [$0] } ?? []) + Record.columns.map { $0.value(of: record) }
     }
 
     /// The values of a row with the id of another one.
@@ -37,11 +38,22 @@ extension Policy {
     public func rows(of table: PolicyTable) -> [PolicyRow] {
         switch table {
         case .apps: apps.map { PolicyRow($0) }
-        case .storeLinks: apps.flatMap { app in app.storeLinks.map { PolicyRow($0, owner: app.bundle) } }
+        case .storeLinks: Self.rows(apps, \.storeLinks) { .text(UTF8Text($0.bundle)) }
+        case .feedTemplates: Self.rows(apps, \.feedTemplates) { .text(UTF8Text($0.bundle)) }
         case .releases: releases.map { PolicyRow($0, id: $0.id == Release.blank.id ? nil : $0.id) }
+        case .releaseNotes: Self.rows(releases, \.notes) { .integer($0.id) }
         case .rules: rules.map { PolicyRow($0) }
-        case .ruleTexts: rules.flatMap { rule in rule.texts.map { PolicyRow($0, owner: rule.key) } }
-        case .rolloutSteps: rules.flatMap { rule in rule.steps.map { PolicyRow($0, owner: rule.key) } }
+        case .ruleTexts: Self.rows(rules, \.texts) { .text(UTF8Text($0.key)) }
+        case .rolloutSteps: Self.rows(rules, \.steps) { .text(UTF8Text($0.key)) }
         }
+    }
+
+    /// The rows of what belongs to some records.
+    private static func rows<Owner, Record: PolicyRecord>(
+        _ owners: [Owner],
+        _ path: KeyPath<Owner, [Record]>,
+        _ name: (Owner) -> PolicyValue
+    ) -> [PolicyRow] {
+        owners.flatMap { owner in owner[keyPath: path].map { PolicyRow($0, owner: name(owner)) } }
     }
 }

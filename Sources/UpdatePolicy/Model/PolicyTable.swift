@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// A table of the policy that people edit.
+/// A table of the policy that people edit; a table stands behind the one that its rows belong to.
 public enum PolicyTable: String, Sendable, CaseIterable {
     /// The apps, by bundle.
     case apps
     /// The links to apps in stores, by platform.
     case storeLinks = "store_links"
+    /// Documents of an app's own, by name.
+    case feedTemplates = "feed_templates"
     /// The versions that users can get.
     case releases
+    /// What is new in a release, by language.
+    case releaseNotes = "release_notes"
     /// The rules, by key.
     case rules
     /// The texts of rules in other languages.
@@ -21,7 +25,9 @@ public enum PolicyTable: String, Sendable, CaseIterable {
         switch self {
         case .apps: Self.columnsOfApps
         case .storeLinks: Self.columnsOfStoreLinks
+        case .feedTemplates: Self.columnsOfFeedTemplates
         case .releases: Self.columnsOfReleases
+        case .releaseNotes: Self.columnsOfReleaseNotes
         case .rules: Self.columnsOfRules
         case .ruleTexts: Self.columnsOfRuleTexts
         case .rolloutSteps: Self.columnsOfRolloutSteps
@@ -46,7 +52,9 @@ public enum PolicyTable: String, Sendable, CaseIterable {
 
     private static let columnsOfApps = columns(of: App.self)
     private static let columnsOfStoreLinks = columns(of: StoreLink.self)
+    private static let columnsOfFeedTemplates = columns(of: FeedTemplate.self)
     private static let columnsOfReleases = columns(of: Release.self)
+    private static let columnsOfReleaseNotes = columns(of: ReleaseNote.self)
     private static let columnsOfRules = columns(of: Rule.self)
     private static let columnsOfRuleTexts = columns(of: RuleText.self)
     private static let columnsOfRolloutSteps = columns(of: RolloutStep.self)

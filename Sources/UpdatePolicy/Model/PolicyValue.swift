@@ -12,7 +12,7 @@ public enum PolicyValue: Sendable, Hashable {
     /// True or false.
     case boolean(Bool)
     /// A whole number.
-    case integer(Int32)
+    case integer(Int64)
     /// A share of all installs.
     case percentage(Percentage)
     /// A moment.

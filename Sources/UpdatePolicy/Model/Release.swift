@@ -36,6 +36,9 @@ public struct Release: PolicyRecord {
     /// For the people who edit; never sent. `nil` also where notes were not read.
     public var note: String?
 
+    /// What is new in the release, each language once.
+    public var notes: [ReleaseNote]
+
     /// A release with these columns.
     public init(
         id: Int64,
@@ -48,7 +51,8 @@ public struct Release: PolicyRecord {
         liveAt: Timestamp? = nil,
         staged: Bool = false,
         withdrawnAt: Timestamp? = nil,
-        note: String? = nil
+        note: String? = nil,
+        notes: [ReleaseNote] = []
     ) {
         self.id = id
         self.bundle = bundle
@@ -61,6 +65,7 @@ public struct Release: PolicyRecord {
         self.staged = staged
         self.withdrawnAt = withdrawnAt
         self.note = note
+        self.notes = notes
     }
 
     /// The version as it was written and, where one is recorded, the build: `1.2 (42)`.
@@ -103,4 +108,45 @@ extension Release {
         .optionalTime("withdrawn_at", \.withdrawnAt, role: .condition),
         .optionalText("note", \.note, role: .note),
     ]
+}
+
+/// What is new in a release, in one language.
+public struct ReleaseNote: PolicyRecord {
+    /// The tag of the notes for whoever has none of the other languages: BCP 47's for a language that is not determined.
+    public static let anyLanguage = "und"
+
+    /// The language, a BCP 47 tag; ASCII case does not count.
+    public var language: String
+
+    /// The notes, in which nothing is filled in.
+    public var text: String
+
+    /// Notes in a language.
+    public init(language: String = Self.anyLanguage, text: String) {
+        self.language = language
+        self.text = text
+    }
+}
+
+extension ReleaseNote {
+    /// `release_notes`
+    public static let table = PolicyTable.releaseNotes
+
+    /// Notes in no language, without words.
+    public static let blank = ReleaseNote(text: "")
+
+    /// The columns that people edit.
+    public static let columns: [PolicyColumn<ReleaseNote>] = [
+        .text("language", \.language, .language, role: .identity),
+        .text("text", \.text, role: .message),
+    ]
+
+    /// The release, by its id.
+    public static let owner: ColumnDefinition? = ColumnDefinition(
+        "release",
+        .bigInteger,
+        role: .identity,
+        default: nil,
+        example: nil
+    )
 }

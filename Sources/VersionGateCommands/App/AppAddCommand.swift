@@ -31,6 +31,22 @@ struct AppAddCommand: AsyncParsableCommand {
     )
     var storeLinks: [NamedValue] = []
 
+    @Option(
+        name: .customLong("store-id"),
+        help: ArgumentHelp("The app's number in the App Store, by which look-ups ask.", valueName: "number"),
+        transform: StoreIDArgument.parse
+    )
+    var storeID: Int64?
+
+    @Option(help: "The name of the seller, as the store has it.")
+    var seller: String?
+
+    @Option(
+        name: .customLong("codepush-key"),
+        help: ArgumentHelp("A key that its CodePush clients send; can be repeated.", valueName: "key")
+    )
+    var codePushKeys: [String] = []
+
     @Option(help: "A note for the people who edit; never sent.")
     var note: String?
 
@@ -48,10 +64,19 @@ struct AppAddCommand: AsyncParsableCommand {
         }
     }
 
+    /// What finds the app in stores and elsewhere.
+    private var identifiers: [ColumnValue] {
+        [
+            .integer("store_id", storeID), .text("seller", seller),
+            .texts("codepush_keys", codePushKeys.isEmpty ? nil : codePushKeys),
+        ]
+    }
+
     func run() async throws {
         try await options.edit { editor in
             do {
-                try editor.insert(.apps, [.text("bundle", bundle), .text("name", name), .text("note", note)])
+                let columns = [ColumnValue.text("bundle", bundle), .text("name", name), .text("note", note)]
+                try editor.insert(.apps, columns + identifiers)
             } catch let error as PostgresError where error.sqlState == .uniqueViolation {
                 throw CommandError.appExists(bundle)
             }
@@ -62,5 +87,18 @@ struct AppAddCommand: AsyncParsableCommand {
                 )
             }
         }
+    }
+}
+
+/// The number of an app in the App Store, as an argument.
+enum StoreIDArgument {
+    /// Reads digits, also behind the `id` that addresses have.
+    static func parse(_ argument: String) throws -> Int64 {
+        guard let number = Int64(argument.hasPrefix("id") ? argument.dropFirst(2) : argument[...]) else {
+            throw CommandError(
+                "write the digits behind \"id\" in the address of the app in the App Store: 1234567890"
+            )
+        }
+        return number
     }
 }

@@ -9,7 +9,7 @@ import UpdatePolicy
 struct AppEditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
-        abstract: "Change an app's name, note or store links.",
+        abstract: "Change an app's name, note, store links and what finds it in stores.",
         discussion: """
             Example:
               versiongate app edit com.example.doto --store-link \\
@@ -22,6 +22,21 @@ struct AppEditCommand: AsyncParsableCommand {
         case name
         case note
         case storeLinks = "store-links"
+        case storeID = "store-id"
+        case seller
+        case codePushKeys = "codepush-keys"
+
+        /// The column without a value; nil for the links, which are rows.
+        var cleared: ColumnValue? {
+            switch self {
+            case .name: .text("name", nil)
+            case .note: .text("note", nil)
+            case .storeLinks: nil
+            case .storeID: .integer("store_id", nil)
+            case .seller: .text("seller", nil)
+            case .codePushKeys: .texts("codepush_keys", nil)
+            }
+        }
     }
 
     @Argument(help: "The bundle of the app.", completion: .bundles)
@@ -37,6 +52,22 @@ struct AppEditCommand: AsyncParsableCommand {
     )
     var storeLinks: [NamedValue] = []
 
+    @Option(
+        name: .customLong("store-id"),
+        help: ArgumentHelp("The app's number in the App Store, by which look-ups ask.", valueName: "number"),
+        transform: StoreIDArgument.parse
+    )
+    var storeID: Int64?
+
+    @Option(help: "The name of the seller, as the store has it.")
+    var seller: String?
+
+    @Option(
+        name: .customLong("codepush-key"),
+        help: ArgumentHelp("A key that its CodePush clients send; replaces the list.", valueName: "key")
+    )
+    var codePushKeys: [String] = []
+
     @Option(help: "A note for the people who edit; never sent.")
     var note: String?
 
@@ -46,19 +77,18 @@ struct AppEditCommand: AsyncParsableCommand {
     @OptionGroup var options: EditOptions
 
     func validate() throws {
-        if name == nil, note == nil, storeLinks.isEmpty, clear.isEmpty {
-            throw ValidationError("Say what to change: --name, --note, --store-link or --clear.")
+        let given = values.map(\.column)
+        if given.isEmpty, storeLinks.isEmpty, clear.isEmpty {
+            throw ValidationError("Say what to change, for example --name, --store-link or --clear.")
+        }
+        if let both = clear.compactMap(\.cleared?.column).first(where: given.contains) {
+            throw ValidationError("\(both) is both set and cleared; leave one of the two out.")
         }
         try AppAddCommand.requireOneLinkEach(storeLinks)
     }
 
     func run() async throws {
-        var values: [ColumnValue] = []
-        if let name { values.append(.text("name", name)) }
-        if let note { values.append(.text("note", note)) }
-        if clear.contains(.name) { values.append(.text("name", nil)) }
-        if clear.contains(.note) { values.append(.text("note", nil)) }
-        let changes = values
+        let changes = values + Set(clear).compactMap(\.cleared)
         try await options.edit(asksAboutRemovals: clear.contains(.storeLinks)) { editor in
             let app = ColumnValue.text("bundle", bundle)
             guard try editor.update(.apps, where: [app], set: changes) > 0 else {
@@ -75,5 +105,16 @@ struct AppEditCommand: AsyncParsableCommand {
                 )
             }
         }
+    }
+
+    /// The columns that options were given for.
+    private var values: [ColumnValue] {
+        var values: [ColumnValue] = []
+        if let name { values.append(.text("name", name)) }
+        if let note { values.append(.text("note", note)) }
+        if let storeID { values.append(.integer("store_id", storeID)) }
+        if let seller { values.append(.text("seller", seller)) }
+        if !codePushKeys.isEmpty { values.append(.texts("codepush_keys", codePushKeys)) }
+        return values
     }
 }

@@ -240,7 +240,7 @@ struct Block: Sendable {
     func make(_ editor: PolicyEditor) throws {
         for release in newReleases { try editor.insert(.releases, release) }
         for (release, build) in newBuilds {
-            try editor.update(.releases, where: [.integer("id", Int(release))], set: [.text("build", build)])
+            try editor.update(.releases, where: [.integer("id", release)], set: [.text("build", build)])
         }
         for link in newLinks {
             try editor.insert(

@@ -94,12 +94,12 @@ extension DatabaseOptions {
     }
 
     /// Reads the policy for people and scripts.
-    func read(_ body: @Sendable (PolicyReports) throws -> Void) async throws {
+    func read<Result: Sendable>(_ body: @Sendable (PolicyReports) throws -> Result) async throws -> Result {
         try await withConnection(as: .admin) { connection, logger in
             try await Progress.showing("Reading the database") {
                 try await connection.transaction(.repeatableReadReadOnly) { session in
                     try SchemaMigrator(logger: logger).status(session).requireReadable()
-                    try body(try PolicyReports(session))
+                    return try body(try PolicyReports(session))
                 }
             }
         }

@@ -18,7 +18,9 @@ enum ColumnText {
         switch table {
         case "apps": "app"
         case "store_links": "store link"
+        case "feed_templates": "feed template"
         case "releases": "release"
+        case "release_notes": "release note"
         case "rules": "rule"
         case "rule_texts": "text"
         case "rollout_steps": "rollout step"

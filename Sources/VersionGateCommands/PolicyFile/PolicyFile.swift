@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import Foundation
+import FeedTemplates
 import PolicyDocument
 import PolicyStore
 import Postgres
@@ -20,15 +20,8 @@ struct PolicyFile: Sendable {
     /// - Parameter bundle: The app that the file is about; nil: it is the whole policy.
     init(_ path: String, bundle: String? = nil) throws {
         self.bundle = bundle
-        name = path == "-" ? "<standard input>" : path
-        let bytes: [UInt8]
-        do {
-            bytes = try Self.contents(path)
-        } catch let error as CommandError {
-            throw error
-        } catch {
-            throw CommandError("\(name) cannot be read: \(CommandError.reason(ofFileError: error))")
-        }
+        name = InputFile.name(path)
+        let bytes = try InputFile.contents(path, upTo: PolicyDocument.largestFile, what: "the policy file")
         do {
             document = try PolicyDocument(bytes)
         } catch {
@@ -40,22 +33,6 @@ struct PolicyFile: Sendable {
         }
     }
 
-    /// At most one byte more than a policy file may have.
-    private static func contents(_ path: String) throws -> [UInt8] {
-        var isFolder: ObjCBool = false
-        if path != "-", FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
-            throw CommandError("\(path) is a folder; name the policy file in it")
-        }
-        let handle = path == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-        var bytes: [UInt8] = []
-        while bytes.count <= PolicyDocument.largestFile,
-            let part = try handle.read(upToCount: PolicyDocument.largestFile + 1 - bytes.count), !part.isEmpty
-        {
-            bytes += part
-        }
-        return bytes
-    }
-
     /// The edits that turn a policy into that of the file.
     ///
     /// - Throws: `CommandError` where the file lacks a required value, or has what is not of its app.
@@ -65,8 +42,31 @@ struct PolicyFile: Sendable {
             from: bundle.map { present.part(of: $0) } ?? present,
             to: document.policy
         )
-        try report(document.faults(of: difference))
+        try report(document.faults(of: difference) + templateFaults(difference))
         return difference
+    }
+
+    /// The faults of the templates that the file changes; one that SQL wrote and that stays is not the file's.
+    private func templateFaults(_ difference: PolicyDifference) -> [PolicyFileFault] {
+        difference.edits.compactMap { edit in
+            guard edit.table == .feedTemplates, let row = edit.after else { return nil }
+            let template = FeedTemplate(
+                name: row["name"].text ?? "",
+                contentType: row["content_type"].text ?? "",
+                body: row["body"].text ?? ""
+            )
+            do throws(FeedTemplateFault) {
+                _ = try FeedDocument(template)
+                return nil
+            } catch {
+                let position = document.position(table: .feedTemplates, index: edit.index, column: "body")
+                return PolicyFileFault(
+                    position ?? FilePosition(line: 1, column: 1),
+                    "the feed \(template.name): line \(error.line), column \(error.column) of the body: \(error.message)",
+                    hint: error.hint
+                )
+            }
+        }
     }
 
     private func report(_ faults: [PolicyFileFault]) throws {

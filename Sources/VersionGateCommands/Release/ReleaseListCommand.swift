@@ -43,6 +43,7 @@ struct ReleaseListCommand: AsyncParsableCommand {
                     "MIN OS",
                     "REGIONS",
                     "STATE",
+                    "NOTES",
                     named: 3,
                     silent: ["REGIONS": "everywhere"]
                 )
@@ -54,7 +55,8 @@ struct ReleaseListCommand: AsyncParsableCommand {
                         release.build ?? "-",
                         release.minOS ?? "-",
                         release.regions ?? "everywhere",
-                        release.state + (release.since.map { " \(TimeText.local($0))" } ?? "")
+                        release.state + (release.since.map { " \(TimeText.local($0))" } ?? ""),
+                        release.languages.isEmpty ? "-" : release.languages.joined(separator: ", ")
                     )
                 }
                 print(table.text)

@@ -35,7 +35,7 @@ struct ReleaseSelector: ParsableArguments {
             )
         }
         for id in ids {
-            try body(.integer("id", Int(id)))
+            try body(.integer("id", id))
         }
     }
 }

@@ -115,7 +115,7 @@ struct RuleFields: ParsableArguments {
         if let startsAt { values.append(.time("starts_at", try moment(startsAt, "--starts-at").description)) }
         if let endsAt { values.append(.time("ends_at", try moment(endsAt, "--ends-at").description)) }
         if let link { values.append(.text("link", link)) }
-        if let position { values.append(.integer("position", position)) }
+        if let position { values.append(.integer("position", Int64(position))) }
         if let note { values.append(.text("note", note)) }
         return values
     }

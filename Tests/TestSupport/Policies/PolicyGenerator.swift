@@ -15,6 +15,7 @@ package struct PolicyGenerator {
     }
 
     package var random: SeededGenerator
+    private var feeds: SeededGenerator
     private let style: PolicyStyle
     private var origin = TestPolicy.noon
     private var installs: [String] = []
@@ -27,6 +28,7 @@ package struct PolicyGenerator {
     package init(_ style: PolicyStyle, _ random: SeededGenerator) {
         self.style = style
         self.random = random
+        feeds = random
         bundles = style.pools.bundles
     }
 
@@ -61,7 +63,31 @@ package struct PolicyGenerator {
         if !style.isLifelike { policy.releases = Self.different(policy.releases) }
         latest = latest(policy.releases)
         policy.rules = keys(count).map { rule($0) }
+        addFeeds(to: &policy)
         return policy
+    }
+
+    /// Adds what feeds alone read. It is drawn apart, so that the rest of a policy is the same with it and without.
+    private mutating func addFeeds(to policy: inout Policy) {
+        for index in policy.apps.indices where feeds.chance(chances.feeds) {
+            // The index keeps the apps of a policy apart; in the next policy another app may have the number.
+            policy.apps[index].storeID = feeds.pick(pools.storeIDs) + Int64(index)
+            policy.apps[index].seller = feeds.pick(pools.appNames, chance: 50)
+            policy.apps[index].feedTemplates = ["a.json", "no", "1.10"].filter { _ in feeds.chance(40) }.map { name in
+                FeedTemplate(
+                    name: name,
+                    contentType: feeds.pick(FeedTemplate.contentTypes),
+                    body: feeds.pick(pools.texts)
+                )
+            }
+            policy.apps[index].codePushKeys = feeds.some(pools.codePushKeys, upTo: 2, chance: 50)?.map {
+                "\($0)\(index)"
+            }
+        }
+        for index in policy.releases.indices where feeds.chance(chances.feeds) {
+            let languages = feeds.some([ReleaseNote.anyLanguage, "de", "zh-Hant", "no"], upTo: 3)
+            policy.releases[index].notes = languages.map { ReleaseNote(language: $0, text: feeds.pick(pools.texts)) }
+        }
     }
 
     /// A moment near the others.
@@ -117,6 +143,7 @@ package struct PolicyGenerator {
                 var other = other
                 other.id = release.id
                 other.note = release.note
+                other.notes = release.notes
                 return other == release
             }
             if !isThere { different.append(release) }

@@ -230,7 +230,7 @@ package struct SemanticCase: Decodable, Sendable, CustomTestStringConvertible {
         private enum Value: Decodable {
             case null
             case boolean(Bool)
-            case number(Int32)
+            case number(Int64)
             case text(String)
             case list([String])
             case attributes([String: [String]])
@@ -242,7 +242,7 @@ package struct SemanticCase: Decodable, Sendable, CustomTestStringConvertible {
                     self = .null
                 } else if let value = try? container.decode(Bool.self) {
                     self = .boolean(value)
-                } else if let value = try? container.decode(Int32.self) {
+                } else if let value = try? container.decode(Int64.self) {
                     self = .number(value)
                 } else if let value = try? container.decode(String.self) {
                     self = .text(value)
@@ -259,7 +259,7 @@ package struct SemanticCase: Decodable, Sendable, CustomTestStringConvertible {
                 switch (self, type) {
                 case (.null, _): return .null
                 case (.boolean(let value), .boolean): return .boolean(value)
-                case (.number(let value), .integer): return .integer(value)
+                case (.number(let value), .integer), (.number(let value), .bigInteger): return .integer(value)
                 case (.text(let text), .percentage):
                     if let percentage = Percentage(text) { return .percentage(percentage) }
                 case (.text(let text), .time): if let time = Timestamp(text) { return .time(time) }

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import UpdatePolicy
+
+/// What a template can show: what the policy says to every version of an app.
+public struct FeedValues: Sendable, Equatable {
+    /// The release that users can get now.
+    public struct Latest: Sendable, Equatable {
+        /// The version, as the release spells it.
+        public var version: String
+        /// The build, where it is recorded.
+        public var build: String?
+        /// The least version of the operating system, where it has one.
+        public var minOS: String?
+        /// Since when users can get it.
+        public var liveAt: Timestamp?
+        /// What is new in it.
+        public var notes: String?
+
+        /// A release.
+        public init(
+            version: String,
+            build: String? = nil,
+            minOS: String? = nil,
+            liveAt: Timestamp? = nil,
+            notes: String? = nil
+        ) {
+            self.version = version
+            self.build = build
+            self.minOS = minOS
+            self.liveAt = liveAt
+            self.notes = notes
+        }
+    }
+
+    /// A message that is sent.
+    public struct Message: Sendable, Equatable {
+        /// The key of the rule.
+        public var id: String
+        /// The title.
+        public var title: String
+        /// The text.
+        public var text: String
+        /// Where it leads.
+        public var link: String?
+        /// Whether the app must not go on.
+        public var lockout: Bool
+
+        /// A message.
+        public init(id: String, title: String, text: String, link: String? = nil, lockout: Bool = false) {
+            self.id = id
+            self.title = title
+            self.text = text
+            self.link = link
+            self.lockout = lockout
+        }
+    }
+
+    /// The bundle of the app.
+    public var bundle: String
+    /// The name of the app, else its bundle.
+    public var name: String
+    /// The link to the app in the store of the platform.
+    public var storeLink: String?
+    /// The version that everybody below is asked to get.
+    public var prompt: String?
+    /// The version below which nobody may go on.
+    public var floor: String?
+    /// The release that users can get now.
+    public var latest: Latest?
+    /// The messages that are sent, in order.
+    public var messages: [Message]
+    /// The revision of the policy.
+    public var revision: Int64
+
+    /// The values of an app.
+    public init(
+        bundle: String,
+        name: String,
+        storeLink: String? = nil,
+        prompt: String? = nil,
+        floor: String? = nil,
+        latest: Latest? = nil,
+        messages: [Message] = [],
+        revision: Int64
+    ) {
+        self.bundle = bundle
+        self.name = name
+        self.storeLink = storeLink
+        self.prompt = prompt
+        self.floor = floor
+        self.latest = latest
+        self.messages = messages
+        self.revision = revision
+    }
+}
+
+/// A value as templates see it.
+enum TemplateValue: Sendable {
+    case text(String)
+    case flag(Bool)
+    case object([String: TemplateValue])
+    case list([[String: TemplateValue]])
+
+    /// All values of an app by their names; what there is not has none.
+    ///
+    /// - Parameter escape: Escapes a text for the document.
+    static func all(of values: FeedValues, _ escape: (String) -> String) -> [String: TemplateValue] {
+        func text(_ text: String?) -> TemplateValue? { text.map { .text(escape($0)) } }
+        let members: [String: TemplateValue?] = [
+            "bundle": text(values.bundle),
+            "name": text(values.name),
+            "store_link": text(values.storeLink),
+            "prompt": text(values.prompt),
+            "floor": text(values.floor),
+            "latest": values.latest.map { latest in
+                let members: [String: TemplateValue?] = [
+                    "version": text(latest.version), "build": text(latest.build), "min_os": text(latest.minOS),
+                    "live_at": text(latest.liveAt?.description), "notes": text(latest.notes),
+                ]
+                return .object(members.compactMapValues(\.self))
+            },
+            "messages": .list(
+                values.messages.map { message in
+                    let members: [String: TemplateValue?] = [
+                        "id": text(message.id), "title": text(message.title), "text": text(message.text),
+                        "link": text(message.link), "lockout": .flag(message.lockout),
+                    ]
+                    return members.compactMapValues(\.self)
+                }
+            ),
+            "revision": text("\(values.revision)"),
+        ]
+        return members.compactMapValues(\.self)
+    }
+
+    /// The value as the renderer takes it.
+    var rendered: Any {
+        switch self {
+        case .text(let text): text
+        case .flag(let flag): flag
+        case .object(let members): members.mapValues(\.rendered)
+        case .list(let items): items.map { $0.mapValues(\.rendered) }
+        }
+    }
+}

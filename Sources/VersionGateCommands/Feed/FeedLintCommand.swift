@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import FeedTemplates
+import PolicyStore
+import UpdatePolicy
+
+/// `versiongate feed lint`
+struct FeedLintCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lint",
+        abstract: "Find templates that cannot be served.",
+        discussion: """
+            Templates that were written with SQL are not read before they are asked for. This reads them all; the exit code \
+            is 1 if one has a fault.
+
+            Examples:
+              versiongate feed lint
+              versiongate feed lint com.example.doto --format json
+            """
+    )
+
+    @Argument(help: "The bundle of the app; every app unless given.", completion: .bundles)
+    var bundle: String?
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+
+    func run() async throws {
+        let apps = try await database.read { reports -> [App] in
+            if let bundle { return [try FeedApp.named(bundle, reports.session)] }
+            return try PolicyReader.policy(reports.session, bundles: nil).apps
+        }
+        let faults = apps.flatMap { app in
+            app.feedTemplates.compactMap { template -> (bundle: String, name: String, fault: FeedTemplateFault)? in
+                do throws(FeedTemplateFault) {
+                    _ = try FeedDocument(template)
+                    return nil
+                } catch {
+                    return (app.bundle, template.name, error)
+                }
+            }
+        }
+        switch output.format {
+        case .json:
+            print(
+                JSONText.array(
+                    faults.map { bundle, name, fault in
+                        JSONText.object([
+                            "bundle": JSONText.string(bundle), "name": JSONText.string(name), "line": "\(fault.line)",
+                            "column": "\(fault.column)", "message": JSONText.string(fault.message),
+                            "hint": JSONText.string(fault.hint),
+                        ])
+                    }
+                )
+            )
+        case .table:
+            let count = apps.map(\.feedTemplates.count).reduce(0, +)
+            let lines = faults.map {
+                $0.fault.description(file: "\($0.bundle) \($0.name)").visible(keepsNewlines: true)
+            }
+            print(
+                lines.isEmpty
+                    ? "No faults in \(count) template\(count == 1 ? "" : "s")." : lines.joined(separator: "\n")
+            )
+        }
+        if !faults.isEmpty { throw ExitCode.failure }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import Foundation
+import PolicyStore
+import Postgres
+import UpdatePolicy
+
+/// `versiongate feed list`
+struct FeedListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the documents of an app: who reads them, and their addresses on the server.",
+        discussion: """
+            Example:
+              versiongate feed list com.example.doto
+            """
+    )
+
+    @Argument(help: "The bundle of the app.", completion: .bundles)
+    var bundle: String
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+
+    func run() async throws {
+        try await database.read { reports in
+            let app = try FeedApp.named(bundle, reports.session)
+            let feeds = Feed.all(of: app)
+            switch output.format {
+            case .json: print(JSONText.array(feeds.map(\.json)))
+            case .table:
+                var table = TextTable("FEED", "READ BY", "ADDRESS")
+                for feed in feeds { table.add(feed.name, feed.readers, feed.address) }
+                print(table.text)
+            }
+        }
+    }
+}
+
+/// Reads apps for the commands about feeds.
+enum FeedApp {
+    /// An app with its templates.
+    ///
+    /// - Throws: `CommandError` if there is none of this bundle.
+    static func named(_ bundle: String, _ session: PostgresSession) throws -> App {
+        guard let app = try PolicyReader.policy(session, bundles: [bundle]).apps.first else {
+            throw CommandError.noSuchApp(bundle, among: try PolicyReader.bundles(session))
+        }
+        return app
+    }
+}
+
+/// A document of an app.
+private struct Feed {
+    let name: String
+    let readers: String
+    let address: String
+
+    /// The documents of an app: those of known formats, and its own.
+    static func all(of app: App) -> [Feed] {
+        let bundle = encoded(app.bundle)
+        let feeds = "/v1/feeds/\(bundle)/"
+        let formats = [
+            ("iversion.plist", "iVersion"), ("updates.json", "Updates"),
+            ("prince-of-versions.json", "Prince of Versions"), ("appcast.xml?for=flutter", "upgrader"),
+            ("appcast.xml?for=sparkle", "Sparkle"), ("app-updater.json", "AppUpdater"),
+            ("app-updater.xml", "AppUpdater"), ("android-siren.json", "Android-Siren"),
+        ].map { Feed(name: $0.prefix { $0 != "?" }.description, readers: $1, address: feeds + $0) }
+        let lookup = app.storeID.map { "id=\($0)" } ?? "bundleId=\(bundle)"
+        let keys = ([app.bundle] + (app.codePushKeys ?? [])).map { key in
+            Feed(
+                name: "codepush",
+                readers: "CodePush",
+                address: "/v0.1/public/codepush/update_check?deployment_key=\(encoded(key))"
+            )
+        }
+        let templates = app.feedTemplates.map { template in
+            Feed(name: template.name, readers: "a template, \(template.contentType)", address: feeds + template.name)
+        }
+        return formats + [Feed(name: "lookup", readers: "Siren and other look-ups", address: "/lookup?\(lookup)")]
+            + keys
+            + templates
+    }
+
+    private static func encoded(_ text: String) -> String {
+        let unreserved = CharacterSet(charactersIn: "-._~").union(.alphanumerics)
+        return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
+    }
+
+    var json: String {
+        JSONText.object([
+            "name": JSONText.string(name), "read_by": JSONText.string(readers), "address": JSONText.string(address),
+        ])
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import ArgumentParser
+import PolicyStore
+import UpdatePolicy
+
+/// `versiongate feed template remove`
+struct FeedTemplateRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Remove a document of your own.",
+        discussion: """
+            Its address answers with 404 from then on. It asks on a terminal; in scripts it needs --yes.
+
+            Example:
+              versiongate feed template remove com.example.doto v.json
+            """
+    )
+
+    @Argument(help: "The bundle of the app.", completion: .bundles)
+    var bundle: String
+
+    @Argument(help: "The last part of the document's address.")
+    var name: String
+
+    @OptionGroup var options: EditOptions
+
+    func run() async throws {
+        try await options.edit(asksAboutRemovals: true) { editor in
+            guard try editor.delete(.feedTemplates, where: [.text("bundle", bundle), .text("name", name)]) > 0 else {
+                guard try editor.update(.apps, where: [.text("bundle", bundle)], set: []) > 0 else {
+                    throw CommandError.noSuchApp(bundle, among: try PolicyReader.bundles(editor.session))
+                }
+                throw CommandError(
+                    "\(bundle) has no template \(name); `versiongate feed list \(bundle)` shows those there are"
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import FeedTemplates
+import Foundation
+import Testing
+import UpdatePolicy
+
+@Suite("Feed templates")
+struct FeedDocumentTests {
+    private static let awkward = "\u{301}\"\\ & <a> ]]> 'x' {{floor}}\n\u{1F600}\u{200F}é"
+
+    private static let values = FeedValues(
+        bundle: "com.example.doto",
+        name: awkward,
+        storeLink: "https://example.com/?a=1&b=2",
+        prompt: "1.3",
+        floor: "1.2",
+        latest: FeedValues.Latest(
+            version: "1.4",
+            build: "42",
+            liveAt: Timestamp(secondsSince1970: 1_772_366_400),
+            notes: awkward
+        ),
+        messages: [
+            FeedValues.Message(id: "a", title: "A", text: awkward, link: "https://a.example", lockout: true),
+            FeedValues.Message(id: "b", title: "B", text: "x"),
+        ],
+        revision: 7
+    )
+
+    private static func render(
+        _ body: String,
+        _ values: FeedValues = values,
+        as contentType: String = "text/plain"
+    ) throws -> String? {
+        try FeedDocument(FeedTemplate(name: "n", contentType: contentType, body: body)).render(values)
+    }
+
+    @Test(
+        "A template writes values, sections and their opposites",
+        arguments: [
+            ("{{floor}} {{ prompt }}", "1.2 1.3"),
+            ("{{latest.version}} ({{latest.build}}) {{latest.live_at}}", "1.4 (42) 2026-03-01T12:00:00Z"),
+            ("{{#latest}}{{version}} of {{bundle}}{{/latest}}", "1.4 of com.example.doto"),
+            ("{{latest.min_os}}|{{^latest.min_os}}any{{/latest.min_os}}", "|any"),
+            ("{{#floor}}>={{.}}{{/floor}}", ">=1.2"),
+            ("{{#messages}}{{id}}{{#lockout}}!{{/lockout}}{{^lockout}}?{{/lockout}} {{/messages}}", "a! b? "),
+            ("[{{#messages}}\"{{id}}\"{{^last()}},{{/last()}}{{/messages}}]", "[\"a\",\"b\"]"),
+            (
+                "{{#messages}}{{#lockout}}{{#first()}}1{{/first()}}{{/lockout}}{{link}};{{/messages}}",
+                "1https://a.example;;"
+            ),
+            ("a{{! {{ a comment }}b", "ab"),
+            ("{{#messages}}\n{{id}}\n{{/messages}}\nr{{revision}}", "a\nb\nr7"),
+            ("\n  {{floor}}", "\n  1.2"),
+        ]
+    )
+    func writes(_ body: String, _ document: String) throws {
+        #expect(try Self.render(body) == document)
+    }
+
+    @Test("A template of JSON makes JSON, and one of XML makes XML, whatever is in the texts")
+    func escapes() throws {
+        let json = try #require(
+            try Self.render(
+                #"{"name": "{{name}}", "notes": "{{latest.notes}}", "floor": "{{floor}}", "forced": [{{#messages}}{{lockout}}{{^last()}}, {{/last()}}{{/messages}}]}"#,
+                as: "application/json"
+            )
+        )
+        struct Document: Decodable {
+            let name: String
+            let notes: String
+            let floor: String
+            let forced: [Bool]
+        }
+        let document = try JSONDecoder().decode(Document.self, from: Data(json.utf8))
+        #expect(Array(document.name.utf8) == Array(Self.awkward.utf8))
+        #expect(Array(document.notes.utf8) == Array(Self.awkward.utf8))
+        #expect(document.floor == "1.2")
+        #expect(document.forced == [true, false])
+
+        for type in ["application/xml", "text/xml", "application/rss+xml", "application/x-plist"] {
+            let xml = try #require(
+                try Self.render(
+                    "<plist version=\"1.0\"><dict><key>a</key><string>{{latest.notes}}</string></dict></plist>",
+                    as: type
+                )
+            )
+            let plist = try PropertyListSerialization.propertyList(from: Data(xml.utf8), format: nil)
+            let text = try #require((plist as? [String: String])?["a"])
+            #expect(Array(text.utf8) == Array(Self.awkward.utf8))
+        }
+        #expect(try Self.render("{{name}}") == Self.awkward)
+    }
+
+    /// Templates that are refused: the place of the fault, and a part of what is said and of what to write.
+    static let refused: [(body: String, line: Int, column: Int, message: String, hint: String)] = [
+        ("a\n {{flor}}", 2, 2, "there is no value \"flor\"", "Did you mean floor? The values here are bundle,"),
+        ("{{latest.notez}}", 1, 1, "there is no value \"latest.notez\"", "In latest there are build, live_at,"),
+        ("{{floor.x}}", 1, 1, "there is no value \"floor.x\"", "floor is one value"),
+        ("{{title}}", 1, 1, "there is no value \"title\"", "messages"),
+        ("{{messages.title}}", 1, 1, "there is no value \"messages.title\"", "{{#messages}}...{{/messages}}"),
+        ("{{messages}}", 1, 1, "messages is a list", "in it {{id}}, {{link}}"),
+        ("{{latest}}", 1, 1, "latest is not one value", "{{latest.build}}"),
+        ("{{}}", 1, 1, "a tag without a name", "The values here are"),
+        ("{{upper(name)}}", 1, 1, "there is no value \"upper(name)\"", "The values here are"),
+        ("{{ #latest}}{{/latest}}", 1, 1, "there is no value \"#latest\"", "The values here are"),
+        ("{{.}}", 1, 1, "{{.}} where there is no text", "{{#floor}}...{{/floor}}"),
+        ("{{^messages}}{{.}}{{/messages}}", 1, 14, "{{.}} where there is no text", "{{#floor}}"),
+        ("{{{name}}}", 1, 1, "a value that is not escaped", "{ {{name}} }"),
+        ("{\"a\":{{{name}}}}", 1, 6, "a value that is not escaped", "put a blank behind it"),
+        ("{{& name}}", 1, 1, "a value that is not escaped", "Leave the & out"),
+        ("{{> header}}", 1, 1, "a part of another template", "Write the text of it here"),
+        ("{{>*header}}", 1, 1, "a part of another template", "Write the text of it here"),
+        ("{{<base}}{{$a}}{{/a}}{{/base}}", 1, 1, "a part of another template", "Write the text"),
+        ("{{$block}}x{{/block}}", 1, 1, "a part of another template", "Write the text"),
+        ("{{=<% %>=}}<%name%>", 1, 1, "other delimiters", "Write tags with {{ and }}."),
+        ("{{% CONTENT_TYPE: HTML}}", 1, 1, "a setting of the parser", "Take it out"),
+        ("{{#latest}}", 1, 1, "the section latest is not closed", "Write {{/latest}} where it ends."),
+        ("{{/latest}}", 1, 1, "{{/latest}} closes nothing", "{{#latest}}"),
+        ("{{#latest}}{{#floor}}{{/latest}}{{/floor}}", 1, 22, "{{/latest}} where floor is to be closed", "{{/floor}}"),
+        ("{{#messages}}\n{{#messages}}{{/messages}}{{/messages}}", 2, 1, "messages in itself", "Close {{#messages}}"),
+        ("{{#last()}},{{/last()}}", 1, 1, "last() outside of a list", "{{#messages}}"),
+        ("{{#messages}}{{#title}}{{^last()}},{{/last()}}{{/title}}{{/messages}}", 1, 24, "last() outside", "directly"),
+        ("{{floor", 1, 1, "a tag that is not closed", "Write }} behind it"),
+        ("a {{floor}", 1, 3, "a tag that is not closed", "Write }} behind it"),
+        ("x {", 1, 3, "it cannot be read as a template", "{{name}}"),
+    ]
+
+    @Test("A template is refused with the place of its fault and what to write", arguments: refused.indices)
+    func refuses(_ index: Int) {
+        let expected = Self.refused[index]
+        let fault = #expect(throws: FeedTemplateFault.self) { try Self.render(expected.body) }
+        #expect(fault.map { [$0.line, $0.column] } == [expected.line, expected.column], "\(expected.body)")
+        #expect(fault?.message.contains(expected.message) == true, "\(fault?.message ?? "")")
+        #expect(fault?.hint.contains(expected.hint) == true, "\(fault?.hint ?? "")")
+        #expect(fault?.description(file: "f").hasPrefix("f:\(expected.line):\(expected.column): ") == true)
+    }
+
+    @Test("A template with sections in each other is refused beyond 16, however many there are")
+    func refusesDepth() throws {
+        let nested = { (depth: Int) in
+            String(repeating: "{{#floor}}", count: depth) + "x" + String(repeating: "{{/floor}}", count: depth)
+        }
+        #expect(try Self.render(nested(16)) == "x")
+        let fault = #expect(throws: FeedTemplateFault.self) { try Self.render(nested(3_000)) }
+        #expect(fault?.message == "more than 16 sections in each other")
+    }
+
+    @Test("A document has no more than 1 MiB, and one that would have is not begun")
+    func isBounded() throws {
+        var values = Self.values
+        values.messages = (0..<1_000).map { FeedValues.Message(id: "k\($0)", title: "T", text: "x") }
+        let literal = String(repeating: "x", count: 1_024)
+        #expect(try Self.render("{{#messages}}\(literal){{/messages}}", values)?.utf8.count == 1_024_000)
+        #expect(try Self.render("{{#messages}}\(literal)\(literal){{/messages}}", values) == nil)
+        values.name = String(repeating: "\"", count: 4_000)
+        let names = String(repeating: "{{name}}", count: 200)
+        #expect(try Self.render(names, values)?.utf8.count == 800_000)
+        #expect(try Self.render(names, values, as: "application/json") == nil)
+        #expect(try Self.render("{{#messages}}\(names){{/messages}}", values) == nil)
+    }
+}
