@@ -79,6 +79,19 @@ extension App {
     ]
 }
 
+extension App {
+    /// The number in the App Store: the one that is recorded, else that behind `id` in the link to the store.
+    public var numberInStore: Int64? {
+        if let storeID { return storeID }
+        guard let link = storeLinks.first(where: { Platform($0.platform).name == "ios" })?.link else { return nil }
+        let parts = link.split { "/?&#".contains($0) }
+        return parts.lazy.compactMap { part in
+            part.hasPrefix("id") && part.count > 2 && part.dropFirst(2).allSatisfy { ("0"..."9").contains($0) }
+                ? Int64(part.dropFirst(2)) : nil
+        }.first
+    }
+}
+
 /// The link that stands for `store` in the messages of an app on one platform.
 public struct StoreLink: PolicyRecord {
     /// The platform; ASCII case does not count.

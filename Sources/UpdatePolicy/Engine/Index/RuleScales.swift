@@ -46,6 +46,14 @@ struct VersionScale: Sendable {
             upper: interval.upper == .maximum ? .max : rank(of: interval.upper)
         )
     }
+
+    /// The interval of versions that has these ranks.
+    func versions(of ranks: RankInterval) -> VersionInterval {
+        VersionInterval(
+            lower: ranks.lower == 0 ? .minimum : bounds[Int(ranks.lower) - 1],
+            upper: ranks.upper == .max ? .maximum : bounds[Int(ranks.upper) - 1]
+        )
+    }
 }
 
 /// The times at which the conditions of some rules change, sorted, against which a time gets its rank.

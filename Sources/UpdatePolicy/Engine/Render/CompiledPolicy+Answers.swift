@@ -7,20 +7,23 @@ extension CompiledPolicy {
         let app = app(of: client)
         var sent: [SentRule] = []
         appendSentRules(client, app, at: time.microsecondsSince1970, to: &sent)
-        return sent.compactMap { sent in
-            guard let group = group(of: sent.id, app) else { return nil }
-            let number = Int(sent.id.index)
-            let rule = group.rows[number]
-            let (title, text) = rule.words(group.textPlace(of: number, client))
-            let name = displayName(app, client)
-            return Message(
-                id: rule.key,
-                title: TextTemplate.filled(title, app: name, target: rule.target),
-                text: TextTemplate.filled(text, app: name, target: rule.target),
-                link: group.rules[number].flags.contains(.linksToStore) ? storeLink(client, app)?.link : rule.link,
-                lockout: sent.lockout
-            )
-        }
+        return sent.compactMap { message(of: $0, client, app) }
+    }
+
+    /// The message of a rule of the client's app, or of every app, as the client is sent it.
+    func message(of sent: SentRule, _ client: borrowing Client, _ app: CompiledApp?) -> Message? {
+        guard let group = group(of: sent.id, app) else { return nil }
+        let number = Int(sent.id.index)
+        let rule = group.rows[number]
+        let (title, text) = rule.words(group.textPlace(of: number, client))
+        let name = displayName(app, client)
+        return Message(
+            id: rule.key,
+            title: TextTemplate.filled(title, app: name, target: rule.target),
+            text: TextTemplate.filled(text, app: name, target: rule.target),
+            link: group.rules[number].flags.contains(.linksToStore) ? storeLink(client, app)?.link : rule.link,
+            lockout: sent.lockout
+        )
     }
 
     /// Writes the answer to a check, a JSON object, in place of what `answer` holds.

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import UpdatePolicy
+
+/// The appcast that upgrader and Sparkle read.
+///
+/// upgrader compares the marketing version and takes one enclosure an item; Sparkle compares builds, and takes an item with a
+/// link and no enclosure as an update to be told of, which needs no download and no signature. So each has a flavour.
+enum AppcastFeed {
+    /// The platforms that upgrader knows by name.
+    private static let platformsOfFlutter = ["android", "ios", "linux", "macos", "web", "windows"]
+
+    static func text(_ source: FeedSource) -> String {
+        let items = source.question.reader == .sparkle ? sparkleItems(source) : flutterItems(source)
+        let channel = XMLElement("channel", [XMLElement("title", text: source.app?.name ?? "")] + items)
+        return XMLElement(
+            "rss",
+            [("version", "2.0"), ("xmlns:sparkle", "http://www.andymatuschak.org/xml-namespaces/sparkle")],
+            [channel]
+        ).document()
+    }
+
+    /// For each platform the version that is announced, then a critical item for what is demanded.
+    ///
+    /// upgrader hides its ways out from installs below a critical item. Its comparison has pre-releases below their release, so
+    /// the critical item is the first pre-release of the version: nobody is locked out whom the policy does not lock out.
+    private static func flutterItems(_ source: FeedSource) -> [XMLElement] {
+        let platforms = source.question.platform.map { [Platform($0).name] } ?? platformsOfFlutter
+        return platforms.flatMap { platform -> [XMLElement] in
+            guard let link = source.app?.webLink(on: platform), platformsOfFlutter.contains(platform),
+                let said = source.announcement(on: platform), let prompt = said.prompt, let version = prompt.plainText
+            else { return [] }
+            func item(_ version: String, _ announced: AnnouncedVersion, isCritical: Bool) -> XMLElement {
+                XMLElement(
+                    "item",
+                    [
+                        XMLElement("title", text: announced.message.title),
+                        XMLElement("description", text: source.notes(of: announced, on: platform)),
+                        announced.release.liveAt.map { XMLElement("pubDate", text: FeedDate.text($0)) },
+                        isCritical ? XMLElement("sparkle:tags", [XMLElement("sparkle:criticalUpdate")]) : nil,
+                        XMLElement(
+                            "enclosure",
+                            [
+                                ("url", link), ("sparkle:version", version), ("sparkle:os", platform), ("length", "0"),
+                                ("type", "application/octet-stream"),
+                            ]
+                        ),
+                    ]
+                )
+            }
+            let critical = said.floor.flatMap { floor in
+                floor.plainText.map { item("\($0)-0", floor, isCritical: true) }
+            }
+            return [item(version, prompt, isCritical: false)] + [critical].compactMap(\.self)
+        }
+    }
+
+    /// An item for the systems that a release needs, where that is more, and one for every system.
+    private static func sparkleItems(_ source: FeedSource) -> [XMLElement] {
+        let platform = source.question.platform ?? "macos"
+        guard let link = source.app?.webLink(on: platform), let every = source.announcement(on: platform) else {
+            return []
+        }
+        let some = source.announcement(beyond: every, on: platform)
+        return [some, every].compactMap { said in
+            guard let said, let prompt = said.prompt, let build = prompt.buildNumber else { return nil }
+            return XMLElement(
+                "item",
+                [
+                    XMLElement("title", text: prompt.message.title),
+                    XMLElement("link", text: link),
+                    XMLElement(
+                        "description",
+                        [("sparkle:format", "plain-text")],
+                        text: source.notes(of: prompt, on: platform)
+                    ),
+                    prompt.release.liveAt.map { XMLElement("pubDate", text: FeedDate.text($0)) },
+                    XMLElement("sparkle:version", text: String(build)),
+                    XMLElement("sparkle:shortVersionString", text: prompt.version.text),
+                    said.leastSystem.map { XMLElement("sparkle:minimumSystemVersion", text: $0.text) },
+                    said.floor?.buildNumber.map { floor in
+                        XMLElement("sparkle:criticalUpdate", [("sparkle:version", String(floor))])
+                    },
+                ]
+            )
+        }
+    }
+}
+
+/// A time as appcasts write it: `Sun, 01 Mar 2026 12:00:00 +0000`.
+enum FeedDate {
+    private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    static func text(_ time: Timestamp) -> String {
+        let seconds = time.microsecondsSince1970.flooredQuotient(by: 1_000_000)
+        let days = seconds.flooredQuotient(by: 86_400)
+        let date = CivilDate(daysSince1970: days)
+        let second = seconds - days * 86_400
+        func two(_ number: Int64) -> String { (number < 10 ? "0" : "") + String(number) }
+        let weekday = weekdays[Int(days - days.flooredQuotient(by: 7) * 7)]
+        let clock = [second / 3600, second / 60 % 60, second % 60].map(two).joined(separator: ":")
+        return "\(weekday), \(two(date.day)) \(months[Int(date.month) - 1]) \(date.year) \(clock) +0000"
+    }
+}

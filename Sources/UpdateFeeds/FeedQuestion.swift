@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import UpdatePolicy
+
+/// What a request for a feed says about the clients that will read the document.
+public struct FeedQuestion: Sendable {
+    /// The format.
+    public let format: FeedFormat
+
+    /// Whose appcast is asked for; `nil` where it is not said, or in other formats.
+    public let reader: AppcastReader?
+
+    /// The app's bundle, from the path or the format's own member.
+    public let bundle: String?
+
+    /// The app's number in the App Store, from a look-up.
+    public let storeID: Int64?
+
+    /// The fields of the request that the document depends on, as `Vary` names them.
+    public let vary: [String]
+
+    /// Whether a CodePush client could have asked this way.
+    let isComplete: Bool
+
+    /// The members that describe the clients, each at most once, without bundle and platform.
+    private let members: [(name: String, value: String)]
+
+    /// The platform that was asked for.
+    let platform: String?
+
+    /// The platform that the User-Agent is of, for formats that are of no platform of their own.
+    let agentPlatform: String?
+
+    /// The major version of Darwin in an Apple User-Agent.
+    private let darwin: Int?
+
+    /// A question.
+    ///
+    /// - Parameters:
+    ///   - format: The format.
+    ///   - bundle: The bundle in the path, if the route has one.
+    ///   - country: The country that a look-up's path begins with.
+    ///   - query: The decoded members of the query. Where one is there twice, the first counts.
+    ///   - acceptLanguage: The field of that name.
+    ///   - userAgent: The field of that name.
+    public init(
+        format: FeedFormat,
+        bundle: String? = nil,
+        country: String? = nil,
+        query: [(name: String, value: String)] = [],
+        acceptLanguage: String? = nil,
+        userAgent: String? = nil
+    ) {
+        func asked(_ name: String) -> String? {
+            query.first { $0.name == name && !$0.value.isEmpty }?.value
+        }
+        self.format = format
+        reader = format == .appcast ? asked("for").flatMap { AppcastReader(rawValue: $0) } : nil
+        platform = asked("platform")
+
+        var members: [(name: String, value: String)] = []
+        func fill(_ name: String, _ value: String?) {
+            guard let value, !value.isEmpty, !members.contains(where: { $0.name == name }) else { return }
+            members.append((name, value))
+        }
+        let own = format.ownMembers.union(["bundle", "platform", "d"])
+        for member in query where !own.contains(member.name) { fill(member.name, member.value) }
+        fill("install", asked("d"))
+        let isLanguageAsked = members.contains { $0.name == "language" }
+        var isAgentRead = !members.contains { $0.name == "os" }
+        fill("language", acceptLanguage.flatMap(Self.preferredLanguage))
+
+        var app = bundle
+        var store: Int64?
+        var isComplete = true
+        switch format {
+        case .lookup:
+            app = asked("bundleId")
+            store = asked("id").flatMap { Int64($0) }
+            let code = (country ?? asked("country"))?.uppercased()
+            fill("region", code.flatMap { Region(code: $0) }?.code)
+        case .codePush, .codePushBefore:
+            let isNew = format == .codePush
+            app = asked(isNew ? "deployment_key" : "deploymentKey")
+            let version = asked(isNew ? "app_version" : "appVersion")
+            isComplete = app != nil && version != nil
+            members.removeAll { $0.name == "version" }
+            fill("version", version)
+            fill("install", asked(isNew ? "client_unique_id" : "clientUniqueId"))
+        case .appcast:
+            if reader == .sparkle {
+                isAgentRead = isAgentRead || !members.contains { $0.name == "version" }
+                fill("version", userAgent.flatMap(Self.sparkleVersion))
+                fill("os", asked("osVersion"))
+            } else {
+                isAgentRead = false
+            }
+        case .appUpdaterJSON, .appUpdaterXML, .androidSiren: isAgentRead = false
+        case .iVersion, .updates, .princeOfVersions: break
+        }
+        self.bundle = app
+        storeID = store
+        self.isComplete = isComplete
+        self.members = members
+        vary = (isLanguageAsked ? [] : ["Accept-Language"]) + (isAgentRead ? ["User-Agent"] : [])
+        let agent = isAgentRead ? userAgent ?? "" : ""
+        darwin = Self.number(after: "Darwin/", in: agent)
+        agentPlatform =
+            darwin != nil ? "ios" : ["okhttp/", "Dalvik/"].contains(where: agent.hasPrefix) ? "android" : nil
+    }
+
+    /// The clients of the question on a platform; `nil` where what was sent describes no client.
+    func client(of bundle: String, on platform: String) -> Client? {
+        var client = Client()
+        do {
+            try client.set(.bundle, to: .text(UTF8Text(bundle)))
+            try client.set(.platform, to: .text(UTF8Text(platform)))
+            for member in members { try client.set(UTF8Text(member.name), to: .text(UTF8Text(member.value))) }
+        } catch {
+            return nil
+        }
+        return client
+    }
+
+    /// A member that describes the clients, as it was sent.
+    func member(_ name: String) -> String? { members.first { $0.name == name }?.value }
+
+    /// The language of the question, if there is one.
+    var language: LanguageTag? { member("language").map { LanguageTag($0) } }
+
+    /// The numbers that the version of the system begins with, as an Apple User-Agent tells them by the kernel's.
+    func systemFamily(on platform: String) -> String? {
+        guard let darwin else { return nil }
+        switch Platform(platform).name {
+        // Darwin 15 is iOS 9, 24 is iOS 18; with 25 systems took the number of the year to come.
+        case "ios": return (15...24).contains(darwin) ? "\(darwin - 6)" : darwin == 25 ? "26" : nil
+        case "macos":
+            if (15...19).contains(darwin) { return "10.\(darwin - 4)" }
+            return (20...24).contains(darwin) ? "\(darwin - 9)" : darwin == 25 ? "26" : nil
+        default: return nil
+        }
+    }
+
+    /// The language with the greatest weight, the first of equal ones.
+    private static func preferredLanguage(_ field: String) -> String? {
+        var best: (tag: Substring, weight: Double)?
+        for part in field.split(separator: ",").prefix(32) {
+            let pieces = part.split(separator: ";").map { $0.drop { $0 == " " } }
+            guard var tag = pieces.first else { continue }
+            while tag.last == " " { tag.removeLast() }
+            let weight = pieces.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
+            if tag.isEmpty || tag == "*" || weight <= 0 { continue }
+            if best.map({ $0.weight < weight }) ?? true { best = (tag, weight) }
+        }
+        return best.map { String($0.tag) }
+    }
+
+    /// The version in `Name/1.2 Sparkle/2.6.0`.
+    private static func sparkleVersion(_ agent: String) -> String? {
+        let words = agent.split(separator: " ", omittingEmptySubsequences: false)
+        guard let sparkle = words.firstIndex(where: { $0.hasPrefix("Sparkle/") }), sparkle > 0,
+            let slash = words[..<sparkle].lastIndex(where: { $0.contains("/") })
+        else { return nil }
+        let text = words[slash..<sparkle].joined(separator: " ")
+        return text.split(separator: "/").last.map(String.init)
+    }
+
+    private static func number(after name: String, in agent: String) -> Int? {
+        let words = agent.split(separator: " ")
+        return words.first { $0.hasPrefix(name) }.flatMap { Int($0.dropFirst(name.count).prefix { $0 != "." }) }
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import UpdatePolicy
+
+/// The property list of release notes that iVersion reads: a dictionary of versions, each with an array of notes.
+///
+/// Notes are always arrays: up to 1.6.4 a string crashes iVersion. A document without a dictionary crashes it from 1.5 on, so
+/// there always is one. It cannot lock out, and names no link.
+enum IVersionFeed {
+    static func text(_ source: FeedSource) -> String {
+        let platform = source.question.platform ?? "ios"
+        var entries: [XMLElement] = []
+        if let prompt = source.announcement(on: platform)?.prompt, let version = prompt.plainText, let app = source.app
+        {
+            let language = source.question.language
+            // Only versions of as many numbers: to iVersion 1.2.0 is newer than 1.2, and 1.2-beta too.
+            let older = app.notedVersions(upTo: prompt.version, on: platform, in: language).filter {
+                $0.text.allSatisfy { "0123456789.".contains($0) } && count(of: $0.text) == count(of: version)
+            }
+            for other in older {
+                entries += entry(other.text, app.notes(of: other, on: platform, in: language) ?? "")
+            }
+            entries += entry(version, source.notes(of: prompt, on: platform))
+        }
+        return XMLElement("plist", [("version", "1.0")], [XMLElement("dict", entries)]).document(
+            type: #"<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "#
+                + #""http://www.apple.com/DTDs/PropertyList-1.0.dtd">"#
+        )
+    }
+
+    private static func entry(_ version: String, _ notes: String) -> [XMLElement] {
+        [XMLElement("key", text: version), XMLElement("array", [XMLElement("string", text: notes)])]
+    }
+
+    private static func count(of version: String) -> Int { version.split(separator: ".").count }
+}

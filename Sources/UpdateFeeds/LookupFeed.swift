@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import UpdatePolicy
+
+/// The look-up of the App Store: one result with every field that its readers need, each of the type that they need.
+///
+/// Several readers do not heed `minimumOsVersion`, so nothing is announced that depends on a system which is not known. What is
+/// demanded stands in the description, where upgrader looks for it.
+enum LookupFeed {
+    static func text(_ source: FeedSource) -> String {
+        let platform = source.question.platform ?? "ios"
+        guard let app = source.app, let storeID = app.storeID, let link = app.webLink(on: platform),
+            let said = source.announcement(on: platform), let prompt = said.prompt, let version = prompt.plainText,
+            let liveAt = prompt.release.liveAt
+        else { return results([]) }
+        let notes = source.notes(of: prompt, on: platform)
+        let date = seconds(liveAt)
+        let floor = said.floor?.plainText
+        return results([
+            .object([
+                ("wrapperType", .string("software")),
+                ("kind", .string("software")),
+                ("trackId", .integer(storeID)),
+                ("trackName", .string(app.name)),
+                ("bundleId", .string(app.bundle)),
+                ("version", .string(version)),
+                ("minimumOsVersion", .string(prompt.release.minOS ?? "1.0")),
+                ("currentVersionReleaseDate", .string(date)),
+                ("releaseDate", .string(date)),
+                ("releaseNotes", .string(notes)),
+                ("trackViewUrl", .string(link)),
+                ("description", .string(floor.map { "\(app.name) [:mav: \($0)-0]" } ?? app.name)),
+                ("sellerName", .string(app.seller)),
+                ("artistName", .string(app.seller)),
+                ("price", .integer(0)),
+                ("formattedPrice", .string("Free")),
+            ])
+        ])
+    }
+
+    private static func results(_ results: [JSONValue]) -> String {
+        JSONValue.object([("resultCount", .integer(Int64(results.count))), ("results", .array(results))]).text
+    }
+
+    /// A time without a fraction of a second, which Siren cannot read.
+    private static func seconds(_ time: Timestamp) -> String {
+        let seconds = time.microsecondsSince1970.flooredQuotient(by: 1_000_000)
+        return Timestamp(secondsSince1970: seconds).description
+    }
+}

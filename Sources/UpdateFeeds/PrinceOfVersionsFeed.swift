@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import UpdatePolicy
+
+/// The configuration that Prince of Versions reads, on iOS, macOS and Android.
+///
+/// `ios` holds the shape of before 4.0, an object, at which later clients turn to `ios2`, an array. The last configuration of
+/// the array has no requirements, and where nothing is announced it names a version that every client has: without one, and
+/// with an empty array, clients fail.
+enum PrinceOfVersionsFeed {
+    static func text(_ source: FeedSource) -> String {
+        // Clients fail without their own platform, whatever the address asks for.
+        let isForMac = source.question.platform.map { Platform($0).name == "macos" } ?? false
+        return JSONValue.object(
+            appleMembers(source, "ios") + (isForMac ? appleMembers(source, "macos") : []) + androidMembers(source)
+                + [("meta", .object([]))]
+        ).text
+    }
+
+    private static func appleMembers(_ source: FeedSource, _ platform: String) -> [(name: String, value: JSONValue?)] {
+        let every = source.announcement(on: platform)
+        let some = every.flatMap { source.announcement(beyond: $0, on: platform) }
+        let least = some?.prompt?.plainText == nil ? nil : some?.leastSystem?.text
+        let limited = least.map { configuration(source, some, least: $0, platform) }
+        return [
+            (platform, oldConfiguration(every)),
+            (platform + "2", .array([limited, configuration(source, every, least: nil, platform)].compactMap(\.self))),
+        ]
+    }
+
+    private static func configuration(
+        _ source: FeedSource,
+        _ said: Announcement?,
+        least: String?,
+        _ platform: String
+    ) -> JSONValue {
+        .object([
+            ("required_version", said?.floor?.plainText.map { .string($0) }),
+            ("last_version_available", .string(said?.prompt?.plainText ?? "0.0.0")),
+            ("notify_last_version_frequency", .string("ALWAYS")),
+            ("requirements", least.map { .object([("required_os_version", .string($0))]) }),
+            ("meta", meta(source, said, platform)),
+        ])
+    }
+
+    /// Texts of the message, flat: an object in it makes the client lose the whole array.
+    private static func meta(_ source: FeedSource, _ said: Announcement?, _ platform: String) -> JSONValue {
+        guard let prompt = said?.prompt else { return .object([]) }
+        return .object([
+            ("title", .string(prompt.message.title)),
+            ("text", .string(prompt.message.text)),
+            ("notes", .string(source.notes(of: prompt, on: platform))),
+            ("link", source.app?.webLink(on: platform).map { .string($0) }),
+        ])
+    }
+
+    /// The shape of before 4.0.
+    private static func oldConfiguration(_ said: Announcement?) -> JSONValue {
+        let version = said?.prompt.flatMap { threeParts($0) }
+        return .object([
+            ("minimum_version", said?.floor.flatMap { threeParts($0) }.map { .string($0) }),
+            (
+                "latest_version",
+                .object([("version", .string(version ?? "0.0.0")), ("notification_type", .string("ALWAYS"))])
+            ),
+        ])
+    }
+
+    /// A version of exactly three numbers, which clients of before 4.0 need; `nil` where it has more.
+    private static func threeParts(_ announced: AnnouncedVersion) -> String? {
+        guard let parts = announced.plainText?.split(separator: "."), parts.count <= 3 else { return nil }
+        return (parts.map(String.init) + ["0", "0"]).prefix(3).joined(separator: ".")
+    }
+
+    /// Android compares version codes, and its requirement is an API level, which the policy does not know.
+    private static func androidMembers(_ source: FeedSource) -> [(name: String, value: JSONValue?)] {
+        let every = source.announcement(on: "android")
+        return [
+            ("android", oldConfiguration(every)),
+            (
+                "android2",
+                .array([
+                    .object([
+                        ("required_version", every?.floor?.buildNumber.map { .integer($0) }),
+                        ("last_version_available", .integer(every?.prompt?.buildNumber ?? 0)),
+                        ("notify_last_version_frequency", .string("ALWAYS")),
+                        ("meta", meta(source, every, "android")),
+                    ])
+                ])
+            ),
+        ]
+    }
+}

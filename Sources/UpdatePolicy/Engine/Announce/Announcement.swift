@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// What a policy says to every client that may read one document, whatever the document's asker did not say about it.
+public struct Announcement: Sendable {
+    /// The version to announce: every client below it is sent a message that it leaves by updating to it, and can update
+    /// to it.
+    public let prompt: AnnouncedVersion?
+
+    /// The version to demand, never above ``prompt``: every client whose numbers are below its numbers is locked out.
+    ///
+    /// Its own pre-releases are not: an app that calls itself 1.2.0-play may be the very release 1.2.0.
+    public let floor: AnnouncedVersion?
+
+    /// The greatest release that every client can get.
+    public let latest: Release?
+
+    /// Which systems the announcement holds for, where that is not all of them: this version and later ones.
+    public let leastSystem: AppVersion?
+
+    /// The app's link on the platform.
+    public let storeLink: String?
+}
+
+/// A version that a policy announces or demands.
+public struct AnnouncedVersion: Sendable {
+    /// The version as its release spells it, else as a rule does.
+    public let version: AppVersion
+
+    /// A release that every client can get: that of the version where there is one, else the least offer.
+    public let release: Release
+
+    /// For clients that compare builds: the least build of all releases whose numbers are not below those of the version,
+    /// so that nobody who has one of them is asked to update; the build of the offer where the question names the
+    /// client's version. `nil` where no build of the version is recorded.
+    public let build: String?
+
+    /// The rules whose messages the announcement stands for, in the order of messages.
+    public let rules: [RuleID]
+
+    /// The message of the rule among them that reaches furthest, the first of equal ones.
+    public let message: Message
+}
+
+extension CompiledPolicy {
+    /// What the policy says to every client that a question describes: what the question does not say may be anything.
+    ///
+    /// - Parameters:
+    ///   - client: The members that were sent; without a platform nothing is announced.
+    ///   - systemFamily: The numbers that the version of the operating system begins with, where that is known and the
+    ///     version was not sent: `17` for any 17.x.
+    ///   - time: The time of the question.
+    /// - Returns: `nil` where the policy has nothing about the app, or it is paused.
+    public func announcement(
+        for client: Client,
+        systemFamily: String? = nil,
+        at time: Timestamp
+    ) -> Announcement? {
+        guard let app = app(of: client), !app.isPaused else { return nil }
+        var announcer = Announcer(self, app, client, ClientSystem(client, family: systemFamily), at: time)
+        return announcer.announcement()
+    }
+
+    /// What the policy says to clients on some systems, where that is more than it says to every client: for documents
+    /// that name the least system that an announcement is for, and whose readers heed it.
+    ///
+    /// - Parameter every: What is said to every client, as ``announcement(for:systemFamily:at:)`` answers the same question.
+    /// - Returns: An announcement whose prompt is greater and which names its least system; `nil` where there is none.
+    public func announcementForSomeSystems(
+        beyond every: Announcement,
+        for client: Client,
+        systemFamily: String? = nil,
+        at time: Timestamp
+    ) -> Announcement? {
+        guard client.osText == nil, let app = app(of: client), !app.isPaused,
+            let list = app.releaseList(onPlatform: platformNumbers.number(of: client))
+        else { return nil }
+        let system = ClientSystem(client, family: systemFamily)
+        let releases = app.releases[list].releases.filter { release in
+            release.minOS.map { system.narrowed(to: $0) != nil } ?? false
+                && release.liveAt <= time.microsecondsSince1970 && time.microsecondsSince1970 < release.withdrawnAt
+        }
+        func announcement(from release: CompiledRelease?) -> Announcement? {
+            guard let release, let minOS = release.minOS, let narrowed = system.narrowed(to: minOS),
+                let text = app.releaseRows[release.row].minOS
+            else { return nil }
+            var announcer = Announcer(self, app, client, narrowed, at: time)
+            return announcer.announcement(leastSystem: AppVersion(text: text, key: minOS))
+        }
+        func isOnLess(_ left: CompiledRelease, _ right: CompiledRelease) -> Bool {
+            guard let left = left.minOS, let right = right.minOS else { return false }
+            return left < right
+        }
+        // First the system on which every release can be had, then the least one on which as much is announced.
+        guard let most = announcement(from: releases.max(by: isOnLess)), let prompt = most.prompt,
+            every.prompt.map({ $0.version < prompt.version }) ?? true
+        else { return nil }
+        let enough = announcement(from: releases.filter { !($0.version < prompt.version.key) }.min(by: isOnLess))
+        return enough?.prompt?.version == prompt.version ? enough : most
+    }
+}
+
+extension CompiledPolicy {
+    /// What the policy has about an app; `nil` where it has nothing. ASCII case does not count.
+    public func section(ofApp bundle: String) -> PolicySection? {
+        appIndexes.number(of: bundle).map { PolicySection(apps[$0]) }
+    }
+
+    /// What the policy has about the app with a number in the App Store; `nil` where there is none.
+    public func section(ofStoreID storeID: Int64) -> PolicySection? {
+        appsByStoreID[storeID].map { PolicySection(apps[$0]) }
+    }
+
+    /// What the policy has about the app of a deployment key of CodePush, which is its bundle or one that it lists.
+    public func section(ofCodePushKey key: String) -> PolicySection? {
+        section(ofApp: key) ?? appsByCodePushKey[key].map { PolicySection(apps[$0]) }
+    }
+}

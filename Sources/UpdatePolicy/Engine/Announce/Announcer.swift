@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// The finding of what a policy says to all clients that a question describes.
+struct Announcer {
+    private let policy: CompiledPolicy
+    private let app: CompiledApp
+    private let client: Client
+    private let system: ClientSystem
+    private let time: Int64
+    private let platform: Int32
+    private let list: ReleaseList?
+
+    /// The offers by soak, as a target and as a way out ask for them.
+    private var offersForTargets: [Int64: PossibleOffers] = [:]
+    private var waysOut: [Int64: PossibleOffers] = [:]
+
+    /// A rule that may be sent.
+    private struct Candidate {
+        let id: RuleID
+        let group: RuleGroup
+        let isCertain: Bool
+        /// The versions that it reaches; `nil` for all, also those that cannot be read.
+        let versions: [VersionInterval]?
+
+        var rule: CompiledRule { group.rules[Int(id.index)] }
+        var row: Rule { group.rows[Int(id.index)] }
+    }
+
+    init(_ policy: CompiledPolicy, _ app: CompiledApp, _ client: Client, _ system: ClientSystem, at time: Timestamp) {
+        self.policy = policy
+        self.app = app
+        self.client = client
+        self.system = system
+        self.time = time.microsecondsSince1970
+        platform = policy.platformNumbers.number(of: client)
+        list = app.releaseList(onPlatform: platform).map { app.releases[$0] }
+    }
+
+    mutating func announcement(leastSystem: AppVersion? = nil) -> Announcement {
+        let offer = offersForTarget(soak: 0).least
+        var announced: (prompt: AnnouncedVersion?, floor: AnnouncedVersion?) = (nil, nil)
+        if let offer {
+            let candidates = candidates()
+            announced = client.versionText == nil ? toEveryVersion(candidates, offer) : toOneVersion(candidates, offer)
+        }
+        return Announcement(
+            prompt: announced.prompt,
+            floor: announced.floor,
+            latest: offer.map { app.releaseRows[$0.row] },
+            leastSystem: leastSystem,
+            storeLink: app.links.first { $0.platform == platform }?.link
+        )
+    }
+
+    // MARK: Rules
+
+    /// The rules that are sent, or whose being sent may keep others from being so, in the order of messages.
+    private mutating func candidates() -> [Candidate] {
+        var candidates: [Candidate] = []
+        let (own, general) = (app.rules, policy.rulesForEveryApp)
+        let ownFacts = own.map { CheckFacts(client, platform: platform, time: time, on: $0.scales) }
+        let generalFacts = general.map { CheckFacts(client, platform: platform, time: time, on: $0.scales) }
+        var next = 0
+        for number in 0..<(own?.rows.count ?? 0) {
+            guard let own, let ownFacts else { break }
+            while let general, let generalFacts, next < general.rows.count,
+                Rule.precedes(general.rows[next], own.rows[number])
+            {
+                append(next, of: general, appIndex: -1, generalFacts, to: &candidates)
+                next += 1
+            }
+            append(number, of: own, appIndex: Int32(truncatingIfNeeded: app.index), ownFacts, to: &candidates)
+        }
+        if let general, let generalFacts {
+            for number in next..<general.rows.count {
+                append(number, of: general, appIndex: -1, generalFacts, to: &candidates)
+            }
+        }
+        return candidates
+    }
+
+    private mutating func append(
+        _ number: Int,
+        of group: RuleGroup,
+        appIndex: Int32,
+        _ facts: CheckFacts,
+        to candidates: inout [Candidate]
+    ) {
+        let rule = group.rules[number]
+        var certainty = group.certainty(of: number, client, system, facts)
+        if certainty > .never, rule.flags.contains(.hasTarget) {
+            certainty = min(certainty, offered(group.pools.targets[Int(rule.target)], soak: rule.soak))
+        }
+        guard certainty == .certain || certainty == .possible && rule.flags.contains(.final) else { return }
+        let versions = group.versions(of: number)
+        if let versions {
+            if versions.isEmpty { return }
+            if client.versionText != nil {
+                guard let version = client.versionKey, versions.contains(where: { $0.contains(version) }) else {
+                    return
+                }
+            }
+        }
+        candidates.append(
+            Candidate(
+                id: RuleID(app: appIndex, index: UInt32(truncatingIfNeeded: number)),
+                group: group,
+                isCertain: certainty == .certain,
+                versions: versions
+            )
+        )
+    }
+
+    // MARK: Offers
+
+    private mutating func offersForTarget(soak: Int64) -> PossibleOffers {
+        if let offers = offersForTargets[soak] { return offers }
+        let offers = PossibleOffers(list, client, system, at: time, soak: soak, .lenient)
+        offersForTargets[soak] = offers
+        return offers
+    }
+
+    private mutating func waysOut(soak: Int64) -> PossibleOffers {
+        if let offers = waysOut[soak] { return offers }
+        let offers = PossibleOffers(list, client, system, at: time, soak: soak, .strict)
+        waysOut[soak] = offers
+        return offers
+    }
+
+    private mutating func offered(_ target: VersionKey, soak: Int64) -> Certainty {
+        let offers = offersForTarget(soak: soak)
+        if let least = offers.least, !(least.version < target) { return .certain }
+        return offers.greatest.map { $0.version < target } ?? true ? .never : .possible
+    }
+
+    // MARK: Every version
+
+    private mutating func toEveryVersion(
+        _ candidates: [Candidate],
+        _ offer: CompiledRelease
+    ) -> (prompt: AnnouncedVersion?, floor: AnnouncedVersion?) {
+        let entries = candidates.map { candidate in
+            VersionSweep.Entry(
+                versions: candidate.versions ?? [.all],
+                isCertain: candidate.isCertain,
+                isFinal: candidate.rule.flags.contains(.final),
+                lockoutEnd: lockoutEnd(of: candidate)
+            )
+        }
+        let sweep = VersionSweep(entries)
+        let byEnd = candidates.indices
+            .filter { candidates[$0].isCertain && !(offer.version < entries[$0].end) }
+            .sorted { entries[$1].end < entries[$0].end }
+        var prompt: AnnouncedVersion?
+        for index in byEnd where sweep.isPrompt(entries[index].end) {
+            let end = entries[index].end
+            if prompt != nil, !sweep.isFloor(end) { continue }
+            guard let text = spelling(of: end, by: candidates[index]) else { continue }
+            let version = AppVersion(text: text, key: end)
+            if prompt == nil {
+                prompt = announced(version, offer, candidates, entries) { _ in true }
+            }
+            if sweep.isFloor(end) {
+                return (prompt, announced(version, offer, candidates, entries) { $0.lockoutEnd != nil })
+            }
+        }
+        return (prompt, nil)
+    }
+
+    /// Where the versions end that a rule certainly locks out; `nil` where it locks nobody out for certain.
+    private mutating func lockoutEnd(of candidate: Candidate) -> VersionKey? {
+        let rule = candidate.rule
+        guard candidate.isCertain, rule.flags.contains(.lockout) else { return nil }
+        guard rule.flags.contains(.needsWayOut) else { return .maximum }
+        let offers = waysOut(soak: rule.soak)
+        // What the offer's build is does not count here: it matters only to single versions.
+        guard let least = offers.least, let versions = candidate.versions, !offers.isAny(in: versions) else {
+            return nil
+        }
+        return least.family
+    }
+
+    private func announced(
+        _ version: AppVersion,
+        _ offer: CompiledRelease,
+        _ candidates: [Candidate],
+        _ entries: [VersionSweep.Entry],
+        where isMeant: (VersionSweep.Entry) -> Bool
+    ) -> AnnouncedVersion? {
+        let meant = candidates.indices.filter {
+            entries[$0].isCertain && isMeant(entries[$0]) && !(version.key < entries[$0].end)
+        }
+        // What is demanded by numbers may be reached by rules that end before the pre-releases of the version.
+        guard let first = meant.max(by: { entries[$0].end < entries[$1].end }) else { return nil }
+        return announced(
+            version,
+            release(of: version, offer),
+            build: leastBuild(of: version),
+            rules: meant.map { candidates[$0].id },
+            first: candidates[first].id
+        )
+    }
+
+    private func leastBuild(of version: AppVersion) -> String? {
+        var builds: [AppVersion] = []
+        var isRecorded = false
+        for row in app.releaseRows where Platform(row.platform) == client.platform {
+            guard let build = row.build.flatMap({ AppVersion($0) }), let own = AppVersion(row.version),
+                !(own.key < version.key.family)
+            else { continue }
+            builds.append(build)
+            isRecorded = isRecorded || own == version
+        }
+        return isRecorded ? builds.min()?.text : nil
+    }
+
+    /// The release of a version that every client can get; the offer where there is none.
+    private func release(of version: AppVersion, _ offer: CompiledRelease) -> CompiledRelease {
+        guard offer.version != version.key, let list else { return offer }
+        let release = list.releases.first { release in
+            release.version == version.key && release.liveAt <= time && time < release.withdrawnAt
+                && PossibleOffers.certainty(of: release, in: list, client, system, .lenient) == .certain
+        }
+        return release ?? offer
+    }
+
+    /// A version as its release on the platform spells it, else as a rule writes it.
+    private func spelling(of version: VersionKey, by candidate: Candidate) -> String? {
+        if let text = app.releaseVersions[ReleaseVersion(platform: platform, version: version)] { return text }
+        if let target = candidate.row.target, AppVersion(target)?.key == version { return target }
+        return candidate.row.versions.flatMap { VersionRange.operand(of: $0, at: version) }
+    }
+
+    // MARK: One version
+
+    /// What the policy says to the client whose version was sent.
+    private mutating func toOneVersion(
+        _ candidates: [Candidate],
+        _ offer: CompiledRelease
+    ) -> (prompt: AnnouncedVersion?, floor: AnnouncedVersion?) {
+        guard client.versionKey != nil else { return (nil, nil) }
+        var prompts: [Request] = []
+        var floors: [Request] = []
+        for candidate in candidates {
+            if candidate.isCertain {
+                if let request = request(of: candidate, offersForTarget(soak: candidate.rule.soak)) {
+                    prompts.append(request)
+                }
+                let ways = waysOut(soak: candidate.rule.soak)
+                if candidate.rule.flags.contains(.lockout), isLockedOut(by: candidate, ways),
+                    let request = request(of: candidate, ways)
+                {
+                    floors.append(request)
+                }
+            }
+            if candidate.rule.flags.contains(.final) { break }
+        }
+        return (greatest(of: prompts), greatest(of: floors))
+    }
+
+    /// What a rule asks of the client whose version was sent.
+    private struct Request {
+        let rule: RuleID
+        let version: AppVersion
+        let offer: CompiledRelease
+    }
+
+    /// The version that the client is to update to so that the rule no longer reaches it; `nil` where there is none.
+    private func request(of candidate: Candidate, _ offers: PossibleOffers) -> Request? {
+        guard let least = offers.least, let own = client.versionKey, own < least.version || least.isAbove(client) else {
+            return nil
+        }
+        let version: AppVersion?
+        if candidate.rule.flags.contains(.hasTarget) {
+            let target = candidate.group.pools.targets[Int(candidate.rule.target)]
+            version =
+                least.version < target
+                ? nil : spelling(of: target, by: candidate).map { AppVersion(text: $0, key: target) }
+        } else {
+            version =
+                candidate.group.matches(candidate.rule, least)
+                ? nil : AppVersion(text: app.releaseRows[least.row].version, key: least.version)
+        }
+        return version.map { Request(rule: candidate.id, version: $0, offer: least) }
+    }
+
+    private func isLockedOut(by candidate: Candidate, _ ways: PossibleOffers) -> Bool {
+        guard candidate.rule.flags.contains(.needsWayOut) else { return true }
+        return ways.isCertain
+            && ways.releases.allSatisfy { $0.isAbove(client) && !candidate.group.matches(candidate.rule, $0) }
+    }
+
+    private func greatest(of requests: [Request]) -> AnnouncedVersion? {
+        guard let version = requests.map(\.version).max(),
+            let first = requests.first(where: { $0.version == version })
+        else { return nil }
+        let release = release(of: version, first.offer)
+        return announced(
+            version,
+            release,
+            build: release.version == version.key ? app.releaseRows[release.row].build : nil,
+            rules: requests.map(\.rule),
+            first: first.rule
+        )
+    }
+
+    private func announced(
+        _ version: AppVersion,
+        _ release: CompiledRelease,
+        build: String?,
+        rules: [RuleID],
+        first: RuleID
+    ) -> AnnouncedVersion? {
+        policy.message(of: SentRule(id: first), client, app).map { message in
+            AnnouncedVersion(
+                version: version,
+                release: app.releaseRows[release.row],
+                build: build,
+                rules: rules,
+                message: message
+            )
+        }
+    }
+}
+
+extension VersionRange {
+    /// The exact version of this key as a range writes it; `nil` where the range does not write it.
+    static func operand(of range: String, at version: VersionKey) -> String? {
+        for word in range.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "|" }) {
+            let operand = word.drop { "<>=~^".contains($0) }
+            let bound = String(operand).withBytes { VersionBound($0) }
+            if let bound, !bound.isFamily, bound.lower == version { return String(operand) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import TestPolicies
+import TestSystem
+import Testing
+import UpdateFeeds
+import UpdatePolicy
+
+/// A policy that announces 1.2.0 and demands 1.1.0 on every platform.
+enum FeedExample {
+    static let bundle = "com.example.doto"
+    static let hostile = "a & b < c > d ]]> \"q\" 'r'\n\u{1F600} \u{202E}\u{5D0}\u{200F} \u{2028}\u{7F}"
+
+    static func policy(text: String = "Please update.") throws -> CompiledPolicy {
+        let platforms = ["ios", "android", "macos"]
+        let links = [
+            "https://apps.apple.com/app/doto/id123456789?mt=8&l=en", "https://play.google.com/store/apps/details?id=d",
+            "https://example.com/doto.dmg",
+        ]
+        let app = App(
+            bundle: bundle,
+            name: "Doto & Co",
+            storeLinks: zip(platforms, links).map { StoreLink(platform: $0, link: $1) }
+        )
+        var releases: [Release] = []
+        for platform in platforms {
+            for (version, build) in [("1.0.0", "10"), ("1.1.0", "20"), ("1.2.0", "30"), ("1.3.0", "40")] {
+                releases.append(
+                    TestPolicy.release(version) {
+                        $0.id = Int64(releases.count + 1)
+                        $0.platform = platform
+                        $0.build = build
+                        if version == "1.3.0" { $0.minOS = "18" }
+                    }
+                )
+            }
+        }
+        let rules = [
+            TestPolicy.rule("everyday") { ($0.target, $0.title, $0.text) = ("1.2.0", "New", text) },
+            TestPolicy.rule("security") { ($0.versions, $0.lockout, $0.text) = ("<1.1.0", true, text) },
+            TestPolicy.rule("newest") { ($0.target, $0.text) = ("1.3.0", text) },
+        ]
+        return try CompiledPolicy(Policy(revision: 1, token: "t", apps: [app], releases: releases, rules: rules))
+    }
+
+    static func document(
+        _ format: FeedFormat,
+        _ query: [(name: String, value: String)] = [],
+        bundle: String? = bundle,
+        userAgent: String? = nil,
+        policy: CompiledPolicy?
+    ) -> String {
+        let question = FeedQuestion(format: format, bundle: bundle, query: query, userAgent: userAgent)
+        return String(decoding: FeedDocument(answering: question, by: policy, at: TestPolicy.noon).bytes, as: UTF8.self)
+    }
+
+    /// The formats, each with a question that a client of it asks.
+    static func questions(_ bundle: String) -> [(
+        name: String, format: FeedFormat, query: [(name: String, value: String)]
+    )] {
+        [
+            ("iversion.plist", .iVersion, []), ("updates.json", .updates, []),
+            ("prince-of-versions.json", .princeOfVersions, []),
+            ("appcast-flutter.xml", .appcast, [("for", "flutter")]),
+            ("appcast-sparkle.xml", .appcast, [("for", "sparkle")]),
+            ("lookup.json", .lookup, [("bundleId", bundle)]),
+            ("codepush.json", .codePush, [("deployment_key", bundle), ("app_version", "1.0.0"), ("platform", "ios")]),
+            (
+                "codepush-before.json", .codePushBefore,
+                [("deploymentKey", bundle), ("appVersion", "1.0.0"), ("platform", "ios")]
+            ),
+            ("app-updater.json", .appUpdaterJSON, []), ("app-updater.xml", .appUpdaterXML, []),
+            ("android-siren.json", .androidSiren, []),
+        ]
+    }
+}
+
+@Suite("Feed documents")
+struct FeedDocumentTests {
+    /// Set to write the documents anew; what changed is then seen in the difference of the files.
+    private static let isWriting = ProcessInfo.processInfo.environment["VERSIONGATE_WRITE_FEEDS"] != nil
+
+    @Test("Each format has the document it had")
+    func golden() throws {
+        let policy = try FeedExample.policy()
+        for (name, format, query) in FeedExample.questions(FeedExample.bundle) {
+            for (kind, policy) in [("said", policy), ("nothing", nil)] as [(String, CompiledPolicy?)] {
+                let url = RepositoryFile.url("Tests/Vectors/feeds/\(kind)/\(name)")
+                let document = FeedExample.document(format, query, policy: policy)
+                if Self.isWriting {
+                    try FileManager.default.createDirectory(
+                        at: url.deletingLastPathComponent(),
+                        withIntermediateDirectories: true
+                    )
+                    try Data(document.utf8).write(to: url)
+                }
+                #expect(try String(contentsOf: url, encoding: .utf8) == document, "\(kind)/\(name)")
+            }
+        }
+    }
+
+    @Test(
+        "Without a policy, for an unknown app and for a paused one every client does nothing",
+        arguments: FeedReader.allCases
+    )
+    func nothing(_ reader: FeedReader) throws {
+        var paused = try FeedExample.policy().policy
+        paused.apps[0].paused = true
+        let host = ReaderHost(version: "1.0.0", build: 10, os: "17.0", platform: reader.platforms[0])
+        for (bundle, policy) in [
+            (FeedExample.bundle, nil), ("com.example.unknown", try FeedExample.policy()),
+            (FeedExample.bundle, try CompiledPolicy(paused)),
+        ] as [(String, CompiledPolicy?)] {
+            let question = reader.question(bundle, [], version: host.version)
+            let document = FeedDocument(answering: question, by: policy, at: TestPolicy.noon)
+            #expect(document.status == 200)
+            #expect(reader.decision(Data(document.bytes), host) == .nothing, "\(bundle)")
+        }
+    }
+
+    @Test("Each client announces what is announced, and demands what it can demand", arguments: FeedReader.allCases)
+    func decisions(_ reader: FeedReader) throws {
+        let policy = try FeedExample.policy()
+        func decision(_ version: String, _ build: Int, os: String = "17.0") -> ReaderDecision {
+            let host = ReaderHost(version: version, build: build, os: os, platform: reader.platforms[0])
+            let question = reader.question(FeedExample.bundle, [("platform", host.platform)], version: version)
+            return reader.decision(Data(FeedDocument(answering: question, by: policy, at: TestPolicy.noon).bytes), host)
+        }
+        let canDemand = ![
+            .iVersion, .siren, .sirenBefore7, .iVersionLookup, .updatesLookup, .qiita, .reactNative, .appUpdaterJSON,
+            .appUpdaterXML,
+        ].contains(reader)
+        func isPrompt(_ decision: ReaderDecision) -> Bool { if case .prompt = decision { true } else { false } }
+        func isLockout(_ decision: ReaderDecision) -> Bool { if case .lockout = decision { true } else { false } }
+        #expect(canDemand ? isLockout(decision("1.0.0", 10)) : isPrompt(decision("1.0.0", 10)))
+        // CodePush has no word for what is only announced, and Android-Siren room for one version.
+        let isQuiet = [.codePush, .codePushBefore, .androidSiren].contains(reader)
+        #expect(isQuiet ? decision("1.1.0", 20) == .nothing : isPrompt(decision("1.1.0", 20)))
+        #expect(decision("1.2.0", 30) == .nothing)
+        // 1.3.0 needs a later system, which some clients judge for themselves.
+        let judgesSystem = [.updates, .princeOfVersionsIOS, .sparkle].contains(reader)
+        #expect(isPrompt(decision("1.2.0", 30, os: "18.0")) == judgesSystem)
+    }
+
+    @Test("Programs that are not ours read the documents and find the same texts")
+    func otherPrograms() throws {
+        let text = FeedExample.hostile + String(repeating: "x&<\u{E9}", count: 980)
+        let policy = try FeedExample.policy(text: text)
+        for (name, format, query) in FeedExample.questions(FeedExample.bundle) where !name.hasPrefix("codepush") {
+            let folder = FileManager.default.temporaryDirectory.appending(path: "feeds-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let file = folder.appending(path: name)
+            try Data(FeedExample.document(format, query, policy: policy).utf8).write(to: file)
+            try Data(text.utf8).write(to: folder.appending(path: "text"))
+            let script =
+                name.hasSuffix("plist")
+                ? "import plistlib; d = plistlib.load(open(sys.argv[1], 'rb')); ok = d['1.2.0'] == [t]"
+                : name.hasSuffix("json")
+                    ? """
+                    import json
+                    def texts(v):
+                        if isinstance(v, dict): return [t for x in v.values() for t in texts(x)]
+                        if isinstance(v, list): return [t for x in v for t in texts(x)]
+                        return [v]
+                    ok = t in texts(json.load(open(sys.argv[1], encoding='utf-8')))
+                    """
+                    : """
+                    import xml.etree.ElementTree as e
+                    ok = t in [x.text for x in e.parse(sys.argv[1]).iter()]
+                    """
+            let head = "import sys; t = open(sys.argv[2], encoding='utf-8', newline='').read()\n"
+            #expect(
+                try Self.run(
+                    "python3",
+                    ["-c", head + script + "\nsys.exit(0 if ok else 1)", file.path, folder.path + "/text"]
+                ) == 0,
+                "\(name)"
+            )
+            if name.hasSuffix("xml") || name.hasSuffix("plist"), Self.has("xmllint") {
+                #expect(try Self.run("xmllint", ["--noout", "--nonet", file.path]) == 0, "\(name)")
+            }
+        }
+    }
+
+    private static func has(_ program: String) -> Bool {
+        (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
+            FileManager.default.isExecutableFile(atPath: "\($0)/\(program)")
+        }
+    }
+
+    private static func run(_ program: String, _ arguments: [String]) throws -> Int32 {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [program] + arguments
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}
+
+@Suite("Traps of update clients")
+struct FeedTrapTests {
+    private func said(_ format: FeedFormat, _ query: [(name: String, value: String)] = [], agent: String? = nil) throws
+        -> String
+    {
+        FeedExample.document(format, query, userAgent: agent, policy: try FeedExample.policy())
+    }
+
+    private func json(_ format: FeedFormat, _ query: [(name: String, value: String)] = []) throws -> [String: Any] {
+        let data = Data(try said(format, query).utf8)
+        return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    }
+
+    @Test("iVersion: notes are arrays, and every document is a dictionary of a property list")
+    func iVersion() throws {
+        for policy in [nil, try FeedExample.policy()] as [CompiledPolicy?] {
+            let data = Data(FeedExample.document(.iVersion, policy: policy).utf8)
+            let list = try PropertyListSerialization.propertyList(from: data, format: nil)
+            let versions = try #require(list as? [String: Any])
+            #expect(versions.values.allSatisfy { $0 is [String] })
+        }
+    }
+
+    @Test(
+        "Updates: it is not asked to look in the App Store, the number there is a string, and the two members come together"
+    )
+    func updates() throws {
+        let settings = try #require(try json(.updates)["updates"] as? [String: Any])
+        #expect(settings["check-for"] as? String == "manually")
+        #expect(settings["app-store-id"] as? String == "123456789")
+        #expect(settings["version"] as? String == "1.3.0")
+        #expect(settings["min-os-required"] as? String == "18")
+        #expect(settings["min-optional-app-version"] as? String == "1.2.0")
+        #expect(settings["comparing"] as? Int == 4)
+        #expect(settings["bundle-version"] == nil && settings["build"] == nil)
+        #expect(
+            try JSONSerialization.jsonObject(with: Data(FeedExample.document(.updates, policy: nil).utf8))
+                is [String: [String: String]]
+        )
+    }
+
+    @Test("Updates: what is demanded does not depend on a system, for the client does not ask for it")
+    func updatesFloor() throws {
+        var policy = try FeedExample.policy().policy
+        policy.rules = [TestPolicy.rule("a") { ($0.target, $0.lockout) = ("1.3.0", true) }]
+        let document = FeedExample.document(.updates, policy: try CompiledPolicy(policy))
+        #expect(document.contains(#""version":"1.3.0""#) && !document.contains("min-required-app-version"))
+        let known = FeedExample.document(.updates, [("os", "18.1")], policy: try CompiledPolicy(policy))
+        #expect(known.contains(#""min-required-app-version":"1.3.0""#))
+    }
+
+    @Test(
+        "Prince of Versions: old shape and new, strings for Apple and ints for Android, flat meta, a last one for everybody"
+    )
+    func princeOfVersions() throws {
+        let root = try json(.princeOfVersions)
+        #expect(root["ios"] is [String: Any] && root["android"] is [String: Any])
+        let apple = try #require(root["ios2"] as? [[String: Any]])
+        #expect(apple.count == 2)
+        #expect(apple.first?["requirements"] as? [String: String] == ["required_os_version": "18"])
+        #expect(apple.last?["requirements"] == nil)
+        #expect(apple.allSatisfy { $0["last_version_available"] is String && $0["meta"] is [String: String] })
+        let android = try #require(root["android2"] as? [[String: Any]])
+        #expect(android.first?["last_version_available"] as? Int == 30)
+        #expect(android.first?["required_version"] as? Int == 20)
+        let nothing = FeedExample.document(.princeOfVersions, policy: nil)
+        #expect(
+            nothing.contains(#""last_version_available":"0.0.0""#) && nothing.contains(#""last_version_available":0,"#)
+        )
+    }
+
+    @Test("Look-up: every field has the type that its readers need, and nothing found is an empty result")
+    func lookup() throws {
+        let root = try json(.lookup, [("bundleId", "COM.example.doto"), ("country", "us")])
+        #expect(root["resultCount"] as? Int == 1)
+        let result = try #require((root["results"] as? [[String: Any]])?.first)
+        #expect(result["trackId"] as? Int == 123_456_789)
+        #expect(result["bundleId"] as? String == FeedExample.bundle)
+        #expect(result["currentVersionReleaseDate"] as? String == "2026-02-28T12:00:00Z")
+        #expect(result["description"] as? String == "Doto & Co [:mav: 1.1.0-0]")
+        for name in [
+            "version", "minimumOsVersion", "releaseNotes", "trackViewUrl", "sellerName", "artistName", "trackName",
+        ] {
+            #expect(result[name] is String, "\(name)")
+        }
+        let byNumber = try json(.lookup, [("id", "123456789")])
+        #expect(byNumber["resultCount"] as? Int == 1)
+        #expect(try said(.lookup, [("id", "1")]) == #"{"resultCount":0,"results":[]}"#)
+        #expect(try said(.lookup, [("id", "x")]) == #"{"resultCount":0,"results":[]}"#)
+    }
+
+    @Test(
+        "Appcasts: one enclosure an item and the newest item first for upgrader, links without enclosures for Sparkle"
+    )
+    func appcasts() throws {
+        let flutter = try #require(
+            AppcastReading.items(Data(try said(.appcast, [("for", "flutter"), ("platform", "android")]).utf8))
+        )
+        #expect(flutter.map { $0.enclosures.count } == [1, 1])
+        #expect(flutter.map { $0.enclosures[0]["sparkle:version"] } == ["1.2.0", "1.1.0-0"])
+        #expect(flutter.allSatisfy { $0.enclosures[0]["sparkle:os"] == "android" })
+        #expect(flutter.allSatisfy { $0.elements["sparkle:minimumSystemVersion"] == nil })
+        let sparkle = try #require(AppcastReading.items(Data(try said(.appcast, [("for", "sparkle")]).utf8)))
+        #expect(sparkle.map { $0.elements["sparkle:version"] } == ["40", "30"])
+        #expect(sparkle.map { $0.elements["sparkle:minimumSystemVersion"] } == ["18", nil])
+        #expect(sparkle.allSatisfy { $0.enclosures.isEmpty && $0.elements["link"] == "https://example.com/doto.dmg" })
+        #expect(sparkle.allSatisfy { $0.attributes["sparkle:criticalUpdate"]?["sparkle:version"] == "20" })
+    }
+
+    @Test("Appcasts: what is no link that browsers open makes no item")
+    func links() throws {
+        var policy = try FeedExample.policy().policy
+        policy.apps[0].storeLinks = ["macos", "android", "ios"].map {
+            StoreLink(platform: $0, link: "market://details?id=x")
+        }
+        for reader in ["flutter", "sparkle"] {
+            let document = FeedExample.document(.appcast, [("for", reader)], policy: try CompiledPolicy(policy))
+            #expect(AppcastReading.items(Data(document.utf8))?.isEmpty == true)
+        }
+        #expect(FeedExample.document(.appUpdaterJSON, policy: try CompiledPolicy(policy)) == "{}")
+    }
+
+    @Test("CodePush: both ways of writing the names, and a question that no client asks is refused")
+    func codePush() throws {
+        let new = try json(
+            .codePush,
+            [("deployment_key", FeedExample.bundle), ("app_version", "1.0"), ("platform", "ios")]
+        )
+        let info = try #require(new["update_info"] as? [String: Any])
+        #expect(info["update_app_version"] as? Bool == true && info["is_available"] as? Bool == false)
+        #expect(info["target_binary_range"] as? String == "1.3.0" || info["target_binary_range"] as? String == "1.2.0")
+        let before = try json(
+            .codePushBefore,
+            [("deploymentKey", FeedExample.bundle), ("appVersion", "1.0"), ("platform", "ios")]
+        )
+        #expect((before["updateInfo"] as? [String: Any])?["updateAppVersion"] as? Bool == true)
+        let question = FeedQuestion(format: .codePush, query: [("deployment_key", FeedExample.bundle)])
+        #expect(FeedDocument(answering: question, by: try FeedExample.policy(), at: TestPolicy.noon).status == 400)
+    }
+
+    @Test("Android-Siren: the code is an int that 31 bits hold, else there is none")
+    func androidSiren() throws {
+        let root = try json(.androidSiren)
+        let entry = try #require(root[FeedExample.bundle] as? [String: Any])
+        #expect(entry["minVersionCode"] as? Int == 20 && entry["force"] as? Bool == true)
+        var policy = try FeedExample.policy().policy
+        for index in policy.releases.indices { policy.releases[index].build = "3000000000" }
+        let document = FeedExample.document(.androidSiren, policy: try CompiledPolicy(policy))
+        #expect(document.contains(#""minVersionName":"1.1.0""#) && !document.contains("minVersionCode"))
+    }
+
+    @Test("Pre-releases: a version that clients compare each their own way is not announced")
+    func prereleases() throws {
+        var policy = try FeedExample.policy().policy
+        policy.rules = [TestPolicy.rule("a") { $0.target = "1.2.0-beta" }]
+        let compiled = try CompiledPolicy(policy)
+        for (name, format, query) in FeedExample.questions(FeedExample.bundle) {
+            #expect(!FeedExample.document(format, query, policy: compiled).contains("1.2.0-beta"), "\(name)")
+        }
+    }
+
+    @Test("An Apple User-Agent names the major system by its kernel, and the query wins")
+    func darwin() throws {
+        func version(_ query: [(name: String, value: String)], _ agent: String) throws -> Bool {
+            try said(.iVersion, query, agent: agent).contains("<key>1.3.0</key>")
+        }
+        #expect(try version([], "Doto/7 CFNetwork/1568.1 Darwin/24.0.0"))
+        #expect(try !version([], "Doto/7 CFNetwork/1568.1 Darwin/23.1.0"))
+        #expect(try !version([], "Doto/7 CFNetwork/1568.1 Darwin/99.1.0"))
+        #expect(try !version([("os", "17.0")], "Doto/7 CFNetwork/1568.1 Darwin/24.0.0"))
+        #expect(try version([("os", "18.0")], "Doto/7 CFNetwork/1568.1 Darwin/23.1.0"))
+    }
+
+    @Test("Sparkle's User-Agent names the version")
+    func sparkleAgent() throws {
+        func builds(_ agent: String) throws -> [String?] {
+            let document = try said(.appcast, [("for", "sparkle"), ("os", "17.0")], agent: agent)
+            return try #require(AppcastReading.items(Data(document.utf8))).map { $0.elements["sparkle:version"] }
+        }
+        #expect(try builds("My App/1.2.0 Sparkle/2.6.0") == [])
+        #expect(try builds("My App/1.1.0 Sparkle/2.6.0") == ["30"])
+        #expect(try builds("curl/8") == ["30"])
+    }
+
+    @Test("A document says which fields of the request it depends on")
+    func vary() {
+        func vary(_ format: FeedFormat, _ query: [(name: String, value: String)]) -> [String] {
+            FeedQuestion(format: format, bundle: "b", query: query).vary
+        }
+        #expect(vary(.iVersion, []) == ["Accept-Language", "User-Agent"])
+        #expect(vary(.iVersion, [("os", "17"), ("language", "de")]) == [])
+        #expect(vary(.androidSiren, []) == ["Accept-Language"])
+        #expect(vary(.appcast, [("for", "sparkle"), ("os", "17")]) == ["Accept-Language", "User-Agent"])
+        #expect(vary(.appcast, [("for", "sparkle"), ("os", "17"), ("version", "1")]) == ["Accept-Language"])
+    }
+}
+
+@Suite("Reach of rules in feeds")
+struct FeedReachTests {
+    private func sentences(_ rule: Rule) throws -> [String: [String]] {
+        var policy = try FeedExample.policy().policy
+        policy.rules = [rule]
+        let reach = try #require(
+            FeedReach.reach(
+                of: rule.key,
+                toApp: FeedExample.bundle,
+                in: try CompiledPolicy(policy),
+                at: TestPolicy.noon
+            )
+        )
+        return Dictionary(reach.map { ("\($0.client) \($0.platform)", $0.sentences) }) { first, _ in first }
+    }
+
+    @Test("A lockout below a version reaches clients as far as their formats have words for it")
+    func lockout() throws {
+        let said = try sentences(TestPolicy.rule("a") { ($0.versions, $0.lockout) = ("<1.2.0", true) })
+        #expect(said.count == 10)
+        let told = "tells every client of the rule that there is an update."
+        #expect(said["iVersion ios"] == ["iVersion \(told)", "iVersion cannot lock out."])
+        #expect(said["Updates ios"] == ["Updates \(told)", "Updates locks its clients out."])
+        #expect(said["Sparkle macos"] == ["Sparkle \(told)", "Sparkle locks its clients out."])
+    }
+
+    @Test("What a rule depends on and nobody sends is named")
+    func conditions() throws {
+        let said = try sentences(
+            TestPolicy.rule("a") { ($0.target, $0.platforms, $0.regions) = ("1.2.0", ["ios"], ["JP"]) }
+        )
+        #expect(said["Updates ios"]?.last == "It depends on region, which the address does not name.")
+        #expect(said["AppUpdater android"] == nil)
+        let late = try sentences(TestPolicy.rule("a") { $0.target = "1.3.0" })
+        #expect(late["Updates ios"] == ["Updates tells clients on 18 or later that there is an update."])
+        #expect(late["iVersion ios"]?.first == "iVersion tells nobody of it.")
+    }
+
+    @Test("A rule that the app does not have has no reach")
+    func unknown() throws {
+        let reach = FeedReach.reach(
+            of: "none",
+            toApp: FeedExample.bundle,
+            in: try FeedExample.policy(),
+            at: TestPolicy.noon
+        )
+        #expect(reach == nil)
+    }
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import TestPolicies
+import TestRandom
+import Testing
+import UpdateFeeds
+import UpdatePolicy
+
+extension FeedReader {
+    /// The question of the library, with the members that its app adds to the address.
+    func question(
+        _ bundle: String,
+        _ members: [(name: String, value: String)],
+        version: String,
+        acceptLanguage: String? = nil,
+        userAgent: String? = nil
+    ) -> FeedQuestion {
+        let format: FeedFormat
+        var query = members
+        var path: String? = bundle
+        switch self {
+        case .iVersion: format = .iVersion
+        case .updates: format = .updates
+        case .princeOfVersionsIOS, .princeOfVersionsIOSBefore4, .princeOfVersionsAndroid,
+            .princeOfVersionsAndroidBefore4:
+            format = .princeOfVersions
+        case .siren, .sirenBefore7, .iVersionLookup, .updatesLookup, .qiita, .upgraderLookup, .reactNative:
+            format = .lookup
+            path = nil
+            query.append(("bundleId", bundle))
+        case .upgrader, .sparkle:
+            format = .appcast
+            query.append(("for", self == .sparkle ? "sparkle" : "flutter"))
+        case .codePush, .codePushBefore:
+            format = self == .codePush ? .codePush : .codePushBefore
+            path = nil
+            query.append((self == .codePush ? "deployment_key" : "deploymentKey", bundle))
+            query.append((self == .codePush ? "app_version" : "appVersion", version))
+        case .appUpdaterJSON: format = .appUpdaterJSON
+        case .appUpdaterXML: format = .appUpdaterXML
+        case .androidSiren: format = .androidSiren
+        }
+        return FeedQuestion(
+            format: format,
+            bundle: path,
+            query: query,
+            acceptLanguage: acceptLanguage,
+            userAgent: userAgent
+        )
+    }
+}
+
+/// How many (policy, format, client) cases are tried: `VERSIONGATE_FEEDS`.
+private let cases = ProcessInfo.processInfo.environment["VERSIONGATE_FEEDS"].flatMap { Int($0) } ?? 2_000
+
+@Suite("Feeds lose and never add")
+struct FeedPropertyTests {
+    private static let versions = ["1.0.0", "1.0.1", "1.1.0", "1.1.1", "1.2.0", "1.2.1", "1.3.0", "1.4.0"]
+
+    private static let style: PolicyStyle = {
+        var style = PolicyStyle.crowded
+        style.pools.bundles = ["com.example.doto"]
+        style.pools.versions = versions
+        style.pools.ranges = [
+            "<1.2.0", "<1.1.0", "<1.3.0", ">=1.1.0 <1.3.0", "<1.1.0 || >=1.1.0 <1.2.0", "~1.1", "*", "<=1.2.x", "1.2.0",
+            "<=1.1.0", "<1.1.0 || 1.2.0", "<1.4.0",
+        ]
+        style.pools.buildRanges = ["<20", ">=20", "10 - 30"]
+        style.pools.storeLinks = ["https://apps.apple.com/app/doto/id123456789?x=1&y=2"]
+        style.pools.texts = ["Please update", "a & b < c ]]> \"q\" 'r'\nend", "\u{1F600} \u{202E}\u{200F}"]
+        style.pools.hours = [-3, -2, -1, 0]
+        style.chances.ios = 45
+        style.chances.build = 0
+        style.chances.storeLink = 90
+        style.chances.staged = 5
+        style.chances.withdrawnAt = 5
+        style.chances.minOS = 20
+        style.chances.releaseRegions = 10
+        style.chances.target = 45
+        style.chances.versions = 45
+        style.chances.bundle = 85
+        style.chances.builds = 5
+        style.chances.os = 8
+        style.chances.platforms = 8
+        style.chances.regions = 8
+        style.chances.languages = 5
+        style.chances.attributes = 5
+        style.chances.fullRollout = 85
+        style.chances.startsAt = 3
+        style.chances.endsAt = 3
+        style.chances.lockout = 55
+        style.chances.final = 10
+        style.chances.steps = 3
+        style.chances.enabled = 95
+        return style
+    }()
+
+    /// The builds of versions grow with them, as comparisons of builds expect.
+    private static func build(of version: String) -> Int {
+        let numbers = version.split(separator: "-")[0]
+        let place = 10 * ((versions.firstIndex { $0 == numbers } ?? 0) + 1)
+        return version.contains("-") ? place - 5 : place
+    }
+
+    /// A policy whose releases are mostly for one platform.
+    private static func policy(_ generator: inout PolicyGenerator, _ platform: String) -> Policy {
+        var policy = generator.policy(rules: generator.random.pick([1, 2, 3, 5]))
+        let version = generator.random.pick(versions.suffix(3))
+        let minOS = generator.random.pick(["14", "15", "16.1"], chance: 40)
+        policy.releases.append(TestPolicy.release(version) { ($0.id, $0.minOS) = (100, minOS) })
+        for index in policy.releases.indices {
+            if generator.random.chance(90) { policy.releases[index].platform = platform }
+            if generator.random.chance(92) {
+                policy.releases[index].build = String(build(of: policy.releases[index].version))
+            }
+        }
+        return policy
+    }
+
+    @Test("No reader prompts or locks out where the policy does not, and none crashes")
+    func random() throws {
+        var generator = PolicyGenerator(Self.style, SeededGenerator())
+        let seed = generator.random.seed
+        print("feeds: seed \(seed), \(cases) cases")
+        var prompts: [FeedReader: Int] = [:]
+        var lockouts: [FeedReader: Int] = [:]
+        for number in 0..<cases {
+            let reader = FeedReader.allCases[number % FeedReader.allCases.count]
+            let platform = generator.random.pick(reader.platforms)
+            let compiled = try CompiledPolicy(Self.policy(&generator, platform))
+            let name = "case \(number), seed \(seed)"
+            let decision = try decide(reader, platform, compiled, generator.time(), &generator.random, name)
+            if case .prompt = decision { prompts[reader, default: 0] += 1 }
+            if case .lockout = decision { lockouts[reader, default: 0] += 1 }
+        }
+        print("feeds: prompts \(prompts.values.reduce(0, +)), lockouts \(lockouts.values.reduce(0, +))")
+        if cases >= 20_000 {
+            for reader in FeedReader.allCases {
+                #expect(prompts[reader, default: 0] + lockouts[reader, default: 0] > 0, "\(reader) never decides")
+            }
+        }
+        #expect(prompts.values.reduce(0, +) > cases / 20)
+        #expect(lockouts.values.reduce(0, +) > cases / 50)
+    }
+
+    private func decide(
+        _ reader: FeedReader,
+        _ platform: String,
+        _ policy: CompiledPolicy,
+        _ time: Timestamp,
+        _ random: inout SeededGenerator,
+        _ name: String
+    ) throws -> ReaderDecision {
+        let isPrerelease = reader.isSemantic && random.chance(50)
+        let version = random.pick(Self.versions) + (isPrerelease ? "-beta" : "")
+        let host = ReaderHost(
+            version: version,
+            build: Self.build(of: version),
+            os: random.pick(["13.5", "14.0", "14.8", "15.0", "16.1", "17.0"]),
+            platform: platform
+        )
+        var whole: [(name: String, value: String)] = [
+            ("version", host.version), ("build", String(host.build)), ("os", host.os),
+        ]
+        let others: [(name: String, value: String)] = [
+            ("region", random.pick(["JP", "US", "DE"])),
+            ("install", "install-\(Int.random(in: 0..<40, using: &random))"),
+            ("channel", random.pick(["a", "b", "x"])), ("device", random.pick(["a", "1", "x"])),
+        ]
+        whole += others.filter { _ in random.chance(75) }
+        let language = random.chance(60) ? random.pick(["de-AT", "zh-Hant-TW", "en"]) : nil
+        let asked = whole.filter { _ in random.chance(30) }
+        let isApple = platform == "ios" && random.chance(50)
+        let darwin = (Int(host.os.prefix(2)) ?? 0) + 6
+        let sparkle = "Doto App/\(host.version) Sparkle/2.6.0"
+        let question = reader.question(
+            TestPolicy.bundle,
+            asked + (reader.platforms.count > 1 ? [("platform", platform)] : []),
+            version: host.version,
+            acceptLanguage: language.map { "fr;q=0.1, \($0)" },
+            userAgent: reader == .sparkle && random.chance(50)
+                ? sparkle : isApple ? "Doto/7 CFNetwork/1.0 Darwin/\(darwin).1.0" : nil
+        )
+        let document = FeedDocument(answering: question, by: policy, at: time)
+        #expect(document.status == 200)
+        let decision = reader.decision(Data(document.bytes), host)
+
+        var client = Client()
+        try client.set("bundle", to: .text(UTF8Text(TestPolicy.bundle)))
+        try client.set("platform", to: .text(UTF8Text(platform)))
+        for member in whole { try client.set(UTF8Text(member.name), to: .text(UTF8Text(member.value))) }
+        if let language { try client.set("language", to: .text(UTF8Text(language))) }
+        let messages = policy.messages(for: client, at: time)
+        let isAllowed: Bool
+        switch decision {
+        case .nothing: isAllowed = true
+        case .prompt(let version): isAllowed = !messages.isEmpty && isOffered(version, to: client, policy, time)
+        case .lockout(let version):
+            isAllowed = messages.contains { $0.lockout } && isOffered(version, to: client, policy, time)
+        case .crash: isAllowed = false
+        }
+        #expect(
+            isAllowed,
+            """
+            \(reader) decides \(decision) for \(host), sent \(messages.map { $0.id + ($0.lockout ? "!" : "") }), \
+            asked \(asked), \(String(decoding: document.bytes, as: UTF8.self)), \(policy.policy), at \(time), \(name)
+            """
+        )
+        return decision
+    }
+
+    /// Whether a client can get a version: none named is the version of its message.
+    private func isOffered(_ version: String?, to client: Client, _ policy: CompiledPolicy, _ time: Timestamp) -> Bool {
+        guard let version = version.flatMap({ AppVersion($0) }) else { return version == nil }
+        return policy.policy.releases.contains { release in
+            guard Platform(release.platform) == client.platform, !release.staged, let liveAt = release.liveAt,
+                liveAt <= time,
+                release.withdrawnAt.map({ time < $0 }) ?? true, let own = AppVersion(release.version), own >= version
+            else { return false }
+            if let regions = release.regions, let region = client.region, !regions.contains(region.code) {
+                return false
+            }
+            guard let minOS = release.minOS.flatMap({ AppVersion($0) }), let os = client.os else { return true }
+            return os >= minOS
+        }
+    }
+
+    @Test("Where the reach of a rule says that something survives, the client decides as the policy does")
+    func reach() throws {
+        var generator = PolicyGenerator(Self.style, SeededGenerator())
+        let seed = generator.random.seed
+        print("feeds: reach seed \(seed)")
+        let readers: [(FeedReader, String)] = [
+            (.iVersion, "iVersion"), (.updates, "Updates"), (.princeOfVersionsIOS, "Prince of Versions"),
+            (.princeOfVersionsAndroid, "Prince of Versions"), (.siren, "look-ups of the App Store"),
+            (.qiita, "look-ups of the App Store"),
+            (.upgrader, "upgrader"), (.sparkle, "Sparkle"), (.appUpdaterJSON, "AppUpdater"),
+            (.androidSiren, "Android-Siren"),
+        ]
+        var claims = (announced: 0, demanded: 0)
+        for number in 0..<(cases / 4) {
+            let (reader, name) = readers[number % readers.count]
+            let platform = generator.random.pick(reader.platforms)
+            let policy = try CompiledPolicy(Self.policy(&generator, platform))
+            let time = generator.time()
+            let version = generator.random.pick(Self.versions)
+            let host = ReaderHost(
+                version: version,
+                build: Self.build(of: version),
+                os: generator.random.pick(["13.5", "14.0", "15.0", "16.1", "17.0"]),
+                platform: platform
+            )
+            let question = reader.question(TestPolicy.bundle, [("platform", platform)], version: version)
+            let document = FeedDocument(answering: question, by: policy, at: time)
+            let decision = reader.decision(Data(document.bytes), host)
+            let client = try TestPolicy.client([
+                "platform": platform, "version": version, "build": String(host.build), "os": host.os,
+                "region": generator.random.pick(["JP", "US", "DE"]), "install": "install-1",
+                "channel": generator.random.pick(["a", "b"]),
+            ])
+            for message in policy.messages(for: client, at: time) {
+                let all = try #require(FeedReach.reach(of: message.id, toApp: TestPolicy.bundle, in: policy, at: time))
+                guard let reach = all.first(where: { $0.client == name && $0.platform == platform }) else { continue }
+                #expect(!reach.sentences.isEmpty)
+                let isAnnounced = holds(reach.announced, host)
+                let isDemanded = message.lockout && holds(reach.demanded, host)
+                if isAnnounced { claims.announced += 1 }
+                if isDemanded { claims.demanded += 1 }
+                var isLockout = false
+                if case .lockout = decision { isLockout = true }
+                #expect(
+                    (!isAnnounced || decision != .nothing) && (!isDemanded || isLockout),
+                    """
+                    \(reader) decides \(decision) for \(host) and \(message.id), \(reach), \
+                    \(String(decoding: document.bytes, as: UTF8.self)), \(policy.policy), at \(time), seed \(seed)
+                    """
+                )
+            }
+        }
+        print("feeds: claims \(claims)")
+        #expect(claims.announced > cases / 100 && claims.demanded > cases / 400)
+    }
+
+    private func holds(_ extent: FeedReach.Extent, _ host: ReaderHost) -> Bool {
+        switch extent {
+        case .all: true
+        case .none: false
+        case .systems(let least): !ReaderComparison.parts(host.os, isBelow: least)
+        }
+    }
+
+    @Test("Whatever a request says, its client survives the document", arguments: FeedReader.allCases)
+    func fuzz(_ reader: FeedReader) throws {
+        var random = SeededGenerator()
+        let policy = try FeedExample.policy()
+        let names = [
+            "version", "build", "os", "region", "language", "install", "d", "platform", "id", "bundleId",
+            "country",
+            "bundle", "app_version", "deployment_key", "appVersion", "osVersion", "channel", "", "\u{E9}",
+        ]
+        let values = [
+            "", "1.0.0", "1.2.0-beta", "99999999999999999999", "-1", "ios", "macos", "\u{0}", "<&\"'>", "JP", "en",
+            "flutter",
+            String(repeating: "x", count: 3_000), "\u{202E}", "com.example.doto", "123456789", "17",
+            "com.example.unknown",
+        ]
+        for _ in 0..<Trials.count(10_000) / 10 {
+            let members = (0..<Int.random(in: 0...6, using: &random)).map { _ in
+                (name: random.pick(names), value: random.pick(values))
+            }
+            func field(_ texts: [String]) -> String? {
+                random.pick(texts + values, chance: 60)
+            }
+            let language = field(["de, en;q=0.5", ",;q=", "*", "q=1;;,"])
+            let agent = field(["A/1 Sparkle/2", "Sparkle/2", "Darwin/", "Darwin/9999999999999999999999", "/ Sparkle/"])
+            let question = reader.question(
+                TestPolicy.bundle,
+                members,
+                version: "1.0.0",
+                acceptLanguage: language,
+                userAgent: agent
+            )
+            let document = FeedDocument(answering: question, by: policy, at: TestPolicy.noon)
+            #expect(document.status == 200, "seed \(random.seed)")
+            let host = ReaderHost(version: "1.0.0", build: 10, os: "17.0", platform: reader.platforms[0])
+            if case .crash(let why) = reader.decision(Data(document.bytes), host) {
+                Issue.record("\(why): \(members), \(language ?? "-"), \(agent ?? "-"), seed \(random.seed)")
+            }
+        }
+    }
+}

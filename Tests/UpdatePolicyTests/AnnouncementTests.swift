@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import TestPolicies
+import TestRandom
+import Testing
+import UpdatePolicy
+
+@Suite("Announcements")
+struct AnnouncementTests {
+    private static func said(
+        _ rules: [Rule],
+        _ releases: [Release],
+        _ members: KeyValuePairs<String, String> = ["platform": "ios"]
+    ) throws -> String {
+        let policy = try TestPolicy.policy(rules, releases: releases)
+        let announcement = try #require(policy.announcement(for: TestPolicy.client(members), at: TestPolicy.noon))
+        return "\(announcement.prompt?.version.text ?? "-") \(announcement.floor?.version.text ?? "-")"
+    }
+
+    private static let twelve = [TestPolicy.release("1.2"), TestPolicy.release("1.1") { $0.id = 2 }]
+
+    @Test("A rule prompts to a version if it is sent to exactly those below it, and the version can be had")
+    func everydayRules() throws {
+        let cases: [(String, (inout Rule) -> Void)] = [
+            ("1.2 -", { $0.target = "1.2" }),
+            ("1.2 1.2", { ($0.target, $0.lockout) = ("1.2", true) }),
+            ("1.1 -", { $0.versions = "<1.1" }),
+            (
+                "1.2.0 -",
+                {
+                    $0.versions = "<1.2.0"; $0.platforms = ["ios"]
+                }
+            ),
+            (
+                "- -",
+                {
+                    $0.versions = "<1.2"; $0.platforms = ["android"]
+                }
+            ),
+            ("- -", { $0.versions = "<=1.1" }),
+            ("- -", { $0.versions = "<=1.1.x" }),
+            ("- -", { $0.versions = "<2.0" }),
+            ("- -", { $0.versions = ">=1.0 <1.2" }),
+            ("- -", { _ in }),
+            ("- -", { $0.versions = "1.1" }),
+            ("- -", { ($0.target, $0.rollout) = ("1.2", Percentage(hundredths: 9_999)!) }),
+            ("- -", { ($0.target, $0.regions) = ("1.2", ["JP"]) }),
+            ("- -", { ($0.target, $0.enabled) = ("1.2", false) }),
+            ("1.1 1.1", { ($0.versions, $0.lockout, $0.lockoutWithoutUpdate) = ("<1.1", true, true) }),
+        ]
+        for (expected, change) in cases {
+            // The release spells its version, whatever the rule writes.
+            let expected = expected == "1.2.0 -" ? "1.2 -" : expected
+            let said = try Self.said([TestPolicy.rule("a", change)], Self.twelve)
+            #expect(said == expected)
+        }
+    }
+
+    @Test("What nobody else spells is spelled as the rule writes it")
+    func spelling() throws {
+        let rule = TestPolicy.rule("a") { $0.versions = "<1.1.5 || <=1.0" }
+        #expect(try Self.said([rule], Self.twelve) == "1.1.5 -")
+    }
+
+    @Test("Rules that together are sent to everything below a version prompt to it")
+    func union() throws {
+        let rules = [
+            TestPolicy.rule("a") { $0.versions = "<1.1" },
+            TestPolicy.rule("b") { ($0.versions, $0.lockout) = (">=1.0 <1.2", true) },
+        ]
+        #expect(try Self.said(rules, Self.twelve) == "1.2 -")
+    }
+
+    @Test("A final rule that may be sent stops those after it")
+    func finals() throws {
+        let final = TestPolicy.rule("a") { ($0.versions, $0.final, $0.regions) = ("1.0", true, ["JP"]) }
+        let update = TestPolicy.rule("b") { $0.target = "1.2" }
+        #expect(try Self.said([final, update], Self.twelve) == "- -")
+        #expect(try Self.said([final, update], Self.twelve, ["platform": "ios", "region": "US"]) == "1.2 -")
+        var after = final
+        after.position = 1
+        #expect(try Self.said([after, update], Self.twelve) == "1.2 -")
+    }
+
+    @Test("A release on a condition is no offer to who may not meet it")
+    func conditions() throws {
+        let releases = [TestPolicy.release("1.2") { $0.minOS = "17" }, TestPolicy.release("1.1") { $0.id = 2 }]
+        let rules = ["1.1", "1.2"].map { target in TestPolicy.rule(target) { $0.target = target } }
+        #expect(try Self.said(rules, releases) == "1.1 -")
+        #expect(try Self.said(rules, releases, ["platform": "ios", "os": "17.1"]) == "1.2 -")
+        let policy = try TestPolicy.policy(rules, releases: releases)
+        let client = try TestPolicy.client(["platform": "ios"])
+        let every = try #require(policy.announcement(for: client, at: TestPolicy.noon))
+        let some = policy.announcementForSomeSystems(beyond: every, for: client, at: TestPolicy.noon)
+        #expect(some?.prompt?.version.text == "1.2")
+        #expect(some?.leastSystem?.text == "17")
+        #expect(
+            policy.announcement(for: client, systemFamily: "17", at: TestPolicy.noon)?.prompt?.version.text == "1.2"
+        )
+        #expect(
+            policy.announcement(for: client, systemFamily: "16", at: TestPolicy.noon)?.prompt?.version.text == "1.1"
+        )
+    }
+
+    @Test("A question with a version is about that version alone")
+    func oneVersion() throws {
+        let bad = TestPolicy.rule("a") { ($0.versions, $0.lockout) = ("1.1.3", true) }
+        #expect(try Self.said([bad], Self.twelve, ["platform": "ios", "version": "1.1.3"]) == "1.2 1.2")
+        #expect(try Self.said([bad], Self.twelve, ["platform": "ios", "version": "1.1.4"]) == "- -")
+        let news = TestPolicy.rule("a") { ($0.lockout, $0.lockoutWithoutUpdate) = (true, true) }
+        #expect(try Self.said([news], Self.twelve, ["platform": "ios", "version": "1.1"]) == "- -")
+    }
+
+    @Test("A hundred thousand rules are swept at once")
+    func manyRules() throws {
+        let rules =
+            (0..<100_000).map { number in
+                TestPolicy.rule("r\(number)") {
+                    $0.versions = ">=0.\(number) <0.\(number + 1)"; $0.position = number % 7
+                }
+            } + [TestPolicy.rule("z") { $0.versions = "<0.1" }]
+        let releases = [TestPolicy.release("1.0")]
+        let policy = try TestPolicy.policy(rules, releases: releases)
+        let clock = ContinuousClock()
+        let start = clock.now
+        let announcement = policy.announcement(for: try TestPolicy.client(["platform": "ios"]), at: TestPolicy.noon)
+        print("announcement over 100,001 rules: \(clock.now - start)")
+        #expect(announcement?.prompt?.version.text == "0.100000")
+        #expect(announcement?.prompt?.rules.count == 100_001)
+    }
+}
+
+@Suite("Announcements of random policies")
+struct AnnouncementPropertyTests {
+    private static let style: PolicyStyle = {
+        var style = PolicyStyle.crowded
+        style.pools.versions = ["1", "1.0.1", "1.1", "1.1-beta", "1.2-0", "1.2", "1.2.1", "1.3"]
+        style.pools.ranges = [
+            "<1.2", "<1.1", "<1.3", "<1.0.1", ">=1.1 <1.3", "<1.1 || >=1.1 <1.2", "~1.1", "*", "<=1.2.x", "=1.2",
+            "<1.2-0",
+            "<1.1-beta", ">=1.1-beta <1.2", "<=1.1", "<1.1 || 1.2", ">=1 <1.2.1",
+        ]
+        style.pools.bundles = ["com.example.doto"]
+        style.pools.hours = [-3, -2, -1, 0]
+        style.chances.ios = 95
+        style.chances.staged = 5
+        style.chances.withdrawnAt = 5
+        style.chances.minOS = 20
+        style.chances.releaseRegions = 12
+        style.chances.target = 45
+        style.chances.bundle = 85
+        style.chances.builds = 6
+        style.chances.os = 8
+        style.chances.platforms = 8
+        style.chances.regions = 8
+        style.chances.languages = 5
+        style.chances.attributes = 5
+        style.chances.fullRollout = 85
+        style.chances.startsAt = 4
+        style.chances.endsAt = 4
+        style.chances.lockout = 55
+        style.chances.final = 12
+        style.chances.steps = 4
+        style.chances.versions = 45
+        style.chances.enabled = 95
+        style.chances.paused = 1
+        return style
+    }()
+
+    private static let values: [(name: String, values: [String])] = [
+        ("build", ["1", "40", "41", "42", "43", "?"]),
+        ("region", ["JP", "US", "DE", "FR", "GB", "en", "English"]),
+        ("os", ["13", "14", "14.8", "15", "16", "16.1", "17", "?", "x"]),
+        ("language", ["de_AT", "zh-Hant-TW", "zh", "en"]),
+        ("install", (0..<40).map { "install-\($0)" }),
+        ("channel", ["a", "b", "c", "x"]),
+        ("device", ["a", "1", "true", "x"]),
+    ]
+
+    private typealias Members = [(name: String, value: String)]
+
+    private static func client(_ members: Members) throws -> Client {
+        var client = Client()
+        for member in members { try client.set(UTF8Text(member.name), to: .text(UTF8Text(member.value))) }
+        return client
+    }
+
+    /// The members of a question with a value for some of those that it does not name.
+    private static func completed(
+        _ members: Members,
+        leastSystem: AppVersion?,
+        isWhole: Bool = false,
+        _ random: inout SeededGenerator
+    ) -> Members {
+        var members = members
+        for (name, values) in values where !members.contains(where: { $0.name == name }) {
+            if name == "os", let leastSystem {
+                let systems = (values + [leastSystem.text]).filter { AppVersion($0).map { $0 >= leastSystem } ?? false }
+                members.append((name, random.pick(systems)))
+            } else if isWhole || random.chance(70) {
+                members.append((name, random.pick(values)))
+            }
+        }
+        return members
+    }
+
+    @Test("Every client below what is announced is sent a message and can update, and nothing greater would do")
+    func everyVersion() throws {
+        var generator = PolicyGenerator(Self.style, SeededGenerator())
+        let seed = generator.random.seed
+        print("announcements: seed \(seed)")
+        var counts = (prompts: 0, floors: 0, some: 0, policies: 0)
+        for _ in 0..<Trials.pairs {
+            let policy = generator.policy(rules: generator.random.pick([1, 2, 3, 6]))
+            let compiled = try CompiledPolicy(policy)
+            let time = generator.time()
+            var members: Members = [
+                ("bundle", "com.example.doto"), ("platform", generator.random.pick(["ios", "ios", "android"])),
+            ]
+            for (name, values) in Self.values where generator.random.chance(30) {
+                members.append((name, generator.random.pick(values)))
+            }
+            let question = try Self.client(members)
+            guard let every = compiled.announcement(for: question, at: time) else { continue }
+            counts.policies += 1
+            let some = compiled.announcementForSomeSystems(beyond: every, for: question, at: time)
+            for announcement in [every, some].compactMap(\.self) {
+                if announcement.prompt != nil { counts.prompts += 1 }
+                if announcement.floor != nil { counts.floors += 1 }
+                if announcement.leastSystem != nil { counts.some += 1 }
+                let oracle = AnnouncementOracle(policy, question, time, leastSystem: announcement.leastSystem)
+                let expected = oracle.announced()
+                #expect(
+                    announcement.prompt?.version == expected.prompt && announcement.floor?.version == expected.floor,
+                    """
+                    \(announcement.prompt?.version.text ?? "-") \(announcement.floor?.version.text ?? "-") instead of \
+                    \(expected.prompt?.text ?? "-") \(expected.floor?.text ?? "-"), from \
+                    \(announcement.leastSystem?.text ?? "-"), \(members) at \(time), \(policy), seed \(seed)
+                    """
+                )
+                guard let prompt = announcement.prompt else { continue }
+                for _ in 0..<4 {
+                    let members = Self.completed(members, leastSystem: announcement.leastSystem, &generator.random)
+                    try expectSent(announcement, prompt, members, compiled, oracle, time, seed)
+                }
+            }
+        }
+        print("announcements: \(counts)")
+        #expect(counts.prompts > counts.policies / 20)
+        #expect(counts.floors > counts.policies / 40)
+        #expect(counts.some > counts.policies / 400)
+    }
+
+    private func expectSent(
+        _ announcement: Announcement,
+        _ prompt: AnnouncedVersion,
+        _ members: Members,
+        _ policy: CompiledPolicy,
+        _ oracle: AnnouncementOracle,
+        _ time: Timestamp,
+        _ seed: UInt64
+    ) throws {
+        let rules = Set(prompt.rules.map { policy.key(of: $0) })
+        let complete = try Self.client(members)
+        let offer = AnnouncementOracle(policy.policy, complete, time).offers(nil, isStrict: false).releases.last
+        let isOffered = offer.flatMap { AppVersion($0.version) }.map { $0 >= prompt.version } ?? false
+        #expect(isOffered, "\(prompt.version) for \(members), seed \(seed)")
+        for version in oracle.universe where version < prompt.version {
+            let client = try Self.client(members + [("version", version.text)])
+            let messages = policy.messages(for: client, at: time)
+            #expect(
+                messages.contains { rules.contains($0.id) },
+                "\(prompt.version) at \(version) \(members) at \(time), \(policy.policy), seed \(seed)"
+            )
+            guard let floor = announcement.floor?.version,
+                AnnouncementOracle.numbers(version) < AnnouncementOracle.numbers(floor)
+            else { continue }
+            #expect(
+                messages.contains { $0.lockout },
+                "floor \(floor) at \(version) \(members) at \(time), \(policy.policy), seed \(seed)"
+            )
+        }
+    }
+
+    @Test("What is announced to one version holds for every client of it")
+    func oneVersion() throws {
+        var generator = PolicyGenerator(Self.style, SeededGenerator())
+        let seed = generator.random.seed
+        print("announcements to one version: seed \(seed)")
+        var counts = (prompts: 0, floors: 0)
+        for _ in 0..<Trials.pairs {
+            let policy = generator.policy(rules: generator.random.pick([1, 2, 3, 6]))
+            let compiled = try CompiledPolicy(policy)
+            let time = generator.time()
+            var members: Members = [
+                ("bundle", "com.example.doto"), ("platform", "ios"),
+                ("version", generator.random.pick(Self.style.pools.versions)),
+            ]
+            for (name, values) in Self.values where generator.random.chance(40) {
+                members.append((name, generator.random.pick(values)))
+            }
+            let question = try Self.client(members)
+            guard let announcement = compiled.announcement(for: question, at: time) else { continue }
+            if announcement.prompt != nil { counts.prompts += 1 }
+            if announcement.floor != nil { counts.floors += 1 }
+            for _ in 0..<4 {
+                let members = Self.completed(members, leastSystem: nil, &generator.random)
+                try expectAsked(announcement.prompt, isFloor: false, members, compiled, time, seed)
+                try expectAsked(announcement.floor, isFloor: true, members, compiled, time, seed)
+            }
+            // Where everything is known, each message with a target is announced.
+            let complete = Self.completed(members, leastSystem: nil, isWhole: true, &generator.random)
+            let client = try Self.client(complete)
+            let messages = compiled.messages(for: client, at: time)
+            let asked = try #require(compiled.announcement(for: client, at: time))
+            if messages.isEmpty { #expect(asked.prompt == nil, "\(complete), \(policy), seed \(seed)") }
+            let aimed = messages.filter { message in policy.rules.contains { $0.key == message.id && $0.target != nil }
+            }
+            let isAsked = aimed.isEmpty || asked.prompt != nil
+            let isLockedOut = !aimed.contains { $0.lockout } || asked.floor != nil
+            // An unreadable system counts against ways out alone, and an equal version with a greater build is above.
+            if client.os != nil, client.region != nil {
+                #expect(isAsked && isLockedOut, "\(complete) at \(time), \(policy), seed \(seed)")
+            }
+        }
+        print("announcements to one version: \(counts)")
+        #expect(counts.prompts > Trials.pairs / 20)
+        #expect(counts.floors > Trials.pairs / 40)
+    }
+
+    private func expectAsked(
+        _ announced: AnnouncedVersion?,
+        isFloor: Bool,
+        _ members: Members,
+        _ policy: CompiledPolicy,
+        _ time: Timestamp,
+        _ seed: UInt64
+    ) throws {
+        guard let announced else { return }
+        let client = try Self.client(members)
+        let sent = policy.messages(for: client, at: time).filter { !isFloor || $0.lockout }.map(\.id)
+        let keys = announced.rules.map { policy.key(of: $0) }
+        #expect(
+            keys.allSatisfy(sent.contains),
+            "\(announced.version) for \(members) at \(time), \(policy.policy), seed \(seed)"
+        )
+        let offer = AnnouncementOracle(policy.policy, client, time).offers(nil, isStrict: false).releases.last
+        #expect(
+            offer.flatMap { AppVersion($0.version) }.map { $0 >= announced.version } ?? false,
+            "\(announced.version) for \(members), seed \(seed)"
+        )
+        // With the version announced in place of its own, none of these messages comes again.
+        var updated = members.filter { $0.name != "version" && $0.name != "build" }
+        updated.append(("version", announced.version.text))
+        if let build = announced.build ?? client.buildText?.string { updated.append(("build", build)) }
+        let after = policy.messages(for: try Self.client(updated), at: time).map(\.id)
+        #expect(
+            !keys.contains { key in after.contains(key) && announced.message.id == key },
+            "\(announced.version) for \(members) at \(time), \(policy.policy), seed \(seed)"
+        )
+    }
+}
