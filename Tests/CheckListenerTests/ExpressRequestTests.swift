@@ -111,7 +111,7 @@ struct ExpressRequestTests {
     )
     func agreesWithTheParser() throws {
         let environment = ProcessInfo.processInfo.environment
-        let count = environment["VERSIONGATE_REQUESTS"].flatMap { Int($0) } ?? 2_000
+        let count = environment["VERSIONGATE_REQUESTS"].flatMap { Int($0) } ?? 1_000
         let firstSeed = environment["VERSIONGATE_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64.max / 2)
         var (plain, plainCount) = (0, 0)
         for number in 0..<count {
@@ -144,7 +144,8 @@ struct ExpressRequestTests {
     func isCutAnywhere(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let bytes = RequestGenerator.bytes(&random, isLong: false).prefix(700)
-        for cut in 0...bytes.count {
+        let step = Trials.isWhole ? 1 : 5
+        for cut in stride(from: Int(seed) % step, through: bytes.count, by: step) {
             try Self.compare([Array(bytes[..<cut]), Array(bytes[cut...])], Setting())
         }
     }

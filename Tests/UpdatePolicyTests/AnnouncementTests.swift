@@ -112,22 +112,20 @@ struct AnnouncementTests {
         #expect(try Self.said([news], Self.twelve, ["platform": "ios", "version": "1.1"]) == "- -")
     }
 
-    @Test("A hundred thousand rules are swept at once")
+    @Test("All rules of an app are swept at once, however many there are")
     func manyRules() throws {
+        let count = Trials.count(100_000)
         let rules =
-            (0..<100_000).map { number in
+            (0..<count).map { number in
                 TestPolicy.rule("r\(number)") {
                     $0.versions = ">=0.\(number) <0.\(number + 1)"; $0.position = number % 7
                 }
             } + [TestPolicy.rule("z") { $0.versions = "<0.1" }]
         let releases = [TestPolicy.release("1.0")]
         let policy = try TestPolicy.policy(rules, releases: releases)
-        let clock = ContinuousClock()
-        let start = clock.now
         let announcement = policy.announcement(for: try TestPolicy.client(["platform": "ios"]), at: TestPolicy.noon)
-        print("announcement over 100,001 rules: \(clock.now - start)")
-        #expect(announcement?.prompt?.version.text == "0.100000")
-        #expect(announcement?.prompt?.rules.count == 100_001)
+        #expect(announcement?.prompt?.version.text == "0.\(count)")
+        #expect(announcement?.prompt?.rules.count == count + 1)
     }
 }
 
@@ -211,7 +209,7 @@ struct AnnouncementPropertyTests {
         let seed = generator.random.seed
         print("announcements: seed \(seed)")
         var counts = (prompts: 0, floors: 0, some: 0, policies: 0)
-        for _ in 0..<Trials.pairs {
+        for _ in 0..<Trials.pairs / 2 {
             let policy = generator.policy(rules: generator.random.pick([1, 2, 3, 6]))
             let compiled = try CompiledPolicy(policy)
             let time = generator.time()

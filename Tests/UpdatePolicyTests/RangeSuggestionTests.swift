@@ -108,7 +108,7 @@ struct RangeSuggestionTests {
         var random = SeededGenerator()
         let seed = random.seed
         var suggested = 0
-        for _ in 0..<400 {
+        for _ in 0..<(Trials.isWhole ? 400 : 100) {
             let faulty = Self.side(style, &random)
             let right = Self.bounds(1, &random)
             let hasRightSide = random.chance(30)
@@ -130,7 +130,7 @@ struct RangeSuggestionTests {
                 )
             }
         }
-        #expect(suggested > 100, "\(style)")
+        #expect(suggested > 20, "\(style)")
     }
 
     @Test("Beside its suggestion a hint has no range in it that could be copied")

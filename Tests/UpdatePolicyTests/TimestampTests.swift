@@ -48,8 +48,12 @@ struct TimestampTests {
         var previous = try #require(Timestamp("1600-01-01T00:00:00Z"))
         for _ in 0..<292_194 {
             let next = previous.advanced(byMicroseconds: 86_400_000_000)
-            #expect(Timestamp(next.description) == next)
-            #expect(previous.description < next.description)
+            let text = next.description
+            // An expectation for each day would take longer than all of the days.
+            guard Timestamp(text) == next, previous.description < text else {
+                Issue.record("\(text) is not read back, or not after \(previous)")
+                return
+            }
             previous = next
         }
         #expect(previous.description == "2400-01-01T00:00:00Z")
