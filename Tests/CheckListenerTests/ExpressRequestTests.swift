@@ -109,12 +109,13 @@ struct ExpressRequestTests {
     @Test(
         "Requests are answered and counted as if the parser had read them, to the byte, whatever is sent and however it is cut"
     )
-    func agreesWithTheParser() throws {
+    func agreesWithTheParser() async throws {
         let environment = ProcessInfo.processInfo.environment
         let count = environment["VERSIONGATE_REQUESTS"].flatMap { Int($0) } ?? 1_000
         let firstSeed = environment["VERSIONGATE_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64.max / 2)
         var (plain, plainCount) = (0, 0)
         for number in 0..<count {
+            await Trials.yield()
             let seed = firstSeed &+ UInt64(number)
             var random = SeededGenerator(seed: seed)
             let isLong = random.chance(10)
@@ -141,11 +142,12 @@ struct ExpressRequestTests {
     }
 
     @Test("Requests are answered alike when they are cut after any byte", arguments: 0..<15 as Range<UInt64>)
-    func isCutAnywhere(seed: UInt64) throws {
+    func isCutAnywhere(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let bytes = RequestGenerator.bytes(&random, isLong: false).prefix(700)
         let step = Trials.isWhole ? 1 : 5
         for cut in stride(from: Int(seed) % step, through: bytes.count, by: step) {
+            await Trials.yield()
             try Self.compare([Array(bytes[..<cut]), Array(bytes[cut...])], Setting())
         }
     }

@@ -120,13 +120,14 @@ struct FeedPropertyTests {
     }
 
     @Test("No reader prompts or locks out where the policy does not, and none crashes")
-    func random() throws {
+    func random() async throws {
         var generator = PolicyGenerator(Self.style, SeededGenerator())
         let seed = generator.random.seed
         print("feeds: seed \(seed), \(cases) cases")
         var prompts: [FeedReader: Int] = [:]
         var lockouts: [FeedReader: Int] = [:]
         for number in 0..<cases {
+            await Trials.yield()
             let reader = FeedReader.allCases[number % FeedReader.allCases.count]
             let platform = generator.random.pick(reader.platforms)
             let compiled = try CompiledPolicy(Self.policy(&generator, platform))
@@ -228,7 +229,7 @@ struct FeedPropertyTests {
     }
 
     @Test("Where the reach of a rule says that something survives, the client decides as the policy does")
-    func reach() throws {
+    func reach() async throws {
         var generator = PolicyGenerator(Self.style, SeededGenerator())
         let seed = generator.random.seed
         print("feeds: reach seed \(seed)")
@@ -241,6 +242,7 @@ struct FeedPropertyTests {
         ]
         var claims = (announced: 0, demanded: 0)
         for number in 0..<(cases / 4) {
+            await Trials.yield()
             let (reader, name) = readers[number % readers.count]
             let platform = generator.random.pick(reader.platforms)
             let policy = try CompiledPolicy(Self.policy(&generator, platform))
@@ -292,7 +294,7 @@ struct FeedPropertyTests {
     }
 
     @Test("Whatever a request says, its client survives the document", arguments: FeedReader.allCases)
-    func fuzz(_ reader: FeedReader) throws {
+    func fuzz(_ reader: FeedReader) async throws {
         var random = SeededGenerator()
         let policy = try FeedExample.policy()
         let names = [
@@ -307,6 +309,7 @@ struct FeedPropertyTests {
             "com.example.unknown",
         ]
         for _ in 0..<Trials.count(10_000) / 10 {
+            await Trials.yield()
             let members = (0..<Int.random(in: 0...6, using: &random)).map { _ in
                 (name: random.pick(names), value: random.pick(values))
             }

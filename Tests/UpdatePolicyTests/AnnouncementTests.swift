@@ -131,6 +131,8 @@ struct AnnouncementTests {
 
 @Suite("Announcements of random policies")
 struct AnnouncementPropertyTests {
+    private static let count = Trials.isWhole ? 5_000 : 1_000
+
     private static let style: PolicyStyle = {
         var style = PolicyStyle.crowded
         style.pools.versions = ["1", "1.0.1", "1.1", "1.1-beta", "1.2-0", "1.2", "1.2.1", "1.3"]
@@ -204,12 +206,13 @@ struct AnnouncementPropertyTests {
     }
 
     @Test("Every client below what is announced is sent a message and can update, and nothing greater would do")
-    func everyVersion() throws {
+    func everyVersion() async throws {
         var generator = PolicyGenerator(Self.style, SeededGenerator())
         let seed = generator.random.seed
         print("announcements: seed \(seed)")
         var counts = (prompts: 0, floors: 0, some: 0, policies: 0)
-        for _ in 0..<Trials.pairs / 2 {
+        for _ in 0..<Self.count {
+            await Trials.yield()
             let policy = generator.policy(rules: generator.random.pick([1, 2, 3, 6]))
             let compiled = try CompiledPolicy(policy)
             let time = generator.time()
@@ -282,12 +285,13 @@ struct AnnouncementPropertyTests {
     }
 
     @Test("What is announced to one version holds for every client of it")
-    func oneVersion() throws {
+    func oneVersion() async throws {
         var generator = PolicyGenerator(Self.style, SeededGenerator())
         let seed = generator.random.seed
         print("announcements to one version: seed \(seed)")
         var counts = (prompts: 0, floors: 0)
-        for _ in 0..<Trials.pairs {
+        for _ in 0..<Self.count {
+            await Trials.yield()
             let policy = generator.policy(rules: generator.random.pick([1, 2, 3, 6]))
             let compiled = try CompiledPolicy(policy)
             let time = generator.time()
@@ -323,8 +327,8 @@ struct AnnouncementPropertyTests {
             }
         }
         print("announcements to one version: \(counts)")
-        #expect(counts.prompts > Trials.pairs / 20)
-        #expect(counts.floors > Trials.pairs / 40)
+        #expect(counts.prompts > Self.count / 20)
+        #expect(counts.floors > Self.count / 40)
     }
 
     private func expectAsked(

@@ -103,12 +103,13 @@ struct RangeSuggestionTests {
     }
 
     @Test("A suggested range means what the author of the text meant", arguments: Style.allCases.indices)
-    func suggestions(_ index: Int) throws {
+    func suggestions(_ index: Int) async throws {
         let style = Style.allCases[index]
         var random = SeededGenerator()
         let seed = random.seed
         var suggested = 0
         for _ in 0..<(Trials.isWhole ? 400 : 100) {
+            await Trials.yield()
             let faulty = Self.side(style, &random)
             let right = Self.bounds(1, &random)
             let hasRightSide = random.chance(30)

@@ -13,4 +13,8 @@ public enum Trials {
 
     /// So many where everything is tried, else a tenth, and at least one.
     public static func count(_ whole: Int) -> Int { isWhole ? whole : max(1, whole / 10) }
+
+    /// Lets other tests go on, called once a trial: a test that computes for minutes would hold one of the few threads that
+    /// all tests share, and those that wait for servers would miss their deadlines.
+    public static func yield() async { await Task.yield() }
 }
