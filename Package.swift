@@ -68,7 +68,7 @@ let package = Package(
         // Documents of an app's own: reads templates and renders them with the values that it is given.
         .target(
             name: "FeedTemplates",
-            dependencies: ["UpdatePolicy", .product(name: "Mustache", package: "swift-mustache")]
+            dependencies: ["UpdateFeeds", "UpdatePolicy", .product(name: "Mustache", package: "swift-mustache")]
         ),
         .target(name: "Systemd"),
         .target(

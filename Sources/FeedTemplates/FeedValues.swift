@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+public import UpdateFeeds
 public import UpdatePolicy
 
 /// What a template can show: what the policy says to every version of an app.
@@ -93,6 +94,40 @@ public struct FeedValues: Sendable, Equatable {
         self.latest = latest
         self.messages = messages
         self.revision = revision
+    }
+}
+
+extension FeedValues {
+    /// What a policy says to the clients of a question; nil where it has nothing about the app.
+    public init?(answering question: FeedQuestion, by policy: CompiledPolicy, at time: Timestamp) {
+        guard let summary = FeedSummary(answering: question, by: policy, at: time) else { return nil }
+        let said = summary.announcement
+        self.init(
+            bundle: summary.bundle,
+            name: summary.name,
+            storeLink: said?.storeLink,
+            prompt: said?.prompt?.version.text,
+            floor: said?.floor?.version.text,
+            latest: said?.latest.map { release in
+                Latest(
+                    version: release.version,
+                    build: release.build,
+                    minOS: release.minOS,
+                    liveAt: release.liveAt,
+                    notes: summary.notes
+                )
+            },
+            messages: summary.messages.map { message in
+                Message(
+                    id: message.id,
+                    title: message.title,
+                    text: message.text,
+                    link: message.link,
+                    lockout: message.lockout
+                )
+            },
+            revision: policy.revision
+        )
     }
 }
 

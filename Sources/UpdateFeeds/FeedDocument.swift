@@ -19,6 +19,8 @@ public struct FeedDocument: Sendable, Equatable {
 
     /// The document that answers a question: what a policy says, else one that its client takes as no news.
     ///
+    /// That of a question without a format is empty: ``FeedSummary`` has what templates make theirs of.
+    ///
     /// - Parameters:
     ///   - question: The question.
     ///   - policy: The policy; `nil` where there is none yet.
@@ -36,9 +38,10 @@ public struct FeedDocument: Sendable, Equatable {
             case .appUpdaterJSON: AppUpdaterFeed.json(source)
             case .appUpdaterXML: AppUpdaterFeed.xml(source)
             case .androidSiren: AndroidSirenFeed.text(source)
+            case nil: ""
             }
         status = question.isComplete ? 200 : 400
-        contentType = question.format.contentType
+        contentType = question.format?.contentType ?? "text/plain"
         bytes = Array(text.utf8)
         vary = question.vary
     }

@@ -24,6 +24,38 @@ public enum FeedFormat: String, Sendable, CaseIterable {
     /// The configuration that Android-Siren reads.
     case androidSiren = "android-siren.json"
 
+    /// The format of a name that people write: that of its document, or `codepush`.
+    public init?(name: String) {
+        guard let format = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = format
+    }
+
+    /// The name that people write.
+    public var name: String { self == .codePush ? "codepush" : rawValue }
+
+    /// Whether its document is one of those of an app, below `/v1/feeds/BUNDLE/`, where templates cannot have its name.
+    public var isBelowApp: Bool {
+        switch self {
+        case .lookup, .codePush, .codePushBefore: false
+        case .iVersion, .updates, .princeOfVersions, .appcast, .appUpdaterJSON, .appUpdaterXML, .androidSiren: true
+        }
+    }
+
+    /// The clients that read it.
+    public var client: String {
+        switch self {
+        case .iVersion: "iVersion"
+        case .updates: "Updates"
+        case .princeOfVersions: "Prince of Versions"
+        case .appcast: AppcastReader.allCases.map(\.client).joined(separator: ", ")
+        case .lookup: "look-ups of the App Store"
+        case .codePush: "CodePush"
+        case .codePushBefore: "CodePush, old SDKs"
+        case .appUpdaterJSON, .appUpdaterXML: "AppUpdater"
+        case .androidSiren: "Android-Siren"
+        }
+    }
+
     /// The media type of its documents.
     public var contentType: String {
         switch self {
@@ -36,7 +68,7 @@ public enum FeedFormat: String, Sendable, CaseIterable {
     }
 
     /// The members of a query that belong to the format and are no attributes of the client.
-    var ownMembers: Set<String> {
+    public var ownMembers: Set<String> {
         switch self {
         case .appcast:
             [
@@ -59,4 +91,7 @@ public enum AppcastReader: String, Sendable, CaseIterable {
     case flutter
     /// Sparkle, which compares builds.
     case sparkle
+
+    /// The client that reads it.
+    public var client: String { self == .flutter ? "upgrader" : "Sparkle" }
 }

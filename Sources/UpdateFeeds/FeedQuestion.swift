@@ -5,8 +5,8 @@ import UpdatePolicy
 
 /// What a request for a feed says about the clients that will read the document.
 public struct FeedQuestion: Sendable {
-    /// The format.
-    public let format: FeedFormat
+    /// The format; `nil` for a document of the app's own, which a template makes.
+    public let format: FeedFormat?
 
     /// Whose appcast is asked for; `nil` where it is not said, or in other formats.
     public let reader: AppcastReader?
@@ -38,14 +38,14 @@ public struct FeedQuestion: Sendable {
     /// A question.
     ///
     /// - Parameters:
-    ///   - format: The format.
+    ///   - format: The format; `nil` for a document of the app's own.
     ///   - bundle: The bundle in the path, if the route has one.
     ///   - country: The country that a look-up's path begins with.
     ///   - query: The decoded members of the query. Where one is there twice, the first counts.
     ///   - acceptLanguage: The field of that name.
     ///   - userAgent: The field of that name.
     public init(
-        format: FeedFormat,
+        format: FeedFormat?,
         bundle: String? = nil,
         country: String? = nil,
         query: [(name: String, value: String)] = [],
@@ -64,7 +64,7 @@ public struct FeedQuestion: Sendable {
             guard let value, !value.isEmpty, !members.contains(where: { $0.name == name }) else { return }
             members.append((name, value))
         }
-        let own = format.ownMembers.union(["bundle", "platform", "d"])
+        let own = (format?.ownMembers ?? []).union(["bundle", "platform", "d"])
         for member in query where !own.contains(member.name) { fill(member.name, member.value) }
         fill("install", asked("d"))
         let isLanguageAsked = members.contains { $0.name == "language" }
@@ -98,6 +98,8 @@ public struct FeedQuestion: Sendable {
             }
         case .appUpdaterJSON, .appUpdaterXML, .androidSiren: isAgentRead = false
         case .iVersion, .updates, .princeOfVersions: break
+        // The User-Agent tells the platform, too.
+        case nil: isAgentRead = isAgentRead || platform == nil
         }
         self.bundle = app
         storeID = store

@@ -21,6 +21,9 @@ public struct FeedReach: Sendable, Equatable {
     /// The format that it reads.
     public let format: FeedFormat
 
+    /// Whose appcast it reads; `nil` in other formats.
+    public let reader: AppcastReader?
+
     /// The platform of the app.
     public let platform: String
 
@@ -32,28 +35,35 @@ public struct FeedReach: Sendable, Equatable {
 
     /// What survives and what is lost, a sentence each.
     public let sentences: [String]
+
+    /// Whether clients learn anything of the rule.
+    public var survives: Bool { announced != .none || demanded != .none }
 }
 
 extension FeedReach {
     private struct Reader {
-        let client: String
         let format: FeedFormat
         let platform: String
+        var canAnnounce = true
         let canDemand: Bool
         var flavour: AppcastReader?
+
+        var client: String { flavour?.client ?? format.client }
     }
 
     private static let readers = [
-        Reader(client: "iVersion", format: .iVersion, platform: "ios", canDemand: false),
-        Reader(client: "Updates", format: .updates, platform: "ios", canDemand: true),
-        Reader(client: "Prince of Versions", format: .princeOfVersions, platform: "ios", canDemand: true),
-        Reader(client: "Prince of Versions", format: .princeOfVersions, platform: "android", canDemand: true),
-        Reader(client: "look-ups of the App Store", format: .lookup, platform: "ios", canDemand: false),
-        Reader(client: "upgrader", format: .appcast, platform: "android", canDemand: true, flavour: .flutter),
-        Reader(client: "upgrader", format: .appcast, platform: "ios", canDemand: true, flavour: .flutter),
-        Reader(client: "Sparkle", format: .appcast, platform: "macos", canDemand: true, flavour: .sparkle),
-        Reader(client: "AppUpdater", format: .appUpdaterJSON, platform: "android", canDemand: false),
-        Reader(client: "Android-Siren", format: .androidSiren, platform: "android", canDemand: true),
+        Reader(format: .iVersion, platform: "ios", canDemand: false),
+        Reader(format: .updates, platform: "ios", canDemand: true),
+        Reader(format: .princeOfVersions, platform: "ios", canDemand: true),
+        Reader(format: .princeOfVersions, platform: "android", canDemand: true),
+        Reader(format: .lookup, platform: "ios", canDemand: false),
+        Reader(format: .appcast, platform: "android", canDemand: true, flavour: .flutter),
+        Reader(format: .appcast, platform: "ios", canDemand: true, flavour: .flutter),
+        Reader(format: .appcast, platform: "macos", canDemand: true, flavour: .sparkle),
+        Reader(format: .codePush, platform: "android", canAnnounce: false, canDemand: true),
+        Reader(format: .codePush, platform: "ios", canAnnounce: false, canDemand: true),
+        Reader(format: .appUpdaterJSON, platform: "android", canDemand: false),
+        Reader(format: .androidSiren, platform: "android", canDemand: true),
     ]
 
     /// What of a rule reaches the clients of each format of one of its app's platforms.
@@ -80,42 +90,72 @@ extension FeedReach {
             var query: [(name: String, value: String)] = [("platform", reader.platform)]
             if let flavour = reader.flavour { query.append(("for", flavour.rawValue)) }
             if reader.format == .lookup { query.append(("bundleId", bundle)) }
+            if reader.format == .codePush { query.append(("deployment_key", bundle)) }
             let source = FeedSource(FeedQuestion(format: reader.format, bundle: bundle, query: query), policy, time)
             guard let app = source.app, app.platforms.contains(reader.platform),
                 rule.platforms?.contains(where: { Platform($0) == Platform(reader.platform) }) ?? true
             else { return nil }
-            return FeedReach(of: rule, reader, source, policy)
+            return FeedReach(of: rule, reader, source, policy, at: time)
         }
     }
 
-    private init(of rule: Rule, _ reader: Reader, _ source: FeedSource, _ policy: CompiledPolicy) {
+    private init(of rule: Rule, _ reader: Reader, _ source: FeedSource, _ policy: CompiledPolicy, at time: Timestamp) {
         let said = Self.announcements(reader, source)
+        func isOfRule(_ version: AnnouncedVersion) -> Bool {
+            version.rules.contains { policy.key(of: $0) == rule.key }
+        }
         func extent(_ announcements: [Announcement], _ version: (Announcement) -> AnnouncedVersion?) -> Extent {
             let holding = announcements.filter { announcement in
-                version(announcement).map { version in
-                    Self.isSayable(version, reader, source)
-                        && version.rules.contains { policy.key(of: $0) == rule.key }
-                } ?? false
+                version(announcement).map { isOfRule($0) && Self.obstacle(to: $0, reader, source) == nil } ?? false
             }
             // What every client is told, those on some systems are told too.
             if holding.contains(where: { $0.leastSystem == nil }) { return .all }
             return holding.first?.leastSystem.map { .systems(from: $0.text) } ?? .none
         }
         // Android-Siren has room for one version, and Updates demands without asking for the system.
-        let announced = extent(said) { reader.format == .androidSiren ? $0.floor ?? $0.prompt : $0.prompt }
+        let shown = { (said: Announcement) in reader.format == .androidSiren ? said.floor ?? said.prompt : said.prompt }
+        announced = reader.canAnnounce ? extent(said, shown) : .none
         let demanding = reader.format == .updates ? said.filter { $0.leastSystem == nil } : said
         // What is demanded stands beside what is announced.
         let demand = { (said: Announcement) -> AnnouncedVersion? in
-            let isAlone = reader.format == .androidSiren
-            return isAlone || said.prompt.map { Self.isSayable($0, reader, source) } ?? false ? said.floor : nil
+            let isAlone = reader.format == .androidSiren || reader.format == .codePush
+            return isAlone || said.prompt.map { Self.obstacle(to: $0, reader, source) == nil } ?? false
+                ? said.floor : nil
         }
-        let demanded = reader.canDemand && rule.lockout ? extent(demanding, demand) : .none
+        demanded = reader.canDemand && rule.lockout ? extent(demanding, demand) : .none
         client = reader.client
         format = reader.format
+        self.reader = reader.flavour
         platform = reader.platform
-        self.announced = announced
-        self.demanded = demanded
-        sentences = Self.sentences(rule, reader, announced, demanded)
+
+        guard announced != .none || demanded != .none else {
+            let obstacle = said.compactMap(shown).filter(isOfRule).lazy
+                .compactMap { Self.obstacle(to: $0, reader, source) }.first
+            let isPaused = source.app.flatMap { policy.section(ofApp: $0.bundle)?.app?.paused } ?? false
+            let other = said.filter { $0.prompt.map(isOfRule) ?? false }.compactMap(shown).first { !isOfRule($0) }
+            if reader.format == .codePush {
+                sentences =
+                    rule.lockout
+                    ? [
+                        "Nothing survives for all clients at once.",
+                        "CodePush tells version and install id, so one client may be told all the same.",
+                    ] : ["Nothing survives.", "CodePush learns of lockouts alone."]
+            } else if let other {
+                sentences = [
+                    "Nothing survives.", "The document has room for one version, which is that of \(other.message.id).",
+                ]
+            } else {
+                sentences =
+                    ["Nothing survives."]
+                    + (obstacle.map { [$0] } ?? Self.reasons(rule, isPaused: isPaused, isSilent: said.isEmpty, at: time))
+            }
+            return
+        }
+        let message = said.compactMap(shown).first(where: isOfRule)?.message
+        sentences =
+            Self.sentences(announced: announced)
+            + (rule.lockout ? Self.sentences(demanded: demanded, reader) : [])
+            + Self.sentences(words: rule, message, reader)
     }
 
     /// What the document is made of: what every client is told and, where there is room for it, what some systems are told.
@@ -130,66 +170,95 @@ extension FeedReach {
         }
     }
 
-    /// Whether a document has words for a version.
-    private static func isSayable(_ version: AnnouncedVersion, _ reader: Reader, _ source: FeedSource) -> Bool {
-        guard let app = source.app else { return false }
+    /// Why a document cannot announce a version; `nil` where it can.
+    private static func obstacle(to version: AnnouncedVersion, _ reader: Reader, _ source: FeedSource) -> String? {
+        let needsBuild: Bool
+        var needsLink = false
         switch (reader.format, reader.flavour) {
-        case (.princeOfVersions, _) where reader.platform == "android": return version.buildNumber != nil
-        case (.appcast, .sparkle): return version.buildNumber != nil && app.webLink(on: reader.platform) != nil
-        case (.appcast, _), (.appUpdaterJSON, _), (.appUpdaterXML, _):
-            return version.plainText != nil && app.webLink(on: reader.platform) != nil
-        case (.lookup, _):
-            return version.plainText != nil && app.storeID != nil && app.webLink(on: reader.platform) != nil
-        case (.androidSiren, _): return version.buildNumber != nil
-        default: return version.plainText != nil
+        case (.codePush, _), (.codePushBefore, _): return nil
+        case (.princeOfVersions, _): needsBuild = reader.platform == "android"
+        case (.androidSiren, _): needsBuild = true
+        case (.appcast, let flavour): (needsBuild, needsLink) = (flavour == .sparkle, true)
+        case (.lookup, _), (.appUpdaterJSON, _), (.appUpdaterXML, _): (needsBuild, needsLink) = (false, true)
+        case (.iVersion, _), (.updates, _): needsBuild = false
+        }
+        if needsBuild, version.buildNumber == nil {
+            return "\(reader.client) compares builds, and \(version.version.text) has no build that is a whole number."
+        }
+        if !needsBuild, version.plainText == nil {
+            return "\(version.version.text) is not written as numbers with dots, so clients may misjudge it."
+        }
+        if reader.format == .lookup, source.app?.storeID == nil { return "The app has no number in the App Store." }
+        if needsLink, source.app?.webLink(on: reader.platform) == nil {
+            return "The app has no store link for \(reader.platform) that begins with https."
+        }
+        return nil
+    }
+
+    private static func sentences(announced: Extent) -> [String] {
+        switch announced {
+        case .all: ["All clients of the rule are told that there is an update."]
+        case .systems(let least): ["Clients of the rule on \(least) or later are told that there is an update."]
+        case .none: []
         }
     }
 
-    private static func sentences(_ rule: Rule, _ reader: Reader, _ announced: Extent, _ demanded: Extent) -> [String] {
-        var sentences: [String] = []
-        let name = reader.client
-        switch announced {
-        case .all: sentences.append("\(name) tells every client of the rule that there is an update.")
-        case .systems(let least):
-            sentences.append("\(name) tells clients on \(least) or later that there is an update.")
-        case .none:
-            sentences.append("\(name) tells nobody of it.")
-            sentences += reasons(rule)
-        }
-        if rule.lockout {
-            switch demanded {
-            case .all: sentences.append("\(name) locks its clients out.")
-            case .systems(let least): sentences.append("\(name) locks out clients on \(least) or later.")
-            case .none where !reader.canDemand: sentences.append("\(name) cannot lock out.")
-            case .none where announced != .none:
-                sentences.append("\(name) locks nobody out: not every client has a way out, as far as is known.")
-            case .none: break
+    private static func sentences(demanded: Extent, _ reader: Reader) -> [String] {
+        let demand =
+            switch (reader.format, reader.flavour) {
+            case (.appcast, .sparkle): "cannot skip the update; they are not locked out"
+            case (.appcast, _): "cannot ignore the update or put it off"
+            case (.codePush, _), (.codePushBefore, _): "are told that they need a new binary"
+            default: "are locked out"
             }
+        switch demanded {
+        case .all: return [reader.canAnnounce ? "They \(demand)." : "All clients of the rule \(demand)."]
+        case .systems(let least): return ["Those on \(least) or later \(demand)."]
+        case .none where !reader.canDemand: return ["The lockout is lost: the client has none."]
+        case .none: return ["The lockout is lost: as far as is known, not every client of the rule has a way out."]
         }
-        return sentences
+    }
+
+    /// What clients show of a rule.
+    private static func sentences(words rule: Rule, _ message: Message?, _ reader: Reader) -> [String] {
+        let shown: String
+        var lost = ["the title"]
+        switch reader.format {
+        case .princeOfVersions: (shown, lost) = ("The app finds title, text and notes in the meta of the document", [])
+        case .androidSiren: shown = "The text is shown"
+        case .codePush, .codePushBefore: (shown, lost) = ("The app says so in its own words", ["title", "text"])
+        default: shown = "The notes of the release are shown, else the text"
+        }
+        if let link = rule.link, link != "store" { lost.append("the link") }
+        let loss = lost.isEmpty ? "" : "; \(lost.joined(separator: " and ")) \(lost.count == 1 ? "is" : "are") lost"
+        guard let message, message.id != rule.key, reader.format != .codePush else { return ["\(shown)\(loss)."] }
+        return ["\(shown)\(loss).", "A document has room for one message; it takes the words of \(message.id)."]
     }
 
     /// Why clients of which nothing is known are not told.
-    private static func reasons(_ rule: Rule) -> [String] {
+    private static func reasons(_ rule: Rule, isPaused: Bool, isSilent: Bool, at time: Timestamp) -> [String] {
+        var reasons: [String] = []
+        if isPaused { reasons.append("The app is paused.") }
+        if !rule.enabled { reasons.append("The rule is not enabled.") }
+        if let startsAt = rule.startsAt, time < startsAt { reasons.append("The rule has not started yet.") }
+        if let endsAt = rule.endsAt, endsAt <= time { reasons.append("The rule has ended.") }
         var members: [String] = []
         if rule.os != nil { members.append("os") }
         if rule.regions != nil { members.append("region") }
         if rule.languages != nil { members.append("language") }
         if rule.builds != nil { members.append("build") }
         members += (rule.attributes ?? []).map(\.name)
-        if rule.rollout != .all || !rule.steps.isEmpty { members.append("install") }
-        var reasons: [String] = []
-        if !rule.enabled { reasons.append("The rule is not enabled.") }
+        let rollout = rule.steps.filter { $0.at <= time }.max { $0.at < $1.at }?.rollout ?? rule.rollout
+        if rollout != .all { members.append("install") }
         if !members.isEmpty {
-            reasons.append("It depends on \(members.joined(separator: ", ")), which the address does not name.")
+            reasons.append("The rule depends on \(members.joined(separator: ", ")), which clients do not tell.")
         }
-        if rule.target == nil {
-            reasons.append(
-                "A document can say a rule only if it is sent to exactly the versions below one that can be had."
-            )
-        } else if reasons.isEmpty {
-            reasons.append("The target cannot be had by every client, or a final rule before it may stop it.")
-        }
-        return reasons
+        guard reasons.isEmpty else { return reasons }
+        if isSilent { return ["The documents of this app announce nothing at all."] }
+        return rule.target == nil
+            ? [
+                "A document says \"everybody below this version\"; the rule is for other versions, or not all can update."
+            ]
+            : ["As far as is known, not every client can get the target; or a final rule comes before it."]
     }
 }

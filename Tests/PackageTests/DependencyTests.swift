@@ -17,7 +17,7 @@ struct DependencyTests {
         "PrivatePostgres": ["Logging", "Postgres", "Subprocess", "SystemPackage"],
         "UpdatePolicy": ["CNIOBoringSSL", "NIOSSL"],
         "UpdateFeeds": ["UpdatePolicy"],
-        "FeedTemplates": ["Mustache", "UpdatePolicy"],
+        "FeedTemplates": ["Mustache", "UpdateFeeds", "UpdatePolicy"],
         "PolicyStore": ["Logging", "Postgres", "UpdatePolicy"],
         "Systemd": [],
         "PolicyDocument": ["CYaml", "UpdatePolicy", "Yams"],

@@ -417,11 +417,68 @@ struct FeedReachTests {
     @Test("A lockout below a version reaches clients as far as their formats have words for it")
     func lockout() throws {
         let said = try sentences(TestPolicy.rule("a") { ($0.versions, $0.lockout) = ("<1.2.0", true) })
-        #expect(said.count == 10)
-        let told = "tells every client of the rule that there is an update."
-        #expect(said["iVersion ios"] == ["iVersion \(told)", "iVersion cannot lock out."])
-        #expect(said["Updates ios"] == ["Updates \(told)", "Updates locks its clients out."])
-        #expect(said["Sparkle macos"] == ["Sparkle \(told)", "Sparkle locks its clients out."])
+        #expect(said.count == 12)
+        let told = "All clients of the rule are told that there is an update."
+        let shown = "The notes of the release are shown, else the text; the title is lost."
+        #expect(said["iVersion ios"] == [told, "The lockout is lost: the client has none.", shown])
+        #expect(said["Updates ios"] == [told, "They are locked out.", shown])
+        #expect(said["Sparkle macos"] == [told, "They cannot skip the update; they are not locked out.", shown])
+        #expect(
+            said["CodePush ios"] == [
+                "All clients of the rule are told that they need a new binary.",
+                "The app says so in its own words; title and text are lost.",
+            ]
+        )
+        #expect(said["Android-Siren android"]?.last == "The text is shown; the title is lost.")
+    }
+
+    @Test("What a document needs and the policy does not have is named")
+    func obstacles() throws {
+        let rule = TestPolicy.rule("a") { ($0.target, $0.link) = ("1.2.0", "https://example.com") }
+        func sentences(_ change: (inout Policy) -> Void) throws -> [String: [String]] {
+            var policy = try FeedExample.policy().policy
+            policy.rules = [rule]
+            change(&policy)
+            let reach = FeedReach.reach(
+                of: "a",
+                toApp: FeedExample.bundle,
+                in: try CompiledPolicy(policy),
+                at: TestPolicy.noon
+            )
+            return Dictionary(try #require(reach).map { ("\($0.client) \($0.platform)", $0.sentences) }) { $1 }
+        }
+        let whole = try sentences { _ in }
+        #expect(whole["iVersion ios"]?.last?.hasSuffix("the title and the link are lost.") == true)
+        #expect(
+            whole["Prince of Versions ios"]?.last?.hasSuffix("in the meta of the document; the link is lost.") == true
+        )
+        #expect(whole["CodePush ios"] == ["Nothing survives.", "CodePush learns of lockouts alone."])
+        let bare = try sentences { policy in
+            policy.apps[0].storeLinks = []
+            for index in policy.releases.indices { policy.releases[index].build = nil }
+        }
+        #expect(bare["look-ups of the App Store ios"]?.last == "The app has no number in the App Store.")
+        #expect(
+            bare["upgrader android"] == [
+                "Nothing survives.", "The app has no store link for android that begins with https.",
+            ]
+        )
+        #expect(
+            bare["Android-Siren android"]?.last
+                == "Android-Siren compares builds, and 1.2.0 has no build that is a whole number."
+        )
+        let paused = try sentences { $0.apps[0].paused = true }
+        #expect(paused["Updates ios"] == ["Nothing survives.", "The app is paused."])
+        let beside = try sentences { policy in
+            policy.rules.append(TestPolicy.rule("b") { ($0.position, $0.target) = (-1, "1.2.0") })
+        }
+        #expect(beside["Updates ios"]?.last == "A document has room for one message; it takes the words of b.")
+        let demanded = try sentences { policy in
+            policy.rules.append(TestPolicy.rule("b") { ($0.versions, $0.lockout) = ("<1.1.0", true) })
+        }
+        #expect(
+            demanded["Android-Siren android"]?.last == "The document has room for one version, which is that of b."
+        )
     }
 
     @Test("What a rule depends on and nobody sends is named")
@@ -429,11 +486,23 @@ struct FeedReachTests {
         let said = try sentences(
             TestPolicy.rule("a") { ($0.target, $0.platforms, $0.regions) = ("1.2.0", ["ios"], ["JP"]) }
         )
-        #expect(said["Updates ios"]?.last == "It depends on region, which the address does not name.")
+        #expect(
+            said["Updates ios"] == ["Nothing survives.", "The rule depends on region, which clients do not tell."]
+        )
         #expect(said["AppUpdater android"] == nil)
         let late = try sentences(TestPolicy.rule("a") { $0.target = "1.3.0" })
-        #expect(late["Updates ios"] == ["Updates tells clients on 18 or later that there is an update."])
-        #expect(late["iVersion ios"]?.first == "iVersion tells nobody of it.")
+        #expect(late["Updates ios"]?.first == "Clients of the rule on 18 or later are told that there is an update.")
+        #expect(
+            late["iVersion ios"]?.last
+                == "As far as is known, not every client can get the target; or a final rule comes before it."
+        )
+        let future = try sentences(
+            TestPolicy.rule("a") { ($0.target, $0.startsAt) = ("1.2.0", Timestamp(secondsSince1970: 4_000_000_000)) }
+        )
+        #expect(future["iVersion ios"] == ["Nothing survives.", "The rule has not started yet."])
+        let single = try sentences(TestPolicy.rule("a") { ($0.versions, $0.lockout) = ("1.1.0", true) })
+        #expect(single["CodePush ios"]?.first == "Nothing survives for all clients at once.")
+        #expect(single["iVersion ios"]?.last?.hasPrefix("A document says") == true)
     }
 
     @Test("A rule that the app does not have has no reach")

@@ -238,7 +238,7 @@ struct FeedPropertyTests {
             (.princeOfVersionsAndroid, "Prince of Versions"), (.siren, "look-ups of the App Store"),
             (.qiita, "look-ups of the App Store"),
             (.upgrader, "upgrader"), (.sparkle, "Sparkle"), (.appUpdaterJSON, "AppUpdater"),
-            (.androidSiren, "Android-Siren"),
+            (.androidSiren, "Android-Siren"), (.codePush, "CodePush"), (.codePushBefore, "CodePush"),
         ]
         var claims = (announced: 0, demanded: 0)
         for number in 0..<(cases / 4) {

@@ -104,6 +104,156 @@ struct FeedCommandTests {
         }
     }
 
+    @Test("The feed command shows a document of now, of another time and of an earlier policy, byte for byte")
+    func show() async throws {
+        try await prepare()
+        try await TestDatabase.current.edit(
+            """
+            INSERT INTO release_notes SELECT id, language, text FROM releases,
+                (VALUES ('und', 'New'), ('de', 'Neu')) AS notes (language, text) WHERE platform = 'ios';
+            INSERT INTO rules (key, bundle, target, title, text, enabled, starts_at)
+                VALUES ('now', 'com.example.doto', '1.2', 'T', 'X', true, NULL)
+            """
+        )
+        let revision = try await TestDatabase.current.psql("SELECT revision FROM policy_revision").output
+            .trimmingCharacters(in: .newlines)
+        try await TestDatabase.current.edit("UPDATE rules SET starts_at = '2099-01-01Z'")
+        let show = "feed show COM.example.doto"
+        let none = #"{"updates":{"check-for":"never"}}"#
+        #expect(try await binary.run("\(show) updates.json").output == none)
+        let later = try await binary.run("\(show) updates.json --at 2099-01-02T00:00:00Z").output
+        #expect(later.contains(#""version":"1.2""#) && later.contains(#""release-notes":"New""#), "\(later)")
+        #expect(!later.hasSuffix("\n"))
+        let earlier = "\(show) updates.json --revision \(revision)"
+        #expect(try await binary.run(earlier).output == later)
+        #expect(try await binary.run("\(earlier) language=de").output.contains(#""release-notes":"Neu""#))
+        let accepting = try await binary.run(
+            arguments: earlier.components(separatedBy: " ") + ["--accept-language", "fr, de;q=0.5"]
+        )
+        #expect(accepting.output.contains(#""release-notes":"New""#), "\(accepting)")
+        #expect(try await binary.run("\(earlier) --accept-language de-AT").output.contains(#""Neu""#))
+        #expect(try await binary.run("\(earlier) version=1.2").output == none)
+        // The app need not be named again where the format names it.
+        #expect(
+            try await binary.run("\(show) codepush app_version=1.0").output.contains(#""target_binary_range":"1.0""#)
+        )
+        #expect(
+            try await binary.run("\(show) updateCheck appVersion=1.0").output.contains(#""updateAppVersion":false"#)
+        )
+        #expect(try await binary.run("\(show) lookup id=8").output == #"{"resultCount":0,"results":[]}"#)
+        let lookup = try await binary.run("\(show) lookup --revision \(revision)").output
+        #expect(lookup.contains(#""trackId":7"#), "\(lookup)")
+        let warned = try await binary.run("\(show) updates.json vresion=1.1")
+        #expect(warned.status == 0 && warned.output == none)
+        #expect(warned.errors.contains("did you mean version?"))
+    }
+
+    @Test("On a terminal a line break follows the document, and reach is wrapped at any width")
+    func terminal() async throws {
+        try await prepare()
+        try await TestDatabase.current.edit(
+            """
+            INSERT INTO rules (key, bundle, target, title, text, enabled)
+                VALUES ('update', 'com.example.doto', '1.2', 'T', 'X', true)
+            """
+        )
+        let terminal = try await TerminalSession(binary, variables: ["TZ": "UTC"])
+        defer { terminal.end() }
+        let shown = try await terminal.run("versiongate feed show com.example.doto app-updater.json")
+        #expect(shown.output.replacing("\r", with: "").hasSuffix("}\n"), "\(shown.output)")
+        for width in [30, 50, 80, 200] {
+            _ = try await terminal.run("stty cols \(width)")
+            let reach = try await terminal.run("versiongate rule reach update")
+            let lines = reach.output.replacing("\r", with: "").split(separator: "\n")
+            #expect(lines.contains { $0.contains("iVersion") }, "\(reach.output)")
+            #expect(lines.allSatisfy { $0.replacing(#/\u{1B}\[\d*m/#, with: "").count <= width }, "\(reach.output)")
+        }
+    }
+
+    @Test("The feed command shows templates with the values and messages of the client")
+    func showTemplate() async throws {
+        try await prepare()
+        try await TestDatabase.current.edit(
+            """
+            INSERT INTO store_links VALUES ('com.example.doto', 'ios', 'https://a.example');
+            INSERT INTO rules (key, bundle, target, title, text, enabled, lockout, link)
+                VALUES ('update', 'com.example.doto', '1.2', 'T', 'To {target}', true, true, 'store');
+            INSERT INTO feed_templates VALUES ('com.example.doto', 'v.txt', 'text/plain',
+                '{{name}} {{prompt}} {{floor}} {{latest.version}} {{store_link}} {{#messages}}{{id}}: {{text}}{{/messages}}'),
+                ('com.example.doto', 'bad', 'text/plain', '{{{name}}}'),
+                ('com.example.doto', 'large', 'text/plain', '{{#messages}}' || repeat('x', 60000) || '{{/messages}}');
+            INSERT INTO rules (key, title, text, enabled) SELECT 'm' || n, 'T', 'X', true FROM generate_series(1, 20) AS n
+            """
+        )
+        let every = try await binary.run("feed show com.example.doto v.txt platform=ios").output
+        #expect(every.hasPrefix("Doto 1.2 1.2 1.2 https://a.example m1: X"), "\(every)")
+        let old = try await binary.run("feed show com.example.doto v.txt platform=ios version=1.0").output
+        #expect(old.hasSuffix("update: To 1.2"), "\(old)")
+        let bad = try await binary.run("feed show com.example.doto bad")
+        #expect(bad.status == 1 && bad.output.isEmpty)
+        #expect(bad.errors.contains("com.example.doto bad:1:1: a value that is not escaped\nHint: Write two braces"))
+        let large = try await binary.run("feed show com.example.doto large")
+        #expect(large.status == 1 && large.output.isEmpty)
+        #expect(
+            large.errors.contains(
+                "the document would have more than 1048576 bytes, so servers answer 404; write less in com.example.doto large"
+            ),
+            "\(large.errors)"
+        )
+    }
+
+    /// The reach of a rule that holds on every system.
+    private struct Reach: Decodable {
+        let bundle: String
+        let platform: String
+        let client: String
+        let feed: String
+        let demanded: String
+        let sentences: [String]
+    }
+
+    @Test("The reach of a rule says what of it each update client learns, for people and as JSON")
+    func reach() async throws {
+        try await prepare()
+        try await TestDatabase.current.edit(
+            """
+            INSERT INTO apps (bundle) VALUES ('other');
+            INSERT INTO rules (key, bundle, target, title, text, enabled, lockout)
+                VALUES ('update', 'com.example.doto', '1.2', 'T', 'X', true, true);
+            INSERT INTO rules (key, bundle, regions, title, text, enabled)
+                VALUES ('jp', 'com.example.doto', '{JP}', 'T', 'X', true);
+            INSERT INTO rules (key, platforms, title, text, enabled) VALUES ('all', '{ios}', 'T', 'X', true);
+            """
+        )
+        let text = try await binary.run("rule reach update").output
+        #expect(
+            text.contains(
+                "iVersion, look-ups of the App Store: All clients of the rule are told that there is an update. "
+                    + "The lockout is lost: the client has none."
+            ),
+            "\(text)"
+        )
+        #expect(text.hasPrefix("What update clients of com.example.doto learn of update:\n\nandroid\n"), "\(text)")
+        let json = try await binary.run("rule reach update --format json").output
+        let reach = try JSONDecoder().decode([Reach].self, from: Data(json.utf8))
+        #expect(reach.contains { $0.feed == "appcast.xml?for=flutter" && $0.platform == "ios" })
+        #expect(reach.allSatisfy { $0.bundle == "com.example.doto" && !$0.sentences.isEmpty })
+        #expect(reach.first { $0.client == "Updates" }?.demanded == "all")
+
+        let nothing = try await binary.run("rule reach jp").output
+        #expect(
+            nothing.hasPrefix(
+                "Nothing of jp survives in the documents of com.example.doto. The rule depends on region"
+            ),
+            "\(nothing)"
+        )
+        #expect(nothing.split(separator: "\n").count == 1)
+        let every = try await binary.run("rule reach all").output
+        #expect(every.contains("Nothing of all survives in the documents of com.example.doto."), "\(every)")
+        #expect(every.contains("other has no release on a platform of the rule"), "\(every)")
+        #expect(try await binary.run("rule reach all --bundle OTHER").output.hasPrefix("other has no release"))
+    }
+
     @Test("The release command keeps notes by language, for every row of a version or one platform")
     func notes() async throws {
         try await prepare()

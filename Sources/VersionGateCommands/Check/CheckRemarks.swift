@@ -11,11 +11,12 @@ struct CheckRemarks {
     /// Looks at a client.
     ///
     /// - Parameter policy: The policy that answers; nil where it is not known, as that of a server.
-    init(_ client: Client, in policy: Policy?) {
+    /// - Parameter otherMembers: Members that are known beside those of a check.
+    init(_ client: Client, in policy: Policy?, otherMembers: Set<String> = []) {
         let bundle = client.bundle?.string ?? ""
         let app = policy?.apps.first { $0.bundle.lowercased() == bundle.lowercased() }
         let rules = (policy?.rules ?? []).filter { $0.bundle == nil || $0.bundle == app?.bundle }
-        addAttributes(client.attributes.map(\.name.string), rules)
+        addAttributes(client.attributes.map(\.name.string), rules, otherMembers)
         addUnreadable(client)
         guard let policy else { return }
         if let app {
@@ -34,9 +35,9 @@ struct CheckRemarks {
         for warning in warnings { StandardStreams.printError("Warning: \(warning.visible())\n") }
     }
 
-    private mutating func addAttributes(_ names: [String], _ rules: [Rule]) {
+    private mutating func addAttributes(_ names: [String], _ rules: [Rule], _ otherMembers: Set<String>) {
         let asked = Set(rules.flatMap { $0.attributes ?? [] }.map(\.name))
-        let known = ClientField.allCases.map(\.name) + asked.sorted()
+        let known = ClientField.allCases.map(\.name) + (asked.union(otherMembers)).sorted()
         for name in names where !asked.contains(name) {
             guard let similar = SimilarNames.of(name, among: known).first else { continue }
             warnings.append("\"\(name)\" is not a known member, and counts as an attribute; did you mean \(similar)?")

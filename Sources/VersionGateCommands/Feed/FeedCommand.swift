@@ -15,7 +15,7 @@ struct FeedCommand: AsyncParsableCommand {
             Example:
               versiongate feed list com.example.doto
             """,
-        subcommands: [FeedListCommand.self, FeedTemplateCommand.self, FeedLintCommand.self]
+        subcommands: [FeedListCommand.self, FeedShowCommand.self, FeedTemplateCommand.self, FeedLintCommand.self]
     )
 }
 

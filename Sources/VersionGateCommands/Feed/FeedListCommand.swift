@@ -5,6 +5,7 @@ import ArgumentParser
 import Foundation
 import PolicyStore
 import Postgres
+import UpdateFeeds
 import UpdatePolicy
 
 /// `versiongate feed list`
@@ -62,24 +63,28 @@ private struct Feed {
     static func all(of app: App) -> [Feed] {
         let bundle = encoded(app.bundle)
         let feeds = "/v1/feeds/\(bundle)/"
-        let formats = [
-            ("iversion.plist", "iVersion"), ("updates.json", "Updates"),
-            ("prince-of-versions.json", "Prince of Versions"), ("appcast.xml?for=flutter", "upgrader"),
-            ("appcast.xml?for=sparkle", "Sparkle"), ("app-updater.json", "AppUpdater"),
-            ("app-updater.xml", "AppUpdater"), ("android-siren.json", "Android-Siren"),
-        ].map { Feed(name: $0.prefix { $0 != "?" }.description, readers: $1, address: feeds + $0) }
+        let formats = FeedFormat.allCases.filter(\.isBelowApp).flatMap { format -> [Feed] in
+            guard format == .appcast else {
+                return [Feed(name: format.name, readers: format.client, address: feeds + format.name)]
+            }
+            return AppcastReader.allCases.map { reader in
+                let address = "\(feeds)\(format.name)?for=\(reader.rawValue)"
+                return Feed(name: format.name, readers: reader.client, address: address)
+            }
+        }
         let lookup = app.storeID.map { "id=\($0)" } ?? "bundleId=\(bundle)"
-        let keys = ([app.bundle] + (app.codePushKeys ?? [])).map { key in
-            Feed(
-                name: "codepush",
-                readers: "CodePush",
-                address: "/v0.1/public/codepush/update_check?deployment_key=\(encoded(key))"
-            )
+        let keys = ([app.bundle] + (app.codePushKeys ?? [])).flatMap { key in
+            [
+                (FeedFormat.codePush, "/v0.1/public/codepush/update_check?deployment_key="),
+                (.codePushBefore, "/updateCheck?deploymentKey="),
+            ].map { Feed(name: $0.name, readers: $0.client, address: $1 + encoded(key)) }
         }
         let templates = app.feedTemplates.map { template in
             Feed(name: template.name, readers: "a template, \(template.contentType)", address: feeds + template.name)
         }
-        return formats + [Feed(name: "lookup", readers: "Siren and other look-ups", address: "/lookup?\(lookup)")]
+        return formats + [
+            Feed(name: FeedFormat.lookup.name, readers: FeedFormat.lookup.client, address: "/lookup?\(lookup)")
+        ]
             + keys
             + templates
     }

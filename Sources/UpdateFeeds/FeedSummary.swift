@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import UpdatePolicy
+
+/// What a policy says to the clients of a question, for a document of the app's own.
+public struct FeedSummary: Sendable {
+    /// The bundle as the policy spells it.
+    public let bundle: String
+
+    /// The name of the app, else its bundle.
+    public let name: String
+
+    /// What is announced and demanded; `nil` where the policy says nothing.
+    public let announcement: Announcement?
+
+    /// The notes of the release that every client can get.
+    public let notes: String?
+
+    /// The messages that a check with the members of the question is sent.
+    public let messages: [Message]
+
+    /// What is said on the platform that the question names, else on that of its User-Agent, else on the only one that
+    /// the app has releases for; `nil` where the policy has nothing about the app.
+    public init?(answering question: FeedQuestion, by policy: CompiledPolicy, at time: Timestamp) {
+        let source = FeedSource(question, policy, time)
+        guard let app = source.app else { return nil }
+        let only = app.platforms.count == 1 ? app.platforms[0] : ""
+        let platform = question.platform ?? question.agentPlatform ?? only
+        bundle = app.bundle
+        name = app.name
+        announcement = source.announcement(on: platform)
+        notes = announcement?.latest.flatMap { AppVersion($0.version) }.flatMap { version in
+            app.notes(of: version, on: platform, in: question.language)
+        }
+        let client = announcement == nil ? nil : question.client(of: app.bundle, on: platform)
+        messages = client.map { policy.messages(for: $0, at: time) } ?? []
+    }
+}
