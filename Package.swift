@@ -78,10 +78,12 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ]
         ),
-        // The way of a check: swift-nio, TLS and the policy, and nothing that could reach a database.
+        // The way of a check: swift-nio, TLS, the policy and its documents, and nothing that could reach a database.
         .target(
             name: "CheckListener",
             dependencies: [
+                "FeedTemplates",
+                "UpdateFeeds",
                 "UpdatePolicy",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),
@@ -175,6 +177,8 @@ let package = Package(
             dependencies: ["CheckListener", "TestPolicies", "UpdatePolicy"],
             path: "Tests/TestSupport/Checks"
         ),
+        // The libraries of other update clients, each as a program that reads a document as the library does.
+        .target(name: "TestFeeds", path: "Tests/TestSupport/Feeds"),
         .target(
             name: "TestDatabase",
             dependencies: [
@@ -204,7 +208,7 @@ let package = Package(
         .testTarget(name: "UpdatePolicyTests", dependencies: ["TestPolicies", "TestRandom", "UpdatePolicy"]),
         .testTarget(
             name: "UpdateFeedsTests",
-            dependencies: ["TestPolicies", "TestRandom", "TestSystem", "UpdateFeeds", "UpdatePolicy"]
+            dependencies: ["TestFeeds", "TestPolicies", "TestRandom", "TestSystem", "UpdateFeeds", "UpdatePolicy"]
         ),
         .testTarget(name: "FeedTemplatesTests", dependencies: ["FeedTemplates", "UpdatePolicy"]),
         .testTarget(name: "PolicyStoreTests", dependencies: ["PolicyStore", "TestDatabase", "TestSystem"]),
@@ -225,7 +229,7 @@ let package = Package(
         .testTarget(
             name: "CheckListenerTests",
             dependencies: [
-                "CheckListener", "TestChecks", "TestPolicies", "TestRandom", "UpdatePolicy",
+                "CheckListener", "TestChecks", "TestFeeds", "TestPolicies", "TestRandom", "UpdateFeeds", "UpdatePolicy",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),
@@ -250,8 +254,7 @@ let package = Package(
             name: "VersionGateCommandsTests",
             dependencies: [
                 "PolicyDocument", "PolicyServer", "PolicyStore", "Postgres", "PrivatePostgres", "TestDatabase",
-                "TestPolicies",
-                "TestSystem", "UpdatePolicy", "VersionGateCommands",
+                "TestFeeds", "TestPolicies", "TestSystem", "UpdatePolicy", "VersionGateCommands",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

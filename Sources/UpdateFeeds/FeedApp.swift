@@ -51,23 +51,39 @@ struct FeedApp {
     /// The notes of a version on a platform in the best language; `nil` where there are none.
     func notes(of version: AppVersion, on platform: String, in language: LanguageTag?) -> String? {
         for release in releases where Platform(release.platform) == Platform(platform) {
-            guard AppVersion(release.version) == version, !release.notes.isEmpty else { continue }
-            let tags = release.notes.map { LanguageTag($0.language) }
-            let best = language.flatMap { $0.lookup(in: tags) } ?? LanguageTag(ReleaseNote.anyLanguage).lookup(in: tags)
-            if let best { return release.notes[best].text }
+            guard AppVersion(release.version) == version, let text = notes(of: release, in: language) else { continue }
+            return text
         }
         return nil
     }
 
-    /// The versions on a platform that have notes, up to one of them.
-    func notedVersions(upTo version: AppVersion, on platform: String, in language: LanguageTag?) -> [AppVersion] {
-        var versions: [AppVersion] = []
+    private func notes(of release: Release, in language: LanguageTag?) -> String? {
+        guard !release.notes.isEmpty else { return nil }
+        let tags = release.notes.map { LanguageTag($0.language) }
+        let best = language.flatMap { $0.lookup(in: tags) } ?? LanguageTag(ReleaseNote.anyLanguage).lookup(in: tags)
+        return best.map { release.notes[$0].text }
+    }
+
+    /// The versions below one on a platform that have notes, each with those of its first release that has some; sorted.
+    func notedVersions(
+        below version: AppVersion,
+        on platform: String,
+        in language: LanguageTag?
+    ) -> [(version: AppVersion, notes: String)] {
+        var noted: [(version: AppVersion, notes: String)] = []
         for release in releases where Platform(release.platform) == Platform(platform) {
-            guard let own = AppVersion(release.version), own < version, !versions.contains(own),
-                notes(of: own, on: platform, in: language) != nil
+            guard !release.notes.isEmpty, let own = AppVersion(release.version), own < version,
+                let text = notes(of: release, in: language)
             else { continue }
-            versions.append(own)
+            noted.append((own, text))
         }
-        return versions.sorted()
+        // In the order of rows where versions are equal.
+        let sorted = noted.enumerated().sorted { left, right in
+            left.element.version == right.element.version
+                ? left.offset < right.offset : left.element.version < right.element.version
+        }
+        return sorted.reduce(into: []) { distinct, next in
+            if distinct.last?.version != next.element.version { distinct.append(next.element) }
+        }
     }
 }

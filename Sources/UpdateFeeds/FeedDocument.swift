@@ -49,21 +49,32 @@ public struct FeedDocument: Sendable, Equatable {
 
 /// What documents are made of: the app of a question, and what the policy says to its clients.
 struct FeedSource {
+    /// The most rules that can reach anybody; for an app with more nothing is announced.
+    ///
+    /// An announcement looks at each of them, which takes about 2 microseconds, and a document is made of up to three. The
+    /// event loops that answer checks make them.
+    static let maximumRules = 2_000
+
     let question: FeedQuestion
     let app: FeedApp?
     private let policy: CompiledPolicy?
     private let time: Timestamp
+    private let isTooLarge: Bool
 
     init(_ question: FeedQuestion, _ policy: CompiledPolicy?, _ time: Timestamp) {
         self.question = question
         self.policy = policy
         self.time = time
-        app = policy.flatMap { FeedApp(question, in: $0) }
+        let app = policy.flatMap { FeedApp(question, in: $0) }
+        self.app = app
+        isTooLarge = app.map { policy?.activeRuleCount(ofApp: $0.bundle) ?? 0 > Self.maximumRules } ?? false
     }
 
     /// What the policy says to every client on a platform; `nil` where it says nothing.
     func announcement(on platform: String) -> Announcement? {
-        guard let app, let policy, let client = question.client(of: app.bundle, on: platform) else { return nil }
+        guard !isTooLarge, let app, let policy, let client = question.client(of: app.bundle, on: platform) else {
+            return nil
+        }
         return policy.announcement(for: client, systemFamily: question.systemFamily(on: platform), at: time)
     }
 

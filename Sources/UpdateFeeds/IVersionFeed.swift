@@ -8,6 +8,9 @@ import UpdatePolicy
 /// Notes are always arrays: up to 1.6.4 a string crashes iVersion. A document without a dictionary crashes it from 1.5 on, so
 /// there always is one. It cannot lock out, and names no link.
 enum IVersionFeed {
+    /// The most versions before the one that is announced.
+    private static let maximumOlderVersions = 50
+
     static func text(_ source: FeedSource) -> String {
         let platform = source.question.platform ?? "ios"
         var entries: [XMLElement] = []
@@ -15,12 +18,11 @@ enum IVersionFeed {
         {
             let language = source.question.language
             // Only versions of as many numbers: to iVersion 1.2.0 is newer than 1.2, and 1.2-beta too.
-            let older = app.notedVersions(upTo: prompt.version, on: platform, in: language).filter {
-                $0.text.allSatisfy { "0123456789.".contains($0) } && count(of: $0.text) == count(of: version)
+            let older = app.notedVersions(below: prompt.version, on: platform, in: language).filter {
+                $0.version.text.allSatisfy { "0123456789.".contains($0) }
+                    && count(of: $0.version.text) == count(of: version)
             }
-            for other in older {
-                entries += entry(other.text, app.notes(of: other, on: platform, in: language) ?? "")
-            }
+            for other in older.suffix(maximumOlderVersions) { entries += entry(other.version.text, other.notes) }
             entries += entry(version, source.notes(of: prompt, on: platform))
         }
         return XMLElement("plist", [("version", "1.0")], [XMLElement("dict", entries)]).document(

@@ -28,9 +28,23 @@ struct EmbeddedListener {
         limits: ConnectionLimits = ConnectionLimits(),
         clock: @escaping @Sendable () -> Timestamp = { Timestamp(microsecondsSince1970: 1_772_366_400_000_000) }
     ) throws {
+        self.init(
+            CurrentPolicy(try policy ?? ListenerFixture.policy()),
+            recorder: recorder,
+            limits: limits,
+            clock: clock
+        )
+    }
+
+    init(
+        _ policy: CurrentPolicy,
+        recorder: CheckRecorder? = nil,
+        limits: ConnectionLimits = ConnectionLimits(),
+        clock: @escaping @Sendable () -> Timestamp = { Timestamp(microsecondsSince1970: 1_772_366_400_000_000) }
+    ) {
         context = EventLoopContext(
             eventLoop: eventLoop,
-            policy: CurrentPolicy(try policy ?? ListenerFixture.policy()),
+            policy: policy,
             recorder: recorder,
             limits: limits,
             statistics: statistics,

@@ -12,6 +12,25 @@ struct RawConnection {
         /// Names in lower case.
         var headers: [String: String]
         var body: String
+
+        init(status: Int, headers: [String: String], body: String) {
+            self.status = status
+            self.headers = headers
+            self.body = body
+        }
+
+        /// Takes a text apart; all behind the head is the body. nil where the head is not whole.
+        init?(_ text: String) {
+            guard let end = text.firstRange(of: "\r\n\r\n") else { return nil }
+            let lines = text[..<end.lowerBound].split(separator: "\r\n")
+            status = Int(lines[0].split(separator: " ")[1]) ?? 0
+            headers = [:]
+            for line in lines.dropFirst() {
+                let halves = line.split(separator: ":", maxSplits: 1)
+                headers[halves[0].lowercased()] = halves[1].trimmingPrefix(" ").description
+            }
+            body = String(text[end.upperBound...])
+        }
     }
 
     private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
@@ -96,19 +115,12 @@ struct RawConnection {
 
     private mutating func parse(toHead: Bool) -> Response? {
         let text = String(buffer: received)
-        guard let end = text.firstRange(of: "\r\n\r\n") else { return nil }
-        let lines = text[..<end.lowerBound].split(separator: "\r\n")
-        let status = Int(lines[0].split(separator: " ")[1]) ?? 0
-        var headers: [String: String] = [:]
-        for line in lines.dropFirst() {
-            let halves = line.split(separator: ":", maxSplits: 1)
-            headers[halves[0].lowercased()] = halves[1].trimmingPrefix(" ").description
-        }
-        let head = text[..<end.upperBound].utf8.count
-        let length = status == 100 || toHead ? 0 : Int(headers["content-length"] ?? "") ?? 0
+        guard var response = Response(text) else { return nil }
+        let head = text.utf8.count - response.body.utf8.count
+        let length = response.status == 100 || toHead ? 0 : Int(response.headers["content-length"] ?? "") ?? 0
         guard received.readableBytes >= head + length else { return nil }
         received.moveReaderIndex(forwardBy: head)
-        let body = received.readString(length: length) ?? ""
-        return Response(status: status, headers: headers, body: body)
+        response.body = received.readString(length: length) ?? ""
+        return response
     }
 }

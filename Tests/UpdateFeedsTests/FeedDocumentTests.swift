@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
+import TestFeeds
 import TestPolicies
 import TestSystem
 import Testing
@@ -142,6 +143,54 @@ struct FeedDocumentTests {
         // 1.3.0 needs a later system, which some clients judge for themselves.
         let judgesSystem = [.updates, .princeOfVersionsIOS, .sparkle].contains(reader)
         #expect(isPrompt(decision("1.2.0", 30, os: "18.0")) == judgesSystem)
+    }
+
+    @Test("An app with too many rules is announced nothing; those that are off, or reach nobody, do not count")
+    func tooManyRules() throws {
+        func isAnnounced(_ count: Int, _ change: (inout Rule) -> Void = { _ in }) throws -> Bool {
+            var policy = try FeedExample.policy().policy
+            // Two of the three rules of the example may be about every app.
+            policy.rules[0].bundle = nil
+            policy.rules[0].target = nil
+            policy.rules[0].versions = "<1.2.0"
+            for number in policy.rules.count..<count {
+                policy.rules.append(
+                    TestPolicy.rule("r\(number)") { rule in
+                        rule.versions = "<0.\(number)"
+                        change(&rule)
+                    }
+                )
+            }
+            let compiled = try CompiledPolicy(policy)
+            let host = ReaderHost(version: "1.0.0", build: 10, os: "17.0", platform: "ios")
+            return FeedReader.allCases.contains { reader in
+                let question = reader.question(FeedExample.bundle, [], version: host.version)
+                let document = FeedDocument(answering: question, by: compiled, at: TestPolicy.noon)
+                return reader.decision(Data(document.bytes), host) != .nothing
+            }
+        }
+        #expect(try isAnnounced(2_000))
+        #expect(try !isAnnounced(2_001))
+        #expect(try isAnnounced(2_500) { $0.enabled = false })
+        #expect(try isAnnounced(2_500) { $0.rollout = .zero })
+    }
+
+    @Test("The list of iVersion has the notes of fifty versions before the one that is announced, the newest")
+    func manyNotes() throws {
+        var policy = try FeedExample.policy().policy
+        for number in 0..<80 {
+            policy.releases.append(
+                TestPolicy.release("0.\(number).0") {
+                    $0.id = Int64(100 + number)
+                    $0.notes = [ReleaseNote(language: "und", text: "n\(number)")]
+                }
+            )
+        }
+        let document = FeedExample.document(.iVersion, policy: try CompiledPolicy(policy))
+        let list = try PropertyListSerialization.propertyList(from: Data(document.utf8), format: nil)
+        let notes = try #require(list as? [String: [String]])
+        #expect(notes.count == 51)
+        #expect(notes["0.79.0"] == ["n79"] && notes["0.30.0"] == ["n30"] && notes["0.29.0"] == nil)
     }
 
     @Test("Programs that are not ours read the documents and find the same texts")

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
+import TestFeeds
 import TestPolicies
 import TestRandom
 import Testing

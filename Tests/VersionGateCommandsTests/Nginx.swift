@@ -5,22 +5,29 @@ import Foundation
 import TestDatabase
 import TestSystem
 
-/// An nginx with the configuration that is in the repository, but for addresses and paths.
+/// An nginx with a configuration that is in the repository, but for addresses and paths.
 enum Nginx {
     /// Where the program is; nil if it is not installed.
     static let program = Companion.find("nginx")
 
     /// Runs nginx in front of two ports of 127.0.0.1, and gives its own port to `body`.
+    ///
+    /// - Parameters:
+    ///   - ports: Those of the servers.
+    ///   - api: The port of an API that the servers guard; nil: nginx is in front of the servers.
     static func run(
         inFrontOf ports: (Int, Int),
+        guarding api: Int? = nil,
         _ body: @Sendable (Int) async throws -> Void
     ) async throws {
         guard let program else { throw CompanionError("nginx is not installed") }
         let port = try await FreePort.choose()
         try await StateFolder.with { folder in
-            let configuration = try String(contentsOf: RepositoryFile.url("deploy/nginx.conf"), encoding: .utf8)
+            let source = RepositoryFile.url(api == nil ? "deploy/nginx.conf" : "deploy/nginx-gate.conf")
+            let configuration = try String(contentsOf: source, encoding: .utf8)
                 .replacing("server-a:8080", with: "127.0.0.1:\(ports.0)")
                 .replacing("server-b:8080", with: "127.0.0.1:\(ports.1)")
+                .replacing("server api:8080", with: "server 127.0.0.1:\(api ?? 0)")
                 .replacing("listen 8080", with: "listen 127.0.0.1:\(port)")
                 .replacing("/tmp/nginx", with: "\(folder.path)/nginx")
                 .replacing("worker_rlimit_nofile 65536;", with: "")

@@ -46,12 +46,23 @@ package struct RequestKind: Hashable, Sendable {
     package enum Route: String, Sendable, CaseIterable {
         case check = "/v1/check"
         case legacyCheck = "/tables/vLoadMessages"
+        case feed = "/v1/feeds"
+        case lookup = "/lookup"
+        case codePush = "/v0.1/public/codepush"
+        case gate = "/v1/gate"
         case other = "other"
 
-        /// The route of a request target; in doubt another one.
+        /// The route of a request target.
         init(target: String) {
-            let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
-            self = Self.allCases.first { path.elementsEqual($0.rawValue.utf8) } ?? .other
+            self =
+                switch RequestTarget(target).path {
+                case .check: .check
+                case .legacyCheck: .legacyCheck
+                case .gate: .gate
+                case .feed(let subject): subject.kind
+                case .codePushReport: .codePush
+                case nil: .other
+                }
         }
     }
 

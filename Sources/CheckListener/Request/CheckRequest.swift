@@ -11,7 +11,8 @@ struct CheckRequest {
     let framing: RequestFraming
     /// The answers that the client has already; nil where the answer may not be cached.
     let knownAnswers: IfNoneMatch?
-    private let route: CheckRoute
+    /// What is asked.
+    let route: CheckRoute
     private var body: ByteBuffer?
 
     /// Accepts a head.
@@ -19,8 +20,8 @@ struct CheckRequest {
     /// - Throws: 404, 405, 413 or 415.
     init(_ head: HTTPRequestHead, framing: RequestFraming) throws(RequestFault) {
         self.framing = framing
-        route = try CheckRoute(method: head.method, target: head.uri)
-        if let encoding = framing.contentEncoding {
+        route = try CheckRoute(head)
+        if let encoding = framing.contentEncoding, route.isCheck {
             throw RequestFault(
                 .unsupportedMediaType,
                 "The body has the content encoding \"\(RequestFault.excerpt(encoding[...]))\"; send it unencoded.",
@@ -46,19 +47,26 @@ struct CheckRequest {
         }
     }
 
-    /// Reads the client that the whole request describes.
+    /// Reads the client that the whole request of a check describes.
     ///
     /// - Throws: 400 or 414.
     borrowing func read(into client: inout Client) throws(RequestFault) {
-        switch route {
-        case .checkBody: try CheckBodyDecoder.read(body ?? ByteBuffer(), into: &client)
-        case .checkQuery(let query): try CheckQueryDecoder.read(String(query), into: &client)
+        if case .checkQuery(let query) = route {
+            try CheckQueryDecoder.read(String(query), into: &client)
+        } else {
+            try CheckBodyDecoder.read(body ?? ByteBuffer(), into: &client)
         }
     }
 
     /// What metrics call the route.
     var kind: RequestKind.Route {
-        if case .checkBody(.legacy) = route { .legacyCheck } else { .check }
+        switch route {
+        case .checkBody(.standard), .checkQuery: .check
+        case .checkBody(.legacy): .legacyCheck
+        case .feed(let request): request.subject.kind
+        case .gate: .gate
+        case .codePushReport: .codePush
+        }
     }
 
     /// The names that the answer uses.
@@ -77,31 +85,50 @@ enum CheckRoute {
     case checkBody(AnswerShape)
     /// A check whose client is the query.
     case checkQuery(Substring)
+    /// A document for another update client.
+    case feed(FeedRequest)
+    /// The question of a gateway whether a client is locked out.
+    case gate(GateRequest)
+    /// What a CodePush client reports, which is not read.
+    case codePushReport
 
-    /// The paths that are served.
-    private enum Path: String {
-        case check = "/v1/check"
-        case legacyCheck = "/tables/vLoadMessages"
-    }
-
-    /// The route of a request target.
+    /// The route of a request.
     ///
     /// - Throws: 404 for a path that is not served, 405 for a method that the path does not know.
-    init(method: HTTPMethod, target: String) throws(RequestFault) {
-        let (path, query) = Path(rawValue: target).map { ($0, "") } ?? Self.split(target)
+    init(_ head: HTTPRequestHead) throws(RequestFault) {
+        let method = head.method
+        let target = RequestTarget(head.uri)
+        guard let path = target.path else {
+            throw RequestFault(.notFound, "There is nothing at this path; checks go to /v1/check.")
+        }
         switch (path, method) {
         case (.check, .POST): self = .checkBody(.standard)
-        case (.check, .GET), (.check, .HEAD): self = .checkQuery(query)
+        case (.check, .GET), (.check, .HEAD): self = .checkQuery(target.query)
         case (.check, _): throw Self.methodNotAllowed(method, allowed: "GET, HEAD, POST")
         case (.legacyCheck, .POST): self = .checkBody(.legacy)
-        case (.legacyCheck, _): throw Self.methodNotAllowed(method, allowed: "POST")
-        case (nil, _): throw RequestFault(.notFound, "There is nothing at this path; checks go to /v1/check.")
+        case (.codePushReport, .POST): self = .codePushReport
+        case (.legacyCheck, _), (.codePushReport, _): throw Self.methodNotAllowed(method, allowed: "POST")
+        case (.gate, .GET), (.gate, .HEAD): self = .gate(GateRequest(target.query, head.headers))
+        case (.feed(let subject), .GET), (.feed(let subject), .HEAD):
+            self = .feed(FeedRequest(subject, target: head.uri, query: target.query, head.headers))
+        case (.gate, _), (.feed, _): throw Self.methodNotAllowed(method, allowed: "GET, HEAD")
+        }
+    }
+
+    /// Whether what is sent is read as a check.
+    var isCheck: Bool {
+        switch self {
+        case .checkBody, .checkQuery: true
+        case .feed, .gate, .codePushReport: false
         }
     }
 
     /// Whether caches may keep the answer and ask whether it still holds.
     var isCacheable: Bool {
-        if case .checkQuery = self { true } else { false }
+        switch self {
+        case .checkQuery, .feed: true
+        case .checkBody, .gate, .codePushReport: false
+        }
     }
 
     private static func methodNotAllowed(_ method: HTTPMethod, allowed: String) -> RequestFault {
@@ -110,28 +137,5 @@ enum CheckRoute {
             "The method \(method.rawValue) is not served at this path; use \(allowed).",
             header: ("Allow", allowed)
         )
-    }
-
-    /// Splits a request target in origin form or absolute form
-    /// ([RFC 9112, 3.2](https://www.rfc-editor.org/rfc/rfc9112#section-3.2)).
-    private static func split(_ target: String) -> (path: Path?, query: Substring) {
-        var rest = target[...]
-        if !target.utf8.starts(with: "/".utf8), let authority = startOfAuthority(target) {
-            let afterScheme = target[authority...]
-            rest =
-                afterScheme.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
-                .map { afterScheme[$0...] } ?? ""
-        }
-        guard let mark = rest.utf8.firstIndex(of: UInt8(ascii: "?")) else {
-            return (Path(rawValue: String(rest)), "")
-        }
-        return (Path(rawValue: String(rest[..<mark])), rest[rest.utf8.index(after: mark)...])
-    }
-
-    /// Where the authority of a target in absolute form begins; nil in a target of another form.
-    private static func startOfAuthority(_ target: String) -> String.Index? {
-        guard let colon = target.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        let afterColon = target.utf8[target.utf8.index(after: colon)...]
-        return afterColon.starts(with: "//".utf8) ? afterColon.index(afterColon.startIndex, offsetBy: 2) : nil
     }
 }

@@ -15,6 +15,7 @@ struct CheckResponder: ~Copyable {
     private var writer = ResponseWriter()
     private var client = Client()
     private var answer = Answer()
+    private var feeds = FeedResponder()
 
     /// Creates the responder of an event loop.
     ///
@@ -36,6 +37,29 @@ struct CheckResponder: ~Copyable {
     ) -> HTTPResponseStatus {
         let omitsBody = request.framing.isHead
         client.removeAll()
+        switch request.route {
+        case .checkBody, .checkQuery: break
+        case .feed(let feed):
+            do throws(RequestFault) {
+                let document = try feeds.document(for: feed, policy: policy, now: now)
+                return writer.writeFeed(
+                    document,
+                    revision: policy?.revision,
+                    known: request.knownAnswers,
+                    connection: connection,
+                    omitsBody: omitsBody,
+                    now: now,
+                    to: &output
+                )
+            } catch {
+                return respond(with: error, connection: connection, omitsBody: omitsBody, now: now, output: &output)
+            }
+        case .gate(let gate):
+            return respond(to: gate, connection: connection, omitsBody: omitsBody, policy, now, &output)
+        case .codePushReport:
+            writer.writeReceipt(connection: connection, now: now, to: &output)
+            return .ok
+        }
         do throws(RequestFault) {
             try request.read(into: &client)
         } catch {
@@ -93,6 +117,33 @@ struct CheckResponder: ~Copyable {
         statistics.count(fault.status)
         writer.writeProblem(fault, connection: connection, omitsBody: omitsBody, now: now, to: &output)
         return fault.status
+    }
+
+    /// Answers a gateway: whether a check of the client would be sent a lockout.
+    private mutating func respond(
+        to request: GateRequest,
+        connection: ResponseWriter.ConnectionHeader,
+        omitsBody: Bool,
+        _ policy: CompiledPolicy?,
+        _ now: Timestamp,
+        _ output: inout ByteWriter
+    ) -> HTTPResponseStatus {
+        var refusal: ResponseWriter.Refusal?
+        if let policy, let status = request.read(into: &client) {
+            policy.writeAnswer(for: client, at: now, shape: .standard, to: &answer)
+            if answer.bundle != nil, let rule = answer.sent.first(where: \.lockout) {
+                refusal = ResponseWriter.Refusal(status: status, rule: policy.key(of: rule.id))
+            }
+        }
+        return writer.writeGate(
+            refusal,
+            answer.writer,
+            revision: policy?.revision,
+            connection: connection,
+            omitsBody: omitsBody,
+            now: now,
+            to: &output
+        )
     }
 
     /// Answers the client that was read.

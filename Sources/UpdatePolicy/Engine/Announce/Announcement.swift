@@ -101,6 +101,12 @@ extension CompiledPolicy {
 }
 
 extension CompiledPolicy {
+    /// How many rules an announcement for clients of an app is made of: those that can reach anybody.
+    public func activeRuleCount(ofApp bundle: String) -> Int {
+        let own = appIndexes.number(of: bundle).flatMap { apps[$0].rules?.activeCount }
+        return (own ?? 0) + (rulesForEveryApp?.activeCount ?? 0)
+    }
+
     /// What the policy has about an app; `nil` where it has nothing. ASCII case does not count.
     public func section(ofApp bundle: String) -> PolicySection? {
         appIndexes.number(of: bundle).map { PolicySection(apps[$0]) }

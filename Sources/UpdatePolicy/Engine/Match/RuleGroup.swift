@@ -12,6 +12,9 @@ final class RuleGroup: Sendable {
     let pools: RulePools
     let scales: RuleScales
 
+    /// How many of them can reach anybody at some time.
+    let activeCount: Int
+
     /// `nil` where each rule names its platforms.
     private let anyPlatform: RuleIndex?
     private let platforms: [Int32]
@@ -24,11 +27,14 @@ final class RuleGroup: Sendable {
         self.scales = scales
         var anyPlatform: [UInt32] = []
         var byPlatform: [Int32: [UInt32]] = [:]
+        var activeCount = 0
         for (number, rule) in rules.enumerated() where Self.canReachAnybody(rule, pools) {
             let number = UInt32(truncatingIfNeeded: number)
+            activeCount += 1
             if rule.platforms.isEmpty { anyPlatform.append(number) }
             for index in rule.platforms.indices { byPlatform[pools.platforms[index], default: []].append(number) }
         }
+        self.activeCount = activeCount
         self.anyPlatform = anyPlatform.isEmpty ? nil : RuleIndex(anyPlatform, rules, pools, scales)
         let sorted = byPlatform.sorted { $0.key < $1.key }
         platforms = sorted.map(\.key)

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import Foundation
-import FoundationXML
+package import Foundation
+package import FoundationXML
 
 /// What an installed app is to the client library in it.
-struct ReaderHost {
-    var bundle = "com.example.doto"
-    var version: String
-    var build: Int
-    var os: String
-    var platform: String
+package struct ReaderHost {
+    package var bundle: String
+    package var version: String
+    package var build: Int
+    package var os: String
+    package var platform: String
+
+    package init(bundle: String = "com.example.doto", version: String, build: Int, os: String, platform: String) {
+        self.bundle = bundle
+        self.version = version
+        self.build = build
+        self.os = os
+        self.platform = platform
+    }
 }
 
 /// What a client library makes of a document.
-enum ReaderDecision: Equatable {
+package enum ReaderDecision: Equatable {
     case nothing
     /// A newer version is shown; without a version it is not named.
     case prompt(String?)
@@ -25,14 +33,14 @@ enum ReaderDecision: Equatable {
 }
 
 /// The comparisons of the libraries, each as it is described.
-enum ReaderComparison {
+package enum ReaderComparison {
     /// NSNumericSearch: iVersion from 1.6.4, Siren up to 6.
     static func numericSearch(_ left: String, isBelow right: String) -> Bool {
         left.compare(right, options: .numeric) == .orderedAscending
     }
 
     /// Whole numbers part by part, what is none is 0.
-    static func parts(_ left: String, isBelow right: String, count: Int = .max) -> Bool {
+    package static func parts(_ left: String, isBelow right: String, count: Int = .max) -> Bool {
         let left = numbers(left).prefix(count)
         let right = numbers(right).prefix(count)
         for index in 0..<max(left.count, right.count) {
@@ -85,7 +93,7 @@ enum ReaderComparison {
 }
 
 /// The client libraries, each as a program that reads a document as the library does.
-enum FeedReader: String, CaseIterable {
+package enum FeedReader: String, CaseIterable {
     case iVersion, updates
     case princeOfVersionsIOS, princeOfVersionsIOSBefore4, princeOfVersionsAndroid, princeOfVersionsAndroidBefore4
     case siren, sirenBefore7, iVersionLookup, updatesLookup, qiita, upgraderLookup, reactNative
@@ -94,7 +102,7 @@ enum FeedReader: String, CaseIterable {
     case appUpdaterJSON, appUpdaterXML, androidSiren
 
     /// The platforms that the library runs on.
-    var platforms: [String] {
+    package var platforms: [String] {
         switch self {
         case .princeOfVersionsAndroid, .princeOfVersionsAndroidBefore4, .appUpdaterJSON, .appUpdaterXML, .androidSiren:
             ["android"]
@@ -105,14 +113,14 @@ enum FeedReader: String, CaseIterable {
     }
 
     /// Whether the library compares pre-releases as Semantic Versioning does.
-    var isSemantic: Bool {
+    package var isSemantic: Bool {
         switch self {
         case .upgrader, .upgraderLookup, .codePush, .codePushBefore: true
         default: false
         }
     }
 
-    func decision(_ document: Data, _ host: ReaderHost) -> ReaderDecision {
+    package func decision(_ document: Data, _ host: ReaderHost) -> ReaderDecision {
         switch self {
         case .iVersion: iVersion(document, host)
         case .updates: updates(document, host)
@@ -430,13 +438,13 @@ enum FeedReader: String, CaseIterable {
 }
 
 /// The items of an XML document, by the literal names of their elements.
-final class AppcastReading: NSObject, XMLParserDelegate {
-    struct Item {
-        var elements: [String: String] = [:]
-        var attributes: [String: [String: String]] = [:]
-        var enclosures: [[String: String]] = []
+package final class AppcastReading: NSObject, XMLParserDelegate {
+    package struct Item {
+        package var elements: [String: String] = [:]
+        package var attributes: [String: [String: String]] = [:]
+        package var enclosures: [[String: String]] = []
         /// The elements in it, by their path.
-        var path: Set<String> = []
+        package var path: Set<String> = []
     }
 
     private let name: String
@@ -447,14 +455,14 @@ final class AppcastReading: NSObject, XMLParserDelegate {
     private init(_ name: String) { self.name = name }
 
     /// The items; `nil` where the document is no XML.
-    static func items(_ document: Data, named name: String = "item") -> [Item]? {
+    package static func items(_ document: Data, named name: String = "item") -> [Item]? {
         let reading = AppcastReading(name)
         let parser = XMLParser(data: document)
         parser.delegate = reading
         return parser.parse() ? reading.items : nil
     }
 
-    func parser(
+    package func parser(
         _ parser: XMLParser,
         didStartElement element: String,
         namespaceURI: String?,
@@ -473,9 +481,14 @@ final class AppcastReading: NSObject, XMLParserDelegate {
         }
     }
 
-    func parser(_ parser: XMLParser, foundCharacters string: String) { text += string }
+    package func parser(_ parser: XMLParser, foundCharacters string: String) { text += string }
 
-    func parser(_ parser: XMLParser, didEndElement element: String, namespaceURI: String?, qualifiedName: String?) {
+    package func parser(
+        _ parser: XMLParser,
+        didEndElement element: String,
+        namespaceURI: String?,
+        qualifiedName: String?
+    ) {
         guard !items.isEmpty, element != name, names.last == element else { return }
         items[items.count - 1].elements[element] = text
         names.removeLast()

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import NIOHTTP1
+import UpdateFeeds
+
+/// A request of another update client, with what its document may depend on.
+///
+/// It is read when its document is not at hand. A connection has room for a reference to one.
+final class FeedRequest: Sendable {
+    /// Which document is asked for.
+    let subject: FeedSubject
+    /// The target as it was sent.
+    let target: String
+    /// The fields that a document may depend on.
+    let acceptLanguage, userAgent: String?
+    private let query: Substring
+
+    init(_ subject: FeedSubject, target: String, query: Substring, _ fields: HTTPHeaders) {
+        self.subject = subject
+        self.target = target
+        self.query = query
+        let languages = fields["accept-language"]
+        acceptLanguage = languages.isEmpty ? nil : languages.joined(separator: ",")
+        userAgent = fields.first(name: "user-agent")
+    }
+
+    /// The question, and whether its query means what it says.
+    ///
+    /// Where it does not, its client is told what it takes as no news: another status it may not survive.
+    func question() -> (question: FeedQuestion, isWhole: Bool) {
+        let query = LenientQuery(query)
+        var bundle: String?
+        var country: String?
+        let format: FeedFormat?
+        switch subject {
+        case .format(let known, let app): (format, bundle) = (known, app)
+        case .template(let app, _): (format, bundle) = (nil, app)
+        case .lookup(let code): (format, country) = (.lookup, code)
+        case .codePush(let known): format = known
+        }
+        let question = FeedQuestion(
+            format: format,
+            bundle: bundle,
+            country: country,
+            query: query.members,
+            acceptLanguage: acceptLanguage,
+            userAgent: userAgent
+        )
+        return (question, query.isWhole)
+    }
+}

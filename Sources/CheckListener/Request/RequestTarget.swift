@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import UpdateFeeds
+
+/// A request target, taken apart.
+struct RequestTarget {
+    /// What a path leads to.
+    enum Path {
+        case check
+        case legacyCheck
+        case gate
+        case feed(FeedSubject)
+        case codePushReport
+    }
+
+    /// Where it leads; nil where nothing is.
+    let path: Path?
+    /// What is behind the question mark.
+    let query: Substring
+
+    /// Takes a target apart that is in origin form or absolute form
+    /// ([RFC 9112, 3.2](https://www.rfc-editor.org/rfc/rfc9112#section-3.2)).
+    init(_ target: String) {
+        var rest = target[...]
+        if !target.utf8.starts(with: "/".utf8), let authority = Self.startOfAuthority(target) {
+            let afterScheme = target[authority...]
+            rest =
+                afterScheme.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
+                .map { afterScheme[$0...] } ?? ""
+        }
+        if let mark = rest.utf8.firstIndex(of: UInt8(ascii: "?")) {
+            path = Path(String(rest[..<mark]))
+            query = rest[rest.utf8.index(after: mark)...]
+        } else {
+            path = Path(String(rest))
+            query = ""
+        }
+    }
+
+    /// Where the authority of a target in absolute form begins; nil in a target of another form.
+    private static func startOfAuthority(_ target: String) -> String.Index? {
+        guard let colon = target.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let afterColon = target.utf8[target.utf8.index(after: colon)...]
+        return afterColon.starts(with: "//".utf8) ? afterColon.index(afterColon.startIndex, offsetBy: 2) : nil
+    }
+}
+
+extension RequestTarget.Path {
+    /// Where a path leads.
+    fileprivate init?(_ path: String) {
+        switch path {
+        case "/v1/check": self = .check
+        case "/tables/vLoadMessages": self = .legacyCheck
+        case "/v1/gate": self = .gate
+        case "/lookup": self = .feed(.lookup(country: nil))
+        case "/v0.1/public/codepush/update_check": self = .feed(.codePush(.codePush))
+        case "/updateCheck": self = .feed(.codePush(.codePushBefore))
+        case "/v0.1/public/codepush/report_status/deploy", "/v0.1/public/codepush/report_status/download",
+            "/report_status/deploy", "/report_status/download", "/reportStatus/deploy", "/reportStatus/download":
+            self = .codePushReport
+        default:
+            guard let subject = FeedSubject(path: path) else { return nil }
+            self = .feed(subject)
+        }
+    }
+}
+
+/// Which document is asked for, as a path says it.
+enum FeedSubject {
+    /// A format that has its path below the app's.
+    case format(FeedFormat, bundle: String?)
+    /// A document of the app's own.
+    case template(bundle: String, name: String)
+    /// A look-up in the App Store of a country.
+    case lookup(country: String?)
+    /// The question of a CodePush client.
+    case codePush(FeedFormat)
+
+    /// What metrics call the route.
+    var kind: RequestKind.Route {
+        switch self {
+        case .format, .template: .feed
+        case .lookup: .lookup
+        case .codePush: .codePush
+        }
+    }
+
+    /// `/v1/feeds/BUNDLE/NAME` or `/CC/lookup`.
+    fileprivate init?(path: String) {
+        let parts = path.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 5, omittingEmptySubsequences: false)
+            .map { Substring($0) }
+        if parts.count == 3, parts[2] == "lookup", parts[1].utf8.count == 2,
+            parts[1].utf8.allSatisfy({ (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) })
+        {
+            self = .lookup(country: String(parts[1]))
+            return
+        }
+        guard parts.count == 5, parts[1] == "v1", parts[2] == "feeds", !parts[4].isEmpty else { return nil }
+        // What cannot be read is the bundle of no app.
+        var encoded = parts[3]
+        let bundle = encoded.withUTF8 { PercentEncoding.text(UnsafeRawBufferPointer($0)) }
+        let name = String(parts[4])
+        switch FeedFormat(rawValue: name) {
+        case nil, .lookup?, .codePush?, .codePushBefore?:
+            guard let bundle else { return nil }
+            self = .template(bundle: bundle, name: name)
+        case let format?: self = .format(format, bundle: bundle)
+        }
+    }
+}

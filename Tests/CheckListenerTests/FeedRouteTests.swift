@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import TestFeeds
+import TestPolicies
+import TestRandom
+import Testing
+import UpdatePolicy
+
+@testable import CheckListener
+
+/// A policy that announces 1.2.0 and demands 1.1.0, and templates.
+private enum FeedFixture {
+    static let bundle = "com.example.doto"
+
+    static let templates = [
+        FeedTemplate(
+            name: "v.json",
+            contentType: "application/json",
+            body: #"{"min":"{{floor}}","new":"{{prompt}}","notes":"{{latest.notes}}","#
+                + #""messages":[{{#messages}}"{{id}}"{{^last()}},{{/last()}}{{/messages}}]}"#
+        ),
+        FeedTemplate(name: "bad", contentType: "text/plain", body: "{{flor}}"),
+        FeedTemplate(
+            name: "large",
+            contentType: "text/plain",
+            body: "{{#messages}}" + String(repeating: "x", count: 65_000) + "{{/messages}}"
+        ),
+    ]
+
+    static func rows(revision: Int64 = 7, text: String = "Please update.", everybody: Int = 0) -> Policy {
+        let links = [
+            StoreLink(platform: "ios", link: "https://apps.apple.com/app/id123456789"),
+            StoreLink(platform: "android", link: "https://play.google.com/store/apps/details?id=d"),
+            StoreLink(platform: "macos", link: "https://example.com/doto.dmg"),
+        ]
+        var app = App(
+            bundle: bundle,
+            name: "Doto",
+            codePushKeys: ["key-0123456789"],
+            storeLinks: links,
+            feedTemplates: templates
+        )
+        app.storeID = 123_456_789
+        var umlaut = App(bundle: "com.exämple/ß", name: "Ä")
+        umlaut.storeLinks = [StoreLink(platform: "ios", link: "https://apps.apple.com/app/id987654321")]
+        var releases: [Release] = []
+        for owner in [bundle, umlaut.bundle] {
+            for platform in links.map(\.platform) {
+                for (version, build) in [("1.0.0", "10"), ("1.1.0", "20"), ("1.2.0", "30")] {
+                    releases.append(
+                        TestPolicy.release(version) {
+                            ($0.id, $0.bundle) = (Int64(releases.count + 1), owner)
+                            ($0.platform, $0.build) = (platform, build)
+                            if version == "1.2.0" {
+                                $0.notes = [
+                                    ReleaseNote(language: "und", text: "Starts again."),
+                                    ReleaseNote(language: "de", text: "Startet wieder."),
+                                ]
+                            }
+                        }
+                    )
+                }
+            }
+        }
+        var rules = [
+            TestPolicy.rule("everyday") { ($0.target, $0.text) = ("1.2.0", text) },
+            TestPolicy.rule("security") { ($0.versions, $0.lockout) = ("<1.1.0", true) },
+            TestPolicy.rule("umlaut") { ($0.bundle, $0.target) = (umlaut.bundle, "1.2.0") },
+        ]
+        for number in 0..<everybody { rules.append(TestPolicy.rule("message-\(number)")) }
+        return Policy(
+            revision: revision,
+            token: "\(revision)",
+            apps: [app, umlaut],
+            releases: releases,
+            rules: rules
+        )
+    }
+
+    static func policy(revision: Int64 = 7, text: String = "Please update.", everybody: Int = 0) throws
+        -> CompiledPolicy
+    {
+        try CompiledPolicy(rows(revision: revision, text: text, everybody: everybody))
+    }
+}
+
+/// A connection to a listener, on an event loop that the test runs.
+private struct FeedListener {
+    private let listener: EmbeddedListener
+    private let current: CurrentPolicy
+
+    var statistics: EventLoopStatistics { listener.statistics }
+
+    init(_ policy: CompiledPolicy?) throws {
+        current = CurrentPolicy(policy)
+        listener = EmbeddedListener(current)
+    }
+
+    /// The answer to a request on a new connection.
+    func ask(
+        _ target: String,
+        method: String = "GET",
+        _ fields: [(name: String, value: String)] = [],
+        body: String = ""
+    ) throws -> RawConnection.Response {
+        let connection = try listener.connect()
+        defer { _ = try? connection.channel.finish(acceptAlreadyClosed: true) }
+        return try ask(target, method: method, fields, body: body, on: connection)
+    }
+
+    func connect() throws -> EmbeddedListener.Connection { try listener.connect() }
+
+    /// The answer to a request on a connection.
+    func ask(
+        _ target: String,
+        method: String,
+        _ fields: [(name: String, value: String)],
+        body: String = "",
+        on connection: EmbeddedListener.Connection
+    ) throws -> RawConnection.Response {
+        var request = "\(method) \(target) HTTP/1.1\r\nHost: x\r\n"
+        for (name, value) in fields { request += "\(name): \(value)\r\n" }
+        if !body.isEmpty { request += "Content-Length: \(body.utf8.count)\r\n" }
+        try connection.channel.writeInbound(ByteBuffer(string: request + "\r\n" + body))
+        listener.eventLoop.run()
+        let sent = try connection.sent()
+        return try #require(RawConnection.Response(sent), "\(request)\n\(sent)")
+    }
+
+    func replace(_ policy: CompiledPolicy) { current.replace(with: policy) }
+}
+
+@Suite("Feed routes")
+struct FeedRouteTests {
+    private static let feeds = "/v1/feeds/com.example.doto"
+
+    /// The address of a client library, as an unchanged app asks.
+    private static func target(_ reader: FeedReader, bundle: String = FeedFixture.bundle, version: String) -> String {
+        switch reader {
+        case .iVersion: "/v1/feeds/\(bundle)/iversion.plist"
+        case .updates: "/v1/feeds/\(bundle)/updates.json"
+        case .princeOfVersionsIOS, .princeOfVersionsIOSBefore4, .princeOfVersionsAndroid,
+            .princeOfVersionsAndroidBefore4:
+            "/v1/feeds/\(bundle)/prince-of-versions.json"
+        case .upgrader: "/v1/feeds/\(bundle)/appcast.xml?for=flutter"
+        case .sparkle: "/v1/feeds/\(bundle)/appcast.xml?for=sparkle"
+        case .siren, .sirenBefore7, .iVersionLookup, .updatesLookup, .qiita, .upgraderLookup, .reactNative:
+            "/lookup?bundleId=\(bundle)"
+        case .codePush:
+            "/v0.1/public/codepush/update_check?deployment_key=\(bundle)&app_version=\(version)"
+        case .codePushBefore: "/updateCheck?deploymentKey=\(bundle)&appVersion=\(version)"
+        case .appUpdaterJSON: "/v1/feeds/\(bundle)/app-updater.json"
+        case .appUpdaterXML: "/v1/feeds/\(bundle)/app-updater.xml"
+        case .androidSiren: "/v1/feeds/\(bundle)/android-siren.json"
+        }
+    }
+
+    private static func host(_ reader: FeedReader, _ version: String = "1.0.0", _ build: Int = 10) -> ReaderHost {
+        ReaderHost(version: version, build: build, os: "17.0", platform: reader.platforms[0])
+    }
+
+    private static func decision(
+        _ reader: FeedReader,
+        _ answer: RawConnection.Response,
+        _ host: ReaderHost
+    ) -> ReaderDecision {
+        reader.decision(Data(answer.body.utf8), host)
+    }
+
+    @Test(
+        "Each client gets its document at its address, with a tag and the fields that it depends on",
+        arguments: FeedReader.allCases
+    )
+    func answers(reader: FeedReader) throws {
+        let listener = try FeedListener(try FeedFixture.policy())
+        let target = Self.target(reader, version: "1.0.0")
+        let platform = (target.contains("?") ? "&" : "?") + "platform=\(reader.platforms[0])"
+        let answer = try listener.ask(target + platform)
+        #expect(answer.status == 200)
+        #expect(Self.decision(reader, answer, Self.host(reader)) != .nothing)
+        #expect(answer.headers["cache-control"] == "no-cache")
+        #expect(answer.headers["policy-revision"] == "7")
+        #expect(answer.headers["vary"]?.hasPrefix("Accept-Language") == true)
+        let tag = try #require(answer.headers["etag"])
+
+        let head = try listener.ask(target + platform, method: "HEAD")
+        #expect(head.status == 200 && head.body.isEmpty)
+        #expect(head.headers == answer.headers)
+
+        let known = try listener.ask(target + platform, [("If-None-Match", "W/\(tag)")])
+        #expect(known.status == 304 && known.body.isEmpty)
+        #expect(known.headers["etag"] == tag)
+        #expect(known.headers["vary"] == answer.headers["vary"])
+        #expect(known.headers["content-length"] == nil)
+
+        let refused = try listener.ask(target, method: "DELETE")
+        #expect(refused.status == 405 && refused.headers["allow"] == "GET, HEAD")
+    }
+
+    @Test(
+        "Without a policy, for an unknown app and a paused one no client does anything",
+        arguments: FeedReader.allCases
+    )
+    func saysNothing(reader: FeedReader) throws {
+        var paused = FeedFixture.rows()
+        paused.apps[0].paused = true
+        let host = Self.host(reader)
+        for (bundle, policy) in [
+            (FeedFixture.bundle, nil), ("com.example.unknown", try FeedFixture.policy()),
+            (FeedFixture.bundle, try CompiledPolicy(paused)),
+        ] as [(String, CompiledPolicy?)] {
+            let answer = try FeedListener(policy).ask(Self.target(reader, bundle: bundle, version: "1.0.0"))
+            #expect(answer.status == 200)
+            #expect(Self.decision(reader, answer, host) == .nothing, "\(bundle)")
+            #expect(answer.headers["policy-revision"] == (policy == nil ? nil : "7"))
+        }
+    }
+
+    @Test(
+        "What is wrong with a query gives no client anything but what it takes as no news",
+        arguments: FeedReader.allCases
+    )
+    func survivesWrongQueries(reader: FeedReader) throws {
+        let listener = try FeedListener(try FeedFixture.policy())
+        let target = Self.target(reader, version: "1.0.0")
+        let begin = target + (target.contains("?") ? "&" : "?") + "platform=\(reader.platforms[0])"
+        let many = (0..<140).map { "&a\($0)=1" }.joined()
+        for wrong in ["&x=100%", "&x=%ff", "&x=%00", "&a=1&a=2", "&a=1&%61=2", many] {
+            let answer = try listener.ask(begin + wrong)
+            #expect(answer.status == 200, "\(wrong)")
+            #expect(answer.headers["content-type"]?.contains("problem") == false)
+            #expect(Self.decision(reader, answer, Self.host(reader)) == .nothing, "\(wrong)")
+        }
+        // All of a query that is too long is unread, so a CodePush client has sent neither key nor version.
+        let long = try listener.ask(begin + "&x=" + String(repeating: "x", count: 9_000))
+        let isCodePush = [.codePush, .codePushBefore].contains(reader)
+        #expect(long.status == (isCodePush ? 400 : 200))
+        #expect(Self.decision(reader, long, Self.host(reader)) == .nothing)
+    }
+
+    @Test("A CodePush client that names no key or no version gets 400, as its server always answered")
+    func refusesCodePush() throws {
+        let listener = try FeedListener(try FeedFixture.policy())
+        for target in [
+            "/v0.1/public/codepush/update_check", "/v0.1/public/codepush/update_check?deployment_key=a",
+            "/updateCheck?appVersion=1.0.0",
+        ] {
+            let answer = try listener.ask(target, [("If-None-Match", "*")])
+            #expect(answer.status == 400 && answer.body == "{}")
+            #expect(answer.headers["cache-control"] == "no-store" && answer.headers["etag"] == nil)
+        }
+        let key = "/v0.1/public/codepush/update_check?deployment_key=key-0123456789&app_version=1.0.0&platform=ios"
+        #expect(try listener.ask(key).body.contains(#""update_app_version":true,"#))
+    }
+
+    @Test("Reports of CodePush clients are taken and not read")
+    func takesReports() throws {
+        let listener = try FeedListener(nil)
+        for path in [
+            "/v0.1/public/codepush/report_status/deploy", "/v0.1/public/codepush/report_status/download",
+            "/report_status/deploy", "/reportStatus/download",
+        ] {
+            let answer = try listener.ask(path, method: "POST", body: #"{"deployment_key":"#)
+            #expect(answer.status == 200 && answer.body == "{}")
+            let large = try listener.ask(path, method: "POST", body: String(repeating: "x", count: 16_385))
+            #expect(large.status == 413)
+            let refused = try listener.ask(path)
+            #expect(refused.status == 405 && refused.headers["allow"] == "POST")
+        }
+    }
+
+    @Test("A look-up finds an app by number and bundle, for the country of its path or query")
+    func looksUp() throws {
+        var rows = FeedFixture.rows()
+        rows.rules.append(TestPolicy.rule("japan") { ($0.regions, $0.final, $0.position) = (["JP"], true, -1) })
+        let listener = try FeedListener(try CompiledPolicy(rows))
+        // The final message of Japan keeps the others from being sent there.
+        for (target, count) in [
+            ("/lookup?id=123456789&country=us", 1), ("/us/lookup?bundleId=com.example.doto", 1),
+            ("/US/lookup?id=123456789", 1), ("/jp/lookup?id=123456789", 0), ("/lookup?id=123456789&country=JP", 0),
+            ("/lookup?id=1", 0), ("/lookup", 0), ("/lookup?id=x", 0),
+        ] {
+            #expect(try listener.ask(target).body.hasPrefix("{\"resultCount\":\(count),"), "\(target)")
+        }
+        #expect(try listener.ask("/usa/lookup?id=1").status == 404)
+        #expect(try listener.ask("/u1/lookup?id=1").status == 404)
+    }
+
+    @Test("The bundle of a path is decoded, and what cannot be is the bundle of no app")
+    func decodesBundles() throws {
+        let listener = try FeedListener(try FeedFixture.policy())
+        func said(_ bundle: String) throws -> Bool {
+            let answer = try listener.ask("/v1/feeds/\(bundle)/iversion.plist")
+            #expect(answer.status == 200)
+            return answer.body.contains("1.2.0")
+        }
+        #expect(try said("com.ex%C3%A4mple%2F%C3%9F"))
+        #expect(try said("com%2eexample%2Edoto"))
+        #expect(try said("COM.example.doto"))
+        for wrong in ["com.example.doto%", "%ff", "%00", "", "com.example.dotp"] {
+            #expect(try !said(wrong), "\(wrong)")
+        }
+        #expect(try listener.ask("/v1/feeds/%ff/v.json").status == 404)
+    }
+
+    @Test("Paths of no client are 404, also with the name of a format that has another path")
+    func refusesOtherPaths() throws {
+        let listener = try FeedListener(try FeedFixture.policy())
+        for path in [
+            "/v1/feeds", "/v1/feeds/", "/v1/feeds/com.example.doto", "/v1/feeds/com.example.doto/",
+            "\(Self.feeds)/lookup", "\(Self.feeds)/update_check", "\(Self.feeds)/v.json/", "\(Self.feeds)/x",
+            "/v1/gate/", "/lookup/", "/v2/lookup", "/v0.1/public/codepush/",
+        ] {
+            let answer = try listener.ask(path)
+            #expect(answer.status == 404, "\(path)")
+            #expect(answer.headers["content-type"] == "application/problem+json")
+        }
+    }
+
+    @Test("A document depends on the language and the User-Agent, unless the query has what they tell")
+    func varies() throws {
+        let listener = try FeedListener(try FeedFixture.policy())
+        let notes = "\(Self.feeds)/iversion.plist"
+        #expect(try listener.ask(notes).body.contains("Starts again."))
+        #expect(try listener.ask(notes, [("Accept-Language", "fr;q=0.1, de-AT")]).body.contains("Startet wieder."))
+        let named = try listener.ask(notes + "?language=en&os=17", [("Accept-Language", "de")])
+        #expect(named.body.contains("Starts again."))
+        #expect(named.headers["vary"] == nil)
+        #expect(try listener.ask(notes + "?os=17").headers["vary"] == "Accept-Language")
+        // Each is asked twice, so that one of the answers comes from those that are kept.
+        for _ in 0..<2 {
+            let template = "\(Self.feeds)/v.json"
+            #expect(try listener.ask(template).body.hasPrefix(#"{"min":"","#))
+            #expect(try listener.ask(template, [("User-Agent", "Doto/10 Darwin/23.1.0")]).body.contains("1.2.0"))
+            #expect(try listener.ask(template, [("User-Agent", "okhttp/4")]).body.contains("1.2.0"))
+        }
+    }
+
+    @Test("A template has the values of the policy and the messages of a check, for the platform that is known")
+    func rendersTemplates() throws {
+        let listener = try FeedListener(try FeedFixture.policy())
+        let target = "\(Self.feeds)/v.json?platform=ios"
+        let answer = try listener.ask(target, [("Accept-Language", "de")])
+        #expect(
+            answer.body == #"{"min":"1.1.0","new":"1.2.0","notes":"Startet wieder.","messages":[]}"#
+        )
+        #expect(answer.headers["content-type"] == "application/json")
+        #expect(answer.headers["vary"] == "Accept-Language, User-Agent")
+        let old = try listener.ask(target + "&version=1.0.0&os=17")
+        #expect(old.body.contains(#""messages":["everyday","security"]"#))
+        #expect(try listener.ask("\(Self.feeds)/v.json?x=%").body.contains(#""min":"","new":"""#))
+        let tag = try #require(answer.headers["etag"])
+        let fields = [(name: "Accept-Language", value: "de"), (name: "If-None-Match", value: tag)]
+        #expect(try listener.ask(target, fields).status == 304)
+        for name in ["bad", "none"] { #expect(try listener.ask("\(Self.feeds)/\(name)").status == 404) }
+        #expect(try FeedListener(nil).ask(target).status == 404)
+    }
+
+    @Test("A template whose document is larger than a mebibyte is 404")
+    func boundsTemplates() throws {
+        let few = try FeedListener(try FeedFixture.policy(everybody: 3))
+        #expect(try few.ask("\(Self.feeds)/large?platform=ios&version=2").body.utf8.count == 195_000)
+        let many = try FeedListener(try FeedFixture.policy(everybody: 20))
+        #expect(try many.ask("\(Self.feeds)/large?platform=ios&version=2").status == 404)
+    }
+
+    @Test("A document is that of the newest policy, and what is kept of documents is bounded")
+    func keepsDocuments() throws {
+        let listener = try FeedListener(try FeedFixture.policy(text: "Once."))
+        let target = "\(Self.feeds)/updates.json"
+        let first = try listener.ask(target)
+        #expect(try listener.ask(target) == first)
+        // More documents than are kept.
+        let large = try FeedListener(try FeedFixture.policy(everybody: 15))
+        for number in 0..<12 {
+            let answer = try large.ask("\(Self.feeds)/large?platform=ios&version=2&n=\(number % 6)")
+            #expect(answer.body.utf8.count == 975_000)
+        }
+        listener.replace(try FeedFixture.policy(revision: 8, text: "Twice."))
+        let second = try listener.ask(target)
+        #expect(second.headers["policy-revision"] == "8")
+        #expect(second.headers["content-type"] == first.headers["content-type"])
+    }
+
+    @Test("Metrics tell feeds, look-ups, CodePush and gates apart, also where they are refused")
+    func countsRoutes() throws {
+        for (target, route) in [
+            ("/v1/check?bundle=a", RequestKind.Route.check), ("/tables/vLoadMessages", .legacyCheck),
+            ("\(Self.feeds)/iversion.plist?a=b", .feed), ("\(Self.feeds)/x", .feed), ("http://x/us/lookup", .lookup),
+            ("/updateCheck", .codePush), ("/reportStatus/deploy", .codePush), ("/v1/gate?a", .gate), ("/", .other),
+            ("*", .other),
+        ] {
+            #expect(RequestKind.Route(target: target) == route, "\(target)")
+        }
+        let listener = try FeedListener(try FeedFixture.policy())
+        _ = try listener.ask("\(Self.feeds)/iversion.plist")
+        _ = try listener.ask("/v1/gate", method: "PUT")
+        let kinds = listener.statistics.requests.histograms.keys
+        #expect(kinds.contains(RequestKind(route: .feed, method: .get, status: 200)))
+        #expect(kinds.contains(RequestKind(route: .gate, method: .other, status: 405)))
+    }
+
+    @Test("Whatever a request says in query and fields, its client survives the answer", arguments: FeedReader.allCases)
+    func fuzz(reader: FeedReader) throws {
+        var random = SeededGenerator()
+        let seed = random.seed
+        let listener = try FeedListener(try FeedFixture.policy())
+        let names = [
+            "version", "build", "os", "region", "language", "install", "d", "platform", "id", "bundleId", "country",
+            "app_version", "appVersion", "deployment_key", "for", "osVersion", "a", "", "%C3%A9", "%", "%00",
+        ]
+        let values = [
+            "", "1.0.0", "1.2.0-beta", "1.0%2B45", "99999999999999999999", "-1", "ios", "android", "macos", "%00",
+            "%ff",
+            "%f", "%3C%26%22%27%3E", "JP", "en", "flutter", "com.example.doto", "123456789", "17", "=", "+",
+            String(repeating: "x", count: 1_200), "%E2%80%AE",
+        ]
+        let fields = [
+            "de, en;q=0.5", ",;q=", "*", "q=1;;,", "A/1 Sparkle/2", "Sparkle/2", "Doto/1 Darwin/23.1", "Darwin/",
+            "Darwin/9999999999999999999999", "/ Sparkle/", "okhttp/", "\u{E9}\u{1F600}", "",
+        ]
+        let connection = try listener.connect()
+        defer { _ = try? connection.channel.finish(acceptAlreadyClosed: true) }
+        let path = Self.target(reader, version: "1.0.0")
+        let readers = FeedReader.allCases.count { Self.target($0, version: "1.0.0") == path }
+        for _ in 0..<max(1, Trials.count(10_000) / readers) {
+            let query = (0..<Int.random(in: 0...6, using: &random)).map { _ in
+                random.chance(90)
+                    ? "\(random.pick(names))=\(random.pick(values))" : random.pick(names + ["&", "=&=", "?"])
+            }
+            let all = [path + (path.contains("?") ? "" : "?a=b")] + query
+            var headers: [(name: String, value: String)] = []
+            for name in ["Accept-Language", "User-Agent", "If-None-Match"] where random.chance(60) {
+                headers.append((name, random.pick(fields)))
+            }
+            let method = random.chance(10) ? "HEAD" : "GET"
+            let answer = try listener.ask(all.joined(separator: "&"), method: method, headers, on: connection)
+            #expect([200, 304].contains(answer.status), "\(all), seed \(seed)")
+            guard answer.status == 200, method == "GET" else { continue }
+            if case .crash(let why) = Self.decision(reader, answer, Self.host(reader)) {
+                Issue.record("\(why): \(all), \(headers), seed \(seed)")
+            }
+        }
+    }
+}
+
+@Suite("Gate")
+struct GateTests {
+    private static let messages = #"{"messages":[{"id":"everyday","#
+
+    private func listener(_ change: (inout Policy) -> Void = { _ in }) throws -> FeedListener {
+        var rows = FeedFixture.rows()
+        change(&rows)
+        return try FeedListener(try CompiledPolicy(rows))
+    }
+
+    @Test("A gate refuses the clients that a check locks out, and says by which rule")
+    func refuses() throws {
+        let listener = try listener()
+        let old = "/v1/gate?bundle=com.example.doto&version=1.0.0&platform=ios"
+        let answer = try listener.ask(old)
+        #expect(answer.status == 403)
+        #expect(answer.headers["app-lockout"] == "security")
+        #expect(answer.headers["content-type"] == "application/json")
+        #expect(answer.headers["cache-control"] == "no-store")
+        #expect(answer.headers["policy-revision"] == "7")
+        #expect(answer.body.hasPrefix(Self.messages) && answer.body.contains(#""lockout":true"#))
+
+        let upgrade = try listener.ask(old + "&deny=426")
+        #expect(upgrade.status == 426 && upgrade.body == answer.body)
+        #expect(upgrade.headers["upgrade"] == "app" && upgrade.headers["connection"] == "Upgrade")
+        #expect(try listener.ask(old + "&deny=500").status == 403)
+        let head = try listener.ask(old, method: "HEAD")
+        #expect(head.status == 403 && head.body.isEmpty)
+
+        for version in ["1.1.0", "1.2.0", "2"] {
+            let passed = try listener.ask("/v1/gate?bundle=com.example.doto&version=\(version)&platform=ios")
+            #expect(passed.status == 204 && passed.headers["content-length"] == nil, "\(version)")
+        }
+        let refused = try listener.ask("/v1/gate", method: "POST")
+        #expect(refused.status == 405 && refused.headers["allow"] == "GET, HEAD")
+    }
+
+    @Test("A gate reads what the query does not say from fields, and the query wins")
+    func readsFields() throws {
+        let listener = try listener { rows in
+            rows.rules = [
+                TestPolicy.rule("all") { rule in
+                    rule.versions = "<1.1.0"
+                    rule.builds = "10"
+                    rule.os = ">=17"
+                    rule.regions = ["JP"]
+                    rule.platforms = ["ios"]
+                    rule.lockout = true
+                    rule.lockoutWithoutUpdate = true
+                    rule.rollout = .all
+                }
+            ]
+        }
+        let fields = [
+            (name: "App-Bundle", value: "com.example.doto"), (name: "App-Version", value: "1.0.0"),
+            (name: "App-Build", value: "10"), (name: "App-Platform", value: "ios"), (name: "app-os", value: "17.1"),
+            (name: "App-Region", value: "ja_JP"), (name: "App-Install", value: "i"),
+        ]
+        #expect(try listener.ask("/v1/gate", fields).status == 403)
+        #expect(try listener.ask("/v1/gate?deny=426&version=", fields).status == 426)
+        #expect(try listener.ask("/v1/gate?version=1.1.0", fields).status == 204)
+        #expect(try listener.ask("/v1/gate?region=US", fields).status == 204)
+        for missing in fields.indices where fields[missing].name != "App-Install" {
+            var some = fields
+            some.remove(at: missing)
+            #expect(try listener.ask("/v1/gate", some).status == 204, "\(fields[missing].name)")
+        }
+        #expect(try listener.ask("/v1/gate", fields + [("App-Version", "1.0.0")]).status == 204, "twice")
+    }
+
+    @Test("A gate is open without a policy, for an unknown or paused app, and where a question is not whole")
+    func failsOpen() throws {
+        let closed: (inout Policy) -> Void = { rows in
+            rows.rules = [
+                TestPolicy.rule("maintenance") { rule in
+                    (rule.bundle, rule.lockout, rule.lockoutWithoutUpdate) = (nil, true, true)
+                }
+            ]
+        }
+        let listener = try listener(closed)
+        let question = "/v1/gate?bundle=com.example.doto&version=1.2.0"
+        #expect(try listener.ask(question).status == 403)
+        for open in [
+            "/v1/gate", "/v1/gate?version=1.2.0", "/v1/gate?bundle=com.example.doto",
+            "/v1/gate?bundle=com.example.unknown&version=1.2.0", "/v1/gate?bundle=com.example.doto&version=one",
+            question + "&os=x", question + "&build=x", question + "&x=%", question + "&x=%ff", question + "&version=1",
+            question + "&a=1&a=2", "/v1/gate?bundle=\(String(repeating: "x", count: 256))&version=1",
+            question + (0..<65).map { "&a\($0)=1" }.joined(),
+            question + "&x=" + String(repeating: "x", count: 9_000),
+        ] {
+            #expect(try listener.ask(open).status == 204, "\(open.prefix(100))")
+        }
+        #expect(try FeedListener(nil).ask(question).status == 204)
+        let paused = try self.listener { rows in
+            closed(&rows)
+            rows.apps[0].paused = true
+        }
+        #expect(try paused.ask(question).status == 204)
+    }
+}

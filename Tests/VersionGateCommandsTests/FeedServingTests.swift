@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import TestDatabase
+import TestFeeds
+import TestSystem
+import Testing
+
+/// An answer of a server.
+private struct FeedAnswer {
+    let status: Int
+    let headers: HTTPHeaders
+    let body: String
+
+    init(_ url: String, method: HTTPMethod = .GET, _ fields: HTTPHeaders = [:]) async throws {
+        var request = HTTPClientRequest(url: url)
+        request.method = method
+        request.headers = fields
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        status = Int(response.status.code)
+        headers = response.headers
+        body = String(buffer: try await response.body.collect(upTo: 1 << 20))
+    }
+}
+
+@Suite("Serving feeds", .migratedDatabase, .timeLimit(.minutes(5)))
+struct FeedServingTests {
+    private let versiongate = BuiltBinary(.current)
+    private let serving = BuiltBinary(environment: [
+        "DATABASE_URL": TestDatabase.current.url(user: "versiongate_server")
+    ])
+
+    private static let feeds = "/v1/feeds/com.example.doto"
+
+    /// The clients of the story, and where they ask.
+    private static let readers: [(reader: FeedReader, path: String)] = [
+        (.iVersion, "\(feeds)/iversion.plist"), (.updates, "\(feeds)/updates.json"),
+        (.upgrader, "\(feeds)/appcast.xml?for=flutter&platform=ios"),
+        (
+            .codePush,
+            "/v0.1/public/codepush/update_check?deployment_key=com.example.doto&app_version=1.0.0&platform=ios"
+        ),
+    ]
+
+    /// Runs a command, which must succeed.
+    private func edit(_ command: String...) async throws {
+        let result = try await versiongate.run(arguments: command)
+        try #require(result.status == 0, "\(command.joined(separator: " "))\n\(result.errors)")
+    }
+
+    private func prepare() async throws {
+        try await edit(
+            "app",
+            "add",
+            "com.example.doto",
+            "--name",
+            "Doto",
+            "--store-id",
+            "123456789",
+            "--store-link",
+            "ios=https://apps.apple.com/app/id123456789"
+        )
+        for version in ["1.0.0", "1.1.0"] {
+            try await edit(
+                "release",
+                "add",
+                "com.example.doto",
+                version,
+                "--platform",
+                "ios",
+                "--live-at",
+                "2026-01-01T00:00:00Z"
+            )
+        }
+    }
+
+    private static func until(
+        _ what: String,
+        _ url: String,
+        _ fields: HTTPHeaders = [:],
+        _ isWanted: (FeedAnswer) -> Bool
+    ) async throws {
+        try await Poll.until(what) { isWanted(try await FeedAnswer(url, fields)) }
+    }
+
+    @Test("One rule reaches the clients of an iVersion, an Updates, an upgrader and a CodePush app")
+    func dayOfAReleaseManager() async throws {
+        try await prepare()
+        @Sendable func decisions(_ server: ServingBinary, _ version: String) async throws -> [ReaderDecision] {
+            var decisions: [ReaderDecision] = []
+            for (reader, path) in Self.readers {
+                let url = server.publicURL + path.replacing("app_version=1.0.0", with: "app_version=\(version)")
+                let answer = try await FeedAnswer(url)
+                #expect(answer.status == 200)
+                let host = ReaderHost(version: version, build: 1, os: "17.0", platform: "ios")
+                decisions.append(reader.decision(Data(answer.body.utf8), host))
+            }
+            return decisions
+        }
+        try await ServingBinary.run(serving) { server in
+            let nothing = [ReaderDecision](repeating: .nothing, count: 4)
+            #expect(try await decisions(server, "1.0.0") == nothing)
+            try await edit(
+                "rule",
+                "add",
+                "update-1.1",
+                "--bundle",
+                "com.example.doto",
+                "--target",
+                "1.1.0",
+                "--lockout",
+                "--enable",
+                "--yes",
+                "--title",
+                "Please update",
+                "--text",
+                "It no longer loses data.",
+                "--link",
+                "store"
+            )
+            let lockout = ReaderDecision.lockout("1.1.0")
+            try await Self.until("the rule to be live", server.publicURL + Self.readers[0].path) {
+                $0.body.contains("It no longer loses data.")
+            }
+            // iVersion cannot lock out.
+            #expect(try await decisions(server, "1.0.0") == [.prompt("1.1.0"), lockout, lockout, lockout])
+            #expect(try await decisions(server, "1.1.0") == nothing)
+        }
+    }
+
+    @Test("Edits of notes and of a template are live without a restart, and a 304 says that nothing changed")
+    func liveEdits() async throws {
+        try await prepare()
+        try await edit(
+            "rule",
+            "add",
+            "update-1.1",
+            "--bundle",
+            "com.example.doto",
+            "--target",
+            "1.1.0",
+            "--enable",
+            "--yes",
+            "--title",
+            "Please update",
+            "--text",
+            "Now.",
+            "--link",
+            "store"
+        )
+        try await ServingBinary.run(serving) { server in
+            let notes = server.publicURL + Self.readers[0].path
+            let before = try await FeedAnswer(notes)
+            let tag = try #require(before.headers.first(name: "etag"))
+            #expect(try await FeedAnswer(notes, ["If-None-Match": tag]).status == 304)
+            #expect(try await FeedAnswer(notes, method: .HEAD).headers.first(name: "etag") == tag)
+            try await edit("release", "notes", "com.example.doto", "1.1.0", "Starts again.")
+            try await Self.until("the notes to be live", notes, ["If-None-Match": tag]) {
+                $0.status == 200 && $0.body.contains("Starts again.")
+            }
+            try await edit("release", "notes", "com.example.doto", "1.1.0", "Startet wieder.", "--language", "de")
+            try await Self.until("the translation to be live", notes, ["Accept-Language": "de-AT, en;q=0.5"]) {
+                $0.body.contains("Startet wieder.")
+            }
+            #expect(try await FeedAnswer(notes).body.contains("Starts again."))
+
+            let template = server.publicURL + Self.feeds + "/v.txt"
+            #expect(try await FeedAnswer(template).status == 404)
+            for text in ["new: {{prompt}}", "{{name}}: {{latest.notes}}"] {
+                let set = try await versiongate.shell(
+                    "printf '\(text)' | $VERSIONGATE feed template set com.example.doto v.txt --content-type text/plain -"
+                )
+                #expect(set.status == 0, "\(set.errors)")
+                let wanted = text.hasPrefix("new") ? "new: 1.1.0" : "Doto: Starts again."
+                try await Self.until("the template to be live", template) { $0.body == wanted }
+            }
+            // What feed lint names is not served.
+            try await TestDatabase.current.edit("UPDATE feed_templates SET body = '{{{name}}}'")
+            try await Self.until("the template to be refused", template) { $0.status == 404 }
+            let routes = try await server.management("/metrics").body
+            #expect(routes.contains(#"http_route="/v1/feeds""#))
+        }
+    }
+
+    @Test(
+        "nginx refuses an old app at an API with the messages, and leaves the API open when versiongate is down",
+        .enabled(if: Nginx.program != nil, "nginx is not installed")
+    )
+    func guardsAnAPI() async throws {
+        try await prepare()
+        try await edit(
+            "rule",
+            "add",
+            "update-1.1",
+            "--bundle",
+            "com.example.doto",
+            "--target",
+            "1.1.0",
+            "--lockout",
+            "--enable",
+            "--yes",
+            "--title",
+            "Please update",
+            "--text",
+            "Now.",
+            "--link",
+            "store"
+        )
+        let old: HTTPHeaders = ["App-Bundle": "com.example.doto", "App-Version": "1.0.0", "App-Platform": "ios"]
+        let new: HTTPHeaders = ["App-Bundle": "com.example.doto", "App-Version": "1.1.0", "App-Platform": "ios"]
+        try await ServingBinary.run(serving) { server in
+            try await server.check(#"{"bundle":"com.example.doto","version":"1.0.0","platform":"ios"}"#) {
+                $0.contains("lockout")
+            }
+            let port = try #require(URL(string: server.publicURL)?.port)
+            // The API of the test is the management listener of the server.
+            let api = try #require(URL(string: server.managementURL)?.port)
+            try await Nginx.run(inFrontOf: (port, port), guarding: api) { gateway in
+                let live = "http://127.0.0.1:\(gateway)/live"
+                let refused = try await FeedAnswer(live, old)
+                #expect(refused.status == 426)
+                #expect(refused.headers.first(name: "app-lockout") == "update-1.1")
+                #expect(refused.body.hasPrefix(#"{"messages":[{"id":"update-1.1""#))
+                for encoding in ["gzip", "identity"] {
+                    var posting = old
+                    posting.add(name: "Content-Encoding", value: encoding)
+                    #expect(try await FeedAnswer(live, method: .POST, posting).status == 426)
+                }
+                for passing in [new, [:]] {
+                    let answer = try await FeedAnswer(live, passing)
+                    #expect(answer.status == 200 && answer.body == #"{"live":true}"#)
+                }
+                #expect(try await FeedAnswer("http://127.0.0.1:\(gateway)/nowhere", new).status == 404)
+                // The question is nginx's own: asked from outside, it says nothing.
+                #expect(try await FeedAnswer("http://127.0.0.1:\(gateway)/versiongate-gate", old).status == 204)
+            }
+            let nobody = try await FreePort.choose()
+            try await Nginx.run(inFrontOf: (nobody, nobody), guarding: api) { gateway in
+                let answer = try await FeedAnswer("http://127.0.0.1:\(gateway)/live", old)
+                #expect(answer.status == 200 && answer.body == #"{"live":true}"#)
+            }
+        }
+    }
+}
