@@ -12,7 +12,7 @@ import UpdatePolicy
 
 @testable import CheckListener
 
-@Suite("Plain requests")
+@Suite("Plain requests", .computing)
 struct ExpressRequestTests {
     /// What came of some bytes on a connection, as far as a client, an operator and the next request can tell.
     private struct Outcome: Equatable, CustomStringConvertible {
@@ -109,13 +109,12 @@ struct ExpressRequestTests {
     @Test(
         "Requests are answered and counted as if the parser had read them, to the byte, whatever is sent and however it is cut"
     )
-    func agreesWithTheParser() async throws {
+    func agreesWithTheParser() throws {
         let environment = ProcessInfo.processInfo.environment
         let count = environment["VERSIONGATE_REQUESTS"].flatMap { Int($0) } ?? 1_000
         let firstSeed = environment["VERSIONGATE_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64.max / 2)
         var (plain, plainCount) = (0, 0)
         for number in 0..<count {
-            await Trials.yield()
             let seed = firstSeed &+ UInt64(number)
             var random = SeededGenerator(seed: seed)
             let isLong = random.chance(10)
@@ -142,12 +141,11 @@ struct ExpressRequestTests {
     }
 
     @Test("Requests are answered alike when they are cut after any byte", arguments: 0..<15 as Range<UInt64>)
-    func isCutAnywhere(seed: UInt64) async throws {
+    func isCutAnywhere(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let bytes = RequestGenerator.bytes(&random, isLong: false).prefix(700)
         let step = Trials.isWhole ? 1 : 5
         for cut in stride(from: Int(seed) % step, through: bytes.count, by: step) {
-            await Trials.yield()
             try Self.compare([Array(bytes[..<cut]), Array(bytes[cut...])], Setting())
         }
     }

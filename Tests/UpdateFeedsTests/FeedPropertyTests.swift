@@ -56,7 +56,7 @@ extension FeedReader {
 /// How many (policy, format, client) cases are tried: `VERSIONGATE_FEEDS`.
 private let cases = ProcessInfo.processInfo.environment["VERSIONGATE_FEEDS"].flatMap { Int($0) } ?? 2_000
 
-@Suite("Feeds lose and never add")
+@Suite("Feeds lose and never add", .computing)
 struct FeedPropertyTests {
     private static let versions = ["1.0.0", "1.0.1", "1.1.0", "1.1.1", "1.2.0", "1.2.1", "1.3.0", "1.4.0"]
 
@@ -121,14 +121,13 @@ struct FeedPropertyTests {
     }
 
     @Test("No reader prompts or locks out where the policy does not, and none crashes")
-    func random() async throws {
+    func random() throws {
         var generator = PolicyGenerator(Self.style, SeededGenerator())
         let seed = generator.random.seed
         print("feeds: seed \(seed), \(cases) cases")
         var prompts: [FeedReader: Int] = [:]
         var lockouts: [FeedReader: Int] = [:]
         for number in 0..<cases {
-            await Trials.yield()
             let reader = FeedReader.allCases[number % FeedReader.allCases.count]
             let platform = generator.random.pick(reader.platforms)
             let compiled = try CompiledPolicy(Self.policy(&generator, platform))
@@ -230,7 +229,7 @@ struct FeedPropertyTests {
     }
 
     @Test("Where the reach of a rule says that something survives, the client decides as the policy does")
-    func reach() async throws {
+    func reach() throws {
         var generator = PolicyGenerator(Self.style, SeededGenerator())
         let seed = generator.random.seed
         print("feeds: reach seed \(seed)")
@@ -243,7 +242,6 @@ struct FeedPropertyTests {
         ]
         var claims = (announced: 0, demanded: 0)
         for number in 0..<(cases / 4) {
-            await Trials.yield()
             let (reader, name) = readers[number % readers.count]
             let platform = generator.random.pick(reader.platforms)
             let policy = try CompiledPolicy(Self.policy(&generator, platform))
@@ -295,7 +293,7 @@ struct FeedPropertyTests {
     }
 
     @Test("Whatever a request says, its client survives the document", arguments: FeedReader.allCases)
-    func fuzz(_ reader: FeedReader) async throws {
+    func fuzz(_ reader: FeedReader) throws {
         var random = SeededGenerator()
         let policy = try FeedExample.policy()
         let names = [
@@ -310,7 +308,6 @@ struct FeedPropertyTests {
             "com.example.unknown",
         ]
         for _ in 0..<Trials.count(10_000) / 10 {
-            await Trials.yield()
             let members = (0..<Int.random(in: 0...6, using: &random)).map { _ in
                 (name: random.pick(names), value: random.pick(values))
             }

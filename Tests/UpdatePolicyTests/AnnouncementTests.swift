@@ -6,7 +6,7 @@ import TestRandom
 import Testing
 import UpdatePolicy
 
-@Suite("Announcements")
+@Suite("Announcements", .computing)
 struct AnnouncementTests {
     private static func said(
         _ rules: [Rule],
@@ -129,7 +129,7 @@ struct AnnouncementTests {
     }
 }
 
-@Suite("Announcements of random policies")
+@Suite("Announcements of random policies", .computing)
 struct AnnouncementPropertyTests {
     private static let count = Trials.isWhole ? 5_000 : 1_000
 
@@ -206,13 +206,12 @@ struct AnnouncementPropertyTests {
     }
 
     @Test("Every client below what is announced is sent a message and can update, and nothing greater would do")
-    func everyVersion() async throws {
+    func everyVersion() throws {
         var generator = PolicyGenerator(Self.style, SeededGenerator())
         let seed = generator.random.seed
         print("announcements: seed \(seed)")
         var counts = (prompts: 0, floors: 0, some: 0, policies: 0)
         for _ in 0..<Self.count {
-            await Trials.yield()
             let policy = generator.policy(rules: generator.random.pick([1, 2, 3, 6]))
             let compiled = try CompiledPolicy(policy)
             let time = generator.time()
@@ -285,13 +284,12 @@ struct AnnouncementPropertyTests {
     }
 
     @Test("What is announced to one version holds for every client of it")
-    func oneVersion() async throws {
+    func oneVersion() throws {
         var generator = PolicyGenerator(Self.style, SeededGenerator())
         let seed = generator.random.seed
         print("announcements to one version: seed \(seed)")
         var counts = (prompts: 0, floors: 0)
         for _ in 0..<Self.count {
-            await Trials.yield()
             let policy = generator.policy(rules: generator.random.pick([1, 2, 3, 6]))
             let compiled = try CompiledPolicy(policy)
             let time = generator.time()

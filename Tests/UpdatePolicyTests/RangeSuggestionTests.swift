@@ -7,7 +7,7 @@ import Testing
 import UpdatePolicy
 
 /// Ranges written as people write them who know another grammar, beside what they mean.
-@Suite("Range suggestions")
+@Suite("Range suggestions", .computing)
 struct RangeSuggestionTests {
     private typealias Comparator = NaiveRange.Comparator
 
@@ -103,13 +103,12 @@ struct RangeSuggestionTests {
     }
 
     @Test("A suggested range means what the author of the text meant", arguments: Style.allCases.indices)
-    func suggestions(_ index: Int) async throws {
+    func suggestions(_ index: Int) throws {
         let style = Style.allCases[index]
         var random = SeededGenerator()
         let seed = random.seed
         var suggested = 0
         for _ in 0..<(Trials.isWhole ? 400 : 100) {
-            await Trials.yield()
             let faulty = Self.side(style, &random)
             let right = Self.bounds(1, &random)
             let hasRightSide = random.chance(30)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import TestRandom
 import Testing
 import UpdatePolicy
 
-@Suite("Timestamps")
+@Suite("Timestamps", .computing)
 struct TimestampTests {
     @Test(
         "A time in ISO 8601 is read and written in UTC",

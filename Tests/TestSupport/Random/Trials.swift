@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import Foundation
-import Synchronization
 
 /// How much is tried of what comes by chance: everything in `.ci/run`, about a tenth by default.
 public enum Trials {
@@ -14,12 +13,4 @@ public enum Trials {
 
     /// So many where everything is tried, else a tenth, and at least one.
     public static func count(_ whole: Int) -> Int { isWhole ? whole : max(1, whole / 10) }
-
-    /// Lets other tests go on, called once a trial: a test that computes for minutes would hold one of the few threads that
-    /// all tests share, and those that wait for servers would miss their deadlines.
-    public static func yield() async {
-        if trials.add(1, ordering: .relaxed).newValue.isMultiple(of: 32) { await Task.yield() }
-    }
-
-    private static let trials = Atomic(0)
 }
