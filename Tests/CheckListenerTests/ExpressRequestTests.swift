@@ -12,7 +12,7 @@ import UpdatePolicy
 
 @testable import CheckListener
 
-@Suite("Plain requests", .computing)
+@Suite("Plain requests", .computing, .serialized)
 struct ExpressRequestTests {
     /// What came of some bytes on a connection, as far as a client, an operator and the next request can tell.
     private struct Outcome: Equatable, CustomStringConvertible {

@@ -135,7 +135,7 @@ private struct FeedListener {
     func replace(_ policy: CompiledPolicy) { current.replace(with: policy) }
 }
 
-@Suite("Feed routes", .computing)
+@Suite("Feed routes", .computing, .serialized)
 struct FeedRouteTests {
     private static let feeds = "/v1/feeds/com.example.doto"
 

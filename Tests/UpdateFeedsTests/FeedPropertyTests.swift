@@ -56,7 +56,7 @@ extension FeedReader {
 /// How many (policy, format, client) cases are tried: `VERSIONGATE_FEEDS`.
 private let cases = ProcessInfo.processInfo.environment["VERSIONGATE_FEEDS"].flatMap { Int($0) } ?? 2_000
 
-@Suite("Feeds lose and never add", .computing)
+@Suite("Feeds lose and never add", .computing, .serialized)
 struct FeedPropertyTests {
     private static let versions = ["1.0.0", "1.0.1", "1.1.0", "1.1.1", "1.2.0", "1.2.1", "1.3.0", "1.4.0"]
 

@@ -6,7 +6,7 @@ import Testing
 import UpdateFeeds
 import UpdatePolicy
 
-@Suite("Release lint", .computing)
+@Suite("Release lint", .computing, .serialized)
 struct ReleaseLintTests {
     private static let now = Timestamp(secondsSince1970: 1_800_000_000)
 

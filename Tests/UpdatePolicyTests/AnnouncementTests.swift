@@ -6,7 +6,7 @@ import TestRandom
 import Testing
 import UpdatePolicy
 
-@Suite("Announcements", .computing)
+@Suite("Announcements", .computing, .serialized)
 struct AnnouncementTests {
     private static func said(
         _ rules: [Rule],
@@ -129,7 +129,7 @@ struct AnnouncementTests {
     }
 }
 
-@Suite("Announcements of random policies", .computing)
+@Suite("Announcements of random policies", .computing, .serialized)
 struct AnnouncementPropertyTests {
     private static let count = Trials.isWhole ? 5_000 : 1_000
 

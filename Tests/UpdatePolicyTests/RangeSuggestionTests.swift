@@ -7,7 +7,7 @@ import Testing
 import UpdatePolicy
 
 /// Ranges written as people write them who know another grammar, beside what they mean.
-@Suite("Range suggestions", .computing)
+@Suite("Range suggestions", .computing, .serialized)
 struct RangeSuggestionTests {
     private typealias Comparator = NaiveRange.Comparator
 

@@ -5,7 +5,7 @@ import TestRandom
 import Testing
 import UpdatePolicy
 
-@Suite("Timestamps", .computing)
+@Suite("Timestamps", .computing, .serialized)
 struct TimestampTests {
     @Test(
         "A time in ISO 8601 is read and written in UTC",

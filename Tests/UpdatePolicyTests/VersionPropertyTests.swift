@@ -5,7 +5,7 @@ import TestRandom
 import Testing
 import UpdatePolicy
 
-@Suite("Version properties", .computing)
+@Suite("Version properties", .computing, .serialized)
 struct VersionPropertyTests {
     static let alphabet = ["0", "1", "2", "9", "10", "00", "01", "010", "99", "100", "18446744073709551616"]
     static let words = ["0", "1", "9", "10", "a", "b", "beta", "rc", "RC", "-", "a-1", "1a", "00", "x"]

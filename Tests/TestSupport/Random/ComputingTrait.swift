@@ -7,7 +7,8 @@ public import Testing
 /// The trait of tests that compute for seconds or minutes without waiting for anything.
 ///
 /// All tests share a few threads. Some that compute would hold them all, and those that wait for servers would miss their
-/// deadlines. So those that compute have one thread of their own, one after the other.
+/// deadlines. So those that compute have one thread of their own, one after the other. Suites of them are serialized as well,
+/// so that few of the places for tests are held by those that wait for that thread.
 public struct ComputingTrait: TestTrait, SuiteTrait, TestScoping {
     /// On a suite it holds for every test in it.
     public var isRecursive: Bool { true }
