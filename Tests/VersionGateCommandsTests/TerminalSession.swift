@@ -95,7 +95,8 @@ final class TerminalSession {
     /// - Returns: What it printed, and its exit status.
     func run(_ command: String) async throws -> (output: String, status: Int) {
         try type("\(command)\n")
-        let output = try await expect(Self.prompt)
+        // What a slow command showed of its progress, and erased.
+        let output = try await expect(Self.prompt).replacing(#/[^\r\n]*\r\u{1B}\[K/#, with: "")
         try type("echo status=$?.\n")
         try await expect("status=")
         let status = Int(try await expect(".")) ?? -1
