@@ -339,6 +339,23 @@ $$;
 COMMENT ON FUNCTION warn_of_lost_ways_out(bigint, edited_rows[]) IS
     'Warns of lockouts whose last way out these edits of releases have taken away.';
 
+CREATE FUNCTION rule_was_edited(this_revision bigint, rule text, columns text[]) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN EXISTS (
+        SELECT FROM change_rows AS c
+         WHERE c.table_name = 'rules'
+           AND c.key = jsonb_build_object('key', rule)
+           AND c.change = this_revision
+           AND row_columns(c.before, columns) IS DISTINCT FROM row_columns(c.after, columns)
+    );
+END
+$$;
+
+COMMENT ON FUNCTION rule_was_edited(bigint, text, text[]) IS 'Whether a change edits one of these columns of a rule.';
+
 CREATE FUNCTION warn_of_endless_lockouts(this_revision bigint, keys text[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
@@ -347,25 +364,22 @@ DECLARE
     columns CONSTANT text[] := '{enabled,lockout,lockout_without_update,ends_at}';
     endless text[];
 BEGIN
-    SELECT array_agg(quoted(r.key) ORDER BY r.key) INTO endless
+    SELECT array_agg(r.key ORDER BY r.key) INTO endless
       FROM rules AS r
      WHERE r.key = ANY (keys)
        AND r.enabled AND r.lockout AND r.lockout_without_update AND r.ends_at IS NULL
-       AND EXISTS (
-           SELECT FROM change_rows AS c
-            WHERE c.table_name = 'rules'
-              AND c.key = jsonb_build_object('key', r.key)
-              AND c.change = this_revision
-              AND row_columns(c.before, columns) IS DISTINCT FROM row_columns(c.after, columns)
-       );
+       AND rule_was_edited(this_revision, r.key, columns);
     IF endless IS NOT NULL THEN
         RAISE WARNING USING
             MESSAGE = CASE
                 WHEN cardinality(endless) = 1
-                    THEN format('rule %s locks out without an update, and has no end', endless[1])
-                ELSE format('these rules lock out without an update, and have no end: %s', first_names(endless))
+                    THEN format('rule %s locks out without an update, and has no end', quoted(endless[1]))
+                ELSE format(
+                    'these rules lock out without an update, and have no end: %s',
+                    first_names(ARRAY(SELECT quoted(key) FROM unnest(endless) AS key))
+                )
             END,
-            DETAIL = format('Rule %s has no end.', btrim(endless[1], '"')),
+            DETAIL = format('Rule %s has no end.', endless[1]),
             HINT = 'Set ends_at, so that it ends by itself.',
             SCHEMA = 'public', TABLE = 'rules', COLUMN = 'ends_at', CONSTRAINT = 'rules_lockout_endless';
     END IF;
@@ -391,13 +405,7 @@ BEGIN
           FROM rules AS r
          WHERE r.key = ANY (keys)
            AND (r.link = 'store' OR r.link IS NULL AND r.lockout AND NOT r.lockout_without_update)
-           AND EXISTS (
-               SELECT FROM change_rows AS c
-                WHERE c.table_name = 'rules'
-                  AND c.key = jsonb_build_object('key', r.key)
-                  AND c.change = this_revision
-                  AND row_columns(c.before, columns) IS DISTINCT FROM row_columns(c.after, columns)
-           )
+           AND rule_was_edited(this_revision, r.key, columns)
          ORDER BY r.key
     LOOP
         IF rule.link IS NULL THEN
@@ -604,7 +612,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION guard_rollout_steps(text[]) IS 'Refuses steps of these rules of which a later one is lower, and warns of a first one that is.';
+COMMENT ON FUNCTION guard_rollout_steps(text[]) IS
+    'Refuses steps of these rules of which a later one is lower. Warns of a first step to come that lowers the rollout.';
 
 -- No unique index: keys are in lists, and whoever swaps two numbers is not to mind the order.
 CREATE FUNCTION guard_app_identifiers(bundles text[]) RETURNS void
@@ -783,13 +792,7 @@ BEGIN
                   AND version_key(known.version) >= version_key(r.target)
                   AND (known.withdrawn_at IS NULL OR known.withdrawn_at > clock_timestamp())
            )
-           AND EXISTS (
-               SELECT FROM change_rows AS c
-                WHERE c.table_name = 'rules'
-                  AND c.key = jsonb_build_object('key', r.key)
-                  AND c.change = this_revision
-                  AND row_columns(c.before, columns) IS DISTINCT FROM row_columns(c.after, columns)
-           )
+           AND rule_was_edited(this_revision, r.key, columns)
          ORDER BY r.key
     LOOP
         RAISE WARNING USING

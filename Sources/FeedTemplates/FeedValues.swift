@@ -35,29 +35,6 @@ public struct FeedValues: Sendable, Equatable {
         }
     }
 
-    /// A message that is sent.
-    public struct Message: Sendable, Equatable {
-        /// The key of the rule.
-        public var id: String
-        /// The title.
-        public var title: String
-        /// The text.
-        public var text: String
-        /// Where it leads.
-        public var link: String?
-        /// Whether the app must not go on.
-        public var lockout: Bool
-
-        /// A message.
-        public init(id: String, title: String, text: String, link: String? = nil, lockout: Bool = false) {
-            self.id = id
-            self.title = title
-            self.text = text
-            self.link = link
-            self.lockout = lockout
-        }
-    }
-
     /// The bundle of the app.
     public var bundle: String
     /// The name of the app, else its bundle.
@@ -117,15 +94,7 @@ extension FeedValues {
                     notes: summary.notes
                 )
             },
-            messages: summary.messages.map { message in
-                Message(
-                    id: message.id,
-                    title: message.title,
-                    text: message.text,
-                    link: message.link,
-                    lockout: message.lockout
-                )
-            },
+            messages: summary.messages,
             revision: policy.revision
         )
     }

@@ -31,7 +31,7 @@ struct RenderedFeed {
 struct FeedResponder {
     private var cache = FeedCache()
     /// The templates of one policy that were asked for, by app and name; nil for one that cannot be read.
-    private var templates: [TemplateName: FeedTemplates.FeedDocument?] = [:]
+    private var templates: [TemplateName: ParsedTemplate?] = [:]
     private var serialNumber: UInt64?
 
     private struct TemplateName: Hashable {
@@ -74,7 +74,7 @@ struct FeedResponder {
         if case .template(let bundle, let name) = request.subject {
             return try render(bundle, name, question, policy, now)
         }
-        let document = UpdateFeeds.FeedDocument(answering: question, by: isWhole ? policy : nil, at: now)
+        let document = FeedDocument(answering: question, by: isWhole ? policy : nil, at: now)
         return RenderedFeed(
             status: HTTPResponseStatus(statusCode: document.status),
             contentType: document.contentType,
@@ -104,10 +104,10 @@ struct FeedResponder {
         )
     }
 
-    private mutating func read(_ template: FeedTemplate, of bundle: String) -> FeedTemplates.FeedDocument? {
+    private mutating func read(_ template: FeedTemplate, of bundle: String) -> ParsedTemplate? {
         let key = TemplateName(bundle: bundle, name: template.name)
         if let known = templates[key] { return known }
-        let reading = try? FeedTemplates.FeedDocument(template)
+        let reading = try? ParsedTemplate(template)
         templates[key] = .some(reading)
         return reading
     }

@@ -29,13 +29,13 @@ struct FeedLintCommand: AsyncParsableCommand {
 
     func run() async throws {
         let apps = try await database.read { reports -> [App] in
-            if let bundle { return [try FeedApp.named(bundle, reports.session)] }
+            if let bundle { return [try reports.appWithTemplates(bundle)] }
             return try PolicyReader.policy(reports.session, bundles: nil).apps
         }
         let faults = apps.flatMap { app in
             app.feedTemplates.compactMap { template -> (bundle: String, name: String, fault: FeedTemplateFault)? in
                 do throws(FeedTemplateFault) {
-                    _ = try FeedDocument(template)
+                    _ = try ParsedTemplate(template)
                     return nil
                 } catch {
                     return (app.bundle, template.name, error)

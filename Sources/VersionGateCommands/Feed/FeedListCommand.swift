@@ -27,7 +27,7 @@ struct FeedListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await database.read { reports in
-            let app = try FeedApp.named(bundle, reports.session)
+            let app = try reports.appWithTemplates(bundle)
             let feeds = Feed.all(of: app)
             switch output.format {
             case .json: print(JSONText.array(feeds.map(\.json)))
@@ -40,12 +40,11 @@ struct FeedListCommand: AsyncParsableCommand {
     }
 }
 
-/// Reads apps for the commands about feeds.
-enum FeedApp {
+extension PolicyReports {
     /// An app with its templates.
     ///
     /// - Throws: `CommandError` if there is none of this bundle.
-    static func named(_ bundle: String, _ session: PostgresSession) throws -> App {
+    func appWithTemplates(_ bundle: String) throws -> App {
         guard let app = try PolicyReader.policy(session, bundles: [bundle]).apps.first else {
             throw CommandError.noSuchApp(bundle, among: try PolicyReader.bundles(session))
         }
@@ -72,7 +71,7 @@ private struct Feed {
                 return Feed(name: format.name, readers: reader.client, address: address)
             }
         }
-        let lookup = app.storeID.map { "id=\($0)" } ?? "bundleId=\(bundle)"
+        let lookup = app.numberInStore.map { "id=\($0)" } ?? "bundleId=\(bundle)"
         let keys = ([app.bundle] + (app.codePushKeys ?? [])).flatMap { key in
             [
                 (FeedFormat.codePush, "/v0.1/public/codepush/update_check?deployment_key="),
@@ -90,7 +89,9 @@ private struct Feed {
     }
 
     private static func encoded(_ text: String) -> String {
-        let unreserved = CharacterSet(charactersIn: "-._~").union(.alphanumerics)
+        let unreserved = CharacterSet(
+            charactersIn: "-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+        )
         return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
     }
 

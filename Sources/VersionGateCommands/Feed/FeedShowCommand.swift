@@ -101,7 +101,7 @@ struct FeedShowCommand: AsyncParsableCommand {
     }
 
     private func document(_ format: FeedFormat, of app: App, in policy: CompiledPolicy, at time: Timestamp) -> String {
-        let document = UpdateFeeds.FeedDocument(answering: question(format, app), by: policy, at: time)
+        let document = FeedDocument(answering: question(format, app), by: policy, at: time)
         return String(decoding: document.bytes, as: UTF8.self)
     }
 
@@ -116,9 +116,9 @@ struct FeedShowCommand: AsyncParsableCommand {
                         ?? "`versiongate feed list \(app.bundle)` shows those there are")
             )
         }
-        let parsed: FeedTemplates.FeedDocument
+        let parsed: ParsedTemplate
         do {
-            parsed = try FeedTemplates.FeedDocument(template)
+            parsed = try ParsedTemplate(template)
         } catch {
             throw CommandError(error.description(file: "\(app.bundle) \(name)"))
         }
@@ -126,7 +126,7 @@ struct FeedShowCommand: AsyncParsableCommand {
             let document = parsed.render(values)
         else {
             throw CommandError(
-                "the document would have more than \(FeedTemplates.FeedDocument.largestDocument) bytes, so servers answer 404; write "
+                "the document would have more than \(ParsedTemplate.largestDocument) bytes, so servers answer 404; write "
                     + "less in \(app.bundle) \(name) for each message"
             )
         }

@@ -44,7 +44,7 @@ struct FeedTemplateSetCommand: AsyncParsableCommand {
         let body = try InputFile.text(file, upTo: FeedTemplate.longestBody, what: "the file with the template")
         let template = FeedTemplate(name: name, contentType: contentType, body: body)
         do {
-            _ = try FeedDocument(template)
+            _ = try ParsedTemplate(template)
         } catch {
             throw CommandError(error.description(file: InputFile.name(file)))
         }

@@ -56,7 +56,7 @@ struct PolicyFile: Sendable {
                 body: row["body"].text ?? ""
             )
             do throws(FeedTemplateFault) {
-                _ = try FeedDocument(template)
+                _ = try ParsedTemplate(template)
                 return nil
             } catch {
                 let position = document.position(table: .feedTemplates, index: edit.index, column: "body")

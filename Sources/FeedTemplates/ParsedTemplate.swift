@@ -5,7 +5,7 @@ import Mustache
 public import UpdatePolicy
 
 /// A template that was read, and renders documents.
-public struct FeedDocument: Sendable {
+public struct ParsedTemplate: Sendable {
     /// The most bytes that a document may have.
     public static let largestDocument = 1 << 20
     /// Values are escaped before the parser of Mustache has them, so it shall not; the line ends with its own newline, and

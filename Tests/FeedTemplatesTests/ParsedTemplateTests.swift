@@ -23,8 +23,8 @@ struct FeedDocumentTests {
             notes: awkward
         ),
         messages: [
-            FeedValues.Message(id: "a", title: "A", text: awkward, link: "https://a.example", lockout: true),
-            FeedValues.Message(id: "b", title: "B", text: "x"),
+            Message(id: "a", title: "A", text: awkward, link: "https://a.example", lockout: true),
+            Message(id: "b", title: "B", text: "x"),
         ],
         revision: 7
     )
@@ -34,7 +34,7 @@ struct FeedDocumentTests {
         _ values: FeedValues = values,
         as contentType: String = "text/plain"
     ) throws -> String? {
-        try FeedDocument(FeedTemplate(name: "n", contentType: contentType, body: body)).render(values)
+        try ParsedTemplate(FeedTemplate(name: "n", contentType: contentType, body: body)).render(values)
     }
 
     @Test(
@@ -151,7 +151,7 @@ struct FeedDocumentTests {
     @Test("A document has no more than 1 MiB, and one that would have is not begun")
     func isBounded() throws {
         var values = Self.values
-        values.messages = (0..<1_000).map { FeedValues.Message(id: "k\($0)", title: "T", text: "x") }
+        values.messages = (0..<1_000).map { Message(id: "k\($0)", title: "T", text: "x") }
         let literal = String(repeating: "x", count: 1_024)
         #expect(try Self.render("{{#messages}}\(literal){{/messages}}", values)?.utf8.count == 1_024_000)
         #expect(try Self.render("{{#messages}}\(literal)\(literal){{/messages}}", values) == nil)
