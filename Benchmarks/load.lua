@@ -3,9 +3,10 @@
 --
 -- What wrk sends, and what it reports afterwards: one line of NAME=NUMBER for script/bench.
 -- Usage: wrk ... -s load.lua URL -- FILE CLOSE, where FILE holds the body to post, and CLOSE is true for a
--- connection a request.
+-- connection a request; without them it asks with GET.
 
 function init(arguments)
+    if #arguments == 0 then return end
     local file = assert(io.open(arguments[1], "rb"))
     wrk.method = "POST"
     wrk.body = file:read("*a"):gsub("%s+$", "")

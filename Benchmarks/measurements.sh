@@ -16,6 +16,19 @@ closed_load() {
     echo "$line"
 }
 
+# feed_load NAME SECONDS CONNECTIONS [TAG]: asks for the document of a feed as fast as answers come, or whether the one
+# with this tag has changed.
+feed_load() {
+    local output line condition=()
+    # Each server has its own tag for the same bytes.
+    [[ -z ${4:-} ]] || condition=(--header "If-None-Match: ${tag[$1]}")
+    output=$(taskset -c "$load_processors" wrk --threads "$load_threads" --connections "$3" --duration "$2s" \
+        --timeout 10s --script "$benchmarks/load.lua" "${condition[@]}" "${address[$1]}$feed")
+    line=$(grep '^requests=' <<< "$output") || fail "wrk reported nothing about $1: $output"
+    [[ $line == *' failed=0 '* ]] || fail "requests to $1 failed: $line"
+    echo "$line"
+}
+
 # go_load COMMAND NAME SECONDS CONNECTIONS ARGUMENT...: what Benchmarks/load reports.
 go_load() {
     local command=$1 name=$2 seconds=$3 connections=$4
@@ -91,6 +104,21 @@ measure_latency() {
         in_rounds rate_load "$count" "$used"
         title "POST /v1/check, $used requests a second over $count connections"
         report latency requests
+    done
+}
+
+measure_feeds() {
+    local count
+    publish_feed
+    for count in "$@"; do
+        verify_feed
+        in_rounds feed_load "$count"
+        title "GET $feed, ${#feed_document} bytes, $count connections"
+        report efficiency requests
+        in_rounds feed_load "$count" tag
+        title "GET $feed, unchanged (304), $count connections"
+        report efficiency requests
+        verify_feed
     done
 }
 

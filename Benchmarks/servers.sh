@@ -11,7 +11,7 @@ answer=$(< "$benchmarks/answer.json")
 readonly question answer
 readonly other_question=${question/1.1.0/1.2.0} other_answer='{"messages":[]}'
 
-declare -A pid=() address=()
+declare -A pid=() address=() tag=()
 folder=$(mktemp -d "${TMPDIR:-/tmp}/versiongate-bench.XXXXXX")
 # The private PostgreSQL of a root user runs as another user, who must be able to pass through.
 chmod 711 "$folder"
@@ -210,6 +210,49 @@ verify() {
                 fail "$name and ${servers[0]} do not use the same TLS: $(agreed "$name" "$version")," \
                     "$(agreed "${servers[0]}" "$version")"
         done
+    done
+}
+
+readonly feed=/v1/feeds/com.example.doto/iversion.plist
+
+# feed_response NAME [TAG]: the response with the document of the feed, or to the question whether it has changed.
+feed_response() {
+    local request condition=
+    [[ -z ${2:-} ]] || condition=$'If-None-Match: '$2$'\r\n'
+    printf -v request 'GET %s HTTP/1.1\r\nHost: %s\r\n%sConnection: close\r\n\r\n' "$feed" "$(authority "$1")" "$condition"
+    exchange "$1" "$request"
+}
+
+# has_notes NAME: whether the document has release notes by now; sets feed_document.
+has_notes() {
+    local response
+    response=$(feed_response "$1")
+    feed_document=${response#*$'\r\n\r\n'}
+    [[ $response == 'HTTP/1.1 200 '* && $feed_document == *'lists keep in step'* ]]
+}
+
+# publish_feed: adds what feed.sql says to the policy of versiongate, and copies its document to the files of nginx.
+publish_feed() {
+    psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --file "$benchmarks/feed.sql" >&2 \
+        --dbname "$("$(script/build)" database url --state-dir "$folder/state-versiongate")"
+    wait_until versiongate has_notes versiongate
+    if [[ -n ${pid[nginx]:-} ]]; then
+        mkdir -p "$folder/nginx/files${feed%/*}"
+        printf '%s\n' "$feed_document" > "$folder/nginx/files$feed"
+        chmod -R a+rX "$folder/nginx/files"
+    fi
+}
+
+# verify_feed: every server answers the same bytes, and 304 to its own tag, which it sets.
+verify_feed() {
+    local name response
+    for name in "${servers[@]}"; do
+        response=$(feed_response "$name")
+        [[ $response == 'HTTP/1.1 200 '* && ${response#*$'\r\n\r\n'} == "$feed_document" ]] ||
+            fail "$name answers ${response%%$'\r'*} and another document than versiongate at first"
+        tag[$name]=$(sed -nE 's/^ETag: (.*)\r$/\1/p' <<< "$response")
+        response=$(feed_response "$name" "${tag[$name]}")
+        [[ $response == 'HTTP/1.1 304 '* ]] || fail "$name answers ${response%%$'\r'*} to the tag '${tag[$name]}' of its document"
     done
 }
 
