@@ -37,12 +37,16 @@ public struct ParsedTemplate: Sendable {
         }
     }
 
-    /// The document with these values; nil if it would have more than ``largestDocument`` bytes.
+    /// The document with these values; nil if it would have more than ``largestDocument`` bytes, where each tag counts as
+    /// twenty bytes more than its value as often as it comes.
     public func render(_ values: FeedValues) -> String? {
         let values = TemplateValue.all(of: values, escaping.escape)
         guard size(parts, [values], 0) <= Self.largestDocument else { return nil }
         return template.render(TemplateValue.object(values).rendered)
     }
+
+    /// A part counts as so many bytes more than it has, since one without a value takes time too.
+    private static let bytesOfPart = 20
 
     /// A bound of the bytes that some parts come to, added to those before; it is not followed beyond the largest
     /// document.
@@ -50,6 +54,7 @@ public struct ParsedTemplate: Sendable {
         var size = before
         for part in parts {
             guard size <= Self.largestDocument else { return size }
+            size += Self.bytesOfPart
             switch part {
             case .literal(let count): size += count
             case .value(let path):

@@ -8,10 +8,12 @@ import UpdatePolicy
 /// The version code is preferred: the name counts only among as many numbers, and a skipped name stays skipped even where it
 /// is forced. What is demanded goes before what is announced, for the format has room for one of them.
 enum AndroidSirenFeed {
+    static let naming = VersionNaming.buildOrNumbers(upTo: 3)
+
     static func text(_ source: FeedSource) -> String {
-        let said = source.announcement(on: source.question.platform ?? "android")
-        let demanded = said?.floor.flatMap(version)
-        let announced = said?.prompt.flatMap(version)
+        let said = source.announcement(on: source.question.platform ?? "android", naming: naming)
+        let demanded = said?.floor.map(version)
+        let announced = said?.prompt.map(version)
         let message = (demanded == nil ? said?.prompt : said?.floor)?.message.text
         let members: [(name: String, value: JSONValue?)] = demanded ?? announced ?? []
         return JSONValue.object([
@@ -28,8 +30,8 @@ enum AndroidSirenFeed {
         ]).text
     }
 
-    private static func version(_ announced: AnnouncedVersion) -> [(name: String, value: JSONValue?)]? {
+    private static func version(_ announced: AnnouncedVersion) -> [(name: String, value: JSONValue?)] {
         if let build = announced.buildNumber { return [("minVersionCode", .integer(build))] }
-        return announced.plainText.map { [("minVersionName", .string($0))] }
+        return [("minVersionName", .string(announced.version.text))]
     }
 }

@@ -7,9 +7,11 @@ import UpdatePolicy
 ///
 /// A version code decides alone where there is one. Where nothing is announced the version is 0, which nobody is below.
 enum AppUpdaterFeed {
+    static let naming = VersionNaming.numbers(upTo: 5)
+
+    /// Without a `latestVersionCode`, so that it compares versions: the builds that people have are not all known.
     private struct Update {
         let version: String
-        let code: Int64?
         let link: String
         let notes: String?
     }
@@ -17,12 +19,11 @@ enum AppUpdaterFeed {
     private static func update(_ source: FeedSource) -> Update? {
         let platform = source.question.platform ?? "android"
         guard let link = source.app?.webLink(on: platform) else { return nil }
-        guard let prompt = source.announcement(on: platform)?.prompt, let version = prompt.plainText else {
-            return Update(version: "0", code: nil, link: link, notes: nil)
+        guard let prompt = source.announcement(on: platform, naming: naming)?.prompt else {
+            return Update(version: "0", link: link, notes: nil)
         }
         return Update(
-            version: version,
-            code: prompt.buildNumber,
+            version: prompt.version.text,
             link: link,
             notes: source.notes(of: prompt, on: platform)
         )
@@ -32,7 +33,6 @@ enum AppUpdaterFeed {
         guard let update = update(source) else { return "{}" }
         return JSONValue.object([
             ("latestVersion", .string(update.version)),
-            ("latestVersionCode", update.code.map { .integer($0) }),
             ("url", .string(update.link)),
             ("releaseNotes", .array(update.notes.map { [.string($0)] } ?? [])),
         ]).text
@@ -48,7 +48,6 @@ enum AppUpdaterFeed {
                         "update",
                         [
                             XMLElement("latestVersion", text: update.version),
-                            update.code.map { XMLElement("latestVersionCode", text: String($0)) },
                             XMLElement("url", text: update.link),
                             XMLElement("releaseNotes", text: update.notes ?? ""),
                         ]

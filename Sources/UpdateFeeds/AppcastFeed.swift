@@ -11,8 +11,18 @@ enum AppcastFeed {
     /// The platforms that upgrader knows by name.
     private static let platformsOfFlutter = ["android", "ios", "linux", "macos", "web", "windows"]
 
+    /// upgrader drops a fourth number.
+    static let flutterNaming = VersionNaming.numbers(upTo: 3)
+    static let sparkleNaming = VersionNaming.build
+
     static func text(_ source: FeedSource) -> String {
-        let items = source.question.reader == .sparkle ? sparkleItems(source) : flutterItems(source)
+        let items =
+            switch source.question.reader {
+            case .flutter: flutterItems(source)
+            case .sparkle: sparkleItems(source)
+            // The same elements mean different things to the two.
+            case nil: [XMLElement]()
+            }
         let channel = XMLElement("channel", [XMLElement("title", text: source.app?.name ?? "")] + items)
         return XMLElement(
             "rss",
@@ -29,7 +39,7 @@ enum AppcastFeed {
         let platforms = source.question.platform.map { [Platform($0).name] } ?? platformsOfFlutter
         return platforms.flatMap { platform -> [XMLElement] in
             guard let link = source.app?.webLink(on: platform), platformsOfFlutter.contains(platform),
-                let said = source.announcement(on: platform), let prompt = said.prompt, let version = prompt.plainText
+                let said = source.announcement(on: platform, naming: flutterNaming), let prompt = said.prompt
             else { return [] }
             func item(_ version: String, _ announced: AnnouncedVersion, isCritical: Bool) -> XMLElement {
                 XMLElement(
@@ -49,20 +59,20 @@ enum AppcastFeed {
                     ]
                 )
             }
-            let critical = said.floor.flatMap { floor in
-                floor.plainText.map { item("\($0)-0", floor, isCritical: true) }
-            }
-            return [item(version, prompt, isCritical: false)] + [critical].compactMap(\.self)
+            let critical = said.floor.map { item("\($0.version.text)-0", $0, isCritical: true) }
+            return [item(prompt.version.text, prompt, isCritical: false)] + [critical].compactMap(\.self)
         }
     }
 
     /// An item for the systems that a release needs, where that is more, and one for every system.
     private static func sparkleItems(_ source: FeedSource) -> [XMLElement] {
         let platform = source.question.platform ?? "macos"
-        guard let link = source.app?.webLink(on: platform), let every = source.announcement(on: platform) else {
+        guard let link = source.app?.webLink(on: platform),
+            let every = source.announcement(on: platform, naming: sparkleNaming)
+        else {
             return []
         }
-        let some = source.announcement(beyond: every, on: platform)
+        let some = source.announcement(beyond: every, on: platform, naming: sparkleNaming)
         return [some, every].compactMap { said in
             guard let said, let prompt = said.prompt, let build = prompt.buildNumber else { return nil }
             return XMLElement(

@@ -39,7 +39,7 @@ enum CodePushFeed {
         let platforms =
             (question.platform ?? question.agentPlatform).map { [$0] }
             ?? source.app?.platforms.filter { ["android", "ios"].contains($0) } ?? []
-        let floors = platforms.map { source.announcement(on: $0)?.floor?.version }
+        let floors = platforms.map { source.announcement(on: $0, naming: .any)?.floor?.version }
         guard !floors.contains(where: { $0 == nil }) else { return nil }
         return floors.compactMap(\.self).min()?.text
     }

@@ -64,15 +64,21 @@ struct FeedApp {
         return best.map { release.notes[$0].text }
     }
 
-    /// The versions below one on a platform that have notes, each with those of its first release that has some; sorted.
+    /// The versions below one on a platform that have notes, each with those of its first release that has some and that
+    /// clients everywhere, or in a region, can get; sorted.
     func notedVersions(
         below version: AppVersion,
         on platform: String,
-        in language: LanguageTag?
+        in language: LanguageTag?,
+        region: String?,
+        at time: Timestamp
     ) -> [(version: AppVersion, notes: String)] {
         var noted: [(version: AppVersion, notes: String)] = []
         for release in releases where Platform(release.platform) == Platform(platform) {
-            guard !release.notes.isEmpty, let own = AppVersion(release.version), own < version,
+            guard !release.notes.isEmpty, !release.staged, release.liveAt.map({ $0 <= time }) ?? false,
+                release.withdrawnAt.map({ time < $0 }) ?? true,
+                release.regions.map({ regions in region.map(regions.contains) ?? false }) ?? true,
+                let own = AppVersion(release.version), own < version,
                 let text = notes(of: release, in: language)
             else { continue }
             noted.append((own, text))

@@ -49,16 +49,10 @@ public struct FeedDocument: Sendable, Equatable {
 
 /// What documents are made of: the app of a question, and what the policy says to its clients.
 struct FeedSource {
-    /// The most rules that can reach anybody; for an app with more nothing is announced.
-    ///
-    /// An announcement looks at each of them, which takes about 2 microseconds, and a document is made of up to three. The
-    /// event loops that answer checks make them.
-    static let maximumRules = 2_000
-
     let question: FeedQuestion
     let app: FeedApp?
     private let policy: CompiledPolicy?
-    private let time: Timestamp
+    let time: Timestamp
     private let isTooLarge: Bool
 
     init(_ question: FeedQuestion, _ policy: CompiledPolicy?, _ time: Timestamp) {
@@ -67,26 +61,40 @@ struct FeedSource {
         self.time = time
         let app = policy.flatMap { FeedApp(question, in: $0) }
         self.app = app
-        isTooLarge = app.map { policy?.activeRuleCount(ofApp: $0.bundle) ?? 0 > Self.maximumRules } ?? false
+        isTooLarge = app.flatMap { app in policy.map { !$0.canAnnounce(toApp: app.bundle) } } ?? false
     }
 
-    /// What the policy says to every client on a platform; `nil` where it says nothing.
-    func announcement(on platform: String) -> Announcement? {
+    /// What the policy says to every client on a platform, in versions that a format can name; `nil` where it says nothing.
+    func announcement(on platform: String, naming: VersionNaming) -> Announcement? {
         guard !isTooLarge, let app, let policy, let client = question.client(of: app.bundle, on: platform) else {
             return nil
         }
-        return policy.announcement(for: client, systemFamily: question.systemFamily(on: platform), at: time)
+        return policy.announcement(
+            for: client,
+            systemFamily: question.systemFamily(on: platform),
+            at: time,
+            where: naming.canName
+        )
     }
 
     /// What the policy says to clients from a system on, where that is more.
-    func announcement(beyond every: Announcement, on platform: String) -> Announcement? {
+    func announcement(beyond every: Announcement, on platform: String, naming: VersionNaming) -> Announcement? {
         guard let app, let policy, let client = question.client(of: app.bundle, on: platform) else { return nil }
         return policy.announcementForSomeSystems(
             beyond: every,
             for: client,
             systemFamily: question.systemFamily(on: platform),
-            at: time
+            at: time,
+            where: naming.canName
         )
+    }
+
+    /// The messages that every client of the question is sent.
+    func messages(on platform: String) -> [Message] {
+        guard !isTooLarge, let app, let policy, let client = question.client(of: app.bundle, on: platform) else {
+            return []
+        }
+        return policy.certainMessages(for: client, systemFamily: question.systemFamily(on: platform), at: time)
     }
 
     /// The notes of an announced version, else the text of the message that announces it.
@@ -95,19 +103,39 @@ struct FeedSource {
     }
 }
 
-extension AnnouncedVersion {
-    /// The version where all comparisons of clients agree about it: two to five numbers of up to nine digits, or one.
-    var plainText: String? {
-        let parts = version.text.split(separator: ".", omittingEmptySubsequences: false)
-        let isPlain =
-            parts.count <= 5
-            && parts.allSatisfy { part in
-                (1...9).contains(part.utf8.count)
-                    && part.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-            }
-        return isPlain ? version.text : nil
+/// The versions that the clients of a format can be told.
+enum VersionNaming {
+    /// Any: the client compares as the policy does.
+    case any
+    /// Numbers with dots, up to so many of them, each up to a greatest one; without leading zeros, which some clients take
+    /// for another number, and of one number or more.
+    case numbers(upTo: Int, greatest: Int = 999_999_999)
+    /// Those that have a build which is a whole number.
+    case build
+    /// Those that have such a build, and numbers of which there may be as many.
+    case buildOrNumbers(upTo: Int)
+
+    func canName(_ announced: AnnouncedVersion) -> Bool {
+        switch self {
+        case .any: true
+        case .numbers(let count, let greatest): Self.isNumbers(announced.version.text, count, greatest)
+        case .build: announced.buildNumber != nil
+        case .buildOrNumbers(let count):
+            announced.buildNumber != nil || Self.isNumbers(announced.version.text, count, 999_999_999)
+        }
     }
 
+    private static func isNumbers(_ text: String, _ count: Int, _ greatest: Int) -> Bool {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count <= count
+            && parts.allSatisfy { part in
+                part.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+                    && (part == "0" || !part.hasPrefix("0")) && Int(part).map { $0 <= greatest } ?? false
+            }
+    }
+}
+
+extension AnnouncedVersion {
     /// The build as a whole number that 31 bits can hold; `nil` where it is none.
     var buildNumber: Int64? {
         guard let build, build.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),

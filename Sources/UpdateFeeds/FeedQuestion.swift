@@ -56,7 +56,7 @@ public struct FeedQuestion: Sendable {
             query.first { $0.name == name && !$0.value.isEmpty }?.value
         }
         self.format = format
-        reader = format == .appcast ? asked("for").flatMap { AppcastReader(rawValue: $0) } : nil
+        reader = format == .appcast ? asked("for").flatMap { AppcastReader(rawValue: $0.lowercased()) } : nil
         platform = asked("platform")
 
         var members: [(name: String, value: String)] = []

@@ -49,12 +49,30 @@ extension FeedReach {
         var flavour: AppcastReader?
 
         var client: String { flavour?.client ?? format.client }
+
+        var naming: VersionNaming {
+            switch format {
+            case .iVersion: IVersionFeed.naming
+            case .updates: UpdatesFeed.naming
+            case .princeOfVersions:
+                platform == "android" ? PrinceOfVersionsFeed.androidNaming : PrinceOfVersionsFeed.naming
+            case .lookup: LookupFeed.naming
+            case .appcast: flavour == .sparkle ? AppcastFeed.sparkleNaming : AppcastFeed.flutterNaming
+            case .codePush, .codePushBefore: .any
+            case .appUpdaterJSON, .appUpdaterXML: AppUpdaterFeed.naming
+            // Where it has no build to compare, not all clients compare.
+            case .androidSiren: .build
+            }
+        }
     }
 
     private static let readers = [
         Reader(format: .iVersion, platform: "ios", canDemand: false),
+        Reader(format: .iVersion, platform: "macos", canDemand: false),
         Reader(format: .updates, platform: "ios", canDemand: true),
+        Reader(format: .updates, platform: "macos", canDemand: true),
         Reader(format: .princeOfVersions, platform: "ios", canDemand: true),
+        Reader(format: .princeOfVersions, platform: "macos", canDemand: true),
         Reader(format: .princeOfVersions, platform: "android", canDemand: true),
         Reader(format: .lookup, platform: "ios", canDemand: false),
         Reader(format: .appcast, platform: "android", canDemand: true, flavour: .flutter),
@@ -100,13 +118,14 @@ extension FeedReach {
     }
 
     private init(of rule: Rule, _ reader: Reader, _ source: FeedSource, _ policy: CompiledPolicy, at time: Timestamp) {
-        let said = Self.announcements(reader, source)
+        let documentObstacle = Self.obstacle(reader, source)
+        let said = documentObstacle == nil ? Self.announcements(reader, source, reader.naming) : []
         func isOfRule(_ version: AnnouncedVersion) -> Bool {
             version.rules.contains { policy.key(of: $0) == rule.key }
         }
         func extent(_ announcements: [Announcement], _ version: (Announcement) -> AnnouncedVersion?) -> Extent {
             let holding = announcements.filter { announcement in
-                version(announcement).map { isOfRule($0) && Self.obstacle(to: $0, reader, source) == nil } ?? false
+                version(announcement).map(isOfRule) ?? false
             }
             // What every client is told, those on some systems are told too.
             if holding.contains(where: { $0.leastSystem == nil }) { return .all }
@@ -116,21 +135,15 @@ extension FeedReach {
         let shown = { (said: Announcement) in reader.format == .androidSiren ? said.floor ?? said.prompt : said.prompt }
         announced = reader.canAnnounce ? extent(said, shown) : .none
         let demanding = reader.format == .updates ? said.filter { $0.leastSystem == nil } : said
-        // What is demanded stands beside what is announced.
-        let demand = { (said: Announcement) -> AnnouncedVersion? in
-            let isAlone = reader.format == .androidSiren || reader.format == .codePush
-            return isAlone || said.prompt.map { Self.obstacle(to: $0, reader, source) == nil } ?? false
-                ? said.floor : nil
-        }
-        demanded = reader.canDemand && rule.lockout ? extent(demanding, demand) : .none
+        demanded = reader.canDemand && rule.lockout ? extent(demanding, \.floor) : .none
         client = reader.client
         format = reader.format
         self.reader = reader.flavour
         platform = reader.platform
 
         guard announced != .none || demanded != .none else {
-            let obstacle = said.compactMap(shown).filter(isOfRule).lazy
-                .compactMap { Self.obstacle(to: $0, reader, source) }.first
+            let unnamed = Self.announcements(reader, source, .any).compactMap(shown).first(where: isOfRule)
+            let obstacle = documentObstacle ?? unnamed.map { Self.obstacle(to: $0, reader) }
             let isPaused = source.app.flatMap { policy.section(ofApp: $0.bundle)?.app?.paused } ?? false
             let other = said.filter { $0.prompt.map(isOfRule) ?? false }.compactMap(shown).first { !isOfRule($0) }
             if reader.format == .codePush {
@@ -144,6 +157,12 @@ extension FeedReach {
                 sentences = [
                     "Nothing survives.", "The document has room for one version, which is that of \(other.message.id).",
                 ]
+            } else if reader.format == .androidSiren, let unnamed, AndroidSirenFeed.naming.canName(unnamed) {
+                sentences = [
+                    "Nothing survives for all clients at once.",
+                    Self.obstacle(to: unnamed, reader),
+                    "So clients are told whose version has as many numbers as \(unnamed.version.text).",
+                ]
             } else {
                 sentences =
                     ["Nothing survives."]
@@ -153,41 +172,37 @@ extension FeedReach {
         }
         let message = said.compactMap(shown).first(where: isOfRule)?.message
         sentences =
-            Self.sentences(announced: announced)
-            + (rule.lockout ? Self.sentences(demanded: demanded, reader) : [])
+            Self.sentences(announced: announced, reader)
+            + (rule.lockout
+                ? Self.sentences(demanded: demanded, reader, floor: said.compactMap(\.floor).first(where: isOfRule))
+                : [])
             + Self.sentences(words: rule, message, reader)
+            + (reader.platform == "macos" && reader.flavour == nil ? ["The address must have ?platform=macos."] : [])
     }
 
     /// What the document is made of: what every client is told and, where there is room for it, what some systems are told.
-    private static func announcements(_ reader: Reader, _ source: FeedSource) -> [Announcement] {
-        guard let every = source.announcement(on: reader.platform) else { return [] }
+    private static func announcements(
+        _ reader: Reader,
+        _ source: FeedSource,
+        _ naming: VersionNaming
+    ) -> [Announcement] {
+        guard let every = source.announcement(on: reader.platform, naming: naming) else { return [] }
         switch (reader.format, reader.flavour) {
         case (.updates, _), (.appcast, .sparkle),
-            (.princeOfVersions, _) where reader.platform == "ios":
-            return [source.announcement(beyond: every, on: reader.platform), every].compactMap(\.self)
+            (.princeOfVersions, _) where reader.platform != "android":
+            return [source.announcement(beyond: every, on: reader.platform, naming: naming), every].compactMap(\.self)
         default:
             return [every]
         }
     }
 
-    /// Why a document cannot announce a version; `nil` where it can.
-    private static func obstacle(to version: AnnouncedVersion, _ reader: Reader, _ source: FeedSource) -> String? {
-        let needsBuild: Bool
-        var needsLink = false
-        switch (reader.format, reader.flavour) {
-        case (.codePush, _), (.codePushBefore, _): return nil
-        case (.princeOfVersions, _): needsBuild = reader.platform == "android"
-        case (.androidSiren, _): needsBuild = true
-        case (.appcast, let flavour): (needsBuild, needsLink) = (flavour == .sparkle, true)
-        case (.lookup, _), (.appUpdaterJSON, _), (.appUpdaterXML, _): (needsBuild, needsLink) = (false, true)
-        case (.iVersion, _), (.updates, _): needsBuild = false
-        }
-        if needsBuild, version.buildNumber == nil {
-            return "\(reader.client) compares builds, and \(version.version.text) has no build that is a whole number."
-        }
-        if !needsBuild, version.plainText == nil {
-            return "\(version.version.text) is not written as numbers with dots, so clients may misjudge it."
-        }
+    /// Why there is no document that announces anything; `nil` where there is one.
+    private static func obstacle(_ reader: Reader, _ source: FeedSource) -> String? {
+        let needsLink =
+            switch reader.format {
+            case .lookup, .appUpdaterJSON, .appUpdaterXML, .appcast: true
+            case .codePush, .codePushBefore, .princeOfVersions, .androidSiren, .iVersion, .updates: false
+            }
         if reader.format == .lookup, source.app?.storeID == nil { return "The app has no number in the App Store." }
         if needsLink, source.app?.webLink(on: reader.platform) == nil {
             return "The app has no store link for \(reader.platform) that begins with https."
@@ -195,15 +210,41 @@ extension FeedReach {
         return nil
     }
 
-    private static func sentences(announced: Extent) -> [String] {
-        switch announced {
-        case .all: ["All clients of the rule are told that there is an update."]
-        case .systems(let least): ["Clients of the rule on \(least) or later are told that there is an update."]
-        case .none: []
+    /// Why a client cannot be told a version.
+    private static func obstacle(to version: AnnouncedVersion, _ reader: Reader) -> String {
+        let text = version.version.text
+        switch reader.naming {
+        case .any: return ""
+        case .numbers(let count, let greatest):
+            let bound = greatest < 999_999_999 ? " up to \(greatest)" : ""
+            return
+                "\(text) is not written as at most \(count) numbers\(bound) without leading zeros, so clients may misjudge it."
+        case .build, .buildOrNumbers:
+            return
+                "\(reader.client) compares builds. Of \(text) and a release below it the build must be a whole number, "
+                + "and builds must grow with versions."
         }
     }
 
-    private static func sentences(demanded: Extent, _ reader: Reader) -> [String] {
+    private static func sentences(announced: Extent, _ reader: Reader) -> [String] {
+        var sentences: [String] = []
+        switch announced {
+        case .all: sentences.append("All clients of the rule are told that there is an update.")
+        case .systems(let least):
+            sentences.append("Clients of the rule on \(least) or later are told that there is an update.")
+        case .none: return []
+        }
+        if reader.format == .androidSiren || reader.flavour == .sparkle
+            || reader.format == .princeOfVersions && reader.platform == "android"
+        {
+            sentences.append(
+                "Its builds must be recorded: those behind the greatest one below the version are not told."
+            )
+        }
+        return sentences
+    }
+
+    private static func sentences(demanded: Extent, _ reader: Reader, floor: AnnouncedVersion?) -> [String] {
         let demand =
             switch (reader.format, reader.flavour) {
             case (.appcast, .sparkle): "cannot skip the update; they are not locked out"
@@ -214,6 +255,8 @@ extension FeedReach {
         switch demanded {
         case .all: return [reader.canAnnounce ? "They \(demand)." : "All clients of the rule \(demand)."]
         case .systems(let least): return ["Those on \(least) or later \(demand)."]
+        case .none where reader.format == .lookup && floor != nil:
+            return ["The lockout is lost, except with upgrader: its clients cannot ignore the update or put it off."]
         case .none where !reader.canDemand: return ["The lockout is lost: the client has none."]
         case .none: return ["The lockout is lost: as far as is known, not every client of the rule has a way out."]
         }

@@ -17,7 +17,7 @@ public struct FeedSummary: Sendable {
     /// The notes of the release that every client can get.
     public let notes: String?
 
-    /// The messages that a check with the members of the question is sent.
+    /// The messages that every client of the question is sent, as lockouts where they are lockouts to all of them.
     public let messages: [Message]
 
     /// What is said on the platform that the question names, else on that of its User-Agent, else on the only one that
@@ -29,11 +29,10 @@ public struct FeedSummary: Sendable {
         let platform = question.platform ?? question.agentPlatform ?? only
         bundle = app.bundle
         name = app.name
-        announcement = source.announcement(on: platform)
+        announcement = source.announcement(on: platform, naming: .any)
         notes = announcement?.latest.flatMap { AppVersion($0.version) }.flatMap { version in
             app.notes(of: version, on: platform, in: question.language)
         }
-        let client = announcement == nil ? nil : question.client(of: app.bundle, on: platform)
-        messages = client.map { policy.messages(for: $0, at: time) } ?? []
+        messages = source.messages(on: platform)
     }
 }

@@ -11,14 +11,23 @@ enum IVersionFeed {
     /// The most versions before the one that is announced.
     private static let maximumOlderVersions = 50
 
+    static let naming = VersionNaming.numbers(upTo: 5)
+
     static func text(_ source: FeedSource) -> String {
         let platform = source.question.platform ?? "ios"
         var entries: [XMLElement] = []
-        if let prompt = source.announcement(on: platform)?.prompt, let version = prompt.plainText, let app = source.app
-        {
+        if let prompt = source.announcement(on: platform, naming: naming)?.prompt, let app = source.app {
+            let version = prompt.version.text
             let language = source.question.language
             // Only versions of as many numbers: to iVersion 1.2.0 is newer than 1.2, and 1.2-beta too.
-            let older = app.notedVersions(below: prompt.version, on: platform, in: language).filter {
+            let noted = app.notedVersions(
+                below: prompt.version,
+                on: platform,
+                in: language,
+                region: source.question.member("region").flatMap { Region(locale: $0) }?.code,
+                at: source.time
+            )
+            let older = noted.filter {
                 $0.version.text.allSatisfy { "0123456789.".contains($0) }
                     && count(of: $0.version.text) == count(of: version)
             }

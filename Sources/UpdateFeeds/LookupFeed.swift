@@ -8,15 +8,18 @@ import UpdatePolicy
 /// Several readers do not heed `minimumOsVersion`, so nothing is announced that depends on a system which is not known. What is
 /// demanded stands in the description, where upgrader looks for it.
 enum LookupFeed {
+    /// Code that was copied from tutorials makes one number of three, of which each has room for 999.
+    static let naming = VersionNaming.numbers(upTo: 3, greatest: 999)
+
     static func text(_ source: FeedSource) -> String {
         let platform = source.question.platform ?? "ios"
         guard let app = source.app, let storeID = app.storeID, let link = app.webLink(on: platform),
-            let said = source.announcement(on: platform), let prompt = said.prompt, let version = prompt.plainText,
+            let said = source.announcement(on: platform, naming: naming), let prompt = said.prompt,
             let liveAt = prompt.release.liveAt
         else { return results([]) }
         let notes = source.notes(of: prompt, on: platform)
         let date = seconds(liveAt)
-        let floor = said.floor?.plainText
+        let floor = said.floor?.version.text
         return results([
             .object([
                 ("wrapperType", .string("software")),
@@ -24,7 +27,7 @@ enum LookupFeed {
                 ("trackId", .integer(storeID)),
                 ("trackName", .string(app.name)),
                 ("bundleId", .string(app.bundle)),
-                ("version", .string(version)),
+                ("version", .string(prompt.version.text)),
                 ("minimumOsVersion", .string(prompt.release.minOS ?? "1.0")),
                 ("currentVersionReleaseDate", .string(date)),
                 ("releaseDate", .string(date)),

@@ -9,6 +9,10 @@ import UpdatePolicy
 /// the array has no requirements, and where nothing is announced it names a version that every client has: without one, and
 /// with an empty array, clients fail.
 enum PrinceOfVersionsFeed {
+    /// It reads three numbers, but on Android since 4.0.
+    static let naming = VersionNaming.numbers(upTo: 3)
+    static let androidNaming = VersionNaming.build
+
     static func text(_ source: FeedSource) -> String {
         // Clients fail without their own platform, whatever the address asks for.
         let isForMac = source.question.platform.map { Platform($0).name == "macos" } ?? false
@@ -19,10 +23,9 @@ enum PrinceOfVersionsFeed {
     }
 
     private static func appleMembers(_ source: FeedSource, _ platform: String) -> [(name: String, value: JSONValue?)] {
-        let every = source.announcement(on: platform)
-        let some = every.flatMap { source.announcement(beyond: $0, on: platform) }
-        let least = some?.prompt?.plainText == nil ? nil : some?.leastSystem?.text
-        let limited = least.map { configuration(source, some, least: $0, platform) }
+        let every = source.announcement(on: platform, naming: naming)
+        let some = every.flatMap { source.announcement(beyond: $0, on: platform, naming: naming) }
+        let limited = some?.leastSystem.map { configuration(source, some, least: $0.text, platform) }
         return [
             (platform, oldConfiguration(every)),
             (platform + "2", .array([limited, configuration(source, every, least: nil, platform)].compactMap(\.self))),
@@ -36,8 +39,8 @@ enum PrinceOfVersionsFeed {
         _ platform: String
     ) -> JSONValue {
         .object([
-            ("required_version", said?.floor?.plainText.map { .string($0) }),
-            ("last_version_available", .string(said?.prompt?.plainText ?? "0.0.0")),
+            ("required_version", said?.floor.map { .string($0.version.text) }),
+            ("last_version_available", .string(said?.prompt?.version.text ?? "0.0.0")),
             ("notify_last_version_frequency", .string("ALWAYS")),
             ("requirements", least.map { .object([("required_os_version", .string($0))]) }),
             ("meta", meta(source, said, platform)),
@@ -57,9 +60,9 @@ enum PrinceOfVersionsFeed {
 
     /// The shape of before 4.0.
     private static func oldConfiguration(_ said: Announcement?) -> JSONValue {
-        let version = said?.prompt.flatMap { threeParts($0) }
+        let version = said?.prompt.map { threeParts($0) }
         return .object([
-            ("minimum_version", said?.floor.flatMap { threeParts($0) }.map { .string($0) }),
+            ("minimum_version", said?.floor.map { threeParts($0) }.map { .string($0) }),
             (
                 "latest_version",
                 .object([("version", .string(version ?? "0.0.0")), ("notification_type", .string("ALWAYS"))])
@@ -67,17 +70,17 @@ enum PrinceOfVersionsFeed {
         ])
     }
 
-    /// A version of exactly three numbers, which clients of before 4.0 need; `nil` where it has more.
-    private static func threeParts(_ announced: AnnouncedVersion) -> String? {
-        guard let parts = announced.plainText?.split(separator: "."), parts.count <= 3 else { return nil }
+    /// A version of exactly three numbers, which clients of before 4.0 need.
+    private static func threeParts(_ announced: AnnouncedVersion) -> String {
+        let parts = announced.version.text.split(separator: ".")
         return (parts.map(String.init) + ["0", "0"]).prefix(3).joined(separator: ".")
     }
 
     /// Android compares version codes, and its requirement is an API level, which the policy does not know.
     private static func androidMembers(_ source: FeedSource) -> [(name: String, value: JSONValue?)] {
-        let every = source.announcement(on: "android")
+        let every = source.announcement(on: "android", naming: androidNaming)
         return [
-            ("android", oldConfiguration(every)),
+            ("android", oldConfiguration(source.announcement(on: "android", naming: naming))),
             (
                 "android2",
                 .array([

@@ -486,6 +486,31 @@ struct GateTests {
         #expect(refused.status == 405 && refused.headers["allow"] == "GET, HEAD")
     }
 
+    @Test("A gate lets clients pass whom what the question does not say may exempt")
+    func isCertain() throws {
+        func status(_ query: String, _ change: (inout Policy) -> Void) throws -> Int {
+            try listener(change).ask("/v1/gate?bundle=com.example.doto&version=1.0.0&platform=ios" + query).status
+        }
+        func exempt(_ condition: @escaping (inout Rule) -> Void) -> (inout Policy) -> Void {
+            { rows in
+                rows.rules.append(
+                    TestPolicy.rule("testers") { rule in
+                        (rule.position, rule.final) = (-1, true)
+                        condition(&rule)
+                    }
+                )
+            }
+        }
+        let testers = exempt { $0.attributes = [AttributeCondition(name: "channel", values: ["beta"])] }
+        #expect(try status("", testers) == 204)
+        #expect(try status("&channel=beta", testers) == 204)
+        #expect(try status("&channel=store", testers) == 403)
+        #expect(try status("", exempt { $0.regions = ["JP"] }) == 204)
+        #expect(try status("&region=US", exempt { $0.regions = ["JP"] }) == 403)
+        #expect(try status("&region=US", exempt { $0.rollout = Percentage(hundredths: 5_000) ?? .all }) == 204)
+        #expect(try status("", exempt { $0.platforms = ["android"] }) == 403)
+    }
+
     @Test("A gate reads what the query does not say from fields, and the query wins")
     func readsFields() throws {
         let listener = try listener { rows in

@@ -28,6 +28,13 @@ struct RateLimitTests {
                     let wait = Int(response?.headers["retry-after"] ?? "")
                     #expect(wait.map { (90...100).contains($0) } == true)
                 }
+                // Some update clients crash at a problem document.
+                try await connection.send("GET /v1/feeds/com.example.doto/updates.json HTTP/1.1\r\nHost: x\r\n\r\n")
+                let feed = try await connection.response()
+                #expect(feed?.status == 429 && feed?.headers["content-type"] == "application/json")
+                #expect(feed?.body == #"{"updates":{"check-for":"never"}}"#)
+                try await connection.send("GET /v1/feeds/com.example.doto/own.json HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(try await connection.response()?.headers["content-type"] == "application/problem+json")
                 try await connection.send("HEAD /v1/check?bundle=a HTTP/1.1\r\nHost: x\r\n\r\n")
                 #expect(try await connection.response(toHead: true)?.status == 429)
             }
@@ -40,8 +47,8 @@ struct RateLimitTests {
                 #expect(try await again.response()?.status == 429, "a new connection has no new tokens")
             }
         }
-        #expect(statistics.refusals(.rateLimit) == 4)
-        #expect(statistics.problems(.tooManyRequests) == 4)
+        #expect(statistics.refusals(.rateLimit) == 6)
+        #expect(statistics.problems(.tooManyRequests) == 6)
     }
 
     @Test("The rate limit ends the connection with the 16th refusal in a row")

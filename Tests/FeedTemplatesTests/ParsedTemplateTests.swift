@@ -160,5 +160,9 @@ struct FeedDocumentTests {
         #expect(try Self.render(names, values)?.utf8.count == 800_000)
         #expect(try Self.render(names, values, as: "application/json") == nil)
         #expect(try Self.render("{{#messages}}\(names){{/messages}}", values) == nil)
+        // No message has a link, so this is an empty document, but one that takes long.
+        let links = String(repeating: "{{link}}", count: 1_000)
+        #expect(try Self.render("{{#messages}}{{link}}{{/messages}}", values) == "")
+        #expect(try Self.render("{{#messages}}\(links){{/messages}}", values) == nil)
     }
 }

@@ -149,6 +149,7 @@ struct FeedDocumentTests {
     func tooManyRules() throws {
         func isAnnounced(_ count: Int, _ change: (inout Rule) -> Void = { _ in }) throws -> Bool {
             var policy = try FeedExample.policy().policy
+            let count = count - policy.releases.count
             // Two of the three rules of the example may be about every app.
             policy.rules[0].bundle = nil
             policy.rules[0].target = nil
@@ -173,6 +174,9 @@ struct FeedDocumentTests {
         #expect(try !isAnnounced(2_001))
         #expect(try isAnnounced(2_500) { $0.enabled = false })
         #expect(try isAnnounced(2_500) { $0.rollout = .zero })
+        // It is the intervals that take time.
+        #expect(try isAnnounced(600) { $0.versions = "<0.1 || 0.2 || 0.3" })
+        #expect(try !isAnnounced(700) { $0.versions = "<0.1 || 0.2 || 0.3" })
     }
 
     @Test("The list of iVersion has the notes of fifty versions before the one that is announced, the newest")
@@ -313,8 +317,8 @@ struct FeedTrapTests {
         #expect(apple.last?["requirements"] == nil)
         #expect(apple.allSatisfy { $0["last_version_available"] is String && $0["meta"] is [String: String] })
         let android = try #require(root["android2"] as? [[String: Any]])
-        #expect(android.first?["last_version_available"] as? Int == 30)
-        #expect(android.first?["required_version"] as? Int == 20)
+        #expect(android.first?["last_version_available"] as? Int == 21)
+        #expect(android.first?["required_version"] as? Int == 11)
         let nothing = FeedExample.document(.princeOfVersions, policy: nil)
         #expect(
             nothing.contains(#""last_version_available":"0.0.0""#) && nothing.contains(#""last_version_available":0,"#)
@@ -353,10 +357,10 @@ struct FeedTrapTests {
         #expect(flutter.allSatisfy { $0.enclosures[0]["sparkle:os"] == "android" })
         #expect(flutter.allSatisfy { $0.elements["sparkle:minimumSystemVersion"] == nil })
         let sparkle = try #require(AppcastReading.items(Data(try said(.appcast, [("for", "sparkle")]).utf8)))
-        #expect(sparkle.map { $0.elements["sparkle:version"] } == ["40", "30"])
+        #expect(sparkle.map { $0.elements["sparkle:version"] } == ["31", "21"])
         #expect(sparkle.map { $0.elements["sparkle:minimumSystemVersion"] } == ["18", nil])
         #expect(sparkle.allSatisfy { $0.enclosures.isEmpty && $0.elements["link"] == "https://example.com/doto.dmg" })
-        #expect(sparkle.allSatisfy { $0.attributes["sparkle:criticalUpdate"]?["sparkle:version"] == "20" })
+        #expect(sparkle.allSatisfy { $0.attributes["sparkle:criticalUpdate"]?["sparkle:version"] == "11" })
     }
 
     @Test("Appcasts: what is no link that browsers open makes no item")
@@ -394,7 +398,7 @@ struct FeedTrapTests {
     func androidSiren() throws {
         let root = try json(.androidSiren)
         let entry = try #require(root[FeedExample.bundle] as? [String: Any])
-        #expect(entry["minVersionCode"] as? Int == 20 && entry["force"] as? Bool == true)
+        #expect(entry["minVersionCode"] as? Int == 11 && entry["force"] as? Bool == true)
         var policy = try FeedExample.policy().policy
         for index in policy.releases.indices { policy.releases[index].build = "3000000000" }
         let document = FeedExample.document(.androidSiren, policy: try CompiledPolicy(policy))
@@ -409,6 +413,91 @@ struct FeedTrapTests {
         for (name, format, query) in FeedExample.questions(FeedExample.bundle) {
             #expect(!FeedExample.document(format, query, policy: compiled).contains("1.2.0-beta"), "\(name)")
         }
+    }
+
+    @Test("Builds: whoever has the version is not asked to update, whichever build of it")
+    func builds() throws {
+        var policy = try FeedExample.policy().policy
+        let readers: [(reader: FeedReader, platform: String)] = [
+            (.princeOfVersionsAndroid, "android"), (.sparkle, "macos"), (.androidSiren, "android"),
+        ]
+        func decisions(_ version: String, _ build: Int) throws -> [ReaderDecision] {
+            let policy = try CompiledPolicy(policy)
+            return readers.map { reader, platform in
+                let host = ReaderHost(version: version, build: build, os: "17.0", platform: platform)
+                let question = reader.question(FeedExample.bundle, [("platform", platform)], version: version)
+                let document = FeedDocument(answering: question, by: policy, at: TestPolicy.noon)
+                return reader.decision(Data(document.bytes), host)
+            }
+        }
+        // 1.2.0 is recorded as build 30, and 1.1.0 as 20: a test build of 1.2.0 has a number between them.
+        policy.rules.removeAll { $0.key != "everyday" }
+        #expect(try decisions("1.2.0", 25) == [.nothing, .nothing, .nothing])
+        #expect(try !decisions("1.1.0", 20).contains(.nothing))
+        // Builds that do not grow tell nothing.
+        for index in policy.releases.indices where policy.releases[index].version == "1.1.0" {
+            policy.releases[index].build = "2020"
+        }
+        #expect(try decisions("1.1.0", 2020).prefix(2) == [.nothing, .nothing])
+        // Nor does the only one that is recorded.
+        policy.releases.removeAll { $0.version != "1.2.0" }
+        #expect(try decisions("1.2.0", 25).prefix(2) == [.nothing, .nothing])
+    }
+
+    @Test("A version that a format has no room for is not announced; a lower one is")
+    func fallsBack() throws {
+        var policy = try FeedExample.policy().policy
+        for (version, minOS) in [("2.0.0-rc1", "18"), ("1.2.0.5", nil), ("1.2.1500", nil)] {
+            policy.releases.append(
+                TestPolicy.release(version) { ($0.id, $0.minOS) = (Int64(policy.releases.count + 1), minOS) }
+            )
+        }
+        func document(_ format: FeedFormat, target: String) throws -> String {
+            var policy = policy
+            policy.rules.append(TestPolicy.rule("odd") { ($0.target, $0.position) = (target, -1) })
+            let query: [(name: String, value: String)] = format == .lookup ? [("bundleId", FeedExample.bundle)] : []
+            return FeedExample.document(format, query, policy: try CompiledPolicy(policy))
+        }
+        #expect(try document(.updates, target: "2.0.0-rc1").contains(#""version":"1.3.0""#))
+        #expect(try document(.updates, target: "1.2.0.5").contains(#""comparing":8"#))
+        #expect(try document(.princeOfVersions, target: "1.2.0.5").contains(#""latest_version":{"version":"1.2.0""#))
+        #expect(try document(.lookup, target: "1.2.1500").contains(#""version":"1.2.0""#))
+        #expect(try document(.iVersion, target: "1.2.1500").contains("<key>1.2.1500</key>"))
+    }
+
+    @Test("iVersion: notes of releases that nobody can get stay with their owner")
+    func notesOfOthers() throws {
+        var policy = try FeedExample.policy().policy
+        let changes: [(inout Release) -> Void] = [
+            { $0.staged = true }, { $0.liveAt = TestPolicy.noon.advanced(byMicroseconds: 1) },
+            { $0.withdrawnAt = TestPolicy.noon }, { $0.regions = ["JP"] }, { _ in },
+        ]
+        for (number, change) in changes.enumerated() {
+            policy.releases.append(
+                TestPolicy.release("1.1.\(number + 1)") { release in
+                    (release.id, release.notes) = (
+                        Int64(100 + number), [ReleaseNote(language: "und", text: "note\(number)")]
+                    )
+                    change(&release)
+                }
+            )
+        }
+        let compiled = try CompiledPolicy(policy)
+        func shown(_ query: [(name: String, value: String)]) -> [Int] {
+            let document = FeedExample.document(.iVersion, query, policy: compiled)
+            return changes.indices.filter { document.contains("note\($0)") }
+        }
+        #expect(shown([]) == [4])
+        #expect(shown([("region", "ja_JP")]) == [3, 4])
+        #expect(shown([("region", "US")]) == [4])
+    }
+
+    @Test("Appcasts: without a word for whom, there are no items")
+    func appcastForNobody() throws {
+        for reader in ["", "sparkles"] {
+            #expect(try !said(.appcast, [("for", reader)]).contains("<item>"))
+        }
+        #expect(try said(.appcast, [("for", "Sparkle")]) == said(.appcast, [("for", "sparkle")]))
     }
 
     @Test("An Apple User-Agent names the major system by its kernel, and the query wins")
@@ -431,7 +520,7 @@ struct FeedTrapTests {
         }
         #expect(try builds("My App/1.2.0 Sparkle/2.6.0") == [])
         #expect(try builds("My App/1.1.0 Sparkle/2.6.0") == ["30"])
-        #expect(try builds("curl/8") == ["30"])
+        #expect(try builds("curl/8") == ["21"])
     }
 
     @Test("A document says which fields of the request it depends on")
@@ -466,12 +555,18 @@ struct FeedReachTests {
     @Test("A lockout below a version reaches clients as far as their formats have words for it")
     func lockout() throws {
         let said = try sentences(TestPolicy.rule("a") { ($0.versions, $0.lockout) = ("<1.2.0", true) })
-        #expect(said.count == 12)
+        #expect(said.count == 15)
         let told = "All clients of the rule are told that there is an update."
         let shown = "The notes of the release are shown, else the text; the title is lost."
+        let known = "Its builds must be recorded: those behind the greatest one below the version are not told."
+        #expect(said["iVersion macos"]?.last == "The address must have ?platform=macos.")
+        #expect(
+            said["look-ups of the App Store ios"]?[1]
+                == "The lockout is lost, except with upgrader: its clients cannot ignore the update or put it off."
+        )
         #expect(said["iVersion ios"] == [told, "The lockout is lost: the client has none.", shown])
         #expect(said["Updates ios"] == [told, "They are locked out.", shown])
-        #expect(said["Sparkle macos"] == [told, "They cannot skip the update; they are not locked out.", shown])
+        #expect(said["Sparkle macos"] == [told, known, "They cannot skip the update; they are not locked out.", shown])
         #expect(
             said["CodePush ios"] == [
                 "All clients of the rule are told that they need a new binary.",
@@ -513,8 +608,17 @@ struct FeedReachTests {
             ]
         )
         #expect(
-            bare["Android-Siren android"]?.last
-                == "Android-Siren compares builds, and 1.2.0 has no build that is a whole number."
+            bare["Prince of Versions android"]?.last
+                == "Prince of Versions compares builds. Of 1.2.0 and a release below it the build must be a whole number, and "
+                + "builds must grow with versions."
+        )
+        #expect(
+            bare["Android-Siren android"] == [
+                "Nothing survives for all clients at once.",
+                "Android-Siren compares builds. Of 1.2.0 and a release below it the build must be a whole number, and "
+                    + "builds must grow with versions.",
+                "So clients are told whose version has as many numbers as 1.2.0.",
+            ]
         )
         let paused = try sentences { $0.apps[0].paused = true }
         #expect(paused["Updates ios"] == ["Nothing survives.", "The app is paused."])

@@ -10,6 +10,17 @@ import UpdateFeeds
 import UpdatePolicy
 
 extension FeedReader {
+    /// Whether the library compares builds.
+    var comparesBuilds: Bool {
+        switch self {
+        case .sparkle, .princeOfVersionsAndroid, .androidSiren: true
+        case .iVersion, .updates, .princeOfVersionsIOS, .princeOfVersionsIOSBefore4, .princeOfVersionsAndroidBefore4,
+            .siren, .sirenBefore7, .iVersionLookup, .updatesLookup, .qiita, .upgraderLookup, .reactNative, .upgrader,
+            .codePush, .codePushBefore, .appUpdaterJSON, .appUpdaterXML:
+            false
+        }
+    }
+
     /// The question of the library, with the members that its app adds to the address.
     func question(
         _ bundle: String,
@@ -58,12 +69,19 @@ private let cases = ProcessInfo.processInfo.environment["VERSIONGATE_FEEDS"].fla
 
 @Suite("Feeds lose and never add", .computing, .serialized)
 struct FeedPropertyTests {
+    /// The versions of apps.
     private static let versions = ["1.0.0", "1.0.1", "1.1.0", "1.1.1", "1.2.0", "1.2.1", "1.3.0", "1.4.0"]
+
+    /// Those that rules and releases have: also such as few clients can tell from others.
+    private static let policyVersions = [
+        "1.0.0", "1.0.1", "1.0.1500", "1.1.0", "1.1.0.5", "1.1.1", "1.2.0", "1.2.0-rc1", "1.2.01", "1.2.1", "1.3.0",
+        "1.4.0",
+    ]
 
     private static let style: PolicyStyle = {
         var style = PolicyStyle.crowded
         style.pools.bundles = ["com.example.doto"]
-        style.pools.versions = versions
+        style.pools.versions = versions + versions + policyVersions
         style.pools.ranges = [
             "<1.2.0", "<1.1.0", "<1.3.0", ">=1.1.0 <1.3.0", "<1.1.0 || >=1.1.0 <1.2.0", "~1.1", "*", "<=1.2.x", "1.2.0",
             "<=1.1.0", "<1.1.0 || 1.2.0", "<1.4.0",
@@ -98,12 +116,15 @@ struct FeedPropertyTests {
         return style
     }()
 
-    /// The builds of versions grow with them, as comparisons of builds expect.
-    private static func build(of version: String) -> Int {
-        let numbers = version.split(separator: "-")[0]
-        let place = 10 * ((versions.firstIndex { $0 == numbers } ?? 0) + 1)
-        return version.contains("-") ? place - 5 : place
+    /// A build of a version. Those of greater numbers are greater, as comparisons of builds expect; but a version has
+    /// many, of which a policy has one.
+    private static func build(of version: String, _ random: inout SeededGenerator) -> Int {
+        guard let version = AppVersion(version) else { return 1 }
+        let place = sortedVersions.firstIndex { !($0 < version) } ?? sortedVersions.count
+        return 10 * (place + 1) + Int.random(in: 0...9, using: &random)
     }
+
+    private static let sortedVersions = policyVersions.compactMap { AppVersion($0) }.sorted()
 
     /// A policy whose releases are mostly for one platform.
     private static func policy(_ generator: inout PolicyGenerator, _ platform: String) -> Policy {
@@ -114,7 +135,9 @@ struct FeedPropertyTests {
         for index in policy.releases.indices {
             if generator.random.chance(90) { policy.releases[index].platform = platform }
             if generator.random.chance(92) {
-                policy.releases[index].build = String(build(of: policy.releases[index].version))
+                policy.releases[index].build = String(
+                    build(of: policy.releases[index].version, &generator.random)
+                )
             }
         }
         return policy
@@ -158,7 +181,7 @@ struct FeedPropertyTests {
         let version = random.pick(Self.versions) + (isPrerelease ? "-beta" : "")
         let host = ReaderHost(
             version: version,
-            build: Self.build(of: version),
+            build: Self.build(of: version, &random),
             os: random.pick(["13.5", "14.0", "14.8", "15.0", "16.1", "17.0"]),
             platform: platform
         )
@@ -247,9 +270,14 @@ struct FeedPropertyTests {
             let policy = try CompiledPolicy(Self.policy(&generator, platform))
             let time = generator.time()
             let version = generator.random.pick(Self.versions)
+            let recorded = policy.policy.releases.first {
+                Platform($0.platform) == Platform(platform) && $0.version == version && $0.build != nil
+            }
+            // What is said of builds is said of those that are recorded.
+            if recorded == nil, reader.comparesBuilds { continue }
             let host = ReaderHost(
                 version: version,
-                build: Self.build(of: version),
+                build: recorded?.build.flatMap { Int($0) } ?? 1,
                 os: generator.random.pick(["13.5", "14.0", "15.0", "16.1", "17.0"]),
                 platform: platform
             )

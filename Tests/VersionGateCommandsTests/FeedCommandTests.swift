@@ -228,7 +228,7 @@ struct FeedCommandTests {
         let text = try await binary.run("rule reach update").output
         #expect(
             text.contains(
-                "iVersion, look-ups of the App Store: All clients of the rule are told that there is an update. "
+                "iVersion: All clients of the rule are told that there is an update. "
                     + "The lockout is lost: the client has none."
             ),
             "\(text)"

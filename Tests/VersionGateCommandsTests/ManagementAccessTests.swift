@@ -23,12 +23,9 @@ struct ManagementAccessTests {
                     #expect(try await server.management("/ready").status == 503, "there is no policy")
                 }
             }
-            let start = ContinuousClock.now
             let head = "GET /live HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
             #expect(try await PlainConnection.isEnded(server.managementURL, after: head))
             for channel in silent { try await channel.closeFuture.get() }
-            // 5 seconds, and what a machine that is busy takes; long before the 75 of a silent connection.
-            #expect(.now - start < .seconds(40))
             #expect(try await server.management("/live").status == 200)
         }
     }

@@ -56,19 +56,25 @@ struct LimitedClient {
 
     /// Counts a request; 429 when its client has asked too often.
     func refusal(of head: HTTPRequestHead) -> RequestFault? {
-        refusal(forwardedFor: head.headers["x-forwarded-for"])
+        refusal(forwardedFor: head.headers["x-forwarded-for"], document: FeedRequest.withoutNews(head))
     }
 
     /// Counts a request; 429 when its client has asked too often.
     ///
-    /// - Parameter forwardedFor: The values of `X-Forwarded-For`, which count where the peer is a trusted proxy.
-    func refusal(forwardedFor: @autoclosure () -> [String]) -> RequestFault? {
+    /// - Parameters:
+    ///   - forwardedFor: The values of `X-Forwarded-For`, which count where the peer is a trusted proxy.
+    ///   - document: What the client is sent in place of a problem.
+    func refusal(
+        forwardedFor: @autoclosure () -> [String],
+        document: @autoclosure () -> (contentType: String, bytes: [UInt8])? = nil
+    ) -> RequestFault? {
         let client = isProxy ? limiter.proxies.client(peer: peer, forwardedFor: forwardedFor()) : peer
         guard let seconds = limiter.take(AddressBlock(client)) else { return nil }
         return RequestFault(
             .tooManyRequests,
             "This address asks too often; the next request is answered in \(seconds) s.",
-            header: ("Retry-After", "\(seconds)")
+            header: ("Retry-After", "\(seconds)"),
+            document: document()
         )
     }
 }

@@ -3,6 +3,7 @@
 
 import NIOHTTP1
 import UpdateFeeds
+import UpdatePolicy
 
 /// A request of another update client, with what its document may depend on.
 ///
@@ -23,6 +24,18 @@ final class FeedRequest: Sendable {
         let languages = fields["accept-language"]
         acceptLanguage = languages.isEmpty ? nil : languages.joined(separator: ",")
         userAgent = fields.first(name: "user-agent")
+    }
+
+    /// The document that says nothing to the client of a request, so that it survives being refused; nil where no update
+    /// client asks.
+    static func withoutNews(_ head: HTTPRequestHead) -> (contentType: String, bytes: [UInt8])? {
+        let target = RequestTarget(head.uri)
+        guard case .feed(let subject) = target.path else { return nil }
+        let request = FeedRequest(subject, target: head.uri, query: target.query, head.headers)
+        let (question, _) = request.question()
+        guard question.format != nil else { return nil }
+        let document = FeedDocument(answering: question, by: nil, at: Timestamp(secondsSince1970: 0))
+        return (document.contentType, document.bytes)
     }
 
     /// The question, and whether its query means what it says.

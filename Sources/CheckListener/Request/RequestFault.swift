@@ -12,18 +12,30 @@ struct RequestFault: Error, Hashable {
         let status: HTTPResponseStatus
         let detail: String
         let header: (name: String, value: String)?
+        let document: (contentType: String, bytes: [UInt8])?
 
-        init(_ status: HTTPResponseStatus, _ detail: String, _ header: (name: String, value: String)?) {
+        init(
+            _ status: HTTPResponseStatus,
+            _ detail: String,
+            _ header: (name: String, value: String)?,
+            _ document: (contentType: String, bytes: [UInt8])?
+        ) {
             self.status = status
             self.detail = detail
             self.header = header
+            self.document = document
         }
     }
 
     private let content: Content
 
-    init(_ status: HTTPResponseStatus, _ detail: String, header: (name: String, value: String)? = nil) {
-        content = Content(status, detail, header)
+    init(
+        _ status: HTTPResponseStatus,
+        _ detail: String,
+        header: (name: String, value: String)? = nil,
+        document: (contentType: String, bytes: [UInt8])? = nil
+    ) {
+        content = Content(status, detail, header, document)
     }
 
     /// The status of the answer.
@@ -32,6 +44,9 @@ struct RequestFault: Error, Hashable {
     var detail: String { content.detail }
     /// A header that goes with the status (`Allow`, `Accept-Encoding`).
     var header: (name: String, value: String)? { content.header }
+
+    /// What is sent in place of a problem document, to clients that crash at one.
+    var document: (contentType: String, bytes: [UInt8])? { content.document }
 
     static func badRequest(_ detail: String) -> RequestFault {
         RequestFault(.badRequest, detail)

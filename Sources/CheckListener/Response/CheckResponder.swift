@@ -119,7 +119,7 @@ struct CheckResponder: ~Copyable {
         return fault.status
     }
 
-    /// Answers a gateway: whether a check of the client would be sent a lockout.
+    /// Answers a gateway: whether a check would be sent a lockout, whatever the question does not say of the client.
     private mutating func respond(
         to request: GateRequest,
         connection: ResponseWriter.ConnectionHeader,
@@ -131,8 +131,12 @@ struct CheckResponder: ~Copyable {
         var refusal: ResponseWriter.Refusal?
         if let policy, let status = request.read(into: &client) {
             policy.writeAnswer(for: client, at: now, shape: .standard, to: &answer)
-            if answer.bundle != nil, let rule = answer.sent.first(where: \.lockout) {
-                refusal = ResponseWriter.Refusal(status: status, rule: policy.key(of: rule.id))
+            // Of the few that are locked out it is asked whether what was not sent could change that.
+            if let bundle = answer.bundle, answer.sent.contains(where: \.lockout), policy.canAnnounce(toApp: bundle) {
+                let messages = policy.certainMessages(for: client, at: now)
+                if let lockout = messages.first(where: \.lockout) {
+                    refusal = ResponseWriter.Refusal(status: status, rule: lockout.id)
+                }
             }
         }
         return writer.writeGate(

@@ -91,18 +91,19 @@ struct ResponseWriter {
         now: Timestamp,
         to output: inout ByteWriter
     ) {
-        let document = fault.problemDocument
+        let document = fault.document ?? ("application/problem+json", Array(fault.problemDocument.utf8))
         let header = fault.header.map { "\($0.name): \($0.value)\r\n" } ?? ""
         output.append(
             """
             HTTP/1.1 \(fault.status.code) \(fault.status.reasonPhrase)\r
-            Content-Type: application/problem+json\r
+            Content-Type: \(document.contentType)\r
             Cache-Control: no-store\r
             \(header)Date: \(HTTPDate.format(HTTPDate.second(of: now)))\r
-            \(connection.line)Content-Length: \(document.utf8.count)\r
+            \(connection.line)Content-Length: \(document.bytes.count)\r
             \r
-            \(omitsBody ? "" : document)
+
             """ as String
         )
+        if !omitsBody { output.append(document.bytes) }
     }
 }

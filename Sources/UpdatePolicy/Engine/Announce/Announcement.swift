@@ -30,9 +30,10 @@ public struct AnnouncedVersion: Sendable {
     /// A release that every client can get: that of the version where there is one, else the least offer.
     public let release: Release
 
-    /// For clients that compare builds: the least build of all releases whose numbers are not below those of the version,
-    /// so that nobody who has one of them is asked to update; the build of the offer where the question names the
-    /// client's version. `nil` where no build of the version is recorded.
+    /// For clients that compare builds: the one behind the greatest build of all releases whose numbers are below those of
+    /// the version, so that nobody is asked to update who has the version or a later one, whichever build of it; the build
+    /// of the release where the question names the client's version. `nil` where no build of the version is recorded, or
+    /// none of a release below it, or builds do not grow with versions.
     public let build: String?
 
     /// The rules whose messages the announcement stands for, in the order of messages.
@@ -50,15 +51,30 @@ extension CompiledPolicy {
     ///   - systemFamily: The numbers that the version of the operating system begins with, where that is known and the
     ///     version was not sent: `17` for any 17.x.
     ///   - time: The time of the question.
+    ///   - canSay: Whether a version can be announced or demanded; where one cannot, a lower one is.
     /// - Returns: `nil` where the policy has nothing about the app, or it is paused.
     public func announcement(
         for client: Client,
         systemFamily: String? = nil,
-        at time: Timestamp
+        at time: Timestamp,
+        where canSay: @escaping (AnnouncedVersion) -> Bool = { _ in true }
     ) -> Announcement? {
         guard let app = app(of: client), !app.isPaused else { return nil }
-        var announcer = Announcer(self, app, client, ClientSystem(client, family: systemFamily), at: time)
+        let system = ClientSystem(client, family: systemFamily)
+        var announcer = Announcer(self, app, client, system, at: time, where: canSay)
         return announcer.announcement()
+    }
+
+    /// The messages that are sent to every client that a question describes, in order: what the question does not say may
+    /// be anything. Each is a lockout where it is one to every client.
+    public func certainMessages(
+        for client: Client,
+        systemFamily: String? = nil,
+        at time: Timestamp
+    ) -> [Message] {
+        guard let app = app(of: client), !app.isPaused else { return [] }
+        var announcer = Announcer(self, app, client, ClientSystem(client, family: systemFamily), at: time)
+        return announcer.messages()
     }
 
     /// What the policy says to clients on some systems, where that is more than it says to every client: for documents
@@ -70,7 +86,8 @@ extension CompiledPolicy {
         beyond every: Announcement,
         for client: Client,
         systemFamily: String? = nil,
-        at time: Timestamp
+        at time: Timestamp,
+        where canSay: @escaping (AnnouncedVersion) -> Bool = { _ in true }
     ) -> Announcement? {
         guard client.osText == nil, let app = app(of: client), !app.isPaused,
             let list = app.releaseList(onPlatform: platformNumbers.number(of: client))
@@ -84,7 +101,7 @@ extension CompiledPolicy {
             guard let release, let minOS = release.minOS, let narrowed = system.narrowed(to: minOS),
                 let text = app.releaseRows[release.row].minOS
             else { return nil }
-            var announcer = Announcer(self, app, client, narrowed, at: time)
+            var announcer = Announcer(self, app, client, narrowed, at: time, where: canSay)
             return announcer.announcement(leastSystem: AppVersion(text: text, key: minOS))
         }
         func isOnLess(_ left: CompiledRelease, _ right: CompiledRelease) -> Bool {
@@ -101,10 +118,19 @@ extension CompiledPolicy {
 }
 
 extension CompiledPolicy {
-    /// How many rules an announcement for clients of an app is made of: those that can reach anybody.
-    public func activeRuleCount(ofApp bundle: String) -> Int {
-        let own = appIndexes.number(of: bundle).flatMap { apps[$0].rules?.activeCount }
-        return (own ?? 0) + (rulesForEveryApp?.activeCount ?? 0)
+    /// The most that an announcement may be made of.
+    ///
+    /// It takes about 2 microseconds for each, and a document is made of up to seven announcements. The event loops that
+    /// answer checks make them.
+    public static let largestAnnouncement = 2_000
+
+    /// Whether anything is announced to clients of an app, so that it takes a bounded time: not where the intervals of
+    /// versions of the rules that can reach anybody, at least one of each, and the app's releases are more than
+    /// ``largestAnnouncement``.
+    public func canAnnounce(toApp bundle: String) -> Bool {
+        let app = appIndexes.number(of: bundle).map { apps[$0] }
+        let own = (app?.rules?.activeIntervalCount ?? 0) + (app?.releaseRows.count ?? 0)
+        return own + (rulesForEveryApp?.activeIntervalCount ?? 0) <= Self.largestAnnouncement
     }
 
     /// What the policy has about an app; `nil` where it has nothing. ASCII case does not count.

@@ -10,10 +10,19 @@ struct Announcer {
     private let time: Int64
     private let platform: Int32
     private let list: ReleaseList?
+    private let canSay: (AnnouncedVersion) -> Bool
 
     /// The offers by soak, as a target and as a way out ask for them.
     private var offersForTargets: [Int64: PossibleOffers] = [:]
     private var waysOut: [Int64: PossibleOffers] = [:]
+
+    /// The versions on the platform whose builds are recorded, with those.
+    private lazy var builds: [(version: VersionKey, build: AppVersion)] = app.releaseRows.compactMap { row in
+        guard Platform(row.platform) == client.platform, let version = AppVersion(row.version),
+            let build = row.build.flatMap({ AppVersion($0) })
+        else { return nil }
+        return (version.key, build)
+    }
 
     /// A rule that may be sent.
     private struct Candidate {
@@ -27,11 +36,19 @@ struct Announcer {
         var row: Rule { group.rows[Int(id.index)] }
     }
 
-    init(_ policy: CompiledPolicy, _ app: CompiledApp, _ client: Client, _ system: ClientSystem, at time: Timestamp) {
+    init(
+        _ policy: CompiledPolicy,
+        _ app: CompiledApp,
+        _ client: Client,
+        _ system: ClientSystem,
+        at time: Timestamp,
+        where canSay: @escaping (AnnouncedVersion) -> Bool = { _ in true }
+    ) {
         self.policy = policy
         self.app = app
         self.client = client
         self.system = system
+        self.canSay = canSay
         self.time = time.microsecondsSince1970
         platform = policy.platformNumbers.number(of: client)
         list = app.releaseList(onPlatform: platform).map { app.releases[$0] }
@@ -160,9 +177,12 @@ struct Announcer {
             let version = AppVersion(text: text, key: end)
             if prompt == nil {
                 prompt = announced(version, offer, candidates, entries) { _ in true }
+                if prompt == nil { continue }
             }
-            if sweep.isFloor(end) {
-                return (prompt, announced(version, offer, candidates, entries) { $0.lockoutEnd != nil })
+            if sweep.isFloor(end),
+                let floor = announced(version, offer, candidates, entries, where: { $0.lockoutEnd != nil })
+            {
+                return (prompt, floor)
             }
         }
         return (prompt, nil)
@@ -181,7 +201,7 @@ struct Announcer {
         return least.family
     }
 
-    private func announced(
+    private mutating func announced(
         _ version: AppVersion,
         _ offer: CompiledRelease,
         _ candidates: [Candidate],
@@ -196,23 +216,31 @@ struct Announcer {
         return announced(
             version,
             release(of: version, offer),
-            build: leastBuild(of: version),
+            build: leastBuild(from: version),
             rules: meant.map { candidates[$0].id },
             first: candidates[first].id
         )
     }
 
-    private func leastBuild(of version: AppVersion) -> String? {
-        var builds: [AppVersion] = []
+    /// The build behind the greatest one of all releases whose numbers are below those of a version, so that whoever has a
+    /// lower build has a lower version: builds that are not recorded are between those that are. `nil` where builds do not
+    /// grow with versions, and where none of the version or of those below is recorded.
+    private mutating func leastBuild(from version: AppVersion) -> String? {
         var isRecorded = false
-        for row in app.releaseRows where Platform(row.platform) == client.platform {
-            guard let build = row.build.flatMap({ AppVersion($0) }), let own = AppVersion(row.version),
-                !(own.key < version.key.family)
-            else { continue }
-            builds.append(build)
-            isRecorded = isRecorded || own == version
+        var below: AppVersion?
+        var least: AppVersion?
+        for (other, build) in builds {
+            if other < version.key.family {
+                below = below.map { max($0, build) } ?? build
+            } else {
+                least = least.map { min($0, build) } ?? build
+                isRecorded = isRecorded || other == version.key
+            }
         }
-        return isRecorded ? builds.min()?.text : nil
+        guard isRecorded, let below, let least, below < least, let number = Int64(below.text), number < .max else {
+            return nil
+        }
+        return String(number + 1)
     }
 
     /// The release of a version that every client can get; the offer where there is none.
@@ -247,9 +275,8 @@ struct Announcer {
                 if let request = request(of: candidate, offersForTarget(soak: candidate.rule.soak)) {
                     prompts.append(request)
                 }
-                let ways = waysOut(soak: candidate.rule.soak)
-                if candidate.rule.flags.contains(.lockout), isLockedOut(by: candidate, ways),
-                    let request = request(of: candidate, ways)
+                if candidate.rule.flags.contains(.lockout), isLockedOut(by: candidate),
+                    let request = request(of: candidate, waysOut(soak: candidate.rule.soak))
                 {
                     floors.append(request)
                 }
@@ -285,24 +312,28 @@ struct Announcer {
         return version.map { Request(rule: candidate.id, version: $0, offer: least) }
     }
 
-    private func isLockedOut(by candidate: Candidate, _ ways: PossibleOffers) -> Bool {
+    private mutating func isLockedOut(by candidate: Candidate) -> Bool {
         guard candidate.rule.flags.contains(.needsWayOut) else { return true }
-        return ways.isCertain
+        let ways = waysOut(soak: candidate.rule.soak)
+        return client.versionKey != nil && ways.isCertain
             && ways.releases.allSatisfy { $0.isAbove(client) && !candidate.group.matches(candidate.rule, $0) }
     }
 
+    /// The greatest version of some requests that can be said.
     private func greatest(of requests: [Request]) -> AnnouncedVersion? {
-        guard let version = requests.map(\.version).max(),
-            let first = requests.first(where: { $0.version == version })
-        else { return nil }
-        let release = release(of: version, first.offer)
-        return announced(
-            version,
-            release,
-            build: release.version == version.key ? app.releaseRows[release.row].build : nil,
-            rules: requests.map(\.rule),
-            first: first.rule
-        )
+        for version in Set(requests.map(\.version)).sorted(by: >) {
+            guard let first = requests.first(where: { $0.version == version }) else { continue }
+            let release = release(of: version, first.offer)
+            let announced = announced(
+                version,
+                release,
+                build: release.version == version.key ? app.releaseRows[release.row].build : nil,
+                rules: requests.filter { !(version < $0.version) }.map(\.rule),
+                first: first.rule
+            )
+            if let announced { return announced }
+        }
+        return nil
     }
 
     private func announced(
@@ -312,15 +343,31 @@ struct Announcer {
         rules: [RuleID],
         first: RuleID
     ) -> AnnouncedVersion? {
-        policy.message(of: SentRule(id: first), client, app).map { message in
-            AnnouncedVersion(
-                version: version,
-                release: app.releaseRows[release.row],
-                build: build,
-                rules: rules,
-                message: message
-            )
+        guard let message = policy.message(of: SentRule(id: first), client, app) else { return nil }
+        let announced = AnnouncedVersion(
+            version: version,
+            release: app.releaseRows[release.row],
+            build: build,
+            rules: rules,
+            message: message
+        )
+        return canSay(announced) ? announced : nil
+    }
+
+    // MARK: Messages
+
+    /// The messages that every client is sent, in order, each as a lockout where it is one to every client.
+    mutating func messages() -> [Message] {
+        var messages: [Message] = []
+        for candidate in candidates() {
+            if candidate.isCertain, candidate.versions == nil || client.versionText != nil {
+                let isLockout = candidate.rule.flags.contains(.lockout) && isLockedOut(by: candidate)
+                let sent = SentRule(id: candidate.id, lockout: isLockout)
+                if let message = policy.message(of: sent, client, app) { messages.append(message) }
+            }
+            if candidate.rule.flags.contains(.final) { break }
         }
+        return messages
     }
 }
 

@@ -12,8 +12,8 @@ final class RuleGroup: Sendable {
     let pools: RulePools
     let scales: RuleScales
 
-    /// How many of them can reach anybody at some time.
-    let activeCount: Int
+    /// How many intervals of versions those have that can reach anybody at some time, at least one each.
+    let activeIntervalCount: Int
 
     /// `nil` where each rule names its platforms.
     private let anyPlatform: RuleIndex?
@@ -27,14 +27,14 @@ final class RuleGroup: Sendable {
         self.scales = scales
         var anyPlatform: [UInt32] = []
         var byPlatform: [Int32: [UInt32]] = [:]
-        var activeCount = 0
+        var activeIntervalCount = 0
         for (number, rule) in rules.enumerated() where Self.canReachAnybody(rule, pools) {
             let number = UInt32(truncatingIfNeeded: number)
-            activeCount += 1
+            activeIntervalCount += max(1, rule.versions.indices.count)
             if rule.platforms.isEmpty { anyPlatform.append(number) }
             for index in rule.platforms.indices { byPlatform[pools.platforms[index], default: []].append(number) }
         }
-        self.activeCount = activeCount
+        self.activeIntervalCount = activeIntervalCount
         self.anyPlatform = anyPlatform.isEmpty ? nil : RuleIndex(anyPlatform, rules, pools, scales)
         let sorted = byPlatform.sorted { $0.key < $1.key }
         platforms = sorted.map(\.key)
