@@ -237,10 +237,11 @@ struct FeedRouteTests {
             #expect(Self.decision(reader, answer, Self.host(reader)) == .nothing, "\(wrong)")
         }
         // All of a query that is too long is unread, so a CodePush client has sent neither key nor version.
-        let long = try listener.ask(begin + "&x=" + String(repeating: "x", count: 9_000))
         let isCodePush = [.codePush, .codePushBefore].contains(reader)
+        let long = try listener.ask(begin + "&x=" + String(repeating: "x", count: 9_000))
         #expect(long.status == (isCodePush ? 400 : 200))
         #expect(Self.decision(reader, long, Self.host(reader)) == .nothing)
+        #expect(try listener.ask(begin + "&x=" + String(repeating: "x", count: 20_000)).status == 414)
     }
 
     @Test("A CodePush client that names no key or no version gets 400, as its server always answered")
@@ -249,6 +250,9 @@ struct FeedRouteTests {
         for target in [
             "/v0.1/public/codepush/update_check", "/v0.1/public/codepush/update_check?deployment_key=a",
             "/updateCheck?appVersion=1.0.0",
+            // What cannot be read is missing.
+            "/v0.1/public/codepush/update_check?deployment_key=key-0123456789&app_version=1.0%",
+            "/updateCheck?deploymentKey=%ff&appVersion=1.0.0",
         ] {
             let answer = try listener.ask(target, [("If-None-Match", "*")])
             #expect(answer.status == 400 && answer.body == "{}")
@@ -369,22 +373,17 @@ struct FeedRouteTests {
         #expect(try many.ask("\(Self.feeds)/large?platform=ios&version=2").status == 404)
     }
 
-    @Test("A document is that of the newest policy, and what is kept of documents is bounded")
-    func keepsDocuments() throws {
+    @Test("A document is that of the newest policy")
+    func followsPolicy() throws {
         let listener = try FeedListener(try FeedFixture.policy(text: "Once."))
-        let target = "\(Self.feeds)/updates.json"
+        let target = "\(Self.feeds)/prince-of-versions.json"
         let first = try listener.ask(target)
+        #expect(first.body.contains("Once."))
         #expect(try listener.ask(target) == first)
-        // More documents than are kept.
-        let large = try FeedListener(try FeedFixture.policy(everybody: 15))
-        for number in 0..<12 {
-            let answer = try large.ask("\(Self.feeds)/large?platform=ios&version=2&n=\(number % 6)")
-            #expect(answer.body.utf8.count == 975_000)
-        }
         listener.replace(try FeedFixture.policy(revision: 8, text: "Twice."))
         let second = try listener.ask(target)
         #expect(second.headers["policy-revision"] == "8")
-        #expect(second.headers["content-type"] == first.headers["content-type"])
+        #expect(second.body == first.body.replacing("Once.", with: "Twice."))
     }
 
     @Test("Metrics tell feeds, look-ups, CodePush and gates apart, also where they are refused")
@@ -446,6 +445,82 @@ struct FeedRouteTests {
                 Issue.record("\(why): \(all), \(headers), seed \(seed)")
             }
         }
+    }
+}
+
+@Suite("Feed cache")
+struct FeedCacheTests {
+    private static func request(
+        _ target: String,
+        _ acceptLanguage: String? = nil,
+        _ userAgent: String? = nil
+    ) -> FeedRequest {
+        var fields = HTTPHeaders()
+        if let acceptLanguage { fields.add(name: "Accept-Language", value: acceptLanguage) }
+        if let userAgent { fields.add(name: "User-Agent", value: userAgent) }
+        return FeedRequest(.lookup(country: nil), target: target, query: "", fields)
+    }
+
+    private static func document(
+        _ text: String,
+        _ vary: [String] = ["Accept-Language", "User-Agent"]
+    ) -> RenderedFeed {
+        RenderedFeed(status: .ok, contentType: "text/plain", bytes: Array(text.utf8), vary: vary)
+    }
+
+    @Test("A document is found again by its target and the fields that it depends on, and by no others")
+    func finds() {
+        var cache = FeedCache()
+        cache.begin(second: 1)
+        let requests = [
+            Self.request("/a"), Self.request("/b"), Self.request("/a", "de"), Self.request("/a", nil, "de"),
+            Self.request("/a", "d", "e"), Self.request("/a", "e", "d"),
+        ]
+        for (number, request) in requests.enumerated() {
+            #expect(cache[request] == nil)
+            cache.insert(Self.document("\(number)"), for: request)
+        }
+        for (number, request) in requests.enumerated() {
+            #expect(cache[request]?.bytes == Array("\(number)".utf8))
+        }
+        cache.insert(Self.document("every agent", ["Accept-Language"]), for: Self.request("/c", "de", "x"))
+        #expect(cache[Self.request("/c", "de", "y")] != nil)
+        #expect(cache[Self.request("/c", "en", "x")] == nil)
+    }
+
+    @Test("Documents of another second are forgotten, and all of them before they take more memory than they may")
+    func forgets() {
+        var cache = FeedCache()
+        cache.begin(second: 1)
+        cache.insert(Self.document("x"), for: Self.request("/a"))
+        cache.begin(second: 1)
+        #expect(cache[Self.request("/a")] != nil)
+        cache.begin(second: 2)
+        #expect(cache[Self.request("/a")] == nil && cache.size == 0)
+
+        let large = Self.document(String(repeating: "x", count: FeedCache.maximumSize / 4))
+        for number in 0..<40 {
+            cache.insert(large, for: Self.request("/\(number % 2 == 0 ? "a" : "b\(number)")", "\(number)"))
+            #expect(cache.size <= FeedCache.maximumSize)
+        }
+        #expect((0..<40).count { cache[Self.request("/a", "\($0)")] != nil } <= 3)
+        #expect(cache[Self.request("/b39", "39")] != nil)
+        for number in 0..<20_000 {
+            cache.insert(Self.document(""), for: Self.request("/\(number)"))
+            #expect(cache.size <= FeedCache.maximumSize)
+        }
+        #expect((0..<20_000).count { cache[Self.request("/\($0)")] != nil } < 10_000)
+    }
+
+    @Test("Nothing of a question is kept")
+    func keepsNoQuestion() {
+        var cache = FeedCache()
+        let words = ["3f2a-install", "de-installed", "Agent/installed"]
+        cache.insert(Self.document("x"), for: Self.request("/a?d=\(words[0])", words[1], words[2]))
+        var kept = ""
+        dump(cache, to: &kept)
+        #expect(kept.contains("text/plain"))
+        for word in words { #expect(!kept.contains(word)) }
     }
 }
 

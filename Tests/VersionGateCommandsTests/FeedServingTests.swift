@@ -11,15 +11,16 @@ import TestSystem
 import Testing
 
 /// An answer of a server.
-private struct FeedAnswer {
+struct FeedAnswer {
     let status: Int
     let headers: HTTPHeaders
     let body: String
 
-    init(_ url: String, method: HTTPMethod = .GET, _ fields: HTTPHeaders = [:]) async throws {
+    init(_ url: String, method: HTTPMethod = .GET, _ fields: HTTPHeaders = [:], body sent: String = "") async throws {
         var request = HTTPClientRequest(url: url)
         request.method = method
         request.headers = fields
+        if !sent.isEmpty { request.body = .bytes(ByteBuffer(string: sent)) }
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
         status = Int(response.status.code)
         headers = response.headers
@@ -34,7 +35,8 @@ struct FeedServingTests {
         "DATABASE_URL": TestDatabase.current.url(user: "versiongate_server")
     ])
 
-    private static let feeds = "/v1/feeds/com.example.doto"
+    private static let bundle = "com.example.doto"
+    private static let feeds = "/v1/feeds/\(bundle)"
 
     /// The clients of the story, and where they ask.
     private static let readers: [(reader: FeedReader, path: String)] = [
@@ -48,34 +50,28 @@ struct FeedServingTests {
 
     /// Runs a command, which must succeed.
     private func edit(_ command: String...) async throws {
+        try await edit(command)
+    }
+
+    private func edit(_ command: [String]) async throws {
         let result = try await versiongate.run(arguments: command)
         try #require(result.status == 0, "\(command.joined(separator: " "))\n\(result.errors)")
     }
 
     private func prepare() async throws {
-        try await edit(
-            "app",
-            "add",
-            "com.example.doto",
-            "--name",
-            "Doto",
-            "--store-id",
-            "123456789",
-            "--store-link",
-            "ios=https://apps.apple.com/app/id123456789"
-        )
+        let link = "ios=https://apps.apple.com/app/id123456789"
+        try await edit("app", "add", Self.bundle, "--name", "Doto", "--store-id", "123456789", "--store-link", link)
         for version in ["1.0.0", "1.1.0"] {
-            try await edit(
-                "release",
-                "add",
-                "com.example.doto",
-                version,
-                "--platform",
-                "ios",
-                "--live-at",
-                "2026-01-01T00:00:00Z"
-            )
+            let live = ["--platform", "ios", "--live-at", "2026-01-01T00:00:00Z"]
+            try await edit(["release", "add", Self.bundle, version] + live)
         }
+    }
+
+    /// Asks everybody below 1.1.0 to update.
+    private func addRule(_ options: String...) async throws {
+        let rule = ["--bundle", Self.bundle, "--target", "1.1.0", "--link", "store", "--enable", "--yes"]
+        let words = ["--title", "Please update", "--text", "It no longer loses data."]
+        try await edit(["rule", "add", "update-1.1"] + rule + words + options)
     }
 
     private static func until(
@@ -104,24 +100,7 @@ struct FeedServingTests {
         try await ServingBinary.run(serving) { server in
             let nothing = [ReaderDecision](repeating: .nothing, count: 4)
             #expect(try await decisions(server, "1.0.0") == nothing)
-            try await edit(
-                "rule",
-                "add",
-                "update-1.1",
-                "--bundle",
-                "com.example.doto",
-                "--target",
-                "1.1.0",
-                "--lockout",
-                "--enable",
-                "--yes",
-                "--title",
-                "Please update",
-                "--text",
-                "It no longer loses data.",
-                "--link",
-                "store"
-            )
+            try await addRule("--lockout")
             let lockout = ReaderDecision.lockout("1.1.0")
             try await Self.until("the rule to be live", server.publicURL + Self.readers[0].path) {
                 $0.body.contains("It no longer loses data.")
@@ -135,23 +114,7 @@ struct FeedServingTests {
     @Test("Edits of notes and of a template are live without a restart, and a 304 says that nothing changed")
     func liveEdits() async throws {
         try await prepare()
-        try await edit(
-            "rule",
-            "add",
-            "update-1.1",
-            "--bundle",
-            "com.example.doto",
-            "--target",
-            "1.1.0",
-            "--enable",
-            "--yes",
-            "--title",
-            "Please update",
-            "--text",
-            "Now.",
-            "--link",
-            "store"
-        )
+        try await addRule()
         try await ServingBinary.run(serving) { server in
             let notes = server.publicURL + Self.readers[0].path
             let before = try await FeedAnswer(notes)
@@ -192,24 +155,7 @@ struct FeedServingTests {
     )
     func guardsAnAPI() async throws {
         try await prepare()
-        try await edit(
-            "rule",
-            "add",
-            "update-1.1",
-            "--bundle",
-            "com.example.doto",
-            "--target",
-            "1.1.0",
-            "--lockout",
-            "--enable",
-            "--yes",
-            "--title",
-            "Please update",
-            "--text",
-            "Now.",
-            "--link",
-            "store"
-        )
+        try await addRule("--lockout")
         let old: HTTPHeaders = ["App-Bundle": "com.example.doto", "App-Version": "1.0.0", "App-Platform": "ios"]
         let new: HTTPHeaders = ["App-Bundle": "com.example.doto", "App-Version": "1.1.0", "App-Platform": "ios"]
         try await ServingBinary.run(serving) { server in
@@ -219,12 +165,13 @@ struct FeedServingTests {
             let port = try #require(URL(string: server.publicURL)?.port)
             // The API of the test is the management listener of the server.
             let api = try #require(URL(string: server.managementURL)?.port)
-            try await Nginx.run(inFrontOf: (port, port), guarding: api) { gateway in
+            try await Nginx.run(inFrontOf: (port, port), guarding: api, patience: "60s") { gateway in
                 let live = "http://127.0.0.1:\(gateway)/live"
                 let refused = try await FeedAnswer(live, old)
                 #expect(refused.status == 426)
                 #expect(refused.headers.first(name: "app-lockout") == "update-1.1")
-                #expect(refused.body.hasPrefix(#"{"messages":[{"id":"update-1.1""#))
+                #expect(refused.headers.first(name: "content-type") == "application/json")
+                #expect(refused.body.hasPrefix(#"{"messages":[{"id":"update-1.1""#) && refused.body.hasSuffix("}]}"))
                 for encoding in ["gzip", "identity"] {
                     var posting = old
                     posting.add(name: "Content-Encoding", value: encoding)

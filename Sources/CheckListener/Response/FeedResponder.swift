@@ -114,33 +114,31 @@ struct FeedResponder {
 }
 
 /// The documents of one policy and one second, within a bound of memory.
-private struct FeedCache {
-    /// The fields that a document depends on; nil for those it does not.
-    private struct Fields: Hashable {
-        let acceptLanguage, userAgent: String?
-    }
+///
+/// They stay until the next question of another second, which may come much later. So nothing of a question stays with
+/// them, such as an id of an installation: a question is known by a hash with a secret. Nobody can make two questions of
+/// one hash, to be given the document of somebody else.
+struct FeedCache {
+    /// What a question, or a part of it, is known by: a SHA-256.
+    private typealias Fingerprint = SIMD4<UInt64>
 
     /// The documents of one target. Which fields they depend on follows from it.
     private struct Entry {
         let vary: [String]
-        var documents: [Fields: RenderedFeed] = [:]
-
-        func fields(_ request: FeedRequest) -> Fields {
-            Fields(
-                acceptLanguage: vary.contains("Accept-Language") ? request.acceptLanguage ?? "" : nil,
-                userAgent: vary.contains("User-Agent") ? request.userAgent ?? "" : nil
-            )
-        }
+        /// By those of the fields.
+        var documents: [Fingerprint: RenderedFeed] = [:]
     }
 
     /// The most memory in bytes, about.
-    private static let maximumSize = 4 << 20
+    static let maximumSize = 4 << 20
     /// What a document takes beside its bytes.
     private static let overhead = 512
 
-    private var entries: [String: Entry] = [:]
+    /// How many bytes the documents take, about.
+    private(set) var size = 0
+    private var entries: [Fingerprint: Entry] = [:]
     private var second = Int64.min
-    private var size = 0
+    private let secret = (0..<4).map { _ in UInt64.random(in: .min ... .max) }
 
     mutating func removeAll() {
         entries = [:]
@@ -155,19 +153,35 @@ private struct FeedCache {
     }
 
     subscript(_ request: FeedRequest) -> RenderedFeed? {
-        guard let entry = entries[request.target] else { return nil }
-        return entry.documents[entry.fields(request)]
+        guard let entry = entries[fingerprint([request.target])] else { return nil }
+        return entry.documents[fingerprint(of: request, entry.vary)]
     }
 
     mutating func insert(_ document: RenderedFeed, for request: FeedRequest) {
-        let fields = (request.acceptLanguage?.utf8.count ?? 0) + (request.userAgent?.utf8.count ?? 0)
-        let added = document.bytes.count + request.target.utf8.count + fields + Self.overhead
+        let added = document.bytes.count + Self.overhead
         if size + added > Self.maximumSize { removeAll() }
         size += added
-        // Moved out and back, so that it is changed without a copy.
-        var entry = entries.removeValue(forKey: request.target) ?? Entry(vary: document.vary)
-        entry.documents[entry.fields(request)] = document
-        entries[request.target] = entry
+        let fields = fingerprint(of: request, document.vary)
+        entries[fingerprint([request.target]), default: Entry(vary: document.vary)].documents[fields] = document
+    }
+
+    /// What stands for the fields that a document depends on.
+    private func fingerprint(of request: FeedRequest, _ vary: [String]) -> Fingerprint {
+        fingerprint([
+            vary.contains("Accept-Language") ? request.acceptLanguage ?? "" : "",
+            vary.contains("User-Agent") ? request.userAgent ?? "" : "",
+        ])
+    }
+
+    /// What stands for some texts; their lengths keep them apart.
+    private func fingerprint(_ texts: [String]) -> Fingerprint {
+        var hash = SHA256()
+        secret.withUnsafeBytes { hash.update(bufferPointer: $0) }
+        for text in texts {
+            withUnsafeBytes(of: text.utf8.count) { hash.update(bufferPointer: $0) }
+            hash.update(data: text.utf8)
+        }
+        return hash.finalize().withUnsafeBytes { $0.loadUnaligned(as: Fingerprint.self) }
     }
 }
 
