@@ -473,15 +473,24 @@ $$;
 
 COMMENT ON FUNCTION check_time(timestamptz, text) IS 'Refuses infinite times, and those outside the years 1 to 9999.';
 
-CREATE FUNCTION check_soak(value interval, place text) RETURNS boolean
+-- A release may be offered at once; how often a message is shown is counted in whole seconds.
+CREATE FUNCTION check_duration(value interval, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
+DECLARE
+    is_soak CONSTANT boolean := place = 'rules.soak';
 BEGIN
     IF value IS NULL THEN
         RETURN true;
     ELSIF NOT isfinite(value) THEN
-        RETURN refuse(place, 'an infinite time', 'NULL means that a release counts as soon as it is live.');
+        RETURN refuse(
+            place, 'an infinite time',
+            CASE
+                WHEN is_soak THEN 'NULL means that a release counts as soon as it is live.'
+                ELSE 'To show the message once, set shows to 1.'
+            END
+        );
     ELSIF extract(year FROM value) <> 0 OR extract(month FROM value) <> 0 THEN
         RETURN refuse(
             place, format('%s has months in it, which have no fixed length', quoted(value::text)),
@@ -489,16 +498,28 @@ BEGIN
         );
     ELSIF value < '0' THEN
         RETURN refuse(
-            place, quoted(value::text) || ' is negative', 'Write how long a release must have been live: 2 days'
+            place, quoted(value::text) || ' is negative',
+            CASE
+                WHEN is_soak THEN 'Write how long a release must have been live: 2 days'
+                ELSE 'Write how long after it was shown the message may be shown again: 1 day'
+            END
         );
+    ELSIF value = '0' AND NOT is_soak THEN
+        RETURN refuse(place, 'no time at all', 'NULL means that the message is shown at every start.');
     ELSIF value > '36500 days' THEN
         RETURN refuse(place, quoted(value::text) || ' is too long', 'Write at most 36500 days.');
+    ELSIF extract(epoch FROM value) % 1 <> 0 AND NOT is_soak THEN
+        RETURN refuse(
+            place, quoted(value::text) || ' has a fraction of a second in it', 'Write whole seconds; nothing is rounded.'
+        );
     END IF;
     RETURN true;
 END
 $$;
 
-COMMENT ON FUNCTION check_soak(interval, text) IS 'Refuses a negative time, one with months, and one above 36500 days.';
+COMMENT ON FUNCTION check_duration(interval, text) IS
+    'Refuses a negative time, one with months, and one above 36500 days; for rules.remind also none at all, and one with'
+    ' a fraction of a second.';
 
 -- The name of a character as messages show it.
 CREATE FUNCTION code_point(letter text) RETURNS text

@@ -169,7 +169,7 @@ CREATE TABLE rules (
             OR refuse('rules.target', 'a target without an app', 'Set bundle: the target is one of its releases.')
         )
     ),
-    soak interval CONSTRAINT rules_soak_check CHECK (check_soak(soak, 'rules.soak')),
+    soak interval CONSTRAINT rules_soak_check CHECK (check_duration(soak, 'rules.soak')),
     rollout numeric NOT NULL DEFAULT 100
         CONSTRAINT rules_rollout_check CHECK (check_percentage(rollout, 'rules.rollout')),
     starts_at timestamptz CONSTRAINT rules_starts_at_check CHECK (check_time(starts_at, 'rules.starts_at')),
@@ -195,6 +195,15 @@ CREATE TABLE rules (
         )
     ),
     link text CONSTRAINT rules_link_check CHECK (link = 'store' OR check_link(link, 'rules.link')),
+    remind interval CONSTRAINT rules_remind_check CHECK (check_duration(remind, 'rules.remind')),
+    shows integer CONSTRAINT rules_shows_check CHECK (
+        shows IS NULL OR shows BETWEEN 1 AND 1000
+        OR refuse(
+            'rules.shows', shows || ' is not from 1 to 1000',
+            'Write how often the message may be shown on one installation; NULL means without limit.'
+        )
+    ),
+    skippable boolean NOT NULL DEFAULT false,
     lockout boolean NOT NULL DEFAULT false,
     lockout_without_update boolean NOT NULL DEFAULT false,
     final boolean NOT NULL DEFAULT false,
@@ -240,6 +249,14 @@ COMMENT ON COLUMN rules.text IS
 COMMENT ON COLUMN rules.link IS
     'Where the message leads: an address, or the word store for the app''s link of the client''s platform in'
     ' store_links.';
+COMMENT ON COLUMN rules.remind IS
+    'How long after it was shown the message may be shown again: days, hours, minutes, whole seconds. Null: it is shown at'
+    ' every start. Apps count; a lockout is shown always.';
+COMMENT ON COLUMN rules.shows IS
+    'How often the message may be shown on one installation, 1 to 1000; null: without limit. With a target, each target'
+    ' counts anew.';
+COMMENT ON COLUMN rules.skippable IS
+    'True: the person may choose never to see the message again; with a target, until there is another one.';
 COMMENT ON COLUMN rules.lockout IS
     'True: the app must not go on. Sent as such only to clients that have a way out; others get the message alone.';
 COMMENT ON COLUMN rules.lockout_without_update IS
@@ -543,6 +560,24 @@ BEGIN
             SCHEMA = 'public', TABLE = 'rules', COLUMN = 'lockout_without_update',
             CONSTRAINT = 'rules_lockout_without_effect';
     END IF;
+    -- A lockout that needs a way out is sent without it to clients that have none, and then with hints.
+    IF NEW.lockout AND NEW.lockout_without_update
+        AND (NEW.remind IS NOT NULL OR NEW.shows IS NOT NULL OR NEW.skippable)
+        AND (
+            TG_OP = 'INSERT'
+            OR (NEW.lockout, NEW.lockout_without_update, NEW.remind, NEW.shows, NEW.skippable)
+                IS DISTINCT FROM (OLD.lockout, OLD.lockout_without_update, OLD.remind, OLD.shows, OLD.skippable)
+        )
+    THEN
+        RAISE WARNING USING
+            MESSAGE = format(
+                'rule %s: remind, shows and skippable have no effect with lockout_without_update', quoted(NEW.key)
+            ),
+            DETAIL = format('Rule %s has hints.', NEW.key),
+            HINT = 'A lockout is shown at every start. Set remind and shows to NULL, and skippable to false.',
+            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'lockout_without_update',
+            CONSTRAINT = 'rules_hints_without_effect';
+    END IF;
     IF NEW.rollout > 0 AND NEW.rollout < 1 AND (TG_OP = 'INSERT' OR NEW.rollout <> OLD.rollout) THEN
         RAISE WARNING USING
             MESSAGE = format(
@@ -604,12 +639,13 @@ END
 $$;
 
 COMMENT ON FUNCTION warn_of_rule() IS
-    'Trigger: warns of what has no effect in a rule (braces that are not filled in, soak, lockout_without_update, an end'
-    ' in the past), of a rollout below 1 %, of a lockout in every app, and of platforms that nothing else names.';
+    'Trigger: warns of what has no effect in a rule (braces that are not filled in, soak, lockout_without_update, hints of'
+    ' a lockout, an end in the past), of a rollout below 1 %, of a lockout in every app, and of platforms that nothing else names.';
 
 CREATE TRIGGER rules_warning
     AFTER INSERT OR UPDATE OF
-        title, text, bundle, platforms, target, soak, rollout, enabled, ends_at, lockout, lockout_without_update
+        title, text, bundle, platforms, target, soak, rollout, enabled, ends_at, remind, shows, skippable, lockout,
+        lockout_without_update
     ON rules
     FOR EACH ROW EXECUTE FUNCTION warn_of_rule();
 

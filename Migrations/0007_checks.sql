@@ -591,7 +591,17 @@ COMMENT ON FUNCTION fill_placeholders(text, text, text) IS
     'A text with {app} and {target} filled in; other braces stay.';
 
 CREATE FUNCTION messages_for(client jsonb, at timestamptz DEFAULT now())
-    RETURNS TABLE (id text, title text, text text, link text, lockout boolean)
+    RETURNS TABLE (
+        id text,
+        title text,
+        text text,
+        link text,
+        lockout boolean,
+        remind bigint,
+        shows integer,
+        skip boolean,
+        target text
+    )
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -609,9 +619,18 @@ BEGIN
                )
                ELSE r.link
            END,
-           j.lockout
+           j.lockout,
+           hints.remind,
+           hints.shows,
+           coalesce(hints.skippable, false),
+           hints.target
       FROM judge_rules(me, coalesce(at, now())) AS j
       JOIN rules AS r ON r.key = j.key
+      -- A message that is sent as a lockout has no hints.
+      LEFT JOIN LATERAL (
+          SELECT extract(epoch FROM r.remind)::bigint AS remind, r.shows, r.skippable, r.target::text AS target
+           WHERE NOT j.lockout AND (r.remind IS NOT NULL OR r.shows IS NOT NULL OR r.skippable)
+      ) AS hints ON true
       LEFT JOIN LATERAL (
           SELECT t.title, t.text
             FROM rule_texts AS t
@@ -626,5 +645,6 @@ $$;
 
 COMMENT ON FUNCTION messages_for(jsonb, timestamptz) IS
     'The messages that a check would be answered with, in order:'
-    ' messages_for(''{"bundle": "com.example.app", "version": "1.1", "platform": "ios"}''). Write versions as strings:'
-    ' jsonb does not keep how a number was written (1e0).';
+    ' messages_for(''{"bundle": "com.example.app", "version": "1.1", "platform": "ios"}''). remind (seconds), shows, skip'
+    ' and target say how often it is to be shown. Write versions as strings: jsonb does not keep how a number was written'
+    ' (1e0).';

@@ -354,7 +354,7 @@ struct PolicyDocumentReader {
             return scalar(
                 node,
                 what: path,
-                SoakTime.init,
+                DayTimeInterval.init,
                 "Write days, hours, minutes and seconds: 2 days, 36 hours"
             ).map { .duration($0) }
         }

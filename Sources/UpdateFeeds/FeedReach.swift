@@ -170,13 +170,15 @@ extension FeedReach {
             }
             return
         }
-        let message = said.compactMap(shown).first(where: isOfRule)?.message
+        let version = said.compactMap(shown).first(where: isOfRule)
         sentences =
             Self.sentences(announced: announced, reader)
             + (rule.lockout
                 ? Self.sentences(demanded: demanded, reader, floor: said.compactMap(\.floor).first(where: isOfRule))
                 : [])
-            + Self.sentences(words: rule, message, reader)
+            + Self.sentences(words: rule, version?.message, reader)
+            // A lockout is shown at every start.
+            + (demanded == .all ? [] : Self.sentences(hints: rule, version?.shows, reader))
             + (reader.platform == "macos" && reader.flavour == nil ? ["The address must have ?platform=macos."] : [])
     }
 
@@ -186,9 +188,13 @@ extension FeedReach {
         _ source: FeedSource,
         _ naming: VersionNaming
     ) -> [Announcement] {
+        if reader.format == .updates {
+            let (some, every) = UpdatesFeed.announcements(source, on: reader.platform, naming: naming)
+            return [some, every].compactMap(\.self)
+        }
         guard let every = source.announcement(on: reader.platform, naming: naming) else { return [] }
         switch (reader.format, reader.flavour) {
-        case (.updates, _), (.appcast, .sparkle),
+        case (.appcast, .sparkle),
             (.princeOfVersions, _) where reader.platform != "android":
             return [source.announcement(beyond: every, on: reader.platform, naming: naming), every].compactMap(\.self)
         default:
@@ -276,6 +282,29 @@ extension FeedReach {
         let loss = lost.isEmpty ? "" : "; \(lost.joined(separator: " and ")) \(lost.count == 1 ? "is" : "are") lost"
         guard let message, message.id != rule.key, reader.format != .codePush else { return ["\(shown)\(loss)."] }
         return ["\(shown)\(loss).", "A document has room for one message; it takes the words of \(message.id)."]
+    }
+
+    /// What clients know of how often the message may be shown.
+    ///
+    /// - Parameter shows: The limit of the announcement, which may be that of another rule.
+    private static func sentences(hints rule: Rule, _ shows: Int64?, _ reader: Reader) -> [String] {
+        var limit: Int64?
+        switch reader.format {
+        case .updates: limit = shows.map(UpdatesFeed.mostShows)
+        case .princeOfVersions: limit = shows == nil ? nil : 1
+        default: break
+        }
+        let kept = limit.map { limit in
+            "It is shown \(limit == 1 ? "once" : "at most \(limit) times")"
+                + (limit == rule.shows ? "." : ", which is less than the rule allows.")
+        }
+        var lost: [String] = []
+        if rule.remind != nil { lost.append("remind") }
+        if rule.shows != nil, limit == nil { lost.append("shows") }
+        if rule.skippable { lost.append("skippable") }
+        guard let last = lost.popLast() else { return [kept].compactMap(\.self) }
+        let names = lost.isEmpty ? "\(last) is" : "\(lost.joined(separator: ", ")) and \(last) are"
+        return [kept, "\(names) lost: that is set in the app."].compactMap(\.self)
     }
 
     /// Why clients of which nothing is known are not told.

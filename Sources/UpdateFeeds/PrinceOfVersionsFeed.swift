@@ -41,10 +41,15 @@ enum PrinceOfVersionsFeed {
         .object([
             ("required_version", said?.floor.map { .string($0.version.text) }),
             ("last_version_available", .string(said?.prompt?.version.text ?? "0.0.0")),
-            ("notify_last_version_frequency", .string("ALWAYS")),
+            ("notify_last_version_frequency", frequency(said)),
             ("requirements", least.map { .object([("required_os_version", .string($0))]) }),
             ("meta", meta(source, said, platform)),
         ])
+    }
+
+    /// The client shows a version at every start or once.
+    private static func frequency(_ said: Announcement?) -> JSONValue {
+        .string(said?.prompt?.shows == nil ? "ALWAYS" : "ONCE")
     }
 
     /// Texts of the message, flat: an object in it makes the client lose the whole array.
@@ -65,7 +70,7 @@ enum PrinceOfVersionsFeed {
             ("minimum_version", said?.floor.map { threeParts($0) }.map { .string($0) }),
             (
                 "latest_version",
-                .object([("version", .string(version ?? "0.0.0")), ("notification_type", .string("ALWAYS"))])
+                .object([("version", .string(version ?? "0.0.0")), ("notification_type", frequency(said))])
             ),
         ])
     }
@@ -87,7 +92,7 @@ enum PrinceOfVersionsFeed {
                     .object([
                         ("required_version", every?.floor?.buildNumber.map { .integer($0) }),
                         ("last_version_available", .integer(every?.prompt?.buildNumber ?? 0)),
-                        ("notify_last_version_frequency", .string("ALWAYS")),
+                        ("notify_last_version_frequency", frequency(every)),
                         ("meta", meta(source, every, "android")),
                     ])
                 ])

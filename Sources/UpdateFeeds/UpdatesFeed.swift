@@ -8,14 +8,14 @@ import UpdatePolicy
 /// It says `manually` wherever it announces anything: asked to look in the App Store itself, the client would answer by what
 /// it finds there, and by nothing where that fails. It heeds the system for the version that it announces, and not for the two
 /// least versions: so the latter say what holds on every system.
+/// `notify` limits how often it shows the version that it announces, and not the two least versions.
 /// `build` and `bundle-version` would replace what the client knows of itself, so they are never sent.
 enum UpdatesFeed {
     static let naming = VersionNaming.numbers(upTo: 4)
 
     static func text(_ source: FeedSource) -> String {
         let platform = source.question.platform ?? "ios"
-        let every = source.announcement(on: platform, naming: naming)
-        let some = every.flatMap { source.announcement(beyond: $0, on: platform, naming: naming) }
+        let (some, every) = announcements(source, on: platform)
         guard let said = some ?? every, let prompt = said.prompt else {
             return JSONValue.object([("updates", .object([("check-for", .string("never"))]))]).text
         }
@@ -29,7 +29,7 @@ enum UpdatesFeed {
                 "updates",
                 .object([
                     ("check-for", .string("manually")),
-                    ("notify", .string("always")),
+                    ("notify", .string(prompt.shows.map { limits[Int(mostShows($0)) - 1] } ?? "always")),
                     ("comparing", .integer(hasMore ? 8 : 4)),
                     ("update-type", .string("soft")),
                     ("version", .string(prompt.version.text)),
@@ -42,4 +42,25 @@ enum UpdatesFeed {
             )
         ]).text
     }
+
+    /// What the document is made of: what clients on some systems are told, where there is room for it, and what every
+    /// client is told.
+    ///
+    /// Where there are both, the latter is a least version, which is shown at every start: so there is room for one of them
+    /// where every client is to be shown it a limited number of times.
+    static func announcements(
+        _ source: FeedSource,
+        on platform: String,
+        naming: VersionNaming = naming
+    ) -> (some: Announcement?, every: Announcement?) {
+        guard let every = source.announcement(on: platform, naming: naming) else { return (nil, nil) }
+        let isLimited = every.prompt?.shows != nil
+        return (isLimited ? nil : source.announcement(beyond: every, on: platform, naming: naming), every)
+    }
+
+    /// The words for once, twice and so on.
+    private static let limits = ["once", "twice", "thrice"]
+
+    /// The greatest limit that the client has a word for and that is not above this one.
+    static func mostShows(_ shows: Int64) -> Int64 { min(max(1, shows), Int64(limits.count)) }
 }

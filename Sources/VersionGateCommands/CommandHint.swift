@@ -46,6 +46,17 @@ enum CommandHint {
             Phrase("The condition on it is the column regions.", options: "The condition on it is --region."),
             Phrase("The condition on it is the column languages.", options: "The condition on it is --language."),
             Phrase("The condition on it is the column bundle.", options: "The condition on it is --bundle."),
+            Phrase("To show the message once, set shows to 1", options: "To show the message once, give --shows 1"),
+            Phrase(
+                "; NULL means without limit",
+                options: "; for no limit leave the option out, or take it away with --clear",
+                policyFile: "; for no limit leave the key out"
+            ),
+            Phrase(
+                "NULL means that the message is shown at every start",
+                options: "Leave the option out, or take it away with --clear: the message is shown at every start",
+                policyFile: "Leave the key out: the message is shown at every start"
+            ),
             Phrase("see the column rollout", options: "versiongate rule rollout KEY PERCENT"),
         ]
 
@@ -109,6 +120,10 @@ enum CommandHint {
             return "Give --target or --lockout as well: no other rule asks how long a release has been live."
         case "rules_lockout_without_effect":
             return "Give --lockout as well."
+        case "rules_hints_without_effect":
+            return
+                "A lockout is shown at every start. To take them away: versiongate rule edit \(second(words) ?? "KEY") "
+                + "--clear remind --clear shows --no-skippable"
         case "rules_target_waits":
             return
                 "Once users can get it: versiongate release add \(words.first ?? "BUNDLE") "

@@ -61,6 +61,18 @@ struct AllowedContentsTests {
         }
     }
 
+    @Test("A policy may hold the hints that the schema lets through")
+    func hints() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let lengths = ["1 second", "1 day", "36500 days", "0 seconds", "-1 day", "1.5 seconds", "0.000001 seconds"]
+        let check = "check_duration(value::interval, 'rules.remind')"
+        for (length, isAllowed) in zip(lengths, try await allowed(lengths, by: check, connection)) {
+            let rule = Rule(key: "r", title: "t", text: "x", remind: DayTimeInterval(length))
+            let policy = Policy(revision: 1, token: "t", rules: [rule])
+            #expect(rule.remind != nil && ((try? policy.requireAllowedContents()) != nil) == isAllowed, "\(length)")
+        }
+    }
+
     @Test("A policy may hold no keys and bundles but those that the schema lets through")
     func names() async throws {
         let connection = try await TestDatabase.current.connect()

@@ -14,6 +14,8 @@ extension Answer {
                 UTF8Text(message.id), UTF8Text(message.title), UTF8Text(message.text),
                 message.link.map { UTF8Text($0) },
                 message.lockout ? "true" : "false",
+                message.hints?.remind.map { UTF8Text(String($0)) }, message.hints?.shows.map { UTF8Text(String($0)) },
+                message.hints?.skip ?? false ? "true" : "false", message.hints?.target.map { UTF8Text($0) },
             ]
         }
         explanations = policy.explain(client, at: time).map { row in
@@ -27,11 +29,12 @@ extension Answer {
         for shape in [AnswerShape.standard, .legacy] {
             let answer = policy.answer(to: client, at: time, shape: shape)
             let document = String(decoding: answer.body, as: UTF8.self)
-            guard try Self.messages(in: answer.body, shape) == messages else {
+            let expected = shape == .legacy ? messages.map { $0.prefix(5) + [nil, nil, "false", nil] } : messages
+            guard try Self.messages(in: answer.body, shape) == expected else {
                 throw AnswerBytesError(document: document)
             }
             guard answer.sent.map({ UTF8Text(policy.key(of: $0.id)) }) == messages.map(\.first),
-                answer.sent.map({ $0.lockout ? "true" : "false" }) == messages.map(\.last)
+                answer.sent.map({ $0.lockout ? "true" : "false" }) == messages.map({ $0[4] })
             else { throw AnswerBytesError(document: document) }
         }
     }
@@ -50,13 +53,20 @@ extension Answer {
             else { return nil }
             let link = message["link"] as? String
             let lockout = message["lockout"] as? Bool
-            guard message.count == 3 + (link == nil ? 0 : 1) + (lockout == nil ? 0 : 1), lockout != false else {
+            let numbers = [message["remind"] as? Int, message["shows"] as? Int]
+            let skip = message["skip"] as? Bool
+            let target = message["target"] as? String
+            let optional: [Any?] = [link, lockout, numbers[0], numbers[1], skip, target]
+            guard message.count == 3 + optional.count(where: { $0 != nil }), lockout != false, skip != false else {
                 return nil
             }
-            rows.append([
-                UTF8Text(id), UTF8Text(title), UTF8Text(text), link.map { UTF8Text($0) },
-                lockout == nil ? "false" : "true",
-            ])
+            rows.append(
+                [
+                    UTF8Text(id), UTF8Text(title), UTF8Text(text), link.map { UTF8Text($0) },
+                    lockout == nil ? "false" : "true",
+                ] + numbers.map { $0.map { UTF8Text(String($0)) } }
+                    + [skip == nil ? "false" : "true", target.map { UTF8Text($0) }]
+            )
         }
         return rows
     }

@@ -10,7 +10,7 @@ import UpdatePolicy
 struct Answer: Sendable, Equatable {
     typealias Row = [UTF8Text?]
 
-    static let messageFields = ["id", "title", "text", "link", "lockout"]
+    static let messageFields = ["id", "title", "text", "link", "lockout", "remind", "shows", "skip", "target"]
     static let explanationFields = [
         "position", "key", "outcome", "condition", "expected", "actual", "bucket", "rollout", "release",
     ]

@@ -10,6 +10,7 @@ struct Coverage: Sendable {
     /// The turns that every comparison of some size must have seen.
     static let required: Set<String> = [
         "sent", "sent, a lockout", "sent, translated or filled in", "sent, a link",
+        "sent, hints", "sent, hints and a target", "sent without lockout, hints",
         "sent without lockout: no offer", "sent without lockout: the offer is not above the client",
         "sent without lockout: the rule matches the offer", "after a final rule",
         "platforms", "versions", "builds", "os", "regions", "languages", "attributes", "target reached",
@@ -27,6 +28,13 @@ struct Coverage: Sendable {
         }
         for row in answer.messages {
             if row[4] == "true" { counts["sent, a lockout", default: 0] += 1 }
+            if row[5] != nil || row[6] != nil || row[7] == "true" {
+                counts["sent, hints", default: 0] += 1
+                if row[8] != nil { counts["sent, hints and a target", default: 0] += 1 }
+                if answer.explanations.contains(where: { $0[1] == row[0] && $0[2] == "sent without lockout" }) {
+                    counts["sent without lockout, hints", default: 0] += 1
+                }
+            }
             if row[3] != nil { counts["sent, a link", default: 0] += 1 }
             if row[1]?.string.contains(": ") == true { counts["sent, translated or filled in", default: 0] += 1 }
         }

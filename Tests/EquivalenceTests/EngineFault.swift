@@ -55,7 +55,9 @@ extension EngineFault {
         EngineFault(
             "soak is rounded to whole days",
             seed: 1,
-            rule: { $0.soak = SoakTime(microseconds: $0.soakMicroseconds - $0.soakMicroseconds % 86_400_000_000) }
+            rule: {
+                $0.soak = DayTimeInterval(microseconds: $0.soakMicroseconds - $0.soakMicroseconds % 86_400_000_000)
+            }
         ),
         EngineFault("final is lost", seed: 2, rule: { $0.final = false }),
         EngineFault(
@@ -70,6 +72,9 @@ extension EngineFault {
             rule: { $0.startsAt = $0.startsAt?.advanced(byMicroseconds: 1) }
         ),
         EngineFault("lockouts need no way out", seed: 9, rule: { $0.lockoutWithoutUpdate = true }),
+        EngineFault("remind is lost", seed: 1, rule: { $0.remind = nil }),
+        EngineFault("shows are lost", seed: 1, rule: { $0.shows = nil }),
+        EngineFault("skippable is lost", seed: 1, rule: { $0.skippable = false }),
         EngineFault("min_os is lost", seed: 9, release: { $0.minOS = nil }),
         EngineFault("staged is inverted", seed: 1, release: { $0.staged.toggle() }),
         EngineFault("an unknown build is build 0", seed: 1, release: { $0.build = $0.build ?? "0" }),

@@ -223,7 +223,7 @@ struct ExplanationTests {
             "one second \(seconds < 0 ? "before" : "after") the end of a soak",
             rule {
                 $0.target = "1.2"
-                $0.soak = SoakTime(microseconds: 86_400_000_000)
+                $0.soak = DayTimeInterval(microseconds: 86_400_000_000)
             },
             releases: [TestPolicy.release("1.2")],
             ["version": "1.1", "platform": "ios"],

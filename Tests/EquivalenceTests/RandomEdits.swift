@@ -50,6 +50,7 @@ struct RandomEdits {
             "UPDATE rules SET position = (random() * 3)::int, final = false",
             "UPDATE rules SET versions = NULL, platforms = '{ios}' WHERE \(one) rules \(any)",
             "UPDATE rules SET target = NULL, soak = '36:00:00.000001' WHERE \(one) rules \(any)",
+            "UPDATE rules SET remind = '36:00:00', shows = 3, skippable = NOT skippable WHERE \(one) rules \(any)",
             "UPDATE rules SET attributes = '{\"channel\": [\"beta\", \"1.10\"]}' WHERE \(one) rules \(any)",
             "UPDATE rules SET rollout = 12.34 WHERE \(one) rules \(any)",
             "DELETE FROM rules WHERE \(one) rules \(any)",

@@ -42,7 +42,8 @@ struct SemanticCaseTests {
                 title: row[1]?.string ?? "",
                 text: row[2]?.string ?? "",
                 link: row[3]?.string,
-                lockout: row[4] == "true"
+                lockout: row[4] == "true",
+                hints: Self.hints(row)
             )
         }
         let faults = expected.faults(messages) { key in
@@ -52,6 +53,16 @@ struct SemanticCaseTests {
         #expect(faults == [], comment)
         #expect(sql.messages == engine.messages, comment)
         if !expected.isShownDifferently { #expect(sql.explanations == engine.explanations, comment) }
+    }
+
+    private static func hints(_ row: Answer.Row) -> MessageHints? {
+        guard row[5] != nil || row[6] != nil || row[7] == "true" else { return nil }
+        return MessageHints(
+            remind: row[5].flatMap { Int64($0.string) },
+            shows: row[6].flatMap { Int64($0.string) },
+            skip: row[7] == "true",
+            target: row[8]?.string
+        )
     }
 
     @Test("Versions compare in SQL as the cases say, each with each")

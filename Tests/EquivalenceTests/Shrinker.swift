@@ -81,7 +81,8 @@ struct Shrinker {
         { $0.versions = nil }, { $0.builds = nil }, { $0.os = nil }, { $0.platforms = nil }, { $0.regions = nil },
         { $0.languages = nil }, { $0.attributes = nil }, { $0.target = nil }, { $0.soak = nil },
         { $0.rollout = .all }, { $0.startsAt = nil }, { $0.endsAt = nil }, { $0.title = "t" }, { $0.text = "x" },
-        { $0.link = nil }, { $0.lockout = false }, { $0.lockoutWithoutUpdate = false }, { $0.final = false },
+        { $0.link = nil }, { $0.remind = nil }, { $0.shows = nil }, { $0.skippable = false }, { $0.lockout = false },
+        { $0.lockoutWithoutUpdate = false }, { $0.final = false },
         { $0.position = 0 }, { $0.enabled = true },
     ]
 

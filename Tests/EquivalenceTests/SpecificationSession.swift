@@ -69,10 +69,11 @@ struct SpecificationSession {
     }
 
     private static let messages = """
-        SELECT checks.number, answer.id, answer.title, answer.text, answer.link, answer.lockout::text
+        SELECT checks.number, answer.id, answer.title, answer.text, answer.link, answer.lockout::text,
+               answer.remind::text, answer.shows::text, answer.skip::text, answer.target
           FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS checks(item, number),
                LATERAL messages_for(checks.item -> 'client', (checks.item ->> 'at')::timestamptz)
-                   WITH ORDINALITY AS answer(id, title, text, link, lockout, place)
+                   WITH ORDINALITY AS answer(id, title, text, link, lockout, remind, shows, skip, target, place)
          ORDER BY checks.number, answer.place
         """
 

@@ -40,7 +40,12 @@ enum AwkwardPolicies {
         style.pools.positions = [0, 0, -1, 7, Int(Int32.max), Int(Int32.min)]
         style.pools.soaks = [0, 1, 2, 30].flatMap { days in
             [0, 1, 3_600_000_000, 129_600_500_000, 5_400_000_000, 86_400_000_000].map {
-                SoakTime(days: days, microseconds: $0)
+                DayTimeInterval(days: days, microseconds: $0)
+            }
+        }
+        style.pools.reminds = [0, 1, 30].flatMap { days in
+            [1_000_000, 3_600_000_000, 129_600_000_000, 86_400_000_000].map {
+                DayTimeInterval(days: days, microseconds: $0)
             }
         }
         style.pools.rollouts = [0, 1, 10, 99, 100, 101, 1_234, 2_500, 3_725, 5_000, 9_090, 9_990, 9_999, 10_000]

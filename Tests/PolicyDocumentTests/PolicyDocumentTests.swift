@@ -63,7 +63,7 @@ struct PolicyDocumentTests {
         #expect(rule["title"] == .text("yes"))
         #expect(rule["text"] == .text("12:30:45"))
         #expect(rule["rollout"] == .percentage(Percentage(hundredths: 550) ?? .zero))
-        #expect(rule["soak"] == .duration(SoakTime(days: 1, microseconds: 43_200_000_000)))
+        #expect(rule["soak"] == .duration(DayTimeInterval(days: 1, microseconds: 43_200_000_000)))
         #expect(rule["attributes"] == .attributes(["n": ["1.0", "true"]]))
     }
 
@@ -140,7 +140,7 @@ struct PolicyDocumentTests {
         ] as [(String, String?)]
     )
     func readsDurations(_ text: String, _ written: String?) {
-        #expect(SoakTime(text)?.description == written)
+        #expect(DayTimeInterval(text)?.description == written)
     }
 
     @Test(

@@ -156,6 +156,17 @@ struct LastGoodPolicyFileTests {
         }
     }
 
+    @Test("A file has the hints of messages, and is read and written as it was when they came")
+    func hints() throws {
+        try withFile { file in
+            let contents = try LastGoodPolicyVectors.contentsWithHints()
+            #expect(try file.policy(in: contents) == LastGoodPolicyVectors.policyWithHints)
+            var writer = LastGoodPolicyFileWriter(file)
+            try writer.write(try CompiledPolicy(LastGoodPolicyVectors.policyWithHints))
+            #expect(String(decoding: try bytes(file), as: UTF8.self) == String(decoding: contents, as: UTF8.self))
+        }
+    }
+
     /// A file with these lines and the right checksum.
     private static func file(_ lines: String) -> Data {
         let contents = Data(lines.utf8)
@@ -194,6 +205,9 @@ struct LastGoodPolicyFileTests {
             (#"{"rules":[{"key":"r","title":" ","text":"x"}]}"#, "rule r: has a title"),
             (#"{"rules":[{"key":"r","title":"t","text":"\u0007"}]}"#, "rule r: has a text"),
             (#"{"rules":[{"key":"r","title":"t","text":"x","target":"1.2"}]}"#, "rule r: has a target"),
+            (#"{"rules":[{"key":"r","title":"t","text":"x","remindMicroseconds":-1000000}]}"#, "rule r: has a remind"),
+            (#"{"rules":[{"key":"r","title":"t","text":"x","remindMicroseconds":1}]}"#, "rule r: has a remind"),
+            (#"{"rules":[{"key":"r","title":"t","text":"x","shows":0}]}"#, "rule r: has shows"),
             (#"{"app":{"bundle":"a b"}}"#, "app a b: has a bundle"),
             (#"{"app":{"bundle":"a","seller":""}}"#, "app a: has a seller"),
             (

@@ -18,6 +18,30 @@ enum LastGoodPolicyVectors {
         try Vectors.data("last-good-policy/format-\(format)")
     }
 
+    /// The bytes of a file with the hints of messages, which came after the first file of its format.
+    static func contentsWithHints() throws -> Data {
+        try Vectors.data("last-good-policy/hints")
+    }
+
+    /// What it holds.
+    static let policyWithHints = Policy(
+        revision: 7,
+        token: "9794ace5-413a-4de7-97a5-aa3e4d718917",
+        apps: [App(bundle: "com.example.doto")],
+        rules: [
+            Rule(
+                key: "update",
+                bundle: "com.example.doto",
+                target: "1.2",
+                title: "Please update",
+                text: "{target} is there",
+                remind: DayTimeInterval(microseconds: 86_400_000_000),
+                shows: 3,
+                skippable: true
+            )
+        ]
+    )
+
     /// What they hold, rows in their order: every member, each with a value that is not its default, and rows that have
     /// nothing but defaults.
     static let policy = Policy(
@@ -65,7 +89,7 @@ enum LastGoodPolicyVectors {
                     AttributeCondition(name: "channel", values: ["beta", "É\n"]),
                 ],
                 target: "1.2",
-                soak: SoakTime(microseconds: 259_200_500_000),
+                soak: DayTimeInterval(microseconds: 259_200_500_000),
                 rollout: Percentage(hundredths: 3_725) ?? .all,
                 startsAt: Timestamp("2026-03-01T00:00:00Z"),
                 endsAt: Timestamp("2099-01-01T00:00:00Z"),

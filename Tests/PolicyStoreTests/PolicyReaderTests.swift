@@ -26,10 +26,12 @@ struct PolicyReaderTests {
             INSERT INTO release_notes SELECT id, 'und', E'New\nÄ {app}' FROM releases;
             INSERT INTO release_notes SELECT id, 'de', 'Neu' FROM releases;
             INSERT INTO rules (key, bundle, enabled, position, versions, builds, os, platforms, regions, languages, attributes,
-                target, soak, rollout, starts_at, ends_at, title, text, link, lockout, lockout_without_update, final, note)
+                target, soak, rollout, starts_at, ends_at, title, text, link, remind, shows, skippable, lockout,
+                lockout_without_update, final, note)
             VALUES ('k', 'COM.EXAMPLE.DOTO', false, -3, '<1.2', '<42', '>=14', '{ios,android}', '{DE}', '{de,zh-Hant}',
                 '{"channel":["beta","a\"b"],"n":["1"]}', '1.2', '1 day 02:00:00.5', 100,
-                '2026-03-01T12:00:00Z', '2026-05-01T12:00:00Z', 'Title', E'Line\nÄ "{app}"', 'store', true, true, true, 'note');
+                '2026-03-01T12:00:00Z', '2026-05-01T12:00:00Z', 'Title', E'Line\nÄ "{app}"', 'store',
+                '1 day 02:00:00', 1000, true, true, true, true, 'note');
             INSERT INTO rule_texts (rule, language, title, text) VALUES ('k', 'de', 'Titel', 'Text');
             INSERT INTO rollout_steps (rule, at, rollout) VALUES ('k', '2026-03-02T00:00:00Z', 37.25), ('k', '2026-03-03T00:00:00Z', 100);
             """#
@@ -86,13 +88,16 @@ struct PolicyReaderTests {
                         AttributeCondition(name: "channel", values: ["beta", "a\"b"]),
                     ],
                     target: "1.2",
-                    soak: SoakTime(microseconds: 93_600_500_000),
+                    soak: DayTimeInterval(microseconds: 93_600_500_000),
                     rollout: .all,
                     startsAt: Timestamp("2026-03-01T12:00:00Z"),
                     endsAt: Timestamp("2026-05-01T12:00:00Z"),
                     title: "Title",
                     text: "Line\nÄ \"{app}\"",
                     link: "store",
+                    remind: DayTimeInterval(microseconds: 93_600_000_000),
+                    shows: 1_000,
+                    skippable: true,
                     lockout: true,
                     lockoutWithoutUpdate: true,
                     final: true,

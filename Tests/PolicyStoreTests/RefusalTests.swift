@@ -75,6 +75,11 @@ struct RefusalTests {
         Refusal(rule: "ends_at", "'infinity'", message: "ends_at", hint: "NULL"),
         Refusal(rule: "soak", "'1 month'", message: "soak", hint: ""),
         Refusal(rule: "soak", "'-1 day'", message: "soak", hint: ""),
+        Refusal(rule: "remind", "'0'", message: "no time at all", hint: "NULL"),
+        Refusal(rule: "remind", "'1 month'", message: "months", hint: "30 days"),
+        Refusal(rule: "remind", "'1.5 seconds'", message: "fraction", hint: "whole seconds"),
+        Refusal(rule: "shows", "0", message: "0 is not from 1 to 1000", hint: "NULL"),
+        Refusal(rule: "shows", "1001", message: "1001", hint: "without limit"),
         Refusal(rule: "bundle", "'com.example.nothing'", message: "com.example.nothing", hint: "app"),
         Refusal(rule: "target", "'1.2'", message: "target", hint: "bundle"),
         Refusal(

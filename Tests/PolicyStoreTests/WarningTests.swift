@@ -64,6 +64,15 @@ struct WarningTests {
                 ["rule \"k\": lockout_without_update has no effect without lockout"]
             ),
             ("UPDATE rules SET lockout_without_update = true, lockout = true", []),
+            ("UPDATE rules SET remind = '1 day', shows = 3, skippable = true, lockout = true", []),
+            (
+                "UPDATE rules SET lockout_without_update = true, lockout = true; UPDATE rules SET shows = 3",
+                ["rule \"k\": remind, shows and skippable have no effect with lockout_without_update"]
+            ),
+            (
+                "UPDATE rules SET skippable = true; UPDATE rules SET lockout_without_update = true, lockout = true",
+                ["rule \"k\": remind, shows and skippable have no effect with lockout_without_update"]
+            ),
         ]
     )
     func ofWhatHasNoEffect(_ script: String, _ expected: [String]) async throws {

@@ -290,6 +290,43 @@ struct FeedTrapTests {
         )
     }
 
+    @Test(
+        "Updates: a message is shown as often as its rule says, as far as there is a word for it, and never more often"
+    )
+    func updatesShows() throws {
+        func settings(_ shows: Int64?, _ query: [(name: String, value: String)] = []) throws -> [String: Any] {
+            var policy = try FeedExample.policy().policy
+            policy.rules[0].shows = shows
+            let document = FeedExample.document(.updates, query, policy: try CompiledPolicy(policy))
+            let root = try JSONSerialization.jsonObject(with: Data(document.utf8)) as? [String: [String: Any]]
+            return try #require(root?["updates"])
+        }
+        for (shows, word) in [(1, "once"), (2, "twice"), (3, "thrice"), (1_000, "thrice")] as [(Int64, String)] {
+            let settings = try settings(shows)
+            #expect(settings["notify"] as? String == word)
+            // 1.3.0, for some systems, would make 1.2.0 a least version, which is shown at every start.
+            #expect(settings["version"] as? String == "1.2.0" && settings["min-optional-app-version"] == nil)
+        }
+        let unlimited = try settings(nil)
+        #expect(unlimited["notify"] as? String == "always" && unlimited["version"] as? String == "1.3.0")
+        #expect(unlimited["min-optional-app-version"] as? String == "1.2.0")
+    }
+
+    @Test("Prince of Versions: a message that may not be shown at every start is shown once")
+    func princeOfVersionsShows() throws {
+        func words(_ shows: Int64?) throws -> (new: Int, old: Int) {
+            var policy = try FeedExample.policy().policy
+            policy.rules.removeAll { $0.key == "newest" }
+            policy.rules[0].shows = shows
+            let document = FeedExample.document(.princeOfVersions, policy: try CompiledPolicy(policy))
+            func count(_ word: String) -> Int { document.components(separatedBy: word).count - 1 }
+            return (count(#""notify_last_version_frequency":"ONCE""#), count(#""notification_type":"ONCE""#))
+        }
+        #expect(try words(nil) == (0, 0))
+        #expect(try words(1) == (2, 2))
+        #expect(try words(5) == (2, 2))
+    }
+
     @Test("Updates: what is demanded does not depend on a system, for the client does not ask for it")
     func updatesFloor() throws {
         var policy = try FeedExample.policy().policy
@@ -582,6 +619,37 @@ struct FeedReachTests {
             ]
         )
         #expect(said["Android-Siren android"]?.last == "The text is shown; the title is lost.")
+    }
+
+    @Test("How often a message may be shown reaches clients as far as their formats have words for it")
+    func hints() throws {
+        let said = try sentences(
+            TestPolicy.rule("a") {
+                ($0.target, $0.remind, $0.shows, $0.skippable) = ("1.2.0", DayTimeInterval("1 day"), 2, true)
+            }
+        )
+        let lost = "remind and skippable are lost: that is set in the app."
+        #expect(said["Updates ios"]?.suffix(2) == ["It is shown at most 2 times.", lost])
+        #expect(
+            said["Prince of Versions ios"]?.suffix(2) == [
+                "It is shown once, which is less than the rule allows.", lost,
+            ]
+        )
+        for client in ["iVersion ios", "look-ups of the App Store ios", "upgrader android", "Sparkle macos"] {
+            #expect(said[client]?.last == "remind, shows and skippable are lost: that is set in the app.", "\(client)")
+        }
+        #expect(said["CodePush ios"] == ["Nothing survives.", "CodePush learns of lockouts alone."])
+        let once = try sentences(TestPolicy.rule("a") { ($0.target, $0.shows) = ("1.2.0", 1) })
+        #expect(
+            once["Updates ios"]?.last == "It is shown once."
+                && once["Prince of Versions ios"]?.last == "It is shown once."
+        )
+        #expect(once["AppUpdater android"]?.last == "shows is lost: that is set in the app.")
+        let lockout = try sentences(
+            TestPolicy.rule("a") { ($0.versions, $0.lockout, $0.skippable) = ("<1.2.0", true, true) }
+        )
+        #expect(lockout["Updates ios"]?.contains { $0.contains("skippable") } == false)
+        #expect(lockout["iVersion ios"]?.last == "skippable is lost: that is set in the app.")
     }
 
     @Test("What a document needs and the policy does not have is named")

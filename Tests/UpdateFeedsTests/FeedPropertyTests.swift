@@ -113,6 +113,7 @@ struct FeedPropertyTests {
         style.chances.final = 10
         style.chances.steps = 3
         style.chances.enabled = 95
+        style.chances.hints = 70
         return style
     }()
 
@@ -150,16 +151,20 @@ struct FeedPropertyTests {
         print("feeds: seed \(seed), \(cases) cases")
         var prompts: [FeedReader: Int] = [:]
         var lockouts: [FeedReader: Int] = [:]
+        var limited = 0
         for number in 0..<cases {
             let reader = FeedReader.allCases[number % FeedReader.allCases.count]
             let platform = generator.random.pick(reader.platforms)
             let compiled = try CompiledPolicy(Self.policy(&generator, platform))
             let name = "case \(number), seed \(seed)"
-            let decision = try decide(reader, platform, compiled, generator.time(), &generator.random, name)
+            let decision = try decide(reader, platform, compiled, generator.time(), &generator.random, &limited, name)
             if case .prompt = decision { prompts[reader, default: 0] += 1 }
             if case .lockout = decision { lockouts[reader, default: 0] += 1 }
         }
-        print("feeds: prompts \(prompts.values.reduce(0, +)), lockouts \(lockouts.values.reduce(0, +))")
+        print(
+            "feeds: prompts \(prompts.values.reduce(0, +)), \(limited) of them limited, "
+                + "lockouts \(lockouts.values.reduce(0, +))"
+        )
         if cases >= 20_000 {
             for reader in FeedReader.allCases {
                 #expect(prompts[reader, default: 0] + lockouts[reader, default: 0] > 0, "\(reader) never decides")
@@ -167,6 +172,7 @@ struct FeedPropertyTests {
         }
         #expect(prompts.values.reduce(0, +) > cases / 20)
         #expect(lockouts.values.reduce(0, +) > cases / 50)
+        #expect(limited > 0)
     }
 
     private func decide(
@@ -175,6 +181,7 @@ struct FeedPropertyTests {
         _ policy: CompiledPolicy,
         _ time: Timestamp,
         _ random: inout SeededGenerator,
+        _ limited: inout Int,
         _ name: String
     ) throws -> ReaderDecision {
         let isPrerelease = reader.isSemantic && random.chance(50)
@@ -232,6 +239,20 @@ struct FeedPropertyTests {
             asked \(asked), \(String(decoding: document.bytes, as: UTF8.self)), \(policy.policy), at \(time), \(name)
             """
         )
+        if case .prompt = decision, reader.countsShows {
+            // The client may be shown what it is asked as often as the message that may be shown most often.
+            let shows = messages.map { $0.lockout ? nil : $0.hints?.shows }
+            let allowed = shows.contains(nil) ? nil : shows.compactMap(\.self).max()
+            let most = reader.mostShows(Data(document.bytes), host)
+            #expect(
+                allowed.map { allowed in most.map { $0 <= allowed } ?? false } ?? true,
+                """
+                \(reader) shows it \(most.map(String.init) ?? "always") to \(host), sent \(messages), asked \(asked), \
+                \(String(decoding: document.bytes, as: UTF8.self)), \(policy.policy), at \(time), \(name)
+                """
+            )
+            if allowed != nil { limited += 1 }
+        }
         return decision
     }
 

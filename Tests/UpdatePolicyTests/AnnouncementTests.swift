@@ -57,6 +57,25 @@ struct AnnouncementTests {
         }
     }
 
+    @Test(
+        "An announcement may be shown as often as the message of those that it stands for that may be shown least often"
+    )
+    func shows() throws {
+        func most(_ shows: Int64?..., members: KeyValuePairs<String, String> = ["platform": "ios"]) throws -> Int64? {
+            let rules = zip(["1.1", "1.2", "1.3"], shows).map { target, shows in
+                TestPolicy.rule(target) { ($0.target, $0.shows) = (target, shows) }
+            }
+            let policy = try TestPolicy.policy(rules, releases: Self.twelve)
+            let announcement = try #require(policy.announcement(for: TestPolicy.client(members), at: TestPolicy.noon))
+            return try #require(announcement.prompt).shows
+        }
+        #expect(try most(nil, nil) == nil)
+        #expect(try most(5, 3) == 3)
+        #expect(try most(5, nil) == 5)
+        #expect(try most(nil, 3, 1) == 3, "nobody can get 1.3")
+        #expect(try most(1, 3, members: ["platform": "ios", "version": "1.1"]) == 3, "1.1 is not asked for 1.1")
+    }
+
     @Test("What nobody else spells is spelled as the rule writes it")
     func spelling() throws {
         let rule = TestPolicy.rule("a") { $0.versions = "<1.1.5 || <=1.0" }

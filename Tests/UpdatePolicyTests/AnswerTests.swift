@@ -44,6 +44,44 @@ struct AnswerTests {
         #expect(legacy == standard.replacingOccurrences(of: #""text":"#, with: #""message":"#))
     }
 
+    @Test("Hints come behind the link in the order of the contract, and neither in lockouts nor in the shape of 2013")
+    func hints() throws {
+        let rules = [
+            TestPolicy.rule("a") {
+                ($0.target, $0.link) = ("1.2", "store")
+                ($0.remind, $0.shows, $0.skippable) = (DayTimeInterval("1 day"), 3, true)
+            },
+            TestPolicy.rule("b") { ($0.skippable, $0.text, $0.link) = (true, "{app}", "https://example.com/") },
+            TestPolicy.rule("c") { ($0.versions, $0.target, $0.lockout, $0.shows) = ("<1.1", "1.2", true, 1) },
+            TestPolicy.rule("d") { $0.target = "1.2" },
+        ]
+        let app = App(
+            bundle: TestPolicy.bundle,
+            name: "Doto",
+            storeLinks: [StoreLink(platform: "ios", link: "https://example.com/ios")]
+        )
+        let policy = try CompiledPolicy(
+            Policy(revision: 1, token: "", apps: [app], releases: [TestPolicy.release("1.2")], rules: rules)
+        )
+        let a = #"{"id":"a","title":"a","text":"a","link":"https://example.com/ios""#
+        let b = #"{"id":"b","title":"b","text":"Doto","link":"https://example.com/""#
+        let d = #"{"id":"d","title":"d","text":"d"}"#
+        let hints = (#","remind":86400,"shows":3,"skip":true,"target":"1.2""#, #","skip":true"#)
+        func messages(_ list: String...) -> String { #"{"messages":[\#(list.joined(separator: ","))]}"# }
+        let locked = #"{"id":"c","title":"c","text":"c","lockout":true}"#
+        let below = try TestPolicy.client(["version": "1.0", "platform": "ios"])
+        #expect(answer(policy, below, .standard).0 == messages(a + hints.0 + "}", b + hints.1 + "}", locked, d))
+        #expect(
+            answer(policy, below, .legacy).0
+                == messages(a + "}", b + "}", locked, d).replacingOccurrences(of: #""text":"#, with: #""message":"#)
+        )
+        // Without a way out there is no lockout, and so there are the hints.
+        var old = policy.policy
+        old.releases[0].minOS = "15"
+        let unknown = answer(try CompiledPolicy(old), below, .standard).0
+        #expect(unknown.contains(#"{"id":"c","title":"c","text":"c","shows":1,"target":"1.2"}"#), "\(unknown)")
+    }
+
     @Test("Only what JSON requires is escaped, and every text comes back as it was")
     func escapes() throws {
         let text = "\u{0}\u{1}\u{8}\t\n\u{b}\u{c}\r\u{1f} \"\\/<>&'\u{7f}\u{2028}é😀日本{app}"

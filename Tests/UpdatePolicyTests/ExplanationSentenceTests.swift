@@ -106,7 +106,7 @@ struct ExplanationSentenceTests {
             releases: [release()]
         ) { rule in
             lock(&rule)
-            rule.soak = SoakTime("2 days")
+            rule.soak = DayTimeInterval("2 days")
         },
         Case(
             "k is sent without the lockout: the client sent no platform, so no update is known for it.",

@@ -16,7 +16,7 @@ struct PolicyColumnTests {
         case .bigInteger: .integer(.max)
         case .percentage: .percentage(try #require(Percentage(hundredths: 3_725)))
         case .time: .time(Timestamp(microsecondsSince1970: 1))
-        case .duration: .duration(SoakTime(days: 2, microseconds: -1))
+        case .duration: .duration(DayTimeInterval(days: 2, microseconds: -1))
         case .attributes: .attributes(["e\u{301}": ["b", "a"], "\u{E9}": ["c"]])
         }
     }

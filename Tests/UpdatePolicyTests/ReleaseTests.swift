@@ -14,7 +14,7 @@ struct ReleaseTests {
             [
                 TestPolicy.rule("r") {
                     $0.target = "1.2"
-                    $0.soak = SoakTime(days: 2, microseconds: 0)
+                    $0.soak = DayTimeInterval(days: 2, microseconds: 0)
                 }
             ],
             releases: [TestPolicy.release("1.2") { $0.liveAt = liveAt }]
@@ -53,7 +53,7 @@ struct ReleaseTests {
     static let blocked = TestPolicy.rule("r") {
         $0.versions = ">=2.3 <2.3.5"
         $0.lockout = true
-        $0.soak = SoakTime(days: 1, microseconds: 0)
+        $0.soak = DayTimeInterval(days: 1, microseconds: 0)
     }
 
     @Test("An older release, a staged one and one that still soaks are no way out")

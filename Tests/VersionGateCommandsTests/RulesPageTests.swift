@@ -388,6 +388,8 @@ extension RulesPageTests {
             "(SELECT jsonb_object_agg('a' || i, ARRAY[repeat('a', 1020)]) FROM generate_series(10, 73) AS i)"
         ),
         ("rules.soak", "36,500 days", "'36500 days'", "'36500 days 1 second'"),
+        ("rules.remind", "36,500 days", "'36500 days'", "'36500 days 1 second'"),
+        ("rules.shows", "1,000", "1000", "1001"),
         (
             "rules.starts_at", "the end of the year 9999, likewise all times", "'9999-12-31T23:59:59Z'",
             "'10000-01-01T00:00:00Z'"
@@ -616,6 +618,30 @@ extension RulesPageTests {
             let fromSQL = [try row.decode(0, as: String?.self), try row.decode(1, as: String?.self)]
             return .rollback([fromSQL, [message?.text, message?.link]])
         })
+    }
+
+    @Test("The page has the members that hints become, in their order")
+    func hasHints() async throws {
+        try await writePolicy()
+        let connection = try await TestDatabase.current.connect()
+        let moment = try #require(Timestamp(Self.time))
+        for row in try Self.rows("hints of update-1.2", "client", "members") {
+            // With another text, as some rows have no target to fill in.
+            let edit = """
+                UPDATE rules SET text = 'x', \(row["hints of update-1.2"].value) WHERE key = 'update-1.2'
+                """
+            let client = Self.client(row["client"])
+            let policy = try await connection.transaction(deciding: { session -> PostgresTransactionEnd<Policy> in
+                try session.execute(edit)
+                return .rollback(try PolicyReader.policy(session))
+            })
+            let answer = try CompiledPolicy(policy).answer(to: client.client(), at: moment)
+            let body = String(decoding: answer.body, as: UTF8.self)
+            let link = #""text":"x","link":"https://apps.apple.com/app/id123456789""#
+            let after = try #require(body.components(separatedBy: link).last?.prefix { $0 != "}" })
+            let members = row["members"].codes.first.map { ",\($0)" } ?? ""
+            #expect(after == members || after == #","lockout":true"# && members.isEmpty, "\(row): \(body)")
+        }
     }
 
     @Test("The page fills in texts and links as SQL and the engine do")

@@ -81,8 +81,8 @@ struct ServingBinary: Sendable {
     }
 
     /// The answer of a check that a JSON body asks for.
-    func check(_ body: String) async throws -> String {
-        var request = HTTPClientRequest(url: publicURL + "/v1/check")
+    func check(_ body: String, at path: String = "/v1/check") async throws -> String {
+        var request = HTTPClientRequest(url: publicURL + path)
         request.method = .POST
         request.body = .bytes(ByteBuffer(string: body))
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))

@@ -129,7 +129,7 @@ extension StoredMember where Row: PolicyRecord {
         case .texts(let path): .optional(name, path)
         case .flag(let path): .optional(name, path)
         case .integer(let path): .optional(name, path)
-        case .optionalBigInteger(let path): .optional(name, path)
+        case .optionalInteger(let path): .optional(name, path)
         case .percentage(let path): isRequired ? .required(name, path) : .optional(name, path)
         case .time(let path): isRequired ? .required(name, path) : .optional(name, path)
         case .optionalTime(let path): .optional(name, path)
@@ -139,7 +139,7 @@ extension StoredMember where Row: PolicyRecord {
     }
 
     /// A length of time in microseconds, left out where it is none.
-    private static func microseconds(_ name: String, _ path: PolicyColumn<Row>.Path<SoakTime?>) -> Self {
+    private static func microseconds(_ name: String, _ path: PolicyColumn<Row>.Path<DayTimeInterval?>) -> Self {
         Self(
             name,
             write: { row, container in
@@ -148,7 +148,7 @@ extension StoredMember where Row: PolicyRecord {
             },
             read: { row, container in
                 let length = try container.decodeIfPresent(Int64.self, forKey: StoredName(name)) ?? 0
-                row[keyPath: path] = length == 0 ? nil : SoakTime(microseconds: length)
+                row[keyPath: path] = length == 0 ? nil : DayTimeInterval(microseconds: length)
             }
         )
     }

@@ -75,7 +75,7 @@ public struct ColumnValue: Sendable {
         case (.time, _): .time(column.name, nil)
         case (.percentage, .percentage(let percentage)): .numeric(column.name, percentage.description)
         case (.integer, .integer(let number)): .integer(column.name, number)
-        case (.bigInteger, _): .integer(column.name, nil)
+        case (.integer, _), (.bigInteger, _): .integer(column.name, nil)
         case (.boolean, .boolean(let flag)): .boolean(column.name, flag)
         default: .text(column.name, nil)
         }

@@ -69,7 +69,7 @@ struct RecordReader<Record: PolicyRecord> {
         case .texts(let path): return unlessNull(index) { $0[keyPath: path] = try $1.decode(index, as: [String].self) }
         case .flag(let path): return unlessUsual(path) { try $0.decode(index, as: Bool.self) }
         case .integer(let path): return unlessUsual(path) { Int(try $0.decode(index, as: Int64.self)) }
-        case .optionalBigInteger(let path):
+        case .optionalInteger(let path):
             return unlessNull(index) { $0[keyPath: path] = try $1.decode(index, as: Int64.self) }
         case .percentage(let path): return unlessUsual(path) { try Percentage(row: $0, column: index) }
         case .time(let path):
@@ -80,12 +80,15 @@ struct RecordReader<Record: PolicyRecord> {
             return unlessNull(index) { record, row in
                 // No time at all is no condition.
                 let length = try row.decode(index, as: Int64.self)
-                if length != 0 { record[keyPath: path] = SoakTime(microseconds: length) }
+                if length != 0 { record[keyPath: path] = DayTimeInterval(microseconds: length) }
             }
         case .duration(let path):
             return unlessNull(index) { record, row in
                 let parts = try row.decode(index, as: [Int64].self)
-                record[keyPath: path] = SoakTime(days: Int32(truncatingIfNeeded: parts[0]), microseconds: parts[1])
+                record[keyPath: path] = DayTimeInterval(
+                    days: Int32(truncatingIfNeeded: parts[0]),
+                    microseconds: parts[1]
+                )
             }
         case .attributes: preconditionFailure("attributes have rows of their own")
         }

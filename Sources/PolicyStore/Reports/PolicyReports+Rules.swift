@@ -23,6 +23,8 @@ extension PolicyReports {
         public let rollout: String
         /// Whether it locks out: `no`, `yes` or `always` (without an update as well).
         public let lockout: String
+        /// How often the message is shown, by columns that are not as they are by default: `remind 1 day, shows 3`.
+        public let hints: String
         /// The message's title.
         public let title: String
     }
@@ -47,7 +49,8 @@ extension PolicyReports {
             """
             SELECT key, bundle, \(Self.state), versions, target, array_to_string(platforms, ', '),
                 trim_scale(rollout_at(key, now()))::text,
-                CASE WHEN NOT lockout THEN 'no' WHEN lockout_without_update THEN 'always' ELSE 'yes' END, title
+                CASE WHEN NOT lockout THEN 'no' WHEN lockout_without_update THEN 'always' ELSE 'yes' END,
+                concat_ws(', ', 'remind ' || remind, 'shows ' || shows, CASE WHEN skippable THEN 'skippable' END), title
             FROM public.rules WHERE \(Self.isListed) ORDER BY position, key
             """,
             [bundle, try search.map(keys)]
@@ -61,7 +64,8 @@ extension PolicyReports {
                 platforms: try row.decode(5, as: String?.self),
                 rollout: try row.decode(6, as: String.self),
                 lockout: try row.decode(7, as: String.self),
-                title: try row.decode(8, as: String.self)
+                hints: try row.decode(8, as: String.self),
+                title: try row.decode(9, as: String.self)
             )
         }
     }

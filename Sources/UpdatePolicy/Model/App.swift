@@ -66,7 +66,7 @@ extension App {
         .text("bundle", \.bundle, .bundle, role: .identity),
         .optionalText("name", \.name, role: .message),
         .flag("paused", \.paused, role: .condition),
-        .optionalBigInteger("store_id", \.storeID, role: .message, storedName: "storeID"),
+        .optionalInteger("store_id", \.storeID, .bigInteger, role: .message, storedName: "storeID"),
         .optionalText("seller", \.seller, role: .message),
         .texts(
             "codepush_keys",

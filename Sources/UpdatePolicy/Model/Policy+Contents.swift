@@ -101,6 +101,12 @@ extension Rule {
             throw PolicyError(row: row, reason: "has a link that apps must not open")
         }
         guard soakMicroseconds >= 0 else { throw PolicyError(row: row, reason: "has a soak below zero") }
+        if let remind, remind.inMicroseconds <= 0 || remind.inMicroseconds % 1_000_000 != 0 {
+            throw PolicyError(row: row, reason: "has a remind that is not a whole number of seconds above zero")
+        }
+        if let shows, !(1...1_000).contains(shows) {
+            throw PolicyError(row: row, reason: "has shows that are not from 1 to 1000")
+        }
         if let startsAt, let endsAt, endsAt <= startsAt {
             throw PolicyError(row: row, reason: "ends before it starts")
         }

@@ -114,8 +114,8 @@ public struct PolicyColumn<Record: PolicyRecord>: Sendable {
         case flag(Path<Bool>)
         /// A whole number of 32 bits.
         case integer(Path<Int>)
-        /// A whole number of 64 bits; nil is null.
-        case optionalBigInteger(Path<Int64?>)
+        /// A whole number; nil is null.
+        case optionalInteger(Path<Int64?>)
         /// A share of all installs.
         case percentage(Path<Percentage>)
         /// A required moment.
@@ -123,7 +123,7 @@ public struct PolicyColumn<Record: PolicyRecord>: Sendable {
         /// A moment; nil is null.
         case optionalTime(Path<Timestamp?>)
         /// A length of time; nil is null.
-        case duration(Path<SoakTime?>)
+        case duration(Path<DayTimeInterval?>)
         /// Conditions on attributes; nil is null.
         case attributes(Path<[AttributeCondition]?>)
     }
@@ -179,8 +179,8 @@ public struct PolicyColumn<Record: PolicyRecord>: Sendable {
         case (.texts(let path), .null): record[keyPath: path] = nil
         case (.flag(let path), .boolean(let flag)): record[keyPath: path] = flag
         case (.integer(let path), .integer(let number)): record[keyPath: path] = Int(number)
-        case (.optionalBigInteger(let path), .integer(let number)): record[keyPath: path] = number
-        case (.optionalBigInteger(let path), .null): record[keyPath: path] = nil
+        case (.optionalInteger(let path), .integer(let number)): record[keyPath: path] = number
+        case (.optionalInteger(let path), .null): record[keyPath: path] = nil
         case (.percentage(let path), .percentage(let percentage)): record[keyPath: path] = percentage
         case (.time(let path), .time(let time)): record[keyPath: path] = time
         case (.optionalTime(let path), .time(let time)): record[keyPath: path] = time
@@ -210,7 +210,7 @@ extension PolicyColumn.Property {
         case .texts(let path): record[keyPath: path].map { .texts($0.map { UTF8Text($0) }) } ?? .null
         case .flag(let path): .boolean(record[keyPath: path])
         case .integer(let path): .integer(Int64(record[keyPath: path]))
-        case .optionalBigInteger(let path): record[keyPath: path].map { .integer($0) } ?? .null
+        case .optionalInteger(let path): record[keyPath: path].map { .integer($0) } ?? .null
         case .percentage(let path): .percentage(record[keyPath: path])
         case .time(let path): .time(record[keyPath: path])
         case .optionalTime(let path): record[keyPath: path].map { .time($0) } ?? .null
@@ -270,13 +270,14 @@ extension PolicyColumn {
         Self(name, .integer, .integer(path), role: role)
     }
 
-    static func optionalBigInteger(
+    static func optionalInteger(
         _ name: String,
         _ path: Path<Int64?>,
+        _ type: ColumnType = .integer,
         role: ColumnRole,
         storedName: String? = nil
     ) -> Self {
-        Self(name, .bigInteger, .optionalBigInteger(path), role: role, storedName: storedName)
+        Self(name, type, .optionalInteger(path), role: role, storedName: storedName)
     }
 
     static func percentage(
@@ -296,8 +297,9 @@ extension PolicyColumn {
         Self(name, .time, .optionalTime(path), role: role)
     }
 
-    static func duration(_ name: String, _ path: Path<SoakTime?>, role: ColumnRole, storedName: String) -> Self {
-        Self(name, .duration, .duration(path), role: role, storedName: storedName)
+    /// Its name in the file of the last good policy says the unit.
+    static func duration(_ name: String, _ path: Path<DayTimeInterval?>, role: ColumnRole) -> Self {
+        Self(name, .duration, .duration(path), role: role, storedName: camelCased(name) + "Microseconds")
     }
 
     static func attributes(_ name: String, _ path: Path<[AttributeCondition]?>, role: ColumnRole) -> Self {

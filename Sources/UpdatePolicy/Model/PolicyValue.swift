@@ -18,7 +18,7 @@ public enum PolicyValue: Sendable, Hashable {
     /// A moment.
     case time(Timestamp)
     /// A length of time.
-    case duration(SoakTime)
+    case duration(DayTimeInterval)
     /// Names, each with the texts that are accepted for it.
     case attributes([UTF8Text: [UTF8Text]])
 

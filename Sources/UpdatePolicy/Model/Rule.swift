@@ -40,7 +40,7 @@ public struct Rule: PolicyRecord {
 
     /// How long a release must have been live before it is offered; `nil`: no time. Servers keep it in microseconds, without
     /// days.
-    public var soak: SoakTime?
+    public var soak: DayTimeInterval?
 
     /// Whether the app must not be used until it is updated.
     public var lockout: Bool
@@ -72,6 +72,15 @@ public struct Rule: PolicyRecord {
     /// The message's link; `store` stands for the app's link on the client's platform.
     public var link: String?
 
+    /// How long after it was shown the message may be shown again; `nil`: at every start. Whole seconds, above zero.
+    public var remind: DayTimeInterval?
+
+    /// How often the message may be shown on one installation, 1 to 1,000; `nil`: without limit.
+    public var shows: Int64?
+
+    /// Whether the person may choose never to see the message again.
+    public var skippable: Bool
+
     /// For the people who edit; never sent. `nil` also where notes were not read.
     public var note: String?
 
@@ -95,13 +104,16 @@ public struct Rule: PolicyRecord {
         languages: [String]? = nil,
         attributes: [AttributeCondition]? = nil,
         target: String? = nil,
-        soak: SoakTime? = nil,
+        soak: DayTimeInterval? = nil,
         rollout: Percentage = .all,
         startsAt: Timestamp? = nil,
         endsAt: Timestamp? = nil,
         title: String,
         text: String,
         link: String? = nil,
+        remind: DayTimeInterval? = nil,
+        shows: Int64? = nil,
+        skippable: Bool = false,
         lockout: Bool = false,
         lockoutWithoutUpdate: Bool = false,
         final: Bool = false,
@@ -128,6 +140,9 @@ public struct Rule: PolicyRecord {
         self.title = title
         self.text = text
         self.link = link
+        self.remind = remind
+        self.shows = shows
+        self.skippable = skippable
         self.lockout = lockout
         self.lockoutWithoutUpdate = lockoutWithoutUpdate
         self.final = final
@@ -158,13 +173,16 @@ extension Rule {
         .texts("languages", \.languages, role: .condition, example: "[de, zh-Hant]"),
         .attributes("attributes", \.attributes, role: .condition),
         .optionalText("target", \.target, .version, role: .condition),
-        .duration("soak", \.soak, role: .condition, storedName: "soakMicroseconds"),
+        .duration("soak", \.soak, role: .condition),
         .percentage("rollout", \.rollout, role: .schedule),
         .optionalTime("starts_at", \.startsAt, role: .schedule),
         .optionalTime("ends_at", \.endsAt, role: .schedule),
         .text("title", \.title, role: .message),
         .text("text", \.text, role: .message),
         .optionalText("link", \.link, role: .message, example: "https://example.com"),
+        .duration("remind", \.remind, role: .message),
+        .optionalInteger("shows", \.shows, role: .message),
+        .flag("skippable", \.skippable, role: .message),
         .flag("lockout", \.lockout, role: .switch),
         .flag("lockout_without_update", \.lockoutWithoutUpdate, role: .switch),
         .flag("final", \.final, role: .switch),
@@ -173,6 +191,17 @@ extension Rule {
 
     /// ``soak`` in microseconds, 0 for none.
     public var soakMicroseconds: Int64 { soak?.inMicroseconds ?? 0 }
+
+    /// What the message asks of clients where it is sent without a lockout; `nil` where it asks nothing.
+    var hints: MessageHints? {
+        guard remind != nil || shows != nil || skippable else { return nil }
+        return MessageHints(
+            remind: remind.map { $0.inMicroseconds / 1_000_000 },
+            shows: shows,
+            skip: skippable,
+            target: target
+        )
+    }
 
     /// Whether a rule's message comes before that of another: by position, then by key as bytes.
     static func precedes(_ left: Rule, _ right: Rule) -> Bool {

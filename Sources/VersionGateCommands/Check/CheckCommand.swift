@@ -82,7 +82,7 @@ struct CheckCommand: AsyncParsableCommand {
             try show(answer: String(decoding: policy.answer(to: client, at: time).body, as: UTF8.self))
             return
         }
-        let explanation = ExplanationText(policy.explain(client, at: time), client: client, at: time)
+        let explanation = ExplanationText(policy, client, at: time)
         switch output.format {
         case .json: print(explanation.json)
         case .table: print(explanation.text(on: .standardOutput))

@@ -8,9 +8,11 @@ struct ExplanationText {
     private let explanations: [Explanation]
     private let client: Client
     private let time: Timestamp
+    private let messages: [Message]
 
-    init(_ explanations: [Explanation], client: Client, at time: Timestamp) {
-        self.explanations = explanations
+    init(_ policy: CompiledPolicy, _ client: Client, at time: Timestamp) {
+        explanations = policy.explain(client, at: time)
+        messages = policy.messages(for: client, at: time)
         self.client = client
         self.time = time
     }
@@ -28,7 +30,8 @@ struct ExplanationText {
         let sentences = Explanation.decidingFirst(explanations).map { explanation in
             let sentence = explanation.sentence(for: client) { TimeText.local($0, from: time) }.visible()
             let text = terminal.styled(explanation.key, .bold) + sentence.dropFirst(explanation.key.count)
-            return terminal.paragraphs(text, indentation: "  ")
+            let hints = HintsText.sentence(messages.first { $0.id == explanation.key }?.hints)
+            return terminal.paragraphs([text, hints].compactMap(\.self).joined(separator: " "), indentation: "  ")
         }
         return ([headline] + sentences).joined(separator: "\n")
     }

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
+import UpdatePolicy
 
 /// Shows the messages of an answer to people.
 struct MessagesText {
@@ -15,6 +16,15 @@ struct MessagesText {
         let text: String
         let link: String?
         let lockout: Bool?
+        let remind: Int64?
+        let shows: Int64?
+        let skip: Bool?
+        let target: String?
+
+        var hints: MessageHints? {
+            guard remind != nil || shows != nil || skip == true else { return nil }
+            return MessageHints(remind: remind, shows: shows, skip: skip == true, target: target)
+        }
     }
 
     private let messages: [Entry]
@@ -44,6 +54,7 @@ struct MessagesText {
             lines += message.text.visible(keepsNewlines: true)
                 .split(separator: "\n", omittingEmptySubsequences: false).map { terminal.paragraphs("   \($0)") }
             if let link = message.link { lines.append("   \(link.visible())") }
+            if let hints = HintsText.sentence(message.hints) { lines.append(terminal.paragraphs("   \(hints)")) }
             return lines.joined(separator: "\n")
         }.joined(separator: "\n")
     }

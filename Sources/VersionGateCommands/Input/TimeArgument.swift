@@ -72,7 +72,7 @@ struct TimeArgument: Sendable {
     /// Reads `1d12h30m15s`, `2 days`: numbers, each with its unit.
     private static func duration(_ text: Substring) -> Int64? {
         guard text.allSatisfy({ $0.isASCII && ($0.isNumber || $0.isLetter || $0 == " ") }) else { return nil }
-        return SoakTime(String(text))?.inMicroseconds
+        return DayTimeInterval(String(text))?.inMicroseconds
     }
 
     /// Reads `9:00`, `22:00` or `22:00:30`.

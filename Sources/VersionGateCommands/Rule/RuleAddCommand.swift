@@ -44,6 +44,9 @@ struct RuleAddCommand: AsyncParsableCommand {
     )
     var rollout: PercentArgument?
 
+    @Flag(help: "Let people choose never to see the message again.")
+    var skippable = false
+
     @Flag(help: "Lock the app until it is updated. Sent only to clients that have a way out.")
     var lockout = false
 
@@ -76,6 +79,7 @@ struct RuleAddCommand: AsyncParsableCommand {
         var values: [ColumnValue] = [.text("key", key), .text("title", title), .text("text", text)]
         values += try fields.values { time, option in try clock.moment(time, of: option) }
         if let rollout { values.append(.numeric("rollout", rollout.number)) }
+        if skippable { values.append(.boolean("skippable", true)) }
         if lockout { values.append(.boolean("lockout", true)) }
         if lockoutWithoutUpdate { values.append(.boolean("lockout_without_update", true)) }
         if final { values.append(.boolean("final", true)) }

@@ -31,6 +31,9 @@ struct RuleEditCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Conditions and message") var fields: RuleFields
 
+    @Flag(inversion: .prefixedNo, help: "Let people choose never to see the message again.")
+    var skippable: Bool?
+
     @Flag(inversion: .prefixedNo, help: "Lock the app until it is updated.")
     var lockout: Bool?
 
@@ -83,6 +86,7 @@ struct RuleEditCommand: AsyncParsableCommand {
         var values: [ColumnValue] = []
         if let title { values.append(.text("title", title)) }
         if let text { values.append(.text("text", text)) }
+        if let skippable { values.append(.boolean("skippable", skippable)) }
         if let lockout { values.append(.boolean("lockout", lockout)) }
         if let lockoutWithoutUpdate { values.append(.boolean("lockout_without_update", lockoutWithoutUpdate)) }
         if let final { values.append(.boolean("final", final)) }

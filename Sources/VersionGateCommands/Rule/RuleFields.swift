@@ -86,8 +86,22 @@ struct RuleFields: ParsableArguments {
     )
     var link: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "How long after it was shown the message may be shown again: '1 day', '36h'.",
+            valueName: "duration"
+        )
+    )
+    var remind: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("How often the message may be shown on one installation, 1 to 1,000.", valueName: "number")
+    )
+    var shows: Int32?
+
     @Option(parsing: .unconditional, help: "The order of messages; lower comes first.")
-    var position: Int?
+    var position: Int32?
 
     @Option(help: "A note for the people who edit; never sent.")
     var note: String?
@@ -115,6 +129,8 @@ struct RuleFields: ParsableArguments {
         if let startsAt { values.append(.time("starts_at", try moment(startsAt, "--starts-at").description)) }
         if let endsAt { values.append(.time("ends_at", try moment(endsAt, "--ends-at").description)) }
         if let link { values.append(.text("link", link)) }
+        if let remind { values.append(.duration("remind", remind)) }
+        if let shows { values.append(.integer("shows", Int64(shows))) }
         if let position { values.append(.integer("position", Int64(position))) }
         if let note { values.append(.text("note", note)) }
         return values

@@ -64,6 +64,7 @@ struct RuleListCommand: AsyncParsableCommand {
                     "PLATFORMS",
                     "ROLLOUT",
                     "LOCKOUT",
+                    "HINTS",
                     "TITLE",
                     silent: ["VERSIONS": "all", "PLATFORMS": "all", "ROLLOUT": "100 %", "LOCKOUT": "no"]
                 )
@@ -76,6 +77,7 @@ struct RuleListCommand: AsyncParsableCommand {
                         rule.platforms ?? "all",
                         "\(rule.rollout) %",
                         rule.lockout,
+                        rule.hints,
                         rule.title
                     )
                 }

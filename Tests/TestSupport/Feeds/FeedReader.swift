@@ -138,6 +138,44 @@ package enum FeedReader: String, CaseIterable {
         }
     }
 
+    /// Whether a document tells the library how often to show the version that it prompts for.
+    package var countsShows: Bool {
+        switch self {
+        case .updates, .princeOfVersionsIOS, .princeOfVersionsIOSBefore4, .princeOfVersionsAndroid,
+            .princeOfVersionsAndroidBefore4:
+            true
+        default: false
+        }
+    }
+
+    /// How often the library shows the version that it prompts for; `nil`: at every start.
+    package func mostShows(_ document: Data, _ host: ReaderHost) -> Int? {
+        guard let root = try? JSONSerialization.jsonObject(with: document) as? [String: Any] else { return nil }
+        func isOnce(_ frequency: Any?) -> Bool { (frequency as? String)?.lowercased() != "always" }
+        switch self {
+        case .updates:
+            let settings = root["updates"] as? [String: Any] ?? root
+            // A least version is shown whatever the mode.
+            if let least = settings["min-optional-app-version"] as? String, below(host.version, least, settings) {
+                return nil
+            }
+            return ["never", "once", "twice", "thrice"].firstIndex(of: settings["notify"] as? String ?? "once")
+        case .princeOfVersionsIOS:
+            let configuration = (iOSConfigurations(root["ios"]) ?? iOSConfigurations(root["ios2"]))?.first {
+                candidate in
+                meetsRequirements(candidate, host)
+            }
+            return isOnce(configuration?["notify_last_version_frequency"]) ? 1 : nil
+        case .princeOfVersionsAndroid:
+            let configuration = (root["android2"] as? [[String: Any]])?.first
+            return isOnce(configuration?["notify_last_version_frequency"]) ? 1 : nil
+        case .princeOfVersionsIOSBefore4, .princeOfVersionsAndroidBefore4:
+            let shape = root[self == .princeOfVersionsAndroidBefore4 ? "android" : "ios"] as? [String: Any]
+            return isOnce((shape?["latest_version"] as? [String: Any])?["notification_type"]) ? 1 : nil
+        default: return nil
+        }
+    }
+
     // MARK: iVersion
 
     private func iVersion(_ document: Data, _ host: ReaderHost) -> ReaderDecision {
@@ -195,20 +233,22 @@ package enum FeedReader: String, CaseIterable {
         guard let all = iOSConfigurations(root["ios"]) ?? iOSConfigurations(root["ios2"]) else {
             return .crash("dataNotFound")
         }
-        let met = all.first { configuration in
-            let requirements = configuration["requirements"] as? [String: Any] ?? [:]
-            return requirements.allSatisfy { name, value in
-                guard name == "required_os_version" else { return false }
-                return (value as? String).map { !ReaderComparison.parts(host.os, isBelow: $0) } ?? true
-            }
+        guard let met = all.first(where: { meetsRequirements($0, host) }) else {
+            return .crash("requirementsNotSatisfied")
         }
-        guard let met else { return .crash("requirementsNotSatisfied") }
         let required = met["required_version"] as? String
         let last = met["last_version_available"] as? String
         guard required != nil || last != nil else { return .crash("missingConfigurationVersion") }
         if let required, ReaderComparison.parts(host.version, isBelow: required, count: 3) { return .lockout(required) }
         if let last, ReaderComparison.parts(host.version, isBelow: last, count: 3) { return .prompt(last) }
         return .nothing
+    }
+
+    private func meetsRequirements(_ configuration: [String: Any], _ host: ReaderHost) -> Bool {
+        (configuration["requirements"] as? [String: Any] ?? [:]).allSatisfy { name, value in
+            guard name == "required_os_version" else { return false }
+            return (value as? String).map { !ReaderComparison.parts(host.os, isBelow: $0) } ?? true
+        }
     }
 
     /// All configurations of an array; `nil` where one of them cannot be read.

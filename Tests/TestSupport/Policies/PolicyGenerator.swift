@@ -16,6 +16,7 @@ package struct PolicyGenerator {
 
     package var random: SeededGenerator
     private var feeds: SeededGenerator
+    private var hints: SeededGenerator
     private let style: PolicyStyle
     private var origin = TestPolicy.noon
     private var installs: [String] = []
@@ -29,6 +30,7 @@ package struct PolicyGenerator {
         self.style = style
         self.random = random
         feeds = random
+        hints = random
         bundles = style.pools.bundles
     }
 
@@ -64,6 +66,7 @@ package struct PolicyGenerator {
         latest = latest(policy.releases)
         policy.rules = keys(count).map { rule($0) }
         addFeeds(to: &policy)
+        addHints(to: &policy)
         return policy
     }
 
@@ -87,6 +90,15 @@ package struct PolicyGenerator {
         for index in policy.releases.indices where feeds.chance(chances.feeds) {
             let languages = feeds.some([ReleaseNote.anyLanguage, "de", "zh-Hant", "no"], upTo: 3)
             policy.releases[index].notes = languages.map { ReleaseNote(language: $0, text: feeds.pick(pools.texts)) }
+        }
+    }
+
+    /// Adds how often messages are shown, drawn apart too.
+    private mutating func addHints(to policy: inout Policy) {
+        for index in policy.rules.indices {
+            policy.rules[index].remind = hints.pick(pools.reminds, chance: chances.hints)
+            policy.rules[index].shows = hints.pick(pools.shows, chance: chances.hints)
+            policy.rules[index].skippable = hints.chance(chances.hints)
         }
     }
 

@@ -67,8 +67,12 @@ package struct PolicyPools: Sendable {
     package var positions = [0, 0, 0, -1, 1]
 
     package var soaks = [0, 0, 1, 3_600_000_000, 86_400_000_000, 129_600_500_000, 172_800_000_000].map {
-        SoakTime(microseconds: $0)
+        DayTimeInterval(microseconds: $0)
     }
+    package var reminds = [1, 3_600, 86_400, 129_605, 604_800].map {
+        DayTimeInterval(microseconds: $0 * 1_000_000)
+    }
+    package var shows: [Int64] = [1, 2, 3, 4, 1_000]
     package var rollouts = [0, 1, 500, 2_500, 3_725, 5_000, 9_999, 10_000]
     /// Times from that about which a policy is written.
     package var hours: [Int64] = [-72, -48, -25, -24, -23, -2, -1, 0, 1, 2, 23, 24, 25, 48, 72]

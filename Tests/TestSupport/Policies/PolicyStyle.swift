@@ -55,6 +55,7 @@ package struct PolicyChances: Sendable {
     package var steps = 25
     /// Of apps and releases: what feeds alone read.
     package var feeds = 20
+    package var hints = 25
 
     package init() {}
 }
@@ -86,7 +87,7 @@ extension PolicyStyle {
         style.pools.attributeValues = ["a", "b", "c", "1", "true"]
         style.pools.texts = ["x"]
         style.pools.positions = [-1, 0, 1, 2, 3]
-        style.pools.soaks = [0, 0, 3_600_000_000, 7_200_000_000].map { SoakTime(microseconds: $0) }
+        style.pools.soaks = [0, 0, 3_600_000_000, 7_200_000_000].map { DayTimeInterval(microseconds: $0) }
         style.pools.rollouts = [0, 1, 2_500, 5_000, 9_999, 10_000]
         style.pools.hours = [-3, -2, -1, 0, 1, 2, 3]
         style.pools.microseconds = [0, 0, -1, 1]

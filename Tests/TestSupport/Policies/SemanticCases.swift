@@ -133,6 +133,7 @@ package struct SemanticCase: Decodable, Sendable, CustomTestStringConvertible {
         package let titles: [String]?
         package let texts: [String]?
         package let links: [String?]?
+        package let hints: [MessageHints?]?
         /// What is explained of some rules: their outcome, the condition that failed, or the rollout.
         package let explained: [String: String]
         /// The time zone of the session in SQL, on which nothing depends.
@@ -141,7 +142,7 @@ package struct SemanticCase: Decodable, Sendable, CustomTestStringConvertible {
         package let isShownDifferently: Bool
 
         private enum Name: String, CodingKey {
-            case client, at, sent, titles, texts, links, explained
+            case client, at, sent, titles, texts, links, hints, explained
             case timeZone = "time_zone"
             case isShownDifferently = "shown_differently"
         }
@@ -161,9 +162,22 @@ package struct SemanticCase: Decodable, Sendable, CustomTestStringConvertible {
             titles = try container.decodeIfPresent([String].self, forKey: .titles)
             texts = try container.decodeIfPresent([String].self, forKey: .texts)
             links = try container.decodeIfPresent([String?].self, forKey: .links)
+            hints = try container.decodeIfPresent([Hints?].self, forKey: .hints)?.map { hints in
+                hints.map {
+                    MessageHints(remind: $0.remind, shows: $0.shows, skip: $0.skip ?? false, target: $0.target)
+                }
+            }
             explained = try container.decodeIfPresent([String: String].self, forKey: .explained) ?? [:]
             timeZone = try container.decodeIfPresent(String.self, forKey: .timeZone) ?? "UTC"
             isShownDifferently = try container.decodeIfPresent(Bool.self, forKey: .isShownDifferently) ?? false
+        }
+
+        /// The hints of a message, under the names of its members.
+        private struct Hints: Decodable {
+            let remind: Int64?
+            let shows: Int64?
+            let skip: Bool?
+            let target: String?
         }
 
         /// What of the expectation does not hold for an answer; empty where all of it does.
@@ -179,6 +193,7 @@ package struct SemanticCase: Decodable, Sendable, CustomTestStringConvertible {
             return [
                 fault("sent", self.sent, sent), fault("titles", titles, messages.map(\.title)),
                 fault("texts", texts, messages.map(\.text)), fault("links", links, messages.map(\.link)),
+                fault("hints", hints, messages.map(\.hints)),
             ].compactMap(\.self)
                 + self.explained.sorted { $0.key < $1.key }.filter { !explained($0.key).contains($0.value) }.map {
                     "explained of \($0.key): \(explained($0.key)) instead of \($0.value)"
@@ -263,7 +278,7 @@ package struct SemanticCase: Decodable, Sendable, CustomTestStringConvertible {
                 case (.text(let text), .percentage):
                     if let percentage = Percentage(text) { return .percentage(percentage) }
                 case (.text(let text), .time): if let time = Timestamp(text) { return .time(time) }
-                case (.text(let text), .duration): if let time = SoakTime(text) { return .duration(time) }
+                case (.text(let text), .duration): if let time = DayTimeInterval(text) { return .duration(time) }
                 case (.text(let text), _): return .text(UTF8Text(text))
                 case (.list(let texts), .texts), (.list(let texts), .platforms):
                     return .texts(texts.map { UTF8Text($0) })

@@ -39,6 +39,9 @@ public struct AnnouncedVersion: Sendable {
     /// The rules whose messages the announcement stands for, in the order of messages.
     public let rules: [RuleID]
 
+    /// The least of how often one installation may be shown the messages of those rules; `nil`: without limit.
+    public let shows: Int64?
+
     /// The message of the rule among them that reaches furthest, the first of equal ones.
     public let message: Message
 }

@@ -349,6 +349,7 @@ struct Announcer {
             release: app.releaseRows[release.row],
             build: build,
             rules: rules,
+            shows: rules.compactMap { policy.group(of: $0, app)?.rows[Int($0.index)].shows }.min(),
             message: message
         )
         return canSay(announced) ? announced : nil

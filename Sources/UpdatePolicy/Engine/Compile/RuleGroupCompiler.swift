@@ -41,7 +41,7 @@ struct RuleGroupCompiler {
 
     private mutating func compileRules() throws(PolicyError) {
         rules.reserveCapacity(rows.count)
-        pools.links.reserveCapacity(rows.count)
+        pools.tails.reserveCapacity(rows.count)
         for row in rows { rules.append(try compile(row)) }
     }
 
@@ -122,11 +122,13 @@ extension RuleGroupCompiler {
         return flags
     }
 
-    /// Writes the rule's message in every language, and its link, into the shared bytes.
+    /// Writes the rule's message in every language, its link and its hints into the shared bytes.
     private mutating func prepareMessages(_ rule: Rule, _ compiled: inout CompiledRule) {
-        let linkStart = pools.bytes.count
+        let startOfTail = pools.bytes.count
         if let link = rule.link, link != "store" { MessageBytes.append(link: link, to: &pools.bytes) }
-        pools.links.append(linkStart..<pools.bytes.count)
+        let startOfHints = pools.bytes.count
+        if let hints = rule.hints { MessageBytes.append(hints, to: &pools.bytes) }
+        pools.tails.append(MessageTail(start: startOfTail, startOfHints: startOfHints, end: pools.bytes.count))
 
         let name = app ?? "{app}"
         let start = pools.fragments.count

@@ -61,8 +61,8 @@ struct RulePools: Sendable {
     /// The prepared bytes of all messages.
     var bytes: [UInt8] = []
 
-    /// For each rule its prepared link, from the comma before the name on; empty where it has none of its own.
-    var links: [Range<Int>] = []
+    /// For each rule what follows its text, in any language.
+    var tails: [MessageTail] = []
 
     init(hashSeed: UInt64) {
         self.hashSeed = hashSeed
@@ -113,4 +113,18 @@ struct Fragment: Sendable {
     var start: Int
     var split: Int
     var end: Int
+}
+
+/// Where the prepared bytes of what follows the text of a message lie, each from the comma before its first name on: the
+/// link, empty where the rule has none of its own, and the hints, empty where it has none.
+struct MessageTail: Sendable {
+    let start: Int
+    let startOfHints: Int
+    let end: Int
+
+    @inline(__always)
+    var link: Range<Int> { start..<startOfHints }
+
+    @inline(__always)
+    var hints: Range<Int> { startOfHints..<end }
 }

@@ -59,8 +59,8 @@ public enum AnswerShape: Sendable {
     /// The names of the contract.
     case standard
 
-    /// Those of the 2013 original, whose text is called `message`, and whose client cannot read an empty list: no match
-    /// is an empty object.
+    /// Those of the 2013 original, whose text is called `message`, which has no hints, and whose client cannot read an
+    /// empty list: no match is an empty object.
     case legacy
 }
 
@@ -81,12 +81,46 @@ public struct Message: Sendable, Equatable {
     /// Whether the app is to be unusable until it is updated.
     public let lockout: Bool
 
+    /// How often it is to be shown; `nil` where the rule does not say, and in lockouts.
+    public let hints: MessageHints?
+
     /// A message with these members.
-    public init(id: String, title: String, text: String, link: String? = nil, lockout: Bool = false) {
+    public init(
+        id: String,
+        title: String,
+        text: String,
+        link: String? = nil,
+        lockout: Bool = false,
+        hints: MessageHints? = nil
+    ) {
         self.id = id
         self.title = title
         self.text = text
         self.link = link
         self.lockout = lockout
+        self.hints = hints
+    }
+}
+
+/// What a message asks of clients about showing it again. They keep count for the pair of the message's id and target.
+public struct MessageHints: Sendable, Equatable {
+    /// How many seconds after it was shown it may be shown again; `nil`: at every start.
+    public let remind: Int64?
+
+    /// How often it may be shown on one installation; `nil`: without limit.
+    public let shows: Int64?
+
+    /// Whether the person may choose never to see it again.
+    public let skip: Bool
+
+    /// The version that its rule asks clients to reach; `nil` where there is none.
+    public let target: String?
+
+    /// The hints of a message with these members.
+    public init(remind: Int64?, shows: Int64?, skip: Bool, target: String?) {
+        self.remind = remind
+        self.shows = shows
+        self.skip = skip
+        self.target = target
     }
 }

@@ -22,14 +22,15 @@ extension CompiledPolicy {
             title: TextTemplate.filled(title, app: name, target: rule.target),
             text: TextTemplate.filled(text, app: name, target: rule.target),
             link: group.rules[number].flags.contains(.linksToStore) ? storeLink(client, app)?.link : rule.link,
-            lockout: sent.lockout
+            lockout: sent.lockout,
+            hints: sent.lockout ? nil : rule.hints
         )
     }
 
     /// Writes the answer to a check, a JSON object, in place of what `answer` holds.
     ///
-    /// The members of a message are written in the order id, title, text, link, lockout, and only what JSON requires is
-    /// escaped.
+    /// The members of a message are written in the order id, title, text, link, and then lockout or remind, shows, skip,
+    /// target; only what JSON requires is escaped.
     public func writeAnswer(
         for client: borrowing Client,
         at time: Timestamp,
@@ -87,7 +88,12 @@ extension CompiledPolicy {
         } else {
             group.appendLink(of: number, to: &bytes)
         }
-        bytes.append(sent.lockout ? MessageBytes.lockoutAndEnd : MessageBytes.end)
+        if sent.lockout {
+            bytes.append(MessageBytes.lockoutAndEnd)
+        } else {
+            if shape == .standard { group.appendHints(of: number, to: &bytes) }
+            bytes.append(MessageBytes.end)
+        }
     }
 
     private func writeNamingApp(

@@ -30,6 +30,16 @@ enum MessageBytes {
         bytes += #","link":"#.utf8
         JSONString.append(link, to: &bytes)
     }
+
+    /// Appends hints, from the comma before the first name on.
+    static func append(_ hints: MessageHints, to bytes: inout [UInt8]) {
+        if let remind = hints.remind { bytes += ",\"remind\":\(remind)".utf8 }
+        if let shows = hints.shows { bytes += ",\"shows\":\(shows)".utf8 }
+        if hints.skip { bytes += #","skip":true"#.utf8 }
+        guard let target = hints.target else { return }
+        bytes += #","target":"#.utf8
+        JSONString.append(target, to: &bytes)
+    }
 }
 
 extension RuleGroup {
@@ -58,7 +68,13 @@ extension RuleGroup {
     /// Appends a rule's prepared link; nothing where it has none of its own.
     @inline(__always)
     func appendLink(of number: Int, to bytes: inout ByteWriter) {
-        append(pools.links[number], to: &bytes)
+        append(pools.tails[number].link, to: &bytes)
+    }
+
+    /// Appends a rule's prepared hints; nothing where it has none.
+    @inline(__always)
+    func appendHints(of number: Int, to bytes: inout ByteWriter) {
+        append(pools.tails[number].hints, to: &bytes)
     }
 
     @inline(__always)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// How long a release must have been live: days, and microseconds, which PostgreSQL keeps separate too.
+/// A length of time from days to seconds: days, and microseconds, which PostgreSQL keeps separate too.
 ///
 /// A day is 24 hours wherever the time counts, but `1 day` and `24 hours` are shown as they were written.
-public struct SoakTime: Sendable, Hashable {
+public struct DayTimeInterval: Sendable, Hashable {
     /// The microseconds beyond the days.
     public let microseconds: Int64
     /// Whole days.
@@ -33,13 +33,13 @@ public struct SoakTime: Sendable, Hashable {
     /// Units are weeks, days, hours, minutes and seconds, also by their first letter; each number may have a sign, and
     /// only seconds have decimals, up to six. Anything else is nil.
     public init?(_ text: String) {
-        var reader = SoakTimeReader(text)
+        var reader = DayTimeIntervalReader(text)
         guard let time = reader.read() else { return nil }
         self = time
     }
 }
 
-extension SoakTime: CustomStringConvertible {
+extension DayTimeInterval: CustomStringConvertible {
     /// The time in units that PostgreSQL reads too: `2 days`, `1 day 12 hours`, `1.5 seconds`.
     public var description: String {
         var parts: [String] = []
@@ -65,7 +65,7 @@ extension SoakTime: CustomStringConvertible {
 }
 
 /// Reads the text of a length of time, unit by unit.
-private struct SoakTimeReader {
+private struct DayTimeIntervalReader {
     private var rest: Substring
     private var days: Int64 = 0
     private var microseconds: Int64 = 0
@@ -75,7 +75,7 @@ private struct SoakTimeReader {
     }
 
     /// The time, nil if the text is none or the time is too long to hold.
-    mutating func read() -> SoakTime? {
+    mutating func read() -> DayTimeInterval? {
         skipBlanks()
         guard !rest.isEmpty else { return nil }
         while !rest.isEmpty {
@@ -83,7 +83,7 @@ private struct SoakTimeReader {
             skipBlanks()
         }
         guard let days = Int32(exactly: days) else { return nil }
-        return SoakTime(days: days, microseconds: microseconds)
+        return DayTimeInterval(days: days, microseconds: microseconds)
     }
 
     private mutating func readPart() -> Bool {
