@@ -61,7 +61,7 @@ let package = Package(
                 "UpdatePolicy",
                 .product(name: "Logging", package: "swift-log"),
             ],
-            plugins: ["EmbedMigrationsPlugin"]
+            plugins: ["EmbedFilesPlugin"]
         ),
         // The documents that other update clients read, made from a policy: pure, a file a format.
         .target(name: "UpdateFeeds", dependencies: ["UpdatePolicy"]),
@@ -115,7 +115,8 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ]
+            ],
+            plugins: ["EmbedFilesPlugin"]
         ),
         .target(
             name: "VersionGateCommands",
@@ -143,12 +144,12 @@ let package = Package(
             dependencies: ["VersionGateCommands", .product(name: "ArgumentParser", package: "swift-argument-parser")]
         ),
 
-        .executableTarget(name: "EmbedMigrations"),
+        .executableTarget(name: "EmbedFiles"),
         .plugin(
-            name: "EmbedMigrationsPlugin",
+            name: "EmbedFilesPlugin",
             capability: .buildTool(),
-            dependencies: ["EmbedMigrations"],
-            path: "Plugins/EmbedMigrations"
+            dependencies: ["EmbedFiles"],
+            path: "Plugins/EmbedFiles"
         ),
 
         .executableTarget(name: "EngineBenchmark", dependencies: ["UpdatePolicy"], path: "Benchmarks/Engine"),
@@ -242,10 +243,12 @@ let package = Package(
             name: "PolicyServerTests",
             dependencies: [
                 "CheckListener", "PolicyServer", "Systemd", "TestChecks", "TestDatabase", "TestPolicies", "TestRandom",
-                "TestSystem",
+                "TestSystem", "UpdateFeeds",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "Yams", package: "Yams"),
             ]
         ),
         // Holds the manifest and the imports of each target to the modules that it may see.

@@ -37,7 +37,7 @@ struct DependencyTests {
             "Yams",
         ],
         "versiongate": ["ArgumentParser", "VersionGateCommands"],
-        "EmbedMigrations": [],
+        "EmbedFiles": [],
     ]
 
     /// What of the toolchain the way of a check does without: files, processes and the weight of Foundation.

@@ -14,7 +14,7 @@ struct HTTPPageTests {
     private static let nowhere = "postgresql://127.0.0.1:1/nothing?connect_timeout=2"
 
     /// A request that is refused, as a row of the page has it.
-    private struct Problem {
+    struct Problem {
         let status: Int
         let request: String
         let detail: String
@@ -82,7 +82,8 @@ struct HTTPPageTests {
         }
     }
 
-    private static func problems() throws -> [Problem] {
+    /// The rows of the table of problems.
+    static func problems() throws -> [Problem] {
         let marks = CharacterSet(charactersIn: "`")
         return try section("Problems").split(separator: "\n").compactMap { line in
             let cells = String(line.dropFirst(2).dropLast(2)).components(separatedBy: " | ")

@@ -34,7 +34,7 @@ struct ManagementAccessTests {
     func refusesOtherHosts() async throws {
         try await ServingBinary.run(Self.withoutDatabase, arguments: ["--management-names", "gate.internal"]) {
             server in
-            for path in ["/live", "/ready", "/policy", "/metrics", "/nothing"] {
+            for path in ["/live", "/ready", "/policy", "/metrics", "/openapi.yaml", "/nothing"] {
                 let refusal = try await Self.ask(server, path, host: "evil.example:9090")
                 #expect(refusal.status == 421)
                 #expect(refusal.body.contains(#"the Host \"evil.example:9090\" is not known"#), "\(refusal.body)")
@@ -56,11 +56,13 @@ struct ManagementAccessTests {
     @Test("Health checks may ask by HEAD, and other methods are told which there are")
     func knowsMethods() async throws {
         try await ServingBinary.run(Self.withoutDatabase) { server in
-            for (path, status) in [("/live", 200), ("/ready", 503), ("/policy", 200), ("/metrics", 200)] {
+            for (path, status) in [
+                ("/live", 200), ("/ready", 503), ("/policy", 200), ("/metrics", 200), ("/openapi.yaml", 200),
+            ] {
                 let head = try await Self.response(server, path, method: .HEAD)
                 #expect(head.status.code == status, "\(path)")
                 #expect(String(buffer: try await head.body.collect(upTo: 1 << 20)) == "", "\(path)")
-                for method in [HTTPMethod.POST, .PUT, .DELETE, .OPTIONS] {
+                for method in [HTTPMethod.POST, .PUT, .DELETE, .OPTIONS, .TRACE, .PROPFIND] {
                     let refusal = try await Self.response(server, path, method: method)
                     #expect(refusal.status == .methodNotAllowed, "\(method) \(path)")
                     #expect(refusal.headers["Allow"] == ["GET, HEAD"])

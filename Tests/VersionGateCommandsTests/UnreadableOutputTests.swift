@@ -193,7 +193,7 @@ struct UnreadableOutputTests {
         var count = 0
         for case let file as URL in files where file.pathExtension == "swift" {
             // A tool of the build.
-            guard !file.path.contains("/EmbedMigrations/") else { continue }
+            guard !file.path.contains("/EmbedFiles/") else { continue }
             let text = try String(contentsOf: file, encoding: .utf8)
             #expect(
                 !text.contains(#/FileHandle\.standard(Error|Output)/#),

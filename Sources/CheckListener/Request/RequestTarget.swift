@@ -47,22 +47,26 @@ struct RequestTarget {
 }
 
 extension RequestTarget.Path {
+    /// The paths without an app or a country in them; ``FeedSubject`` reads the others.
+    static let fixed: [String: Self] = [
+        "/v1/check": .check,
+        "/tables/vLoadMessages": .legacyCheck,
+        "/v1/gate": .gate,
+        "/lookup": .feed(.lookup(country: nil)),
+        "/v0.1/public/codepush/update_check": .feed(.codePush(.codePush)),
+        "/v0.1/public/codepush/report_status/deploy": .codePushReport,
+        "/v0.1/public/codepush/report_status/download": .codePushReport,
+        "/updateCheck": .feed(.codePush(.codePushBefore)),
+        "/report_status/deploy": .codePushReport,
+        "/report_status/download": .codePushReport,
+        "/reportStatus/deploy": .codePushReport,
+        "/reportStatus/download": .codePushReport,
+    ]
+
     /// Where a path leads.
     fileprivate init?(_ path: String) {
-        switch path {
-        case "/v1/check": self = .check
-        case "/tables/vLoadMessages": self = .legacyCheck
-        case "/v1/gate": self = .gate
-        case "/lookup": self = .feed(.lookup(country: nil))
-        case "/v0.1/public/codepush/update_check": self = .feed(.codePush(.codePush))
-        case "/updateCheck": self = .feed(.codePush(.codePushBefore))
-        case "/v0.1/public/codepush/report_status/deploy", "/v0.1/public/codepush/report_status/download",
-            "/report_status/deploy", "/report_status/download", "/reportStatus/deploy", "/reportStatus/download":
-            self = .codePushReport
-        default:
-            guard let subject = FeedSubject(path: path) else { return nil }
-            self = .feed(subject)
-        }
+        guard let known = Self.fixed[path] ?? FeedSubject(path: path).map({ .feed($0) }) else { return nil }
+        self = known
     }
 }
 

@@ -38,8 +38,7 @@ struct HostCheck<Context: RequestContext>: RouterMiddleware {
                 localhost, or start the server with --management-names (VERSIONGATE_MANAGEMENT_NAMES)
                 """
         )
-        var response = try ManagementResponse(status: .misdirectedRequest, body: problem)
-            .response(from: request, context: context)
+        var response = try Response.document(problem, status: .misdirectedRequest)
         response.headers[.contentType] = "application/problem+json"
         return response
     }

@@ -8,7 +8,34 @@ import Logging
 import NIOCore
 import UpdatePolicy
 
-/// The listener for operators: liveness, readiness, metrics and the loaded policy.
+/// What the management listener serves, by path.
+enum ManagementRoute: String, CaseIterable {
+    case live
+    case ready
+    case policy
+    case metrics
+    case openAPI = "openapi.yaml"
+
+    /// The path, for a router.
+    var path: RouterPath { RouterPath(rawValue) }
+}
+
+/// Tells a client that asks by another method which ones a path has; to the router such a path is not there.
+private struct MethodCheck<Context: RequestContext>: RouterMiddleware {
+    func handle(
+        _ request: Request,
+        context: Context,
+        next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        let names = request.uri.path.split(separator: "/")
+        guard request.method != .get, request.method != .head, names.count == 1,
+            ManagementRoute(rawValue: String(names[0])) != nil
+        else { return try await next(request, context) }
+        return Response(status: .methodNotAllowed, headers: [.allow: "GET, HEAD"])
+    }
+}
+
+/// The listener for operators: liveness, readiness, metrics, the loaded policy and the description of both listeners.
 ///
 /// It has no authentication; it belongs on loopback or a private network.
 enum ManagementListener {
@@ -17,6 +44,9 @@ enum ManagementListener {
 
     /// How long a connection may be idle: longer than the interval between two scrapes.
     private static let idleTimeout = TimeAmount.seconds(75)
+
+    /// `Documentation/openapi.yaml`, the only file that this module embeds.
+    private static let openAPIDocument = embeddedFiles[0].text
 
     /// How many connections may wait in the kernel until the listener accepts them.
     private static let backlog = 1024
@@ -41,28 +71,22 @@ enum ManagementListener {
     ) -> some ApplicationProtocol {
         let router = Router(options: .autoGenerateHeadEndpoints)
         router.middlewares.add(HostCheck(names: names + [address.host]))
-        router.get("live") { _, _ in
-            ManagementResponse(status: .ok, body: LiveDocument())
-        }
-        router.get("ready") { _, _ in
-            let document = ReadyDocument(policy: policy, state: state, now: clock())
-            return ManagementResponse(status: document.ready ? .ok : .serviceUnavailable, body: document)
-        }
-        router.get("policy") { _, _ in
-            ManagementResponse(status: .ok, body: LoadedPolicyDocument(policy.current, counting?.status))
-        }
-        router.get("metrics") { request, _ in
-            let format = MetricsText.Format(accept: request.headers[.accept])
-            return Response(
-                status: .ok,
-                headers: [.contentType: format.mediaType, .cacheControl: "no-store"],
-                body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.document(format)))
-            )
-        }
-        for path in ["live", "ready", "policy", "metrics"] {
-            for method in [HTTPRequest.Method.post, .put, .patch, .delete, .options] {
-                router.on(RouterPath(path), method: method) { _, _ in
-                    Response(status: .methodNotAllowed, headers: [.allow: "GET, HEAD"])
+        router.middlewares.add(MethodCheck())
+        for route in ManagementRoute.allCases {
+            router.get(route.path) { request, _ -> Response in
+                switch route {
+                case .live:
+                    return try .document(LiveDocument())
+                case .ready:
+                    let document = ReadyDocument(policy: policy, state: state, now: clock())
+                    return try .document(document, status: document.ready ? .ok : .serviceUnavailable)
+                case .policy:
+                    return try .document(LoadedPolicyDocument(policy.current, counting?.status))
+                case .metrics:
+                    let format = MetricsText.Format(accept: request.headers[.accept])
+                    return .document(metrics.document(format), contentType: format.mediaType)
+                case .openAPI:
+                    return .document(openAPIDocument, contentType: "application/yaml")
                 }
             }
         }

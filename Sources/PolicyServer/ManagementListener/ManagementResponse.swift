@@ -6,19 +6,28 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// A JSON document of the management listener with its status.
-struct ManagementResponse<Body: Encodable & Sendable>: ResponseGenerator {
-    let status: HTTPResponse.Status
-    let body: Body
-
-    func response(from request: Request, context: some RequestContext) throws -> Response {
+extension Response {
+    /// A JSON document of the management listener.
+    static func document(_ body: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let document = try encoder.encode(body)
-        return Response(
+        return document(try encoder.encode(body), contentType: "application/json", status: status)
+    }
+
+    /// A text of the management listener.
+    static func document(_ text: String, contentType: String) -> Response {
+        document(text.utf8, contentType: contentType, status: .ok)
+    }
+
+    private static func document(
+        _ bytes: some Sequence<UInt8>,
+        contentType: String,
+        status: HTTPResponse.Status
+    ) -> Response {
+        Response(
             status: status,
-            headers: [.contentType: "application/json", .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: document))
+            headers: [.contentType: contentType, .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
         )
     }
 }

@@ -3,21 +3,21 @@
 
 import Foundation
 
-/// Writes the SQL files named by its arguments into one Swift file: `EmbedMigrations OUTPUT INPUT...`.
+/// Writes the text files named by its arguments into one Swift file: `EmbedFiles OUTPUT INPUT...`.
 @main
-struct EmbedMigrations {
+struct EmbedFiles {
     static func main() throws {
         let arguments = CommandLine.arguments.dropFirst()
         guard let output = arguments.first else {
-            FileHandle.standardError.write(Data("usage: EmbedMigrations OUTPUT INPUT...\n".utf8))
+            FileHandle.standardError.write(Data("usage: EmbedFiles OUTPUT INPUT...\n".utf8))
             exit(64)
         }
-        var source = "/// The files of `Migrations/`, in the order of their names.\n"
-        source += "let embeddedMigrations: [(name: String, sql: String)] = [\n"
+        var source = "/// The files that the binary carries for this module, by their names without ending, in order.\n"
+        source += "let embeddedFiles: [(name: String, text: String)] = [\n"
         for path in arguments.dropFirst() {
             let file = URL(filePath: path)
-            let sql = try String(contentsOf: file, encoding: .utf8)
-            source += "    (name: \(literal(file.deletingPathExtension().lastPathComponent)), sql: \(literal(sql))),\n"
+            let text = try String(contentsOf: file, encoding: .utf8)
+            source += "    (name: \(literal(file.deletingPathExtension().lastPathComponent)), text: \(literal(text))),\n"
         }
         source += "]\n"
         try source.write(toFile: output, atomically: true, encoding: .utf8)

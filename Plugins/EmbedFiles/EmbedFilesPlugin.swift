@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import PackagePlugin
+
+/// Makes a Swift file of files of the repository, so that the binary carries them.
+@main
+struct EmbedFilesPlugin: BuildToolPlugin {
+    func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
+        let files = try Self.files(of: target.name, in: context.package.directoryURL)
+        let output = context.pluginWorkDirectoryURL.appending(path: "EmbeddedFiles.swift")
+        return [
+            .buildCommand(
+                displayName: "Embedding \(files.map(\.lastPathComponent).joined(separator: ", "))",
+                executable: try context.tool(named: "EmbedFiles").url,
+                arguments: [output.path] + files.map(\.path),
+                inputFiles: files,
+                outputFiles: [output]
+            )
+        ]
+    }
+
+    /// What a target carries.
+    private static func files(of target: String, in repository: URL) throws -> [URL] {
+        switch target {
+        case "PolicyStore":
+            let folder = repository.appending(path: "Migrations")
+            let migrations = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+                .filter { $0.pathExtension == "sql" }
+                .sorted { $0.lastPathComponent < $1.lastPathComponent }
+            guard !migrations.isEmpty else { throw NothingToEmbed(target: target) }
+            return migrations
+        case "PolicyServer":
+            return [repository.appending(path: "Documentation/openapi.yaml")]
+        default:
+            throw NothingToEmbed(target: target)
+        }
+    }
+}
+
+/// There is no file to embed, which is never meant.
+struct NothingToEmbed: Error, CustomStringConvertible {
+    let target: String
+
+    var description: String { "\(target) has no files to embed; EmbedFilesPlugin says which ones a target carries" }
+}

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the versiongate authors
+"""Sends what schemathesis does not, and says which described statuses no request was answered with.
+
+  Tests/API/probes.py DOCUMENT ANSWERED PUBLIC MANAGEMENT BARE_PUBLIC BARE_MANAGEMENT
+
+Each operation is asked in the ways that end in a status which no description of its data leads to, by HEAD where it has
+GET, and without a policy. The addresses are HOST:PORT of two servers. The bare one has no policy, waits for a
+body for a second (VERSIONGATE_BODY_TIMEOUT), and has `--rate-limit 1:1`. ANSWERED is what checks.py wrote.
+"""
+
+import concurrent.futures
+import http.client
+import json
+import socket
+import sys
+import urllib.parse
+
+from contract import Contract
+
+
+class Listeners:
+    """The two listeners of a server."""
+
+    def __init__(self, public, management):
+        self.addresses = {False: public, True: management}
+
+    def ask(self, is_management, request, method="GET"):
+        """The status, the header fields and the body of the answer to some bytes."""
+        host, port = self.addresses[is_management].rsplit(":", 1)
+        with socket.create_connection((host, int(port)), timeout=20) as connection:
+            connection.sendall(request.encode("latin-1"))
+            response = http.client.HTTPResponse(connection, method=method)
+            response.begin()
+            return response.status, response.getheaders(), response.read()
+
+
+class Probe:
+    """An operation, and how it was answered."""
+
+    def __init__(self, contract, path, method):
+        self.contract, self.path, self.method = contract, path, method
+        operation = contract.operations[path, method]
+        self.described = {int(status) for status in operation["responses"]}
+        self.is_management = "management" in operation["tags"]
+        self.answered, self.faults, self.count = set(), [], 0
+        parameters = operation.get("parameters", [])
+        self.parameters = [parameter for parameter in parameters if parameter["in"] in ("path", "query")]
+
+    def target(self, *, whole=True):
+        """The path with the first example of each parameter; with the required ones alone where it is not whole."""
+        path, query = self.path, {}
+        for parameter in self.parameters:
+            if not whole and not parameter.get("required"):
+                continue
+            value = next(iter(parameter["examples"].values()))["value"]
+            if parameter["in"] == "path":
+                path = path.replace(f"{{{parameter['name']}}}", value)
+            else:
+                query.update(value if isinstance(value, dict) else {parameter["name"]: value})
+        return path + ("?" + urllib.parse.urlencode(query, quote_via=urllib.parse.quote) if query else "")
+
+    def request(self, method=None, target=None, *fields, body=""):
+        lines = [f"{method or self.method.upper()} {target or self.target()} HTTP/1.1", *fields]
+        if not any(field.startswith("Host:") for field in fields):
+            lines.append("Host: localhost")
+        return "\r\n".join([*lines, "", body])
+
+    def ask(self, listeners, request, wanted, method=None):
+        """Asks, and compares the answer with the document; `wanted` is the status that it must have."""
+        self.count += 1
+        try:
+            status, headers, body = listeners.ask(self.is_management, request, method or self.method.upper())
+        except (OSError, http.client.HTTPException) as error:
+            self.faults.append(f"no answer, where {wanted} was expected: {type(error).__name__}: {error}")
+            return None
+        faults = self.contract.faults(self.path, self.method, status, headers, body, to_head=method == "HEAD")
+        if wanted is not None and status != wanted:
+            faults.append(f"status {status}, where {wanted} was expected")
+        self.faults += [f"{status}: {fault} (to {request[:60]!r}...)" for fault in faults]
+        self.answered.add(status)
+        return status, headers
+
+    def run(self, listeners, bare):
+        self.ask(listeners, self.request("PATCH"), 405, "PATCH")
+        self.ask(listeners, self.request("OPTIONS"), 405, "OPTIONS")
+        if self.is_management:
+            self.ask(listeners, "hello\r\n\r\n", 400)
+            self.ask(listeners, self.request(None, None, "Host: gate.example"), 421)
+            self.ask(listeners, self.request(None, self.path + "/?x=1"), None)
+            self.ask(bare, self.request(), None)
+        else:
+            long = self.target() + ("&" if "?" in self.target() else "?") + "x" * 12_300
+            self.ask(listeners, "hello\r\n\r\n", 400)
+            self.ask(listeners, self.request(None, None, "Host: a b"), 400)
+            self.ask(listeners, self.request(None, None, "Transfer-Encoding: gzip"), 400)
+            self.ask(listeners, self.request(None, None, "Content-Length: 16385", body="x" * 16_385), 413)
+            self.ask(listeners, self.request(None, long), 414)
+            self.ask(listeners, self.request(None, None, "X: " + "x" * 16_385), 431)
+            self.ask(bare, self.request(None, None, "Content-Length: 1"), 408)
+            if 415 in self.described:
+                self.ask(listeners, self.request(None, None, "Content-Encoding: gzip"), 415)
+            # The first of these is answered without a policy, unless another probe was quicker.
+            while (answer := self.ask(bare, self.request(), None)) and answer[0] != 429:
+                pass
+        if self.method == "get":
+            for target in {self.target(), self.target(whole=False)}:
+                self.compare_head(listeners, target)
+
+    def compare_head(self, listeners, target):
+        """HEAD is answered as GET is."""
+        answers = []
+        for method in ("GET", "HEAD"):
+            answer = self.ask(listeners, self.request(method, target), None, method)
+            if answer is None:
+                return
+            fields = {name.lower(): value for name, value in answer[1]}
+            for name in ["date"] + (["content-length"] if self.is_management else []):
+                # What is told of a moment.
+                fields[name] = name in fields
+            answers.append((answer[0], fields))
+        if answers[0] != answers[1]:
+            self.faults.append(f"HEAD is answered by {answers[1]}, and GET by {answers[0]}")
+
+
+def other_paths(probes, contract, listeners):
+    """How paths that the document does not have are answered, where it is not by 404, and how many were asked for."""
+    paths = ["/", "/v1", "/V1/check", "/v1/%63heck", "/usa/lookup?id=1", "/v1/feeds/com.example.doto"]
+    paths += [probe.path + "/" for probe in probes if not probe.is_management and "{" not in probe.path]
+    faults = []
+    for path in paths:
+        request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        status, headers, body = listeners.ask(False, request)
+        found = contract.faults("/v1/feeds/{bundle}/{name}", "get", status, headers, body)
+        found += [] if status == 404 else [f"status {status}, where 404 was expected"]
+        faults += [f"GET {path} (public): {fault}" for fault in found]
+        status, _, body = listeners.ask(True, request)
+        faults += [f"GET {path} (management): {status}, {body!r}"] if (status, body) != (404, b"") else []
+    return faults, 2 * len(paths)
+
+
+def main():
+    contract = Contract(sys.argv[1])
+    with open(sys.argv[2], encoding="utf-8") as file:
+        answered = {tuple(answer) for answer in json.load(file)}
+    listeners, bare = Listeners(*sys.argv[3:5]), Listeners(*sys.argv[5:7])
+    probes = [Probe(contract, path, method) for path, method in contract.operations]
+    # At once, as some wait for a limit of time.
+    with concurrent.futures.ThreadPoolExecutor(len(probes)) as executor:
+        for run in [executor.submit(probe.run, listeners, bare) for probe in probes]:
+            run.result()
+    faults, count = other_paths(probes, contract, listeners)
+    for probe in probes:
+        count += probe.count
+        faults += [f"{probe.method.upper()} {probe.path}: {fault}" for fault in probe.faults]
+        seen = probe.answered | {answer[2] for answer in answered if answer[:2] == (probe.path, probe.method)}
+        for status in sorted(probe.described - seen):
+            faults.append(f"{probe.method.upper()} {probe.path}: {status} is described, and nothing was answered by it")
+    for fault in faults:
+        print(fault)
+    print(f"{count} probes, {len(faults)} faults")
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import NIOHTTP1
+import TestSystem
+import Testing
+import UpdateFeeds
+import Yams
+
+@testable import CheckListener
+@testable import PolicyServer
+
+/// The paths of `Documentation/openapi.yaml` and those that the code knows.
+@Suite("Described routes")
+struct DescribedRouteTests {
+    /// The methods of each path of a listener, in lower case.
+    private static func described(management: Bool) throws -> [String: Set<String>] {
+        let text = try String(contentsOf: RepositoryFile.url("Documentation/openapi.yaml"), encoding: .utf8)
+        let document = try #require(try Yams.load(yaml: text) as? [String: Any])
+        let components = try #require(document["components"] as? [String: Any])
+        let shared = try #require(components["pathItems"] as? [String: [String: Any]])
+        let paths = try #require(document["paths"] as? [String: [String: Any]])
+        let methods = Set(["delete", "get", "head", "options", "patch", "post", "put", "trace"])
+        return paths.filter { ($0.value["servers"] != nil) == management }.mapValues { item in
+            let name = (item["$ref"] as? String)?.split(separator: "/").last.map(String.init)
+            return methods.intersection((name.flatMap { shared[$0] } ?? item).keys)
+        }
+    }
+
+    @Test("The described routes of the public listener are those that it knows, each with the methods that it has")
+    func describesPublicListener() throws {
+        let described = try Self.described(management: false)
+        let formats = FeedFormat.allCases.filter(\.isBelowApp).map { "/v1/feeds/{bundle}/\($0.rawValue)" }
+        // The code has no list of the paths whose last part may be anything.
+        let known = Set(RequestTarget.Path.fixed.keys).union(formats)
+            .union(["/v1/feeds/{bundle}/{name}", "/{country}/lookup"])
+        #expect(Set(described.keys) == known)
+        for (path, methods) in described {
+            let target = path.replacing("{bundle}", with: "com.example.doto").replacing("{country}", with: "jp")
+                .replacing("{name}", with: "version.json")
+            for method in [HTTPMethod.GET, .HEAD, .POST, .PUT, .PATCH, .DELETE, .OPTIONS, .TRACE, .CONNECT] {
+                let head = HTTPRequestHead(version: .http1_1, method: method, uri: target)
+                let isDescribed = methods.contains(method == .HEAD ? "get" : method.rawValue.lowercased())
+                #expect(((try? CheckRoute(head)) != nil) == isDescribed, "\(method) \(path)")
+            }
+        }
+    }
+
+    @Test("The described routes of the management listener are those that it has")
+    func describesManagementListener() throws {
+        let known = ManagementRoute.allCases.map { ("/\($0.rawValue)", Set(["get"])) }
+        #expect(try Self.described(management: true) == Dictionary(uniqueKeysWithValues: known))
+    }
+}
