@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the versiongate authors
+#
+# Compiles the library for Java 8 and runs its tests. Needs a JDK and Android's org.json, which reads the scenarios:
+# on Debian the packages default-jdk-headless and libandroid-json-org-java.
+
+set -euo pipefail
+cd "$(dirname "$0")"
+
+json=${VERSIONGATE_JSON_JAR:-/usr/share/java/json-android.jar}
+[ -f "$json" ] || { echo "$json is missing: install libandroid-json-org-java, or set VERSIONGATE_JSON_JAR" >&2; exit 1; }
+
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+# javac 20 and later calls the release 8 obsolete.
+javac --release 8 -Xlint:all,-options -Werror -d "$out/library" src/dev/versiongate/*.java
+# The programs in the README compile.
+mkdir "$out/readme"
+awk -v folder="$out/readme" '/^```/ {file = /java/ ? folder "/Program" ++count ".java" : ""; next} file {print > file}' README.md
+javac --release 8 -Xlint:all,-options -Werror -cp "$out/library" -d "$out/readme" "$out"/readme/*.java
+javac --release 8 -Xlint:all,-options -Werror -cp "$out/library:$json" -d "$out/tests" test/dev/versiongate/*.java
+java -cp "$out/library:$out/tests:$json" dev.versiongate.Tests ../scenarios

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+package dev.versiongate;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
+import org.json.JSONArray;
+import org.json.JSONException;
+import org.json.JSONObject;
+
+/** Runs one scenario: Clients/scenarios/README.md says what its steps mean. */
+final class Scenario {
+    /** What the library talks to, and whoever answers there. */
+    interface Server {
+        String address();
+
+        VersionGate.Transport transport();
+
+        /** A scenario begins with this app, or a start has changed the app. */
+        void app(String scenarioThatBegins, JSONObject app) throws Exception;
+
+        void answer(JSONObject answer) throws Exception;
+
+        /** The bodies that came since the last call, or null if the server cannot be reached. */
+        JSONArray requests(boolean asked) throws Exception;
+    }
+
+    /** A step that differs. */
+    static final class Difference extends Exception {
+        private static final long serialVersionUID = 1;
+
+        final int step;
+
+        Difference(int step, String why, Throwable cause) {
+            super(why, cause);
+            this.step = step;
+        }
+    }
+
+    private final Server server;
+    private final Store store = new Store();
+    private long now = 1790000000;
+    private JSONObject app;
+    private VersionGate gate;
+    private List<VersionGate.Message> given = Collections.emptyList();
+
+    /** The questions of all checks, and how many of them belong to checks before this one. */
+    private final List<JSONObject> questions = Collections.synchronizedList(new ArrayList<>());
+    private volatile List<Thread> together = Collections.emptyList();
+
+    private Scenario(Server server) {
+        this.server = server;
+    }
+
+    static void run(JSONObject scenario, Server server) throws Exception {
+        only(scenario, "name", "rule", "app", "steps");
+        Scenario running = new Scenario(server);
+        running.app = new JSONObject(scenario.getJSONObject("app").toString());
+        server.app(scenario.getString("name"), running.app);
+        running.start();
+        JSONArray steps = scenario.getJSONArray("steps");
+        for (int step = 1; step <= steps.length(); step++) {
+            try {
+                running.step(steps.getJSONObject(step - 1));
+            } catch (Exception | AssertionError error) {
+                throw new Difference(step, String.valueOf(error.getMessage()), error);
+            }
+        }
+    }
+
+    private void step(JSONObject step) throws Exception {
+        if (step.has("start")) {
+            only(step, "start");
+            JSONObject changes = step.getJSONObject("start");
+            for (Iterator<?> names = changes.keys(); names.hasNext();) {
+                String name = (String) names.next();
+                app.put(name, changes.isNull(name) ? null : changes.get(name));
+            }
+            if (changes.length() > 0) {
+                server.app(null, app);
+            }
+            start();
+        } else if (step.has("advance")) {
+            only(step, "advance");
+            now += step.getLong("advance");
+        } else if (step.has("answer")) {
+            only(step, "answer");
+            server.answer(step.getJSONObject("answer"));
+        } else if (step.has("check")) {
+            only(step, "check", "asks", "sends", "shows", "links", "gives");
+            check(step);
+        } else if (step.has("dismiss")) {
+            only(step, "dismiss");
+            message(step.getString("dismiss")).dismiss();
+        } else if (step.has("skip")) {
+            only(step, "skip");
+            message(step.getString("skip")).skip();
+        } else if (step.has("open")) {
+            only(step, "open", "opens");
+            expect("opens", step.get("opens"), message(step.getString("open")).opened());
+        } else if (step.has("forget")) {
+            only(step, "forget");
+            expect("forget", step.get("forget"), true);
+            gate.forget();
+        } else if (step.has("storage")) {
+            only(step, "storage");
+            store.step(step.get("storage"));
+        } else if (step.has("stored")) {
+            only(step, "stored");
+            expect("stored", step.get("stored"), store.text == null ? null : new JSONObject(store.text));
+        } else if (step.has("same")) {
+            only(step, "same");
+            expect("same", install(2).equals(install(1)), true);
+        } else if (step.has("other")) {
+            only(step, "other");
+            expect("other", install(2).equals(install(1)), false);
+        } else {
+            throw new AssertionError("there is no such step");
+        }
+    }
+
+    /** The install of the last question, or of the one before it. */
+    private String install(int fromTheEnd) throws JSONException {
+        return questions.get(questions.size() - fromTheEnd).getString("install");
+    }
+
+    private VersionGate.Message message(String id) {
+        for (VersionGate.Message message : given) {
+            if (message.id.equals(id)) {
+                return message;
+            }
+        }
+        throw new AssertionError("the last check did not give the message " + id);
+    }
+
+    private void start() throws JSONException {
+        only(app, "bundle", "version", "build", "platform", "os", "region", "language", "attributes", "maximumAge");
+        VersionGate.Builder builder = new VersionGate.Builder(server.address(), app.getString("bundle"), store)
+            .version(text("version")).buildNumber(text("build")).platform(text("platform")).os(text("os"))
+            .region(text("region")).language(text("language")).clock(() -> now).transport(this::ask);
+        if (app.has("maximumAge")) {
+            builder.maximumAge(app.getInt("maximumAge"));
+        }
+        JSONObject attributes = app.has("attributes") ? app.getJSONObject("attributes") : new JSONObject();
+        for (Iterator<?> names = attributes.keys(); names.hasNext();) {
+            String name = (String) names.next();
+            Object value = attributes.get(name);
+            if (value instanceof Boolean) {
+                builder.attribute(name, (Boolean) value);
+            } else if (value instanceof Number) {
+                builder.attribute(name, (Number) value);
+            } else {
+                builder.attribute(name, (String) value);
+            }
+        }
+        gate = builder.build();
+    }
+
+    private String text(String name) throws JSONException {
+        return app.has(name) ? app.getString(name) : null;
+    }
+
+    /** The transport of the server, which writes down what is asked. */
+    private VersionGate.Answer ask(String address, byte[] body) throws Exception {
+        questions.add(new JSONObject(new String(body, StandardCharsets.UTF_8)));
+        // Of checks at the same time, the answer comes when each of them waits for it.
+        for (Thread thread : together) {
+            while (thread.getState() != Thread.State.TIMED_WAITING && thread.getState() != Thread.State.TERMINATED) {
+                Thread.sleep(1);
+            }
+        }
+        return server.transport().ask(address, body);
+    }
+
+    private void check(JSONObject step) throws Exception {
+        JSONObject check = step.getJSONObject("check");
+        only(check, "force", "together");
+        boolean force = check.has("force") && check.getBoolean("force");
+        int before = questions.size();
+        List<FutureTask<List<VersionGate.Message>>> checks = new ArrayList<>();
+        List<Thread> threads = new ArrayList<>();
+        for (int count = check.has("together") ? check.getInt("together") : 1; count > 0; count--) {
+            Callable<List<VersionGate.Message>> asking = () -> gate.check(force);
+            FutureTask<List<VersionGate.Message>> task = new FutureTask<>(asking);
+            checks.add(task);
+            threads.add(new Thread(task));
+        }
+        if (threads.size() == 1) {
+            checks.get(0).run();
+        } else {
+            together = threads;
+            for (Thread thread : threads) {
+                thread.start();
+            }
+        }
+        given = checks.get(0).get();
+        for (FutureTask<List<VersionGate.Message>> other : checks) {
+            expect("checks at the same time", given == other.get(), true);
+        }
+        together = Collections.emptyList();
+
+        boolean asks = step.getBoolean("asks");
+        JSONArray requests = server.requests(questions.size() > before);
+        expect("asks", asks ? 1 : 0, questions.size() - before);
+        if (requests != null) {
+            expect("requests", asks ? 1 : 0, requests.length());
+        }
+        if (step.has("sends")) {
+            expect("sends", step.get("sends"), questions.get(questions.size() - 1));
+            if (requests != null) {
+                expect("the request", step.get("sends"), requests.get(requests.length() - 1));
+            }
+        }
+        JSONArray ids = new JSONArray();
+        JSONArray links = new JSONArray();
+        JSONArray gives = new JSONArray();
+        for (VersionGate.Message message : given) {
+            ids.put(message.id);
+            links.put(message.link == null ? JSONObject.NULL : message.link);
+            gives.put(new JSONObject().put("id", message.id).put("title", message.title).put("text", message.text)
+                .put("link", message.link).put("target", message.target)
+                .put("lockout", message.lockout ? true : null).put("skip", message.skippable ? true : null));
+        }
+        expect("shows", step.get("shows"), ids);
+        if (step.has("links")) {
+            expect("links", step.get("links"), links);
+        }
+        if (step.has("gives")) {
+            expect("gives", step.get("gives"), gives);
+        }
+    }
+
+    static void only(JSONObject object, String... names) {
+        for (Iterator<?> keys = object.keys(); keys.hasNext();) {
+            Object key = keys.next();
+            if (!Arrays.asList(names).contains(key)) {
+                throw new AssertionError("there is no member " + key + " here");
+            }
+        }
+    }
+
+    private static void expect(String what, Object expected, Object actual) throws JSONException {
+        if (!equal(expected, actual)) {
+            throw new AssertionError(what + ": expected " + expected + ", got " + actual);
+        }
+    }
+
+    private static boolean equal(Object expected, Object actual) throws JSONException {
+        if (expected instanceof JSONObject && actual instanceof JSONObject) {
+            JSONObject one = (JSONObject) expected;
+            JSONObject other = (JSONObject) actual;
+            for (Iterator<?> names = one.keys(); names.hasNext();) {
+                String name = (String) names.next();
+                boolean isAnyInstall = name.equals("install") && one.get(name).equals("*");
+                if (isAnyInstall ? !other.optString(name).matches("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+                    : !other.has(name) || !equal(one.get(name), other.get(name))) {
+                    return false;
+                }
+            }
+            return one.length() == other.length();
+        }
+        if (expected instanceof JSONArray && actual instanceof JSONArray) {
+            JSONArray one = (JSONArray) expected;
+            JSONArray other = (JSONArray) actual;
+            for (int index = 0; index < one.length(); index++) {
+                if (index >= other.length() || !equal(one.get(index), other.get(index))) {
+                    return false;
+                }
+            }
+            return one.length() == other.length();
+        }
+        if (expected instanceof Number && actual instanceof Number) {
+            return ((Number) expected).doubleValue() == ((Number) actual).doubleValue();
+        }
+        return expected == JSONObject.NULL ? actual == null || actual == JSONObject.NULL : expected.equals(actual);
+    }
+
+    /** Storage in memory that fails when a scenario says so. */
+    private static final class Store implements VersionGate.Storage {
+        String text;
+        private boolean isUnreadable;
+        private boolean isFull;
+
+        @Override
+        public String read() {
+            if (isUnreadable) {
+                throw new IllegalStateException("the file is damaged");
+            }
+            return text;
+        }
+
+        @Override
+        public void write(String text) {
+            if (isFull && text != null) {
+                throw new IllegalStateException("no space left");
+            }
+            isUnreadable = false;
+            this.text = text;
+        }
+
+        void step(Object storage) throws JSONException {
+            if (storage.equals("empty")) {
+                text = null;
+            } else if (storage.equals("unreadable")) {
+                isUnreadable = true;
+            } else if (storage.equals("full")) {
+                isFull = true;
+            } else if (storage.equals("writable")) {
+                isFull = false;
+            } else {
+                JSONObject object = (JSONObject) storage;
+                only(object, "text", "json");
+                text = object.has("json") ? object.getJSONObject("json").toString() : object.getString("text");
+            }
+        }
+    }
+
+    /** A server inside the program, without a network. */
+    static final class FakeServer implements Server {
+        private JSONObject answer;
+
+        FakeServer() throws JSONException {
+            answer = new JSONObject().put("fails", "unreachable");
+        }
+
+        @Override
+        public String address() {
+            return "https://gate.example.com";
+        }
+
+        @Override
+        public VersionGate.Transport transport() {
+            return this::ask;
+        }
+
+        @Override
+        public void app(String scenarioThatBegins, JSONObject app) {}
+
+        @Override
+        public void answer(JSONObject answer) {
+            this.answer = answer;
+        }
+
+        @Override
+        public JSONArray requests(boolean asked) {
+            return null;
+        }
+
+        private VersionGate.Answer ask(String address, byte[] body) throws Exception {
+            if (!address.equals("https://gate.example.com/v1/check")) {
+                throw new AssertionError("asked " + address);
+            }
+            if (answer.has("messages")) {
+                only(answer, "messages");
+                return new VersionGate.Answer(200, answer.toString().getBytes(StandardCharsets.UTF_8));
+            }
+            if (answer.has("status")) {
+                only(answer, "status", "body", "repeat", "bytes");
+                return new VersionGate.Answer(answer.getInt("status"), body());
+            }
+            only(answer, "fails");
+            switch (answer.getString("fails")) {
+            case "unreachable":
+            case "reset":
+                throw new java.io.IOException("the connection was lost");
+            case "stall":
+                Thread.sleep(Long.MAX_VALUE);
+                return null;
+            case "redirect":
+                return new VersionGate.Answer(302, new byte[0]);
+            default:
+                throw new AssertionError("there is no such answer");
+            }
+        }
+
+        private byte[] body() throws JSONException {
+            StringBuilder text = new StringBuilder();
+            for (int count = answer.optInt("repeat", 1); count > 0; count--) {
+                text.append(answer.getString("body"));
+            }
+            byte[] body = text.toString().getBytes(StandardCharsets.UTF_8);
+            byte[] whole = Arrays.copyOf(body, answer.optInt("bytes", body.length));
+            Arrays.fill(whole, body.length, whole.length, (byte) ' ');
+            return whole;
+        }
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+// A network that is only played: it answers as the steps of a scenario say.
+
+export class FakeNetwork {
+  url = 'https://gate.example.com';
+  #answer = { fails: 'unreachable' };
+  #requests = [];
+  transport = (request) => this.#ask(request);
+
+  begin() {
+    this.#answer = { fails: 'unreachable' };
+    this.#requests = [];
+  }
+
+  start() {}
+
+  answer(answer) {
+    this.#answer = answer;
+  }
+
+  requests() {
+    const bodies = this.#requests.splice(0);
+    return { asked: bodies.length, bodies };
+  }
+
+  async #ask({ url, method, headers, body }) {
+    if (url !== `${this.url}/v1/check` || method !== 'POST' || headers['Content-Type'] !== 'application/json') {
+      throw new Error(`${method} ${url} is not what was to be asked.`);
+    }
+    this.#requests.push(JSON.parse(body));
+    const { messages, status, fails } = this.#answer;
+    if (messages !== undefined) return { status: 200, body: JSON.stringify({ messages }) };
+    if (status !== undefined) return { status, body: bodyOf(this.#answer) };
+    if (fails === 'redirect') return { status: 302, body: JSON.stringify({ messages: [] }) };
+    if (fails !== 'stall') throw new Error(`The server is ${fails}.`);
+    return new Promise(() => {});
+  }
+}
+
+/** The body of an answer that a scenario gives as text. */
+export function bodyOf({ body, repeat = 1, bytes = 0 }) {
+  const text = body.repeat(repeat);
+  return text + ' '.repeat(Math.max(0, bytes - Buffer.byteLength(text)));
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+// Reads files of scenarios (Clients/scenarios) and runs them. Who runs them brings the network.
+
+import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+
+import { VersionGate } from '../versiongate.js';
+
+const beginning = 1_790_000_000;
+const storageName = 'dev.versiongate';
+
+/** The scenarios of a file. A file that is not as scenarios/README.md says is an error. */
+export function readScenarios(path) {
+  const scenarios = JSON.parse(readFileSync(path, 'utf8'));
+  if (!Array.isArray(scenarios)) throw new Error(`${path}: no array`);
+  for (const scenario of scenarios) {
+    const problem = problemOf(scenario);
+    if (problem !== null) throw new Error(`${path}: ${scenario?.name ?? 'a scenario without a name'}: ${problem}`);
+  }
+  return scenarios;
+}
+
+/**
+ * Runs one scenario, to the first step that differs: `{ok: true}`, or `{ok: false, step, why}`.
+ *
+ * `network` has the server's address as `url`, and
+ * `begin(scenario)`, `start(app)`, `answer(answer)`: what happens, in its order;
+ * `transport`: what the library asks with, undefined for its own;
+ * `requests()`: since the last call, how often the library `asked`, and the `bodies` that came.
+ */
+export async function runScenario(scenario, network, storage = new MemoryStorage()) {
+  const run = new Run(scenario, network, storage);
+  await network.begin(scenario);
+  for (const [index, step] of scenario.steps.entries()) {
+    try {
+      await run.step(step);
+    } catch (error) {
+      return { ok: false, step: index + 1, why: error instanceof Difference ? error.message : error.stack };
+    }
+  }
+  return { ok: true };
+}
+
+/** Storage as a browser has it, with the faults of scenarios. */
+export class MemoryStorage {
+  text = null;
+  isFull = false;
+  isUnreadable = false;
+
+  getItem(name) {
+    if (this.isUnreadable) throw new Error('The storage is damaged.');
+    return name === storageName ? this.text : null;
+  }
+
+  setItem(name, text) {
+    if (name !== storageName) throw new Error(`Nothing is to be kept as ${name}.`);
+    if (this.isFull) throw new Error('The storage is full.');
+    this.text = text;
+    this.isUnreadable = false;
+  }
+
+  removeItem(name) {
+    if (name === storageName) this.text = null;
+  }
+}
+
+/** The same storage as React Native has it: with promises. */
+export class AsyncMemoryStorage extends MemoryStorage {
+  async getItem(name) {
+    await turn();
+    return super.getItem(name);
+  }
+
+  async setItem(name, text) {
+    await turn();
+    super.setItem(name, text);
+  }
+
+  async removeItem(name) {
+    await turn();
+    super.removeItem(name);
+  }
+}
+
+function turn() {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+/** Storage with promises has ended what was begun. */
+async function settled() {
+  for (let turns = 0; turns < 8; turns += 1) await turn();
+}
+
+class Difference extends Error {}
+
+function expectEqual(what, actual, expected) {
+  if (isDeepStrictEqual(actual, expected)) return;
+  throw new Difference(`${what}: ${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`);
+}
+
+class Run {
+  #app;
+  #network;
+  #storage;
+  #gate = null;
+  #now = beginning;
+  #given = [];
+  #installs = [];
+
+  constructor(scenario, network, storage) {
+    this.#app = scenario.app;
+    this.#network = network;
+    this.#storage = storage;
+  }
+
+  async step(step) {
+    if ('start' in step || 'storage' in step || 'stored' in step) await settled();
+    if ('start' in step) await this.#start(step.start);
+    if ('advance' in step) this.#now += step.advance;
+    if ('answer' in step) await this.#network.answer(step.answer);
+    if ('check' in step) await this.#check(step);
+    if ('dismiss' in step) this.#message(step.dismiss).dismiss();
+    if ('skip' in step) this.#message(step.skip).skip();
+    if ('open' in step) expectEqual('opens', this.#message(step.open).opened() ?? null, step.opens);
+    if ('forget' in step) await this.#gate.forget();
+    if ('storage' in step) this.#setStorage(step.storage);
+    if ('stored' in step) this.#compareStored(step.stored);
+    if ('same' in step) this.#compareInstalls(true);
+    if ('other' in step) this.#compareInstalls(false);
+  }
+
+  async #start(changes) {
+    if (Object.keys(changes).length > 0) {
+      const entries = Object.entries({ ...this.#app, ...changes }).filter(([, value]) => value !== null);
+      this.#app = Object.fromEntries(entries);
+      await this.#network.start(this.#app);
+    }
+    const { maximumAge, ...app } = this.#app;
+    this.#gate = new VersionGate({
+      server: this.#network.url,
+      app: { region: null, language: null, platform: null, ...app },
+      storage: this.#storage,
+      clock: () => this.#now * 1_000 + 999,
+      transport: this.#network.transport,
+      maximumAge,
+    });
+    this.#given = [];
+  }
+
+  async #check({ check: { force, together = 1 }, asks, shows, sends, links, gives }) {
+    const options = force === undefined ? undefined : { force };
+    const checks = Array.from({ length: together }, () => this.#gate.check(options));
+    const answers = await Promise.all(checks);
+    const { asked, bodies } = await this.#network.requests();
+    expectEqual('questions', asked, asks ? 1 : 0);
+    expectEqual('requests', bodies.length, asks ? 1 : 0);
+    if (asks) this.#installs.push(bodies[0].install);
+    if (sends !== undefined) expectEqual('sends', comparable(bodies[0], sends), sends);
+    for (const messages of answers) {
+      expectEqual('shows', messages.map(({ id }) => id), shows);
+      if (links !== undefined) expectEqual('links', messages.map(({ link }) => link ?? null), links);
+      if (gives !== undefined) expectEqual('gives', messages.map(description), gives);
+    }
+    this.#given = answers[0];
+  }
+
+  #message(id) {
+    const message = this.#given.find((one) => one.id === id);
+    if (message === undefined) throw new Difference(`The last check did not give ${id}.`);
+    return message;
+  }
+
+  #setStorage(change) {
+    if (change === 'empty') this.#storage.text = null;
+    else if (change === 'unreadable') this.#storage.isUnreadable = true;
+    else if (change === 'full') this.#storage.isFull = true;
+    else if (change === 'writable') this.#storage.isFull = false;
+    else this.#storage.text = change.text ?? JSON.stringify(change.json);
+  }
+
+  #compareStored(expected) {
+    const text = this.#storage.text;
+    const kept = text === null ? null : JSON.parse(text);
+    expectEqual('stored', expected === null ? kept : comparable(kept, expected), expected);
+  }
+
+  #compareInstalls(areSame) {
+    const [before, last] = this.#installs.slice(-2);
+    if (last === undefined) throw new Difference('There were not two questions.');
+    if ((before === last) !== areSame) throw new Difference(`The install ${areSame ? 'changed' : 'stayed'}.`);
+  }
+}
+
+/** `actual`, with `*` as its install if that is what is expected and a UUID in lower case is there. */
+function comparable(actual, expected) {
+  const isUUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(actual?.install);
+  return expected.install === '*' && isUUID ? { ...actual, install: '*' } : actual;
+}
+
+function description({ id, title, text, link, target, lockout, skippable }) {
+  return {
+    id, title, text,
+    ...(link !== undefined && { link }),
+    ...(target !== undefined && { target }),
+    ...(lockout && { lockout }),
+    ...(skippable && { skip: true }),
+  };
+}
+
+// What a file may say.
+
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isString = (value) => typeof value === 'string';
+const isBoolean = (value) => typeof value === 'boolean';
+const isCount = (value) => Number.isInteger(value) && value >= 1;
+const isStrings = (value) => Array.isArray(value) && value.every(isString);
+const isOneOf = (...values) => (value) => values.includes(value);
+const isAttribute = (value) => isString(value) || isBoolean(value) || Number.isFinite(value);
+const hasOnly = (types) => (value) =>
+  isObject(value) && Object.entries(value).every(([name, one]) => types[name]?.(one));
+
+const app = {
+  bundle: isString, version: isString, build: isString, platform: isString, os: isString, region: isString,
+  language: isString, attributes: (value) => isObject(value) && Object.values(value).every(isAttribute),
+  maximumAge: (value) => Number.isInteger(value) && value >= 0 && value <= 90,
+};
+const orNull = (isRight) => (value) => value === null || isRight(value);
+const nullable = Object.fromEntries(
+  Object.entries(app).map(([name, isRight]) => [name, name === 'bundle' ? isRight : orNull(isRight)]),
+);
+const given = {
+  id: isString, title: isString, text: isString, link: isString, target: isString,
+  lockout: isOneOf(true), skip: isOneOf(true),
+};
+const answers = [
+  { messages: Array.isArray },
+  { status: isCount, body: isString, repeat: isCount, bytes: isCount },
+  { fails: isOneOf('unreachable', 'reset', 'stall', 'redirect') },
+];
+const steps = {
+  start: [{ start: hasOnly(nullable) }],
+  advance: [{ advance: Number.isInteger }],
+  answer: [{ answer: (value) => answers.some((one) => hasOnly(one)(value) && Object.keys(one)[0] in value) }],
+  check: [
+    { check: hasOnly({ force: isBoolean, together: isOneOf(2) }), asks: isBoolean, shows: isStrings },
+    {
+      sends: isObject,
+      links: (value) => Array.isArray(value) && value.every(orNull(isString)),
+      gives: (value) => Array.isArray(value) && value.every(hasOnly(given)),
+    },
+  ],
+  dismiss: [{ dismiss: isString }],
+  skip: [{ skip: isString }],
+  open: [{ open: isString, opens: orNull(isString) }],
+  forget: [{ forget: isOneOf(true) }],
+  storage: [
+    {
+      storage: (value) =>
+        isOneOf('empty', 'unreadable', 'full', 'writable')(value) ||
+        hasOnly({ text: isString })(value) || hasOnly({ json: isObject })(value),
+    },
+  ],
+  stored: [{ stored: orNull(isObject) }],
+  same: [{ same: isOneOf('install') }],
+  other: [{ other: isOneOf('install') }],
+};
+
+/** What is wrong with a scenario as data, or null. */
+export function problemOf(scenario) {
+  const isWhole = hasOnly({ name: isString, rule: isString, app: hasOnly(app), steps: Array.isArray });
+  if (!isWhole(scenario) || Object.keys(scenario).length !== 4 || !isString(scenario.app.bundle)) {
+    return 'name, rule, app and steps, and no other members, are needed';
+  }
+  if (!['asks', 'reads', 'shows', 'keeps', 'time'].includes(scenario.rule)) return `no rule is called ${scenario.rule}`;
+  let current = scenario.app;
+  let needsStart = true;
+  for (const [index, step] of scenario.steps.entries()) {
+    const where = `step ${index + 1}: `;
+    if (!isObject(step)) return `${where}no object`;
+    const kind = Object.keys(steps).find((name) => name in step);
+    if (kind === undefined) return `${where}unknown`;
+    const [needed, optional = {}] = steps[kind];
+    for (const name of Object.keys(needed)) if (!(name in step)) return `${where}${name} is missing`;
+    if (!hasOnly({ ...needed, ...optional })(step)) return `${where}a member is unknown or wrong`;
+
+    if (kind === 'start') {
+      current = { ...current, ...step.start };
+      needsStart = false;
+    }
+    const isReplaced = kind === 'storage' && step.storage !== 'full' && step.storage !== 'writable';
+    if (isReplaced) needsStart = true;
+    const needsGate = ['check', 'forget', 'dismiss', 'skip', 'open'].includes(kind);
+    if (needsGate && needsStart) return `${where}a start is missing`;
+    if (kind === 'answer' && step.answer.messages !== undefined) {
+      const problem = problemOfSent(step.answer.messages, current);
+      if (problem !== null) return `${where}${problem}`;
+    }
+  }
+  return null;
+}
+
+/** Why no server sends these messages, or null. */
+function problemOfSent(messages, { version, platform }) {
+  const sent = {
+    id: (value) => isString(value) && /^[a-z0-9][a-z0-9._-]{0,63}$/.test(value),
+    title: (value) => isString(value) && value !== '', text: isString,
+    link: (value) => isString(value) && value !== '', target: isString, lockout: isOneOf(true), skip: isOneOf(true),
+    remind: isCount, shows: (value) => isCount(value) && value <= 1_000,
+  };
+  for (const message of messages) {
+    if (!hasOnly(sent)(message)) return 'a message that no server sends is written as text';
+    const { link, target, lockout, remind, shows, skip } = message;
+    const hasHint = remind !== undefined || shows !== undefined || skip !== undefined;
+    if (lockout && (hasHint || target !== undefined || link === undefined)) return 'a lockout has a link and no hints';
+    if (target !== undefined && !hasHint) return 'a target comes with a hint';
+    if (target !== undefined && !(platform && isBelow(version, target))) return 'a target is above the app';
+  }
+  const ids = messages.map(({ id }) => id);
+  return new Set(ids).size === ids.length ? null : 'an id comes once in an answer';
+}
+
+function isBelow(version, target) {
+  const numbers = (text) => text.split('.').map(Number);
+  const [low, high] = [numbers(version), numbers(target)];
+  const place = high.findIndex((number, index) => number !== (low[index] ?? 0));
+  return place >= 0 && (low[place] ?? 0) < high[place];
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/** What the server is told of the app. A member that is null or empty is not sent. */
+export interface App {
+  /** The bundle or package identifier: `com.example.doto`. */
+  bundle: string;
+  version?: string | null;
+  build?: string | null;
+  /** `ios`, `android`, `macos`, `windows`, `linux`, `web`. In a page it is `web` unless given. */
+  platform?: string | null;
+  /** The version of the operating system. */
+  os?: string | null;
+  /** A country (`AT`). Unless given, the one of `navigator.language`. */
+  region?: string | null;
+  /** A language tag (`de-AT`). Unless given, `navigator.language`. */
+  language?: string | null;
+  /** What rules can have as a condition besides, such as `channel`. */
+  attributes?: Record<string, string | number | boolean | null | undefined>;
+}
+
+/** Where one text is kept: `localStorage`, React Native's `AsyncStorage`, or an object with the same three methods. */
+export interface GateStorage {
+  getItem(name: string): string | null | undefined | Promise<string | null | undefined>;
+  setItem(name: string, text: string): unknown;
+  removeItem(name: string): unknown;
+}
+
+export interface Request {
+  readonly url: string;
+  readonly method: 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Aborted when the check is over. */
+  readonly signal: AbortSignal;
+}
+
+export interface Answer {
+  status: number;
+  body: string;
+}
+
+export interface Options {
+  /** The address of the server: `https://gate.example.com`. */
+  server: string;
+  app: App;
+  /** `localStorage` unless given, where there is one. With null everything is forgotten when the app ends. */
+  storage?: GateStorage | null;
+  /** Milliseconds since 1970. `Date.now` unless given. */
+  clock?: () => number;
+  /** Asks the server. It must not follow redirects. Uses `fetch` unless given. */
+  transport?: (request: Request) => Promise<Answer>;
+  /** For how many days a lockout holds while the server does not answer: 0 to 90, 7 unless given. */
+  maximumAge?: number;
+}
+
+/** A message to show. Title and text are plain text. */
+export interface Message {
+  readonly id: string;
+  readonly title: string;
+  readonly text: string;
+  /** An address to open. It has a scheme that is safe to open. */
+  readonly link: string | undefined;
+  /** The version that the message asks to update to, if the server names it. */
+  readonly target: string | undefined;
+  /** The app must not go on. */
+  readonly lockout: boolean;
+  /** The person may choose never to see the message again. */
+  readonly skippable: boolean;
+  /** The person closed the message. */
+  dismiss(): void;
+  /** The person wants never to see the message again. If it is not skippable, it is closed. */
+  skip(): void;
+  /** The person followed the link, which is returned. */
+  opened(): string | undefined;
+}
+
+/** Asks a versiongate server which messages an app is to show. One object is one start of the app. */
+export class VersionGate {
+  /** Throws a TypeError or a RangeError if the options are wrong. */
+  constructor(options: Options);
+  /**
+   * The messages to show now, in their order. It takes at most two seconds, and never rejects. It asks the server if it
+   * has not asked within 15 minutes, or if it is forced; else only a lockout is given again.
+   */
+  check(options?: { force?: boolean }): Promise<Message[]>;
+  /** Deletes the install id and all else that is kept. */
+  forget(): Promise<void>;
+}

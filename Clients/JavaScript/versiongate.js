@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+const storageName = 'dev.versiongate';
+const checkLimit = 2_000; // milliseconds that a check takes at most
+const storageLimit = 1_000; // milliseconds of them that reading the storage takes at most
+const pause = 15 * 60; // seconds between two questions of a start
+const day = 86_400;
+const largestBody = 1_048_576;
+const longestLink = 2_048;
+const mostRemembered = 256;
+const knownMembers = ['bundle', 'version', 'build', 'platform', 'os', 'region', 'language', 'install'];
+
+/** Asks a versiongate server which messages an app is to show. One object is one start of the app. */
+export class VersionGate {
+  #url;
+  #description;
+  #version;
+  #build;
+  #maximumAge;
+  #clock;
+  #transport;
+  #storage;
+
+  // What is kept.
+  #install;
+  #answer;
+  #messages = new Map(); // by `pair`, in the order of the last change
+
+  #loading = null;
+  #forgotten = 0; // how often
+  #askedAt = null;
+  #asking = null; // the question under way
+  #writable = true;
+  #writing = false;
+  #unwritten = false;
+  #written = Promise.resolve();
+
+  constructor(options) {
+    const known = ['server', 'app', 'storage', 'clock', 'transport', 'maximumAge'];
+    const { server, app, storage, clock, transport, maximumAge } = membersOf(options, 'options', known);
+    if (typeof server !== 'string' || !/^https?:\/\/[^/?#\s]+(\/[^?#\s]*)?$/i.test(server)) {
+      throw new TypeError(`server must be an address such as https://gate.example.com, not ${shown(server)}`);
+    }
+    this.#url = `${server.replace(/\/+$/, '')}/v1/check`;
+    this.#describe(app);
+
+    this.#maximumAge = maximumAge ?? 7;
+    if (!Number.isInteger(this.#maximumAge) || this.#maximumAge < 0 || this.#maximumAge > 90) {
+      throw new RangeError(`maximumAge must be a whole number of days from 0 to 90, not ${shown(maximumAge)}`);
+    }
+    this.#clock = clock ?? Date.now;
+    if (typeof this.#clock !== 'function') throw new TypeError('clock must be a function such as Date.now');
+    this.#transport = transport ?? fetchAnswer;
+    if (typeof this.#transport !== 'function') throw new TypeError('transport must be a function');
+    this.#storage = storage === undefined ? localStorageOrNull() : storage;
+    for (const method of ['getItem', 'setItem', 'removeItem']) {
+      if (this.#storage !== null && typeof this.#storage?.[method] !== 'function') {
+        throw new TypeError(`storage must be null or have the methods of localStorage; it has no ${method}`);
+      }
+    }
+  }
+
+  /** The messages to show now, in their order. It takes at most two seconds, and never rejects. */
+  async check(options) {
+    try {
+      return await this.#check(options?.force === true);
+    } catch {
+      return [];
+    }
+  }
+
+  /** Deletes the install and all else that is kept. */
+  async forget() {
+    this.#forgotten += 1;
+    this.#install = undefined;
+    this.#answer = undefined;
+    this.#messages.clear();
+    this.#loading = Promise.resolve();
+    this.#askedAt = null;
+    this.#asking = null;
+    this.#writable = true;
+    this.#write();
+    await this.#written;
+  }
+
+  #describe(app) {
+    const texts = knownMembers.filter((name) => name !== 'install');
+    const given = membersOf(app, 'app', [...texts, 'attributes']);
+    const described = [];
+    for (const name of texts) {
+      const value = (given[name] === undefined ? defaults[name]?.() : given[name]) ?? '';
+      if (typeof value !== 'string') throw new TypeError(`app.${name} must be a string, not ${shown(value)}`);
+      if (value !== '') described.push([name, value]);
+    }
+    if (described[0]?.[0] !== 'bundle') throw new TypeError('app.bundle is missing: com.example.doto, for instance');
+    const attributes = given.attributes ?? {};
+    if (objectOrNull(attributes) === null) {
+      throw new TypeError(`app.attributes must be an object, not ${shown(attributes)}`);
+    }
+    for (const [name, value] of Object.entries(attributes)) {
+      if (value === null || value === undefined || (typeof value === 'number' && !Number.isFinite(value))) continue;
+      if (!['string', 'number', 'boolean'].includes(typeof value)) {
+        throw new TypeError(`app.attributes.${name} must be a string, a number or a boolean, not ${shown(value)}`);
+      }
+      if (value !== '' && !knownMembers.includes(name)) described.push([name, value]);
+    }
+    this.#description = described;
+    this.#version = given.version || undefined;
+    this.#build = given.build || undefined;
+  }
+
+  async #check(forced) {
+    const expiry = expiring(checkLimit);
+    try {
+      await this.#load();
+      if (this.#asking === null) {
+        if (this.#isHeldBack() && !forced) return this.#keptLockout();
+        const asking = this.#ask(expiry).finally(() => {
+          if (this.#asking === asking) this.#asking = null;
+        });
+        this.#asking = asking;
+      }
+      return [...(await this.#asking)];
+    } finally {
+      expiry.end();
+    }
+  }
+
+  #isHeldBack() {
+    const now = this.#now();
+    return this.#askedAt !== null && this.#askedAt <= now && now - this.#askedAt < pause;
+  }
+
+  async #ask(expiry) {
+    this.#askedAt = this.#now();
+    if (this.#install === undefined) {
+      this.#install = randomUUID();
+      this.#write();
+    }
+    const forgotten = this.#forgotten;
+    const elements = await Promise.race([this.#elements(expiry.signal), expiry.promise]).catch(() => null);
+    if (!Array.isArray(elements)) return this.#keptLockout();
+    return this.#show(elements, forgotten === this.#forgotten);
+  }
+
+  /** What a valid answer has as its messages. */
+  async #elements(signal) {
+    const answer = await this.#transport({
+      url: this.#url,
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(Object.fromEntries([...this.#description, ['install', this.#install]])),
+      signal,
+    });
+    if (answer.status !== 200 || !isText(answer.body) || isLongerThan(largestBody, answer.body)) return null;
+    return objectOrNull(JSON.parse(answer.body))?.messages;
+  }
+
+  #show(elements, isKept) {
+    const now = this.#now();
+    const messages = elements.map(readMessage).filter((message) => message !== null);
+    const lockout = messages.find((message) => message.lockout);
+    let hasChanged = false;
+    if (isKept) {
+      const isNew = lockout !== undefined && this.#maximumAge > 0;
+      const before = this.#answer;
+      this.#answer = isNew ? { at: now, version: this.#version, build: this.#build, lockout } : undefined;
+      hasChanged = before !== this.#answer;
+    }
+    const given = [];
+    for (const message of messages) {
+      if (!message.lockout) {
+        const known = this.#messages.get(pair(message));
+        if (isHidden(message, known, now)) continue;
+        if (isKept && isRemembered(message)) {
+          this.#remember(message, { shown: (known?.shown ?? 0) + 1, last: now });
+          hasChanged = true;
+        }
+      }
+      given.push(this.#give(message));
+      if (message.lockout) break;
+    }
+    if (hasChanged) this.#write();
+    return given;
+  }
+
+  #keptLockout() {
+    const { at, version, build, lockout } = this.#answer ?? {};
+    const age = this.#now() - at;
+    const isShown =
+      lockout !== undefined && version === this.#version && build === this.#build &&
+      this.#maximumAge > 0 && age >= 0 && age <= this.#maximumAge * day;
+    return isShown ? [this.#give(lockout)] : [];
+  }
+
+  #give(message) {
+    return new Message(message, (skipped) => {
+      if (message.lockout || !isRemembered(message)) return;
+      const shown = this.#messages.get(pair(message))?.shown ?? 1;
+      this.#remember(message, { shown, last: this.#now(), ...(skipped && message.skip === true ? { skipped } : {}) });
+      this.#write();
+    });
+  }
+
+  #remember({ id, target }, changes) {
+    const key = pair({ id, target });
+    const member = { id, target, ...this.#messages.get(key), ...changes };
+    this.#messages.delete(key); // so that it becomes the newest
+    this.#messages.set(key, member);
+    if (this.#messages.size > mostRemembered) this.#messages.delete(this.#messages.keys().next().value);
+  }
+
+  #now() {
+    return Math.max(0, Math.floor(this.#clock() / 1_000));
+  }
+
+  #load() {
+    this.#loading ??= this.#read();
+    return this.#loading;
+  }
+
+  async #read() {
+    const forgotten = this.#forgotten;
+    let text = null;
+    try {
+      const item = this.#storage?.getItem(storageName);
+      text = isPromise(item) ? await inTime(item, storageLimit) : item;
+    } catch (error) {
+      // Storage that may still answer has what must not be replaced.
+      if (error === late && forgotten === this.#forgotten) this.#writable = false;
+    }
+    if (forgotten !== this.#forgotten) return;
+    const kept = readKept(text);
+    this.#install = kept.install;
+    this.#answer = kept.answer;
+    this.#messages = new Map(kept.messages.map((member) => [pair(member), member]));
+  }
+
+  /** Writes at once to storage that is synchronous, and else as soon as the write before it has ended. */
+  #write() {
+    this.#unwritten = true;
+    if (!this.#writing) this.#written = this.#writeAll();
+  }
+
+  async #writeAll() {
+    this.#writing = true;
+    while (this.#unwritten) {
+      this.#unwritten = false;
+      if (!this.#writable) continue;
+      try {
+        const text = this.#text();
+        const done =
+          text === '{}' ? this.#storage?.removeItem(storageName) : this.#storage?.setItem(storageName, text);
+        if (isPromise(done)) await inTime(done, storageLimit);
+      } catch {
+        // What is in memory counts until the app ends.
+      }
+    }
+    this.#writing = false;
+  }
+
+  #text() {
+    const messages = [...this.#messages.values()];
+    const { at, version, build, lockout } = this.#answer ?? {};
+    const { id, title, text, link, target } = lockout ?? {};
+    return JSON.stringify({
+      install: this.#install,
+      answer: lockout && { at, version, build, lockout: { id, title, text, link, target } },
+      messages: messages.length > 0 ? messages : undefined,
+    });
+  }
+}
+
+/** A message to show. */
+class Message {
+  #close;
+
+  constructor({ id, title, text, link, lockout, target, skip }, close) {
+    this.id = id;
+    this.title = title;
+    this.text = text;
+    this.link = link;
+    this.target = target;
+    this.lockout = lockout === true;
+    this.skippable = !this.lockout && skip === true;
+    this.#close = close;
+    Object.freeze(this);
+  }
+
+  /** The person closed the message. */
+  dismiss() {
+    this.#close(false);
+  }
+
+  /** The person wants never to see the message again. */
+  skip() {
+    this.#close(true);
+  }
+
+  /** The person followed the link, which is returned. */
+  opened() {
+    this.#close(false);
+    return this.link;
+  }
+}
+
+// What comes from a server or from storage.
+
+const isText = (value) => typeof value === 'string';
+const isBoolean = (value) => typeof value === 'boolean';
+const isCount = (value) => Number.isSafeInteger(value) && value >= 1;
+const isTime = (value) => Number.isSafeInteger(value) && value >= 0;
+const optional = (isRight) => (value) => value === undefined || isRight(value);
+
+const messageTypes = {
+  id: isText, title: isText, text: isText, link: optional(isText), target: optional(isText),
+  lockout: optional(isBoolean), skip: optional(isBoolean), remind: optional(isCount), shows: optional(isCount),
+};
+const memberTypes = {
+  id: isText, target: optional(isText), shown: isCount, last: isTime, skipped: optional(isBoolean),
+};
+const answerTypes = {
+  at: isTime, version: optional(isText), build: optional(isText), lockout: (value) => value !== undefined,
+};
+
+/** The members of `value` that `types` names, but null and false; null if it is no object or one is not right. */
+function read(value, types) {
+  if (objectOrNull(value) === null) return null;
+  const members = {};
+  for (const [name, isRight] of Object.entries(types)) {
+    const member = value[name] ?? undefined;
+    if (!isRight(member)) return null;
+    if (member !== undefined && member !== false) members[name] = member;
+  }
+  return members;
+}
+
+function readMessage(element) {
+  const message = read(element, messageTypes);
+  if (message?.link !== undefined && !mayBeOpened(message.link)) delete message.link;
+  return message;
+}
+
+function mayBeOpened(link) {
+  return (
+    link.length <= longestLink && /^[\x21-\x7e]*$/.test(link) &&
+    /^(https?:\/\/|itms-appss?:|macappstore:|market:|ms-windows-store:)./i.test(link)
+  );
+}
+
+function readKept(text) {
+  let kept = null;
+  try {
+    kept = objectOrNull(JSON.parse(text));
+  } catch {
+    // The same as nothing kept.
+  }
+  const lockout = readMessage(kept?.answer?.lockout);
+  const answer = read({ ...objectOrNull(kept?.answer), lockout }, answerTypes);
+  const messages = Array.isArray(kept?.messages) ? kept.messages : [];
+  return {
+    install: isUUID(kept?.install) ? kept.install : undefined,
+    answer: answer === null ? undefined : { ...answer, lockout: { ...lockout, lockout: true } },
+    messages: messages.map((member) => read(member, memberTypes)).filter((member) => member !== null),
+  };
+}
+
+function objectOrNull(value) {
+  return typeof value === 'object' && !Array.isArray(value) ? value : null;
+}
+
+function isUUID(value) {
+  return isText(value) && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);
+}
+
+// What hints say.
+
+function pair({ id, target }) {
+  return JSON.stringify([id, target]);
+}
+
+function isRemembered({ remind, shows, skip }) {
+  return remind !== undefined || shows !== undefined || skip === true;
+}
+
+function isHidden({ remind, shows }, known, now) {
+  if (known === undefined) return false;
+  const isTooSoon = remind !== undefined && known.last <= now && now - known.last < remind;
+  return known.skipped === true || (shows !== undefined && known.shown >= shows) || isTooSoon;
+}
+
+// What the platform has.
+
+/** Asks by `fetch`. A redirect, followed or not, and an answer that is too long are errors. */
+async function fetchAnswer({ url, method, headers, body, signal }) {
+  const response = await fetch(url, {
+    method, headers, body, signal,
+    redirect: 'manual', credentials: 'omit', cache: 'no-store', referrerPolicy: 'no-referrer',
+  });
+  // React Native follows redirects whatever it is told.
+  const isElsewhere = response.redirected || (response.url && comparable(response.url) !== comparable(url));
+  if (isElsewhere) throw new Error('The server redirects.');
+  if (response.status !== 200) return { status: response.status, body: '' };
+  return { status: 200, body: await bodyText(response) };
+}
+
+function comparable(url) {
+  const lowered = url.toLowerCase().replace(/^(https:\/\/[^/]*):443\//, '$1/').replace(/^(http:\/\/[^/]*):80\//, '$1/');
+  try {
+    return new URL(lowered).href;
+  } catch {
+    return lowered;
+  }
+}
+
+async function bodyText(response) {
+  if (typeof response.body?.getReader !== 'function' || typeof TextDecoder === 'undefined') {
+    return response.text(); // React Native has no streams
+  }
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    length += value.byteLength;
+    if (length > largestBody) throw new Error('The answer is too long.');
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+/** Whether `text` has more bytes of UTF-8 than `limit`. */
+function isLongerThan(limit, text) {
+  if (text.length > limit) return true;
+  if (text.length * 3 <= limit) return false;
+  let length = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0);
+    length += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  }
+  return length > limit;
+}
+
+function localStorageOrNull() {
+  try {
+    return globalThis.localStorage ?? null;
+  } catch {
+    return null; // The browser forbids it.
+  }
+}
+
+const defaults = {
+  platform() {
+    const isPage = typeof document !== 'undefined' && !/Electron/.test(globalThis.navigator?.userAgent ?? '');
+    return isPage ? 'web' : undefined;
+  },
+  language() {
+    try {
+      return globalThis.navigator?.language ?? Intl.DateTimeFormat().resolvedOptions().locale;
+    } catch {
+      return undefined;
+    }
+  },
+  region() {
+    return /^[a-z]{2,3}(?:-[a-z]{4})?-([a-z]{2})(?:-|$)/i.exec(defaults.language() ?? '')?.[1].toUpperCase();
+  },
+};
+
+function randomUUID() {
+  let bytes = new Uint8Array(16);
+  try {
+    globalThis.crypto.getRandomValues(bytes);
+  } catch {
+    bytes = bytes.map(() => Math.floor(Math.random() * 256)); // React Native has no crypto
+  }
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+// Limits of time.
+
+/** A signal that is aborted, and a promise that is resolved with null, after some milliseconds. */
+function expiring(milliseconds) {
+  const controller = new AbortController();
+  let timer;
+  const promise = new Promise((resolve) => {
+    timer = setTimeout(() => {
+      resolve(null);
+      controller.abort();
+    }, milliseconds);
+  });
+  const end = () => {
+    clearTimeout(timer);
+    controller.abort(); // drops what is still open of the answer
+  };
+  return { signal: controller.signal, promise, end };
+}
+
+const late = new Error('The storage does not answer.');
+
+async function inTime(promise, milliseconds) {
+  let timer;
+  const expired = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(late), milliseconds);
+  });
+  try {
+    return await Promise.race([promise, expired]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function isPromise(value) {
+  return typeof value?.then === 'function';
+}
+
+// Mistakes of the programmer.
+
+function membersOf(value, name, known) {
+  if (objectOrNull(value ?? null) === null) throw new TypeError(`${name} must be an object, not ${shown(value)}`);
+  for (const member of Object.keys(value)) {
+    if (!known.includes(member)) throw new TypeError(`${name} has no ${member}; it has ${known.join(', ')}`);
+  }
+  return value;
+}
+
+function shown(value) {
+  return typeof value === 'string' ? JSON.stringify(value) : Array.isArray(value) ? 'an array' : String(value);
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+
+/// What a gate remembers from one start to the next, and what follows from it. Times are seconds since 1970.
+struct Memory: Sendable, Equatable {
+    /// The random id of this installation.
+    var install: String?
+    /// The last valid answer, if it had a lockout.
+    private var answer: KeptAnswer?
+    /// What has happened to messages with hints. The one to which something has happened last is the last.
+    private var messages: [KeptMessage] = []
+
+    init() {}
+
+    fileprivate struct KeptAnswer: Sendable, Equatable {
+        var at: Int
+        var version: String?
+        var build: String?
+        var lockout: MessageContent
+    }
+
+    fileprivate struct KeptMessage: Sendable, Equatable {
+        var id: String
+        var target: String?
+        var shown: Int
+        var last: Int
+        var skipped: Bool?
+
+        func isOf(_ content: MessageContent) -> Bool {
+            id.isSame(as: content.id) && target.isSame(as: content.target)
+        }
+    }
+
+    // MARK: Showing
+
+    /// The messages of an answer to show now, which count as shown.
+    mutating func receive(
+        _ answer: Answer,
+        for app: AppDescription,
+        at now: Int,
+        keepsLockout: Bool
+    ) -> [MessageContent] {
+        self.answer = nil
+        var shown: [MessageContent] = []
+        for content in answer.messages {
+            if content.isLockout {
+                if keepsLockout {
+                    self.answer = KeptAnswer(
+                        at: now,
+                        version: app.version.known,
+                        build: app.build.known,
+                        lockout: content
+                    )
+                }
+                return shown + [content]
+            }
+            if isHidden(content, at: now) { continue }
+            change(content, at: now) { $0.shown = min($0.shown + 1, MessageContent.greatestNumber) }
+            shown.append(content)
+        }
+        return shown
+    }
+
+    /// The lockout that holds without an answer, for at most `maximumAge` days.
+    func lockout(for app: AppDescription, at now: Int, maximumAge: Int) -> MessageContent? {
+        guard let answer, maximumAge > 0, answer.at <= now, now - answer.at <= maximumAge * 86_400,
+            answer.version.known.isSame(as: app.version.known), answer.build.known.isSame(as: app.build.known)
+        else { return nil }
+        return answer.lockout
+    }
+
+    /// Records that the person closed, followed or skipped a message.
+    mutating func note(_ content: MessageContent, at now: Int, skipped: Bool) {
+        change(content, at: now) { message in
+            if message.shown == 0 { message.shown = 1 }
+            if skipped { message.skipped = true }
+        }
+    }
+
+    private func isHidden(_ content: MessageContent, at now: Int) -> Bool {
+        guard let message = messages.last(where: { $0.isOf(content) }) else { return false }
+        if message.skipped == true { return true }
+        if let shows = content.shows, message.shown >= shows { return true }
+        if let remind = content.remind, message.last <= now, now - message.last < remind { return true }
+        return false
+    }
+
+    private mutating func change(_ content: MessageContent, at now: Int, _ change: (inout KeptMessage) -> Void) {
+        guard content.hasHints else { return }
+        var message =
+            messages.last { $0.isOf(content) }
+            ?? KeptMessage(id: content.id, target: content.target, shown: 0, last: now)
+        change(&message)
+        message.last = now
+        messages.removeAll { $0.isOf(content) }
+        messages.append(message)
+        messages = messages.suffix(Self.messageLimit)
+    }
+
+    private static let messageLimit = 256
+}
+
+// MARK: - The kept text
+
+extension Memory {
+    /// Reads a kept text. What of it cannot be read is not remembered.
+    init(text: String?) {
+        guard let text, let memory = try? JSONDecoder().decode(Memory.self, from: Data(text.utf8)) else { return }
+        self = memory
+    }
+
+    /// The text to keep; nil if nothing is remembered.
+    var text: String? {
+        guard self != Memory() else { return nil }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let text = try? encoder.encode(self) else { return nil }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+extension Memory: Codable {
+    private enum CodingKeys: CodingKey {
+        case install, answer, messages
+    }
+
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        install = try? members.decode(String.self, forKey: .install)
+        if let text = install, UUID(uuidString: text)?.uuidString.lowercased() != text { install = nil }
+        answer = try? members.decode(KeptAnswer.self, forKey: .answer)
+        let messages = try? members.decodeReadable(KeptMessage.self, forKey: .messages)
+        self.messages = (messages ?? []).suffix(Self.messageLimit)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encodeIfPresent(install, forKey: .install)
+        try members.encodeIfPresent(answer, forKey: .answer)
+        if !messages.isEmpty { try members.encode(messages, forKey: .messages) }
+    }
+}
+
+extension Memory.KeptAnswer: Codable {
+    private enum CodingKeys: CodingKey {
+        case at, version, build, lockout
+    }
+
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        at = try members.decodeWholeNumber(from: 0, forKey: .at)
+        version = try members.decodeIfPresent(String.self, forKey: .version)
+        build = try members.decodeIfPresent(String.self, forKey: .build)
+        lockout = try members.decode(MessageContent.self, forKey: .lockout)
+        lockout.isLockout = true
+    }
+}
+
+extension Memory.KeptMessage: Codable {
+    private enum CodingKeys: CodingKey {
+        case id, target, shown, last, skipped
+    }
+
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        id = try members.decode(String.self, forKey: .id)
+        target = try members.decodeIfPresent(String.self, forKey: .target)
+        shown = try members.decodeWholeNumber(from: 1, forKey: .shown)
+        last = try members.decodeWholeNumber(from: 0, forKey: .last)
+        skipped = try members.decodeIfPresent(Bool.self, forKey: .skipped)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// A whole number that must be there.
+    fileprivate func decodeWholeNumber(from least: Int, forKey key: Key) throws -> Int {
+        if let number = try decodeWholeNumber(in: least...MessageContent.greatestNumber, forKey: key) { return number }
+        throw DecodingError.valueNotFound(
+            Int.self,
+            .init(codingPath: codingPath + [key], debugDescription: "no number")
+        )
+    }
+}
+
+extension String {
+    /// Whether both are the same bytes. `==` takes texts for equal that are written with other characters.
+    fileprivate func isSame(as other: String) -> Bool {
+        utf8.elementsEqual(other.utf8)
+    }
+}
+
+extension String? {
+    /// Empty text counts as not known.
+    fileprivate var known: String? { self?.isEmpty == true ? nil : self }
+
+    fileprivate func isSame(as other: String?) -> Bool {
+        guard let self, let other else { return self == nil && other == nil }
+        return self.isSame(as: other)
+    }
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+package import Foundation
+
+/// An element of a file of scenarios.
+package struct Scenario: Sendable {
+    package let name: String
+    package let app: [String: JSON]
+    package let steps: [Step]
+
+    /// What a step says. Its members are read strictly: what the description of scenarios does not have is a fault.
+    package enum Step: Sendable {
+        case start([String: JSON])
+        case advance(Int)
+        case answer(ServerAnswer)
+        case check(Check)
+        case dismiss(String)
+        case skip(String)
+        case open(String, opens: String?)
+        case forget
+        case storage(StorageChange)
+        case stored(JSON)
+        case same
+        case other
+    }
+
+    /// A check and what it must do.
+    package struct Check: Sendable {
+        package var force = false
+        package var together = 1
+        package var asks: Bool
+        package var shows: JSON
+        package var sends: JSON?
+        package var links: JSON?
+        package var gives: JSON?
+    }
+
+    /// What happens to storage.
+    package enum StorageChange: Sendable {
+        case unreadable, full, writable
+        /// The kept text is this one; nil: nothing is kept.
+        case text(String?)
+    }
+
+    /// A scenario or a step that is not as it is described.
+    package struct Fault: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// The scenarios of a file.
+    package static func all(in file: URL) throws -> [Scenario] {
+        guard let elements = try JSON(text: Data(contentsOf: file)).elements else {
+            throw Fault(description: "\(file.lastPathComponent) is no array")
+        }
+        return try elements.map(Scenario.init)
+    }
+
+    private init(_ json: JSON) throws {
+        guard let name = json["name"]?.string, json["rule"]?.string != nil, let app = json["app"]?.members,
+            let steps = json["steps"]?.elements, json.members?.count == 4
+        else { throw Fault(description: "no scenario: \(json.text.prefix(200))") }
+        self.name = name
+        self.app = app
+        self.steps = try steps.enumerated().map { index, step in
+            guard let step = try Step(step) else {
+                throw Fault(description: "\(name), step \(index + 1): not described: \(step.text.prefix(200))")
+            }
+            return step
+        }
+    }
+}
+
+extension Scenario.Step {
+    fileprivate init?(_ json: JSON) throws {
+        guard let members = json.members else { return nil }
+        switch members.keys.sorted() {
+        case ["start"]:
+            guard let members = members["start"]?.members else { return nil }
+            self = .start(members)
+        case ["advance"]:
+            guard let seconds = members["advance"]?.whole else { return nil }
+            self = .advance(seconds)
+        case ["answer"]:
+            guard let answer = members["answer"].flatMap(ServerAnswer.init) else { return nil }
+            self = .answer(answer)
+        case ["dismiss"]:
+            guard let id = members["dismiss"]?.string else { return nil }
+            self = .dismiss(id)
+        case ["skip"]:
+            guard let id = members["skip"]?.string else { return nil }
+            self = .skip(id)
+        case ["open", "opens"]:
+            guard let id = members["open"]?.string, let opens = members["opens"] else { return nil }
+            guard opens == .null || opens.string != nil else { return nil }
+            self = .open(id, opens: opens.string)
+        case ["forget"]:
+            guard members["forget"] == .boolean(true) else { return nil }
+            self = .forget
+        case ["storage"]:
+            guard let change = members["storage"].flatMap(Scenario.StorageChange.init) else { return nil }
+            self = .storage(change)
+        case ["stored"]:
+            guard let stored = members["stored"], stored == .null || stored.members != nil else { return nil }
+            self = .stored(stored)
+        case ["same"]:
+            guard members["same"] == .string("install") else { return nil }
+            self = .same
+        case ["other"]:
+            guard members["other"] == .string("install") else { return nil }
+            self = .other
+        default:
+            guard let check = Scenario.Check(members) else { return nil }
+            self = .check(check)
+        }
+    }
+}
+
+extension Scenario.Check {
+    fileprivate init?(_ members: [String: JSON]) {
+        guard let options = members["check"]?.members, let asks = members["asks"]?.boolean,
+            let shows = members["shows"], shows.elements != nil,
+            Set(members.keys).isSubset(of: ["check", "asks", "shows", "sends", "links", "gives"]),
+            Set(options.keys).isSubset(of: ["force", "together"])
+        else { return nil }
+        self.asks = asks
+        self.shows = shows
+        (sends, links, gives) = (members["sends"], members["links"], members["gives"])
+        if let option = options["force"] {
+            guard let force = option.boolean else { return nil }
+            self.force = force
+        }
+        if let option = options["together"] {
+            guard let together = option.whole, together > 0 else { return nil }
+            self.together = together
+        }
+    }
+}
+
+extension Scenario.StorageChange {
+    fileprivate init?(_ json: JSON) {
+        if let members = json.members {
+            guard members.count == 1 else { return nil }
+            if let text = members["text"]?.string {
+                self = .text(text)
+            } else if let object = members["json"], object.members != nil {
+                self = .text(object.text)
+            } else {
+                return nil
+            }
+            return
+        }
+        switch json.string {
+        case "empty": self = .text(nil)
+        case "unreadable": self = .unreadable
+        case "full": self = .full
+        case "writable": self = .writable
+        default: return nil
+        }
+    }
+}
+
+/// What the server does with a question.
+package struct ServerAnswer: Sendable {
+    package enum Kind: Sendable, Equatable {
+        case response(status: Int, body: Data)
+        case unreachable, reset, stall, redirect
+    }
+
+    package let kind: Kind
+    /// As the scenario says it.
+    package let json: JSON
+
+    package static let unreachable = ServerAnswer(kind: .unreachable, json: .object(["fails": .string("unreachable")]))
+
+    private init(kind: Kind, json: JSON) {
+        self.kind = kind
+        self.json = json
+    }
+
+    package init?(_ json: JSON) {
+        self.json = json
+        guard let members = json.members else { return nil }
+        if members["messages"]?.elements != nil {
+            guard members.count == 1 else { return nil }
+            kind = .response(status: 200, body: Data(json.text.utf8))
+        } else if let fails = members["fails"]?.string {
+            guard members.count == 1 else { return nil }
+            switch fails {
+            case "unreachable": kind = .unreachable
+            case "reset": kind = .reset
+            case "stall": kind = .stall
+            case "redirect": kind = .redirect
+            default: return nil
+            }
+        } else {
+            guard let status = members["status"]?.whole, let body = members["body"]?.string,
+                Set(members.keys).isSubset(of: ["status", "body", "repeat", "bytes"])
+            else { return nil }
+            var bytes = Data(body.utf8)
+            if let option = members["repeat"] {
+                guard let count = option.whole, count > 0 else { return nil }
+                bytes = Data(String(repeating: body, count: count).utf8)
+            }
+            if let option = members["bytes"] {
+                guard let count = option.whole, count >= bytes.count else { return nil }
+                bytes.append(contentsOf: repeatElement(0x20, count: count - bytes.count))
+            }
+            kind = .response(status: status, body: bytes)
+        }
+    }
+}

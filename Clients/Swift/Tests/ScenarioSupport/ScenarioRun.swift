@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+package import Foundation
+package import VersionGateClient
+
+/// The server of a scenario: one in memory, or a real one.
+package protocol ScenarioServer: Sendable {
+    /// What carries questions to it.
+    var transport: any GateTransport { get }
+
+    /// A gate that asks it.
+    func gate(_ settings: GateSettings) -> VersionGate
+
+    /// The app is another from now on.
+    func use(_ app: [String: JSON]) async throws
+
+    /// From now on the server answers so.
+    func answer(_ answer: ServerAnswer) async throws
+
+    /// From now on, until ``release()``, no answer comes.
+    func hold()
+
+    /// Answers that were held come.
+    func release()
+
+    /// The bodies that have come since it was last asked for them; nil if it cannot know.
+    func requests(asked: Bool) async throws -> [JSON]?
+}
+
+/// What a gate is made with.
+package struct GateSettings: Sendable {
+    package let app: AppDescription
+    package let attributes: [String: AttributeValue]
+    package let maximumAge: Int
+    package let storage: any GateStorage
+    package let transport: any GateTransport
+    package let clock: @Sendable () -> Date
+}
+
+/// The run of a scenario: its app, its storage, its clock, and what has been seen so far.
+package struct ScenarioRun {
+    private let server: any ScenarioServer
+    private let storage = ScenarioStorage()
+    private let time = Locked(1_790_000_000)
+    private let transport: RecordingTransport
+    private var app: [String: JSON]
+    private var gate: VersionGate?
+    private var messages: [Message] = []
+    private var installs: [String] = []
+
+    /// A step that differs, counted from 1.
+    package struct Failure: Error, CustomStringConvertible {
+        package let step: Int
+        package let why: String
+
+        package var description: String { "step \(step): \(why)" }
+    }
+
+    /// What is wrong with a step.
+    private struct Difference: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private init(_ scenario: Scenario, on server: any ScenarioServer) {
+        self.server = server
+        app = scenario.app
+        transport = RecordingTransport(next: server.transport)
+    }
+
+    /// Runs a scenario to its end; throws at the first step that differs.
+    package static func run(_ scenario: Scenario, on server: any ScenarioServer) async throws {
+        var run = ScenarioRun(scenario, on: server)
+        for (index, step) in scenario.steps.enumerated() {
+            do {
+                try await run.take(step)
+            } catch let difference as Difference {
+                throw Failure(step: index + 1, why: difference.description)
+            }
+        }
+    }
+
+    private mutating func take(_ step: Scenario.Step) async throws {
+        switch step {
+        case .start(let members): try await start(members)
+        case .advance(let seconds): time.withLock { $0 += seconds }
+        case .answer(let answer): try await server.answer(answer)
+        case .check(let expected): try await check(expected)
+        case .dismiss(let id): try message(id).dismiss()
+        case .skip(let id): try message(id).skip()
+        case .open(let id, let opens):
+            let opened = try message(id).opened()?.absoluteString
+            try expect("opened", JSON(opened), JSON(opens))
+        case .forget: try current.forget()
+        case .storage(let change):
+            await gate?.finishWriting()
+            storage.change(change)
+        case .stored(let expected):
+            await gate?.finishWriting()
+            try expectStored(expected)
+        case .same, .other:
+            guard installs.count > 1 else { throw Difference(description: "fewer than two questions were sent") }
+            let isSame = installs[installs.count - 1] == installs[installs.count - 2]
+            guard case .same = step else { return try expect("the same install", .boolean(isSame), .boolean(false)) }
+            try expect("the same install", .boolean(isSame), .boolean(true))
+        }
+    }
+
+    // MARK: Steps
+
+    private mutating func start(_ members: [String: JSON]) async throws {
+        await gate?.finishWriting()
+        for (name, value) in members { app[name] = value == .null ? nil : value }
+        if !members.isEmpty { try await server.use(app) }
+        let known: Set = [
+            "bundle", "version", "build", "platform", "os", "region", "language", "attributes", "maximumAge",
+        ]
+        guard known.isSuperset(of: app.keys) else { throw Difference(description: "unknown member of the app") }
+        gate = server.gate(
+            GateSettings(
+                app: AppDescription(
+                    bundle: app["bundle"]?.string,
+                    version: app["version"]?.string,
+                    build: app["build"]?.string,
+                    platform: app["platform"]?.string,
+                    os: app["os"]?.string,
+                    region: app["region"]?.string,
+                    language: app["language"]?.string
+                ),
+                attributes: try (app["attributes"]?.members ?? [:]).mapValues(Self.attribute),
+                maximumAge: app["maximumAge"]?.whole ?? 7,
+                storage: storage,
+                transport: transport,
+                clock: { [time] in Date(timeIntervalSince1970: Double(time.withLock { $0 })) }
+            )
+        )
+        messages = []
+    }
+
+    private static func attribute(_ value: JSON) throws -> AttributeValue {
+        switch value {
+        case .string(let text): return .string(text)
+        case .boolean(let boolean): return .boolean(boolean)
+        case .number(let number): return Int(exactly: number).map(AttributeValue.integer) ?? .number(number)
+        default: throw Difference(description: "no attribute: \(value.text)")
+        }
+    }
+
+    private mutating func check(_ expected: Scenario.Check) async throws {
+        let gate = try current
+        _ = transport.takeBodies()
+        server.hold()
+        let checks = (0..<expected.together).map { _ in gate.begin(force: expected.force) }
+        server.release()
+        var given: [[Message]] = []
+        for check in checks { given.append(await check.value) }
+        let bodies = try transport.takeBodies().map { try JSON(text: $0) }
+        installs += bodies.compactMap { $0["install"]?.string }
+        let requests = try await server.requests(asked: !bodies.isEmpty) ?? bodies
+        try expect("questions", .number(Double(bodies.count)), .number(expected.asks ? 1 : 0))
+        try expect("requests", .number(Double(requests.count)), .number(expected.asks ? 1 : 0))
+        for messages in given {
+            try expect("shown", .array(messages.map { .string($0.id) }), expected.shows)
+            if let links = expected.links {
+                try expect("links", .array(messages.map { JSON($0.link?.absoluteString) }), links)
+            }
+            if let gives = expected.gives { try expect("given", .array(messages.map(Self.json)), gives) }
+        }
+        messages = given[0]
+        if let sends = expected.sends {
+            try expect("sent", Self.withAnyInstall(requests.last ?? .null, like: sends), sends)
+        }
+    }
+
+    private static func json(_ message: Message) -> JSON {
+        var members: [String: JSON] = [
+            "id": .string(message.id), "title": .string(message.title), "text": .string(message.text),
+        ]
+        if let link = message.link { members["link"] = .string(link.absoluteString) }
+        if let target = message.target { members["target"] = .string(target) }
+        if message.isLockout { members["lockout"] = .boolean(true) }
+        if message.canSkip { members["skip"] = .boolean(true) }
+        return .object(members)
+    }
+
+    private func expectStored(_ expected: JSON) throws {
+        guard let text = storage.text else { return try expect("kept", .null, expected) }
+        let kept = try? JSON(text: Data(text.utf8))
+        try expect("kept", Self.withAnyInstall(kept ?? .string(text), like: expected), expected)
+    }
+
+    // MARK: Comparing
+
+    /// The value with `*` for a valid install, if that is what is expected.
+    private static func withAnyInstall(_ value: JSON, like expected: JSON) -> JSON {
+        guard expected["install"] == .string("*"), var members = value.members,
+            let install = members["install"]?.string, UUID(uuidString: install)?.uuidString.lowercased() == install
+        else { return value }
+        members["install"] = .string("*")
+        return .object(members)
+    }
+
+    private func expect(_ what: String, _ value: JSON, _ expected: JSON) throws {
+        guard value != expected else { return }
+        throw Difference(description: "\(what): \(value.text.prefix(2_000)), and not \(expected.text.prefix(2_000))")
+    }
+
+    private var current: VersionGate {
+        get throws {
+            guard let gate else { throw Difference(description: "the app has not started") }
+            return gate
+        }
+    }
+
+    private func message(_ id: String) throws -> Message {
+        guard let message = messages.first(where: { $0.id.utf8.elementsEqual(id.utf8) }) else {
+            throw Difference(description: "the last check did not give \(id)")
+        }
+        return message
+    }
+}
+
+extension JSON {
+    fileprivate init(_ text: String?) {
+        self = text.map(JSON.string) ?? .null
+    }
+}
+
+/// The storage of a scenario.
+private final class ScenarioStorage: GateStorage {
+    private struct State {
+        var text: String?
+        var isUnreadable = false
+        var isFull = false
+    }
+
+    private struct Failure: Error {}
+
+    private let state = Locked(State())
+
+    var text: String? { state.withLock { $0.text } }
+
+    func change(_ change: Scenario.StorageChange) {
+        state.withLock { state in
+            switch change {
+            case .unreadable: state.isUnreadable = true
+            case .full: state.isFull = true
+            case .writable: state.isFull = false
+            case .text(let text): (state.text, state.isUnreadable) = (text, false)
+            }
+        }
+    }
+
+    func read() throws -> String? {
+        let state = state.withLock { $0 }
+        guard !state.isUnreadable else { throw Failure() }
+        return state.text
+    }
+
+    func write(_ text: String?) throws {
+        let isWritten = state.withLock { state in
+            if state.isFull && text != nil { return false }
+            (state.text, state.isUnreadable) = (text, false)
+            return true
+        }
+        guard isWritten else { throw Failure() }
+    }
+}
+
+/// Notes the bodies of questions.
+private final class RecordingTransport: GateTransport {
+    private let next: any GateTransport
+    private let bodies = Locked<[Data]>([])
+
+    init(next: any GateTransport) {
+        self.next = next
+    }
+
+    func takeBodies() -> [Data] {
+        bodies.withLock { bodies in
+            defer { bodies = [] }
+            return bodies
+        }
+    }
+
+    func response(to request: GateRequest) async throws -> GateResponse {
+        bodies.withLock { $0.append(request.body) }
+        return try await next.response(to: request)
+    }
+}

@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import ScenarioSupport
+import Testing
+
+@testable import VersionGateClient
+
+/// What scenarios cannot say: time that is up, many callers at once, and apps whose parts do not work.
+@Suite("Gate")
+struct GateTests {
+    private static let app = AppDescription(bundle: "com.example.doto", version: "1.0")
+    private static let server = URL(fileURLWithPath: "/")
+    private static let kept = """
+        {"answer":{"at":1790000000,"version":"1.0","lockout":{"id":"kept","title":"Blocked","text":"Update."}}}
+        """
+    private static let news = #"{"messages":[{"id":"news","title":"News","text":"Lists.","shows":9,"skip":true}]}"#
+
+    /// A gate whose checks are given up when the test says so.
+    private static func gate(
+        app: AppDescription = app,
+        attributes: [String: AttributeValue] = [:],
+        maximumAge: Int = 7,
+        storage: any GateStorage = MemoryStorage(),
+        transport: any GateTransport = Answering(news),
+        now: Double = 1_790_000_000,
+        alarm: @escaping @Sendable (_ ring: @escaping @Sendable () -> Void) -> Void = { _ in }
+    ) -> VersionGate {
+        VersionGate(
+            server: server,
+            app: app,
+            attributes: attributes,
+            maximumAge: maximumAge,
+            storage: storage,
+            transport: transport,
+            clock: { Date(timeIntervalSince1970: now) },
+            alarm: alarm
+        )
+    }
+
+    // MARK: Time that is up
+
+    @Test("A transport that never answers is given up")
+    func transportThatHangs() async {
+        let gate = VersionGate(
+            server: Self.server,
+            app: Self.app,
+            storage: MemoryStorage(Self.kept),
+            transport: Hanging(),
+            clock: { Date(timeIntervalSince1970: 1_790_000_000) }
+        )
+        let ids = await gate.check().map(\.id)
+        #expect(ids == ["kept"] || ids.isEmpty, "storage may not be read in time on a slow machine")
+    }
+
+    @Test("A transport that blocks its thread is given up")
+    func transportThatBlocks() async {
+        let transport = Blocking()
+        let gate = VersionGate(server: Self.server, app: Self.app, storage: MemoryStorage(), transport: transport)
+        #expect(await gate.check().isEmpty)
+        transport.release()
+    }
+
+    @Test("Storage that never reads is given up, and nothing is asked or written")
+    func storageThatNeverReads() async {
+        let transport = Answering(Self.news)
+        let storage = HangingStorage(hangs: .read)
+        let gate = VersionGate(server: Self.server, app: Self.app, storage: storage, transport: transport)
+        #expect(await gate.check().isEmpty)
+        #expect(await gate.check().isEmpty)
+        await gate.finishWriting()
+        #expect(transport.bodies.isEmpty)
+        #expect(storage.written.isEmpty)
+    }
+
+    @Test("Storage that never writes holds no check up beyond its time, and the app goes on with what it has in memory")
+    func storageThatNeverWrites() async {
+        let alarms = Alarms()
+        let gate = VersionGate(
+            server: Self.server,
+            app: Self.app,
+            attributes: [:],
+            maximumAge: 7,
+            storage: HangingStorage(hangs: .write),
+            transport: Answering(#"{"messages":[{"id":"once","title":"News","text":"Lists.","shows":1}]}"#),
+            clock: {
+                // The clock is read when a check asks, and when it has its answer.
+                if alarms.count() % 2 == 0 { alarms.ring() }
+                return Date(timeIntervalSince1970: 1_790_000_000)
+            },
+            alarm: alarms.set
+        )
+        #expect(await gate.check().map(\.id) == ["once"])
+        #expect(await gate.check(force: true).isEmpty)
+        let writing = Task { await gate.finishWriting() }
+        await alarms.isSet()
+        alarms.ring()
+        await writing.value
+    }
+
+    @Test("What storage reads too late is there for the next check")
+    func storageThatReadsLate() async {
+        let alarms = Alarms()
+        let storage = LateStorage(text: Self.kept) { alarms.ring() }
+        let transport = Answering("")
+        let gate = Self.gate(storage: storage, transport: transport, alarm: alarms.set)
+        #expect(await gate.check().isEmpty)
+        #expect(transport.bodies.isEmpty)
+        storage.release()
+        #expect(await gate.check().map(\.id) == ["kept"])
+        #expect(transport.bodies.count == 1)
+    }
+
+    @Test("An answer that comes when the time is up changes nothing")
+    func lateAnswer() async {
+        let (alarms, transport, storage) = (Alarms(), Held(), MemoryStorage(Self.kept))
+        let gate = Self.gate(storage: storage, transport: transport, alarm: alarms.set)
+        let check = gate.begin(force: false)
+        await transport.asked()
+        alarms.ring()
+        #expect(await check.value.map(\.id) == ["kept"])
+        transport.release(#"{"messages":[]}"#)
+        #expect(await gate.check().map(\.id) == ["kept"])
+        await gate.finishWriting()
+        #expect(storage.read()?.contains("kept") == true)
+    }
+
+    @Test("A check goes on when the task that waits for it is cancelled")
+    func cancelled() async {
+        let transport = Held()
+        let gate = Self.gate(transport: transport)
+        let waiting = Task { await gate.check() }
+        await transport.asked()
+        waiting.cancel()
+        transport.release(Self.news)
+        #expect(await waiting.value.map(\.id) == ["news"])
+    }
+
+    // MARK: Many at once
+
+    @Test("A thousand checks at the same time share one question")
+    func together() async {
+        let transport = Held()
+        let storage = MemoryStorage()
+        let gate = Self.gate(storage: storage, transport: transport)
+        let checks = (0..<1_000).map { _ in gate.begin(force: true) }
+        await transport.asked()
+        transport.release(Self.news)
+        for check in checks { #expect(await check.value.map(\.id) == ["news"]) }
+        #expect(transport.count == 1)
+        #expect(storage.read()?.contains(#""shown":1"#) == true)
+    }
+
+    @Test("Checks, people, settings and forgetting from many threads at once leave storage that can be read")
+    func manyThreads() async {
+        let storage = MemoryStorage()
+        let gate = Self.gate(storage: storage)
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<200 {
+                group.addTask {
+                    for message in await gate.check(force: true) {
+                        message.dismiss()
+                        if number % 7 == 0 { message.opened() }
+                        if number % 11 == 0 { message.skip() }
+                    }
+                    if number % 13 == 0 { gate.forget() }
+                    gate.attributes["number"] = .integer(number)
+                }
+            }
+        }
+        await gate.check(force: true).first?.skip()
+        await gate.finishWriting()
+        let memory = Memory(text: storage.read())
+        #expect(memory.install != nil)
+        #expect(memory.text == storage.read())
+        #expect(await gate.check(force: true).isEmpty)
+    }
+
+    // MARK: Forgetting
+
+    @Test("Nothing is kept of an answer that was under way, and the next check asks as another installation")
+    func forgetsUnderWay() async throws {
+        let (transport, storage) = (Held(), MemoryStorage())
+        let gate = Self.gate(storage: storage, transport: transport)
+        let before = gate.begin(force: false)
+        await transport.asked()
+        gate.forget()
+        let after = gate.begin(force: false)
+        #expect(before != after)
+        await transport.asked()
+        transport.release(Self.news)
+        #expect(await before.value.map(\.id) == ["news"])
+        await gate.finishWriting()
+        let installs = try transport.installs
+        #expect(Set(installs).count == 2)
+        #expect(storage.read() == #"{"install":"\#(installs[1])"}"#)
+        transport.release(#"{"messages":[]}"#)
+        #expect(await after.value.isEmpty)
+        await gate.finishWriting()
+        #expect(storage.read() == #"{"install":"\#(installs[1])"}"#)
+    }
+
+    @Test("To forget deletes what was not read yet")
+    func forgetsUnread() async {
+        let storage = MemoryStorage(Self.kept)
+        let gate = Self.gate(storage: storage)
+        gate.forget()
+        await gate.finishWriting()
+        #expect(storage.read() == nil)
+        #expect(await gate.check().map(\.id) == ["news"])
+    }
+
+    // MARK: What the app gives
+
+    @Test(
+        "A bound below 0 days is 0, and one above 90 is 90",
+        arguments: [(-5, 0), (0, 0), (90, 90), (.max, 90), (.min, 0)]
+    )
+    func bounds(given: Int, days: Int) async {
+        let end = 1_790_000_000 + Double(days) * 86_400
+        let transport = Answering("")
+        for (now, isShown) in [(end, days > 0), (end + 1, false)] {
+            let storage = MemoryStorage(Self.kept)
+            let gate = Self.gate(maximumAge: given, storage: storage, transport: transport, now: now)
+            #expect(await gate.check().map(\.id) == (isShown ? ["kept"] : []))
+        }
+    }
+
+    @Test(
+        "A clock may say anything",
+        arguments: [.nan, .infinity, -.infinity, -1, 0.999, 1e300, -1e300, 0x1p53]
+    )
+    func clocks(now: Double) async {
+        let storage = MemoryStorage()
+        let gate = Self.gate(storage: storage, now: now)
+        #expect(await gate.check().map(\.id) == ["news"])
+        #expect(Memory(text: storage.read()).text == storage.read())
+        #expect(await gate.check().isEmpty)
+    }
+
+    @Test("Attributes that cannot be sent are left out, and others are sent from the next question on")
+    func attributes() async throws {
+        let transport = Answering(Self.news)
+        let gate = Self.gate(
+            app: AppDescription(bundle: "com.example.doto"),
+            attributes: ["channel": "store", "seats": 3, "share": 0.25, "trial": false, "none": .number(.nan)],
+            transport: transport
+        )
+        _ = await gate.check()
+        gate.attributes = ["channel": "testflight", "size": .number(.infinity), "empty": ""]
+        _ = await gate.check(force: true)
+        var bodies = try transport.bodies.map { try #require(JSON(text: $0).members) }
+        for index in bodies.indices { bodies[index]["install"] = nil }
+        #expect(bodies.count == 2)
+        #expect(
+            bodies.first == [
+                "bundle": .string("com.example.doto"), "channel": .string("store"), "seats": .number(3),
+                "share": .number(0.25), "trial": .boolean(false),
+            ]
+        )
+        #expect(bodies.last == ["bundle": .string("com.example.doto"), "channel": .string("testflight")])
+        #expect(gate.attributes["channel"] == .string("testflight"))
+    }
+
+    @Test("A transport that reads more than 1 MiB gives no answer")
+    func tooLarge() async {
+        let body = Self.news + String(repeating: " ", count: 1 << 20)
+        #expect(await Self.gate(transport: Answering(body)).check().isEmpty)
+    }
+
+    // MARK: Text
+
+    @Test("Texts are compared by their bytes, as in the other libraries")
+    func bytes() async {
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        let transport = Answering(
+            """
+            {"messages":[{"id":"\(composed)","title":"A","text":"A","shows":1},
+            {"id":"\(decomposed)","title":"A","text":"A","shows":1},
+            {"id":"a","target":"\(composed)","title":"A","text":"A","shows":1},
+            {"id":"a","target":"\(decomposed)","title":"A","text":"A","shows":1}]}
+            """
+        )
+        let gate = Self.gate(transport: transport)
+        #expect(await gate.check().count == 4)
+        #expect(await gate.check(force: true).isEmpty)
+    }
+
+    @Test("Kept text beyond the 256 newest messages is not read")
+    func longList() {
+        let messages = (1...300).map { #"{"id":"m\#($0)","last":1,"shown":1}"# }
+        let memory = Memory(text: #"{"messages":[\#(messages.joined(separator: ","))]}"#)
+        #expect(memory.text == #"{"messages":[\#(messages.suffix(256).joined(separator: ","))]}"#)
+    }
+
+    // MARK: Untrusted bytes
+
+    @Test("No bytes of a server or of storage end the app, and what was read is kept in the same way")
+    func fuzz() throws {
+        var random = SeededGenerator.forTest()
+        let (answer, text) = (Array(Self.news.utf8), Array(Self.kept.utf8))
+        let words: [[UInt8]] = [
+            "null", "true", "-1", "1e999", "0.5", "9007199254740993", "[", "]", "{", "}", "\"", "\\ud800", "\\u0000",
+            ",",
+            "\"messages\":", "\"lockout\":true", "\u{FEFF}", "[[[[[[[[[[[[[[[[",
+        ].map { Array($0.utf8) }
+        var accepted = 0
+        for trial in 0..<5_000 {
+            var bytes = trial % 2 == 0 ? answer : text
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let at = Int.random(in: 0...bytes.count, using: &random)
+                switch Int.random(in: 0..<3, using: &random) {
+                case 0: bytes.insert(contentsOf: words[Int.random(in: words.indices, using: &random)], at: at)
+                case 1 where at < bytes.count: bytes[at] = UInt8.random(in: 0...255, using: &random)
+                default: bytes.removeSubrange(at..<min(bytes.count, at + Int.random(in: 0...4, using: &random)))
+                }
+            }
+            if trial % 2 == 0 {
+                let answer = try? JSONDecoder().decode(Answer.self, from: Data(bytes))
+                if answer != nil { accepted += 1 }
+            } else {
+                let memory = Memory(text: String(decoding: bytes, as: UTF8.self))
+                #expect(Memory(text: memory.text) == memory, "VERSIONGATE_SEED=\(random.seed), trial \(trial)")
+                if memory != Memory() { accepted += 1 }
+            }
+        }
+        #expect((1..<5_000).contains(accepted), "VERSIONGATE_SEED=\(random.seed)")
+    }
+}
+
+// MARK: - Parts of an app
+
+/// Answers each question with the same body.
+private final class Answering: GateTransport {
+    private let body: Data
+    private let received = Locked<[Data]>([])
+
+    init(_ body: String) {
+        self.body = Data(body.utf8)
+    }
+
+    var bodies: [Data] { received.withLock { $0 } }
+
+    func response(to request: GateRequest) -> GateResponse {
+        received.withLock { $0.append(request.body) }
+        return GateResponse(status: 200, body: body)
+    }
+}
+
+/// Never answers, not even when it is cancelled.
+private struct Hanging: GateTransport {
+    func response(to request: GateRequest) async throws -> GateResponse {
+        try await silence()
+    }
+}
+
+/// Holds its thread until it is told to answer.
+private final class Blocking: GateTransport {
+    private let released = DispatchSemaphore(value: 0)
+
+    func release() {
+        released.signal()
+    }
+
+    func response(to request: GateRequest) -> GateResponse {
+        wait()
+        return GateResponse(status: 200, body: Data(#"{"messages":[{"id":"a","title":"A","text":"A"}]}"#.utf8))
+    }
+
+    private func wait() {
+        released.wait()
+    }
+}
+
+/// The alarms of checks, which ring when the test says so.
+private final class Alarms: Sendable {
+    private let rings = Locked<[@Sendable () -> Void]>([])
+    private let reads = Locked(0)
+    private let (stream, added) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+
+    var set: @Sendable (_ ring: @escaping @Sendable () -> Void) -> Void {
+        { ring in
+            self.rings.withLock { $0.append(ring) }
+            self.added.yield()
+        }
+    }
+
+    /// Waits until an alarm is set that has not rung.
+    func isSet() async {
+        for await _ in stream where rings.withLock({ !$0.isEmpty }) { return }
+    }
+
+    func ring() {
+        let rings = rings.withLock { rings in
+            defer { rings = [] }
+            return rings
+        }
+        for ring in rings { ring() }
+    }
+
+    /// How often this was called.
+    func count() -> Int {
+        reads.withLock { reads in
+            reads += 1
+            return reads
+        }
+    }
+}
+
+/// Answers the oldest question when it is told to.
+private final class Held: GateTransport {
+    private struct State {
+        var waiting: [CheckedContinuation<GateResponse, Never>] = []
+        var bodies: [Data] = []
+    }
+
+    private let state = Locked(State())
+    private let (stream, questions) = AsyncStream<Void>.makeStream()
+
+    var count: Int { state.withLock { $0.bodies.count } }
+
+    var installs: [String] {
+        get throws { try state.withLock { $0 }.bodies.compactMap { try JSON(text: $0)["install"]?.string } }
+    }
+
+    /// Waits for the next question.
+    func asked() async {
+        for await _ in stream { return }
+    }
+
+    func release(_ body: String) {
+        let oldest = state.withLock { $0.waiting.removeFirst() }
+        oldest.resume(returning: GateResponse(status: 200, body: Data(body.utf8)))
+    }
+
+    func response(to request: GateRequest) async -> GateResponse {
+        await withCheckedContinuation { continuation in
+            state.withLock { state in
+                state.waiting.append(continuation)
+                state.bodies.append(request.body)
+            }
+            questions.yield()
+        }
+    }
+}
+
+/// Storage of which one side never returns.
+private final class HangingStorage: GateStorage {
+    enum Side { case read, write }
+
+    private let hangs: Side
+    private let texts = Locked<[String?]>([])
+
+    init(hangs: Side) {
+        self.hangs = hangs
+    }
+
+    var written: [String?] { texts.withLock { $0 } }
+
+    func read() -> String? {
+        if hangs == .read { DispatchSemaphore(value: 0).wait() }
+        return nil
+    }
+
+    func write(_ text: String?) {
+        if hangs == .write { DispatchSemaphore(value: 0).wait() }
+        texts.withLock { $0.append(text) }
+    }
+}
+
+/// Storage that reads only when it is told to, and says when it has begun.
+private final class LateStorage: GateStorage {
+    private let text: String
+    private let begun: @Sendable () -> Void
+    private let released = DispatchSemaphore(value: 0)
+
+    init(text: String, begun: @escaping @Sendable () -> Void) {
+        self.text = text
+        self.begun = begun
+    }
+
+    func release() {
+        released.signal()
+    }
+
+    func read() -> String? {
+        begun()
+        released.wait()
+        return text
+    }
+
+    func write(_ text: String?) {}
+}

@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the versiongate authors
+"""Runs the scenarios of the client libraries against a real server.
+
+against_server.py VERSIONGATE NAME=PROGRAM... -- SCENARIOS...
+
+VERSIONGATE is the built program. Each NAME=PROGRAM is the command of a library's program that runs one file of
+scenarios; Clients/scenarios/README.md says how it speaks. For every answer with messages this program applies a policy
+that sends them, waits until the server serves it, and checks that it does send them. Between the libraries and the server
+is a relay, which keeps what was asked and makes the faults that no server makes: answers with other contents, resets,
+stalls, redirects. Exits with 1 if a scenario fails, a library runs less than all of them, or a server sends other
+messages.
+"""
+import http.client
+import json
+import os
+import shlex
+import signal
+import socket
+import socketserver
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.parse
+
+SECONDS_TO_START = 60
+SECONDS_TO_SERVE = 20
+
+
+class Failure(Exception):
+    pass
+
+
+def yaml(value):
+    """A value as YAML; JSON is a part of it."""
+    return json.dumps(value)
+
+
+def policy(app, messages):
+    """A policy that answers an app with these messages."""
+    bundle, platform = app["bundle"], app.get("platform", "ios")
+    targets = sorted({m["target"] for m in messages if "target" in m})
+    releases = [
+        {"version": t, "platform": platform, "live_at": "2020-01-01T00:00:00Z"} for t in targets
+    ]
+    lines = ["versiongate: 1", "apps:", f"  {yaml(bundle)}: " + yaml({"name": "Doto", "releases": releases}), "rules:"]
+    for position, message in enumerate(messages):
+        rule = {
+            "bundle": bundle,
+            "enabled": True,
+            "position": position,
+            "title": escaped(message["title"]),
+            "text": escaped(message["text"]),
+        }
+        for name in ("link", "target", "shows"):
+            if name in message:
+                rule[name] = message[name]
+        if "remind" in message:
+            rule["remind"] = f"{message['remind']} seconds"
+        if message.get("skip"):
+            rule["skippable"] = True
+        if message.get("lockout"):
+            rule["lockout"] = rule["lockout_without_update"] = True
+        lines.append(f"  {yaml(message['id'])}: {yaml(rule)}")
+    return "\n".join(lines + ([] if messages else ["  {}"])) + "\n"
+
+
+def escaped(text):
+    """A text whose braces are no placeholders."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+class Server:
+    """A versiongate server with a private PostgreSQL."""
+
+    def __init__(self, program, folder):
+        self.program, self.folder = program, folder
+        self.environment = {k: v for k, v in os.environ.items() if k != "DATABASE_URL"}
+        self.log = open(os.path.join(folder, "server.log"), "w+b")
+        self.process = subprocess.Popen(
+            [program, "serve", "--state-dir", os.path.join(folder, "state"), "--host", "127.0.0.1", "--port", "0",
+             "--management-host", "127.0.0.1", "--management-port", "0"],
+            stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL, env=self.environment)
+        self.address = self.printed_address()
+        self.environment["DATABASE_URL"] = subprocess.run(
+            [program, "database", "url", "--state-dir", os.path.join(folder, "state")],
+            check=True, capture_output=True, text=True, env=self.environment).stdout.strip()
+
+    def printed_address(self):
+        deadline = time.monotonic() + SECONDS_TO_START
+        while time.monotonic() < deadline and self.process.poll() is None:
+            with open(self.log.name, encoding="utf-8", errors="replace") as log:
+                for word in log.read().split():
+                    if word.startswith("http://127.0.0.1:"):
+                        return urllib.parse.urlsplit(word.rstrip("/.,"))
+            time.sleep(0.05)
+        raise Failure(f"the server did not start; its log is {self.log.name}")
+
+    def ask(self, body):
+        connection = http.client.HTTPConnection(self.address.hostname, self.address.port, timeout=10)
+        try:
+            connection.request("POST", "/v1/check", body, {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            return response.status, response.read()
+        finally:
+            connection.close()
+
+    def send(self, app, messages):
+        """Applies a policy, and waits until the server sends these messages."""
+        path = os.path.join(self.folder, "policy.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(policy(app, messages))
+        applied = subprocess.run(
+            [self.program, "apply", path, "--yes"], capture_output=True, text=True, env=self.environment,
+            stdin=subprocess.DEVNULL, check=False)
+        if applied.returncode:
+            raise Failure(f"apply refused: {applied.stderr}\n{policy(app, messages)}")
+        question = {k: v for k, v in app.items() if k not in ("attributes", "maximumAge") and v is not None}
+        question.update(app.get("attributes") or {})
+        body = json.dumps(question).encode()
+        deadline = time.monotonic() + SECONDS_TO_SERVE
+        while True:
+            status, answer = self.ask(body)
+            if status == 200 and json.loads(answer) == {"messages": messages}:
+                return
+            if time.monotonic() > deadline:
+                raise Failure(f"the server answers {status} {answer.decode()} to {body.decode()} instead of {messages}")
+            time.sleep(0.005)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(60)
+
+
+class Relay(socketserver.ThreadingTCPServer):
+    """Takes what the libraries ask, and answers as the scenario says."""
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, server):
+        super().__init__(("127.0.0.1", 0), Connection)
+        self.server = server
+        self.answer = {"fails": "unreachable"}
+        self.last_messages = {"messages": []}
+        self.requests = []
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, request, client_address):
+        """A library that has given up is no fault."""
+
+
+class Connection(socketserver.StreamRequestHandler):
+    """One request of a library: the relay closes every connection after its answer."""
+
+    def handle(self):
+        relay = self.server
+        request, *fields = self.head()
+        if request.startswith("GET /elsewhere"):
+            self.write(200, json.dumps(relay.last_messages).encode())
+            return
+        lengths = [int(f.split(":")[1]) for f in fields if f.lower().startswith("content-length:")]
+        if not request.startswith("POST /v1/check ") or not lengths:
+            relay.requests.append({"unexpected": request})
+            return
+        body = self.rfile.read(lengths[0])
+        relay.requests.append(json.loads(body))
+        answer = relay.answer
+        if "messages" in answer:
+            self.write(*relay.server.ask(body))
+        elif "status" in answer:
+            self.write(answer["status"], answer.get("body", "").encode() * answer.get("repeat", 1))
+        elif answer["fails"] == "redirect":
+            self.wfile.write(b"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        elif answer["fails"] == "stall":
+            self.rfile.read(1)
+        else:
+            if answer["fails"] == "reset":
+                self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"messages\":[")
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    def head(self):
+        lines = []
+        while (line := self.rfile.readline(65_536)) not in (b"\r\n", b""):
+            lines.append(line.decode().strip())
+        return lines or [""]
+
+    def write(self, status, body):
+        self.wfile.write(
+            b"HTTP/1.1 %d Answer\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n"
+            % (status, len(body)) + body)
+
+
+def run(program, file, server, relay):
+    """The results of a file's scenarios by one library, by name."""
+    app, results = {}, {}
+    command = shlex.split(program) + [f"http://127.0.0.1:{relay.server_address[1]}", file]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        for line in process.stdout:
+            said = json.loads(line)
+            reply = {}
+            if "scenario" in said:
+                app = dict(said["app"])
+                relay.answer, relay.last_messages, relay.requests = {"fails": "unreachable"}, {"messages": []}, []
+            elif "app" in said:
+                app = dict(said["app"])
+            elif "answer" in said:
+                if "messages" in said["answer"]:
+                    server.send(app, said["answer"]["messages"])
+                    relay.last_messages = said["answer"]
+                relay.answer = said["answer"]
+            elif "checked" in said:
+                reply = {"requests": relay.requests}
+                relay.requests = []
+            elif "result" in said:
+                results[said["result"]] = said
+                continue
+            elif "done" in said:
+                break
+            process.stdin.write(json.dumps(reply) + "\n")
+            process.stdin.flush()
+        process.stdin.close()
+        if process.wait(60):
+            raise Failure(f"{' '.join(command)} exited with {process.returncode}")
+    return results
+
+
+def main():
+    split = sys.argv.index("--") if "--" in sys.argv else 0
+    if split < 3 or split + 1 == len(sys.argv):
+        sys.exit(__doc__)
+    binary = sys.argv[1]
+    programs = dict(argument.split("=", 1) for argument in sys.argv[2:split])
+    files = sys.argv[split + 1:]
+    failures = 0
+    with tempfile.TemporaryDirectory(prefix="versiongate-clients.") as folder:
+        # The private PostgreSQL of a root user runs as another user, who must be able to pass through.
+        os.chmod(folder, 0o711)
+        server = Server(binary, folder)
+        try:
+            relay = Relay(server)
+            for name, program in programs.items():
+                count = 0
+                for file in files:
+                    with open(file, encoding="utf-8") as text:
+                        expected = [scenario["name"] for scenario in json.load(text)]
+                    try:
+                        results = run(program, file, server, relay)
+                    except Failure as failure:
+                        print(f"{name}: {os.path.basename(file)}: {failure}")
+                        failures += 1
+                        continue
+                    for scenario in expected:
+                        result = results.get(scenario, {"why": "was not run"})
+                        count += 1
+                        if result.get("ok") is not True:
+                            failures += 1
+                            print(f"{name}: {os.path.basename(file)}: {scenario}: step {result.get('step', '-')}:"
+                                  f" {result.get('why')}")
+                print(f"{name}: {count} scenarios against the server", flush=True)
+        finally:
+            server.stop()
+    print("all as described" if failures == 0 else f"{failures} failed")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
