@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the versiongate authors
 #
-# Compiles the library for Java 8 and runs its tests. Needs a JDK and Android's org.json, which reads the scenarios:
+#   Clients/Java/test.sh [FOLDER]
+#
+# Compiles the library for Java 8 and runs its tests. With a folder, the classes are left there. Needs a JDK and Android's org.json, which reads the scenarios:
 # on Debian the packages default-jdk-headless and libandroid-json-org-java.
 
 set -euo pipefail
+folder=${1:+$(realpath -- "$1")}
 cd "$(dirname "$0")"
 
 json=${VERSIONGATE_JSON_JAR:-/usr/share/java/json-android.jar}
@@ -21,3 +24,7 @@ awk -v folder="$out/readme" '/^```/ {file = /java/ ? folder "/Program" ++count "
 javac --release 8 -Xlint:all,-options -Werror -cp "$out/library" -d "$out/readme" "$out"/readme/*.java
 javac --release 8 -Xlint:all,-options -Werror -cp "$out/library:$json" -d "$out/tests" test/dev/versiongate/*.java
 java -cp "$out/library:$out/tests:$json" dev.versiongate.Tests ../scenarios
+if [ -n "$folder" ]; then
+    mkdir -p "$folder"
+    cp -R "$out/library/." "$out/tests/." "$folder"
+fi

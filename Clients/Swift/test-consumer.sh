@@ -77,6 +77,6 @@ fi
 [ -z "$(ls .build/checkouts 2>/dev/null)" ] || fail "these are checked out: $(ls .build/checkouts)"
 
 # No module but those of the app and of the library.
-modules=$(cd .build/debug/Modules && ls -d ./*.swiftmodule | sed 's/^\.\///; s/\.swiftmodule$//' | tr '\n' ' ')
+modules=$(find .build/debug/Modules -maxdepth 1 -name "*.swiftmodule" -printf "%f\n" | sort | sed "s/\.swiftmodule$//" | tr "\n" " ")
 [ "$modules" = "App Use VersionGateClient " ] || fail "these are built: $modules"
 echo "The app needs VersionGateClient, and nothing else."

@@ -29,6 +29,8 @@ import urllib.parse
 
 SECONDS_TO_START = 60
 SECONDS_TO_SERVE = 20
+# Two checks at the same time are begun in this time.
+SECONDS_OF_ANSWER = 0.1
 
 
 class Failure(Exception):
@@ -37,7 +39,7 @@ class Failure(Exception):
 
 def yaml(value):
     """A value as YAML; JSON is a part of it."""
-    return json.dumps(value)
+    return json.dumps(value, ensure_ascii=False)
 
 
 def policy(app, messages):
@@ -53,8 +55,8 @@ def policy(app, messages):
             "bundle": bundle,
             "enabled": True,
             "position": position,
-            "title": escaped(message["title"]),
-            "text": escaped(message["text"]),
+            "title": message["title"],
+            "text": message["text"],
         }
         for name in ("link", "target", "shows"):
             if name in message:
@@ -67,11 +69,6 @@ def policy(app, messages):
             rule["lockout"] = rule["lockout_without_update"] = True
         lines.append(f"  {yaml(message['id'])}: {yaml(rule)}")
     return "\n".join(lines + ([] if messages else ["  {}"])) + "\n"
-
-
-def escaped(text):
-    """A text whose braces are no placeholders."""
-    return text.replace("{", "{{").replace("}", "}}")
 
 
 class Server:
@@ -145,7 +142,6 @@ class Relay(socketserver.ThreadingTCPServer):
         super().__init__(("127.0.0.1", 0), Connection)
         self.server = server
         self.answer = {"fails": "unreachable"}
-        self.last_messages = {"messages": []}
         self.requests = []
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -157,22 +153,22 @@ class Connection(socketserver.StreamRequestHandler):
     """One request of a library: the relay closes every connection after its answer."""
 
     def handle(self):
-        relay = self.server
+        relay, answer = self.server, self.server.answer
+        if answer.get("fails") == "unreachable":
+            self.reset()
+            return
         request, *fields = self.head()
-        if request.startswith("GET /elsewhere"):
-            self.write(200, json.dumps(relay.last_messages).encode())
-            return
         lengths = [int(f.split(":")[1]) for f in fields if f.lower().startswith("content-length:")]
-        if not request.startswith("POST /v1/check ") or not lengths:
-            relay.requests.append({"unexpected": request})
-            return
-        body = self.rfile.read(lengths[0])
+        body = self.rfile.read(lengths[0]) if lengths else b"null"
         relay.requests.append(json.loads(body))
-        answer = relay.answer
-        if "messages" in answer:
+        time.sleep(SECONDS_OF_ANSWER)
+        if not request.startswith("POST /v1/check "):
+            self.write(200, b'{"messages":[]}')
+        elif "messages" in answer:
             self.write(*relay.server.ask(body))
         elif "status" in answer:
-            self.write(answer["status"], answer.get("body", "").encode() * answer.get("repeat", 1))
+            text = answer.get("body", "").encode() * answer.get("repeat", 1)
+            self.write(answer["status"], text.ljust(answer.get("bytes", 0)))
         elif answer["fails"] == "redirect":
             self.wfile.write(b"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         elif answer["fails"] == "stall":
@@ -180,7 +176,11 @@ class Connection(socketserver.StreamRequestHandler):
         else:
             if answer["fails"] == "reset":
                 self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"messages\":[")
-            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.reset()
+
+    def reset(self):
+        """Ends the connection by a reset instead of an end."""
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
     def head(self):
         lines = []
@@ -204,13 +204,12 @@ def run(program, file, server, relay):
             reply = {}
             if "scenario" in said:
                 app = dict(said["app"])
-                relay.answer, relay.last_messages, relay.requests = {"fails": "unreachable"}, {"messages": []}, []
+                relay.answer, relay.requests = {"fails": "unreachable"}, []
             elif "app" in said:
                 app = dict(said["app"])
             elif "answer" in said:
                 if "messages" in said["answer"]:
                     server.send(app, said["answer"]["messages"])
-                    relay.last_messages = said["answer"]
                 relay.answer = said["answer"]
             elif "checked" in said:
                 reply = {"requests": relay.requests}
