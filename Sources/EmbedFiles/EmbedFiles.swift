@@ -17,7 +17,8 @@ struct EmbedFiles {
         for path in arguments.dropFirst() {
             let file = URL(filePath: path)
             let text = try String(contentsOf: file, encoding: .utf8)
-            source += "    (name: \(literal(file.deletingPathExtension().lastPathComponent)), text: \(literal(text))),\n"
+            source +=
+                "    (name: \(literal(file.deletingPathExtension().lastPathComponent)), text: \(literal(text))),\n"
         }
         source += "]\n"
         try source.write(toFile: output, atomically: true, encoding: .utf8)
