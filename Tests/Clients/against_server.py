@@ -12,6 +12,7 @@ is a relay, which keeps what was asked and makes the faults that no server makes
 stalls, redirects. Exits with 1 if a scenario fails, a library runs less than all of them, or a server sends other
 messages.
 """
+import concurrent.futures
 import http.client
 import json
 import os
@@ -227,43 +228,47 @@ def run(program, file, server, relay):
     return results
 
 
-def main():
-    split = sys.argv.index("--") if "--" in sys.argv else 0
-    if split < 3 or split + 1 == len(sys.argv):
-        sys.exit(__doc__)
-    binary = sys.argv[1]
-    programs = dict(argument.split("=", 1) for argument in sys.argv[2:split])
-    files = sys.argv[split + 1:]
-    failures = 0
-    with tempfile.TemporaryDirectory(prefix="versiongate-clients.") as folder:
+def judge(binary, name, program, files):
+    """Runs all files by one library, on a server of its own; what is wrong, a line each."""
+    faults, count = [], 0
+    with tempfile.TemporaryDirectory(prefix=f"versiongate-{name}.") as folder:
         # The private PostgreSQL of a root user runs as another user, who must be able to pass through.
         os.chmod(folder, 0o711)
         server = Server(binary, folder)
         try:
             relay = Relay(server)
-            for name, program in programs.items():
-                count = 0
-                for file in files:
-                    with open(file, encoding="utf-8") as text:
-                        expected = [scenario["name"] for scenario in json.load(text)]
-                    try:
-                        results = run(program, file, server, relay)
-                    except Failure as failure:
-                        print(f"{name}: {os.path.basename(file)}: {failure}")
-                        failures += 1
-                        continue
-                    for scenario in expected:
-                        result = results.get(scenario, {"why": "was not run"})
-                        count += 1
-                        if result.get("ok") is not True:
-                            failures += 1
-                            print(f"{name}: {os.path.basename(file)}: {scenario}: step {result.get('step', '-')}:"
-                                  f" {result.get('why')}")
-                print(f"{name}: {count} scenarios against the server", flush=True)
+            for file in files:
+                with open(file, encoding="utf-8") as text:
+                    expected = [scenario["name"] for scenario in json.load(text)]
+                where = f"{name}: {os.path.basename(file)}"
+                try:
+                    results = run(program, file, server, relay)
+                except Failure as failure:
+                    faults.append(f"{where}: {failure}")
+                    continue
+                for scenario in expected:
+                    result = results.get(scenario, {"why": "was not run"})
+                    count += 1
+                    if result.get("ok") is not True:
+                        faults.append(f"{where}: {scenario}: step {result.get('step', '-')}: {result.get('why')}")
         finally:
             server.stop()
-    print("all as described" if failures == 0 else f"{failures} failed")
-    sys.exit(1 if failures else 0)
+    print(f"{name}: {count} scenarios against the server, {len(faults)} faults", flush=True)
+    return faults
+
+
+def main():
+    split = sys.argv.index("--") if "--" in sys.argv else 0
+    if split < 3 or split + 1 == len(sys.argv):
+        sys.exit(__doc__)
+    binary, files = sys.argv[1], sys.argv[split + 1:]
+    programs = dict(argument.split("=", 1) for argument in sys.argv[2:split])
+    with concurrent.futures.ThreadPoolExecutor(len(programs)) as pool:
+        runs = [pool.submit(judge, binary, name, program, files) for name, program in programs.items()]
+        faults = [fault for finished in runs for fault in finished.result()]
+    for fault in faults:
+        print(fault)
+    sys.exit(1 if faults else 0)
 
 
 if __name__ == "__main__":

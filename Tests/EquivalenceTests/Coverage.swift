@@ -7,14 +7,20 @@ import UpdatePolicy
 struct Coverage: Sendable {
     private(set) var counts: [String: Int] = [:]
 
-    /// The turns that every comparison of some size must have seen.
-    static let required: Set<String> = [
+    /// The turns that every comparison of some size must have seen: each condition must have decided, also one that has
+    /// just been added and that no generator draws yet.
+    static let required = others.union(
+        Rule.columns.lazy.filter { $0.role == .condition }.map(\.name)
+            // These have turns of their own.
+            .filter { !["bundle", "target", "soak"].contains($0) }
+    )
+
+    private static let others: Set<String> = [
         "sent", "sent, a lockout", "sent, translated or filled in", "sent, a link",
         "sent, hints", "sent, hints and a target", "sent without lockout, hints",
         "sent without lockout: no offer", "sent without lockout: the offer is not above the client",
         "sent without lockout: the rule matches the offer", "after a final rule",
-        "platforms", "versions", "builds", "os", "regions", "languages", "attributes", "target reached",
-        "target: nothing awaited", "target: staged", "target: no live date", "target: live", "target: region",
+        "target reached", "target: nothing awaited", "target: staged", "target: no live date", "target: live", "target: region",
         "target: os", "target: soaks", "starts_at", "ends_at", "rollout", "rollout without install", "enabled",
         "paused",
     ]

@@ -40,6 +40,13 @@ struct PolicyImpactTests {
 
     private func percent(_ hundredths: Int) -> Percentage { Percentage(hundredths: hundredths) ?? .all }
 
+    @Test("Each condition of a rule is counted, or known not to be")
+    func knowsConditions() {
+        let counted: Set = ["bundle", "platforms", "versions", "builds", "os", "regions", "target", "soak"]
+        let uncounted = Set(UncountedCondition.allCases.map(\.rawValue)).subtracting(["rollout"])
+        #expect(Set(Rule.columns.filter { $0.role == .condition }.map(\.name)) == counted.union(uncounted))
+    }
+
     @Test("The impact of an edit counts a raised rollout as what is added, for an install keeps its bucket")
     func raisedRollout() throws {
         let impact = try impact(
