@@ -35,6 +35,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 
 /**
@@ -291,6 +292,7 @@ public final class VersionGate {
             return this;
         }
 
+        /** Makes the library for this start of the app. It asks and reads nothing yet. */
         public VersionGate build() {
             return new VersionGate(this);
         }
@@ -446,14 +448,26 @@ public final class VersionGate {
         }
         client.put("install", state.install);
         byte[] body = Json.write(client).getBytes(StandardCharsets.UTF_8);
-        Question question = new Question(state, deadline, () -> read(transport.ask(address, body)));
-        boolean isAsking = THREADS.tryAcquire() && start(() -> {
-            try {
-                question.answer.run();
-            } finally {
+        boolean isAllowed = THREADS.tryAcquire();
+        AtomicBoolean isHeld = new AtomicBoolean(isAllowed);
+        Runnable release = () -> {
+            if (isHeld.getAndSet(false)) {
                 THREADS.release();
             }
-        }, THREADS::release);
+        };
+        Question question = new Question(state, deadline, () -> {
+            try {
+                return read(transport.ask(address, body));
+            } finally {
+                // Before those who wait get the answer, and ask again.
+                release.run();
+            }
+        });
+        boolean isAsking = isAllowed && start(() -> {
+            question.answer.run();
+            // A question that was given up before it began has not released it.
+            release.run();
+        }, release);
         if (!isAsking) {
             question.answer.cancel(false);
         }
@@ -534,7 +548,7 @@ public final class VersionGate {
             }
             shown.add(message);
             if (message.isRemembered()) {
-                state.put(message.key(), memory == null ? 1 : memory.shown + 1, now, memory != null && memory.skipped);
+                state.put(message.key(), memory == null ? 1 : memory.shown + 1, now, false);
             }
         }
         if (state == this.state) {

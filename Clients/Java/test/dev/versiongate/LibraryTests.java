@@ -38,7 +38,8 @@ final class LibraryTests {
         test("attributes that are numbers", LibraryTests::numbers);
         test("answers that are JSON", LibraryTests::json);
         test("text that goes through the storage", LibraryTests::textThroughStorage);
-        test("what is kept, with a lockout that is none", LibraryTests::keptMessage);
+        test("a kept lockout that is none", LibraryTests::keptMessage);
+        test("a kept message that was never shown", LibraryTests::keptWithoutShowing);
         test("bodies of changed bytes", LibraryTests::changedBytes);
         test("storage that fails", LibraryTests::storageFails);
         test("storage that hangs when it is read", LibraryTests::readingHangs);
@@ -52,6 +53,7 @@ final class LibraryTests {
         test("checks in the background", LibraryTests::background);
         test("forget during a question", LibraryTests::forgetDuringQuestion);
         test("forget during a question that fails", LibraryTests::forgetDuringFailingQuestion);
+        test("forget during a question, and ask another one", LibraryTests::forgetAndAsk);
         test("all methods at the same time", LibraryTests::allAtOnce);
     }
 
@@ -257,6 +259,14 @@ final class LibraryTests {
         }
     }
 
+    private static void keptWithoutShowing() {
+        Memory storage = new Memory();
+        for (int shown = 0; shown < 2; shown++) {
+            storage.text = "{\"messages\":[{\"id\":\"news\",\"shown\":" + shown + ",\"last\":1,\"skipped\":true}]}";
+            expect(ids(gate(storage, (address, body) -> answer(NEWS)).check()), shown == 0 ? "[news]" : "[]");
+        }
+    }
+
     /** Faults in a body or in what is kept: nothing is thrown, and each message that is read is whole. */
     private static void changedBytes() {
         Random random = new Random(1);
@@ -316,6 +326,7 @@ final class LibraryTests {
         volatile CountDownLatch reading = new CountDownLatch(0);
         volatile CountDownLatch writing = new CountDownLatch(0);
         volatile String text;
+        final AtomicInteger writes = new AtomicInteger();
 
         @Override
         public String read() throws InterruptedException {
@@ -326,6 +337,7 @@ final class LibraryTests {
         @Override
         public void write(String text) throws InterruptedException {
             writing.await();
+            writes.incrementAndGet();
             this.text = text;
         }
     }
@@ -368,9 +380,12 @@ final class LibraryTests {
         for (Thread thread : Thread.getAllStackTraces().keySet()) {
             threads.addAndGet(thread.getName().equals(VersionGate.NAME) ? 1 : 0);
         }
+        long start = System.nanoTime();
         for (int count = 0; count < 100; count++) {
             messages.get(0).dismiss();
         }
+        long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
+        expect(seconds < PATIENCE, "to close the message 100 times took " + seconds + " s");
         messages.get(0).skip();
         for (Thread thread : Thread.getAllStackTraces().keySet()) {
             threads.addAndGet(thread.getName().equals(VersionGate.NAME) ? -1 : 0);
@@ -380,6 +395,8 @@ final class LibraryTests {
         expect(storage.text == null, "the storage does not hang");
         storage.writing.countDown();
         until(() -> storage.text != null && storage.text.contains("\"skipped\":true"), "the newest is kept");
+        // The one that hung, and the newest.
+        expect(storage.writes.get(), 2);
 
         storage.writing = new CountDownLatch(1);
         messages.get(0).dismiss();
@@ -505,7 +522,11 @@ final class LibraryTests {
     }
 
     private static void interruptedCaller() {
-        VersionGate gate = gate(new Memory(), (address, body) -> answer(NEWS));
+        Thread caller = Thread.currentThread();
+        VersionGate gate = gate(lockedOut(), (address, body) -> {
+            until(() -> caller.getState() == Thread.State.TIMED_WAITING, "the caller waits although it was interrupted");
+            return answer(NEWS);
+        });
         Thread.currentThread().interrupt();
         List<VersionGate.Message> messages = gate.check();
         expect(Thread.interrupted(), "the check has cleared the interrupt");
@@ -582,6 +603,32 @@ final class LibraryTests {
         expect(ids(gate.check()), shows);
         expect(questions.size(), 2);
         expect(!questions.get(0).equals(questions.get(1)), "the install is the same");
+    }
+
+    private static void forgetAndAsk() throws Exception {
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch forgotten = new CountDownLatch(1);
+        AtomicInteger questions = new AtomicInteger();
+        Memory storage = new Memory();
+        VersionGate gate = gate(storage, (address, body) -> {
+            if (questions.incrementAndGet() > 1) {
+                return answer(NEWS);
+            }
+            asked.countDown();
+            forgotten.await();
+            return answer(LOCKOUT);
+        });
+        FutureTask<List<VersionGate.Message>> check = new FutureTask<>(() -> gate.check());
+        new Thread(check).start();
+        asked.await();
+        gate.forget();
+        expect(ids(gate.check()), "[news]");
+        String kept = storage.text;
+        forgotten.countDown();
+        expect(ids(check.get()), "[blocked]");
+        expect(storage.text, kept);
+        expect(ids(gate.check()), "[]");
+        expect(questions.get(), 2);
     }
 
     private static void allAtOnce() throws Exception {
