@@ -154,11 +154,13 @@ class Connection(socketserver.StreamRequestHandler):
     """One request of a library: the relay closes every connection after its answer."""
 
     def handle(self):
-        relay, answer = self.server, self.server.answer
+        relay = self.server
+        # A client may connect before it has something to ask.
+        request, *fields = self.head()
+        answer = relay.answer
         if answer.get("fails") == "unreachable":
             self.reset()
             return
-        request, *fields = self.head()
         lengths = [int(f.split(":")[1]) for f in fields if f.lower().startswith("content-length:")]
         body = self.rfile.read(lengths[0]) if lengths else b"null"
         relay.requests.append(json.loads(body))
@@ -223,8 +225,9 @@ def run(program, file, server, relay):
             process.stdin.write(json.dumps(reply) + "\n")
             process.stdin.flush()
         process.stdin.close()
-        if process.wait(60):
-            raise Failure(f"{' '.join(command)} exited with {process.returncode}")
+        status = process.wait(60)
+    if status != (0 if all(result["ok"] for result in results.values()) else 1):
+        raise Failure(f"{' '.join(command)} exited with {status}")
     return results
 
 

@@ -2,11 +2,6 @@
 // Copyright the versiongate authors
 
 import Foundation
-import NIOCore
-import NIOPosix
-import Subprocess
-import SystemPackage
-import TestDatabase
 import TestSystem
 import Testing
 
@@ -162,92 +157,6 @@ struct ReadmeTests {
             #expect(rules.contains("hello-update") && !rules.contains("update-1.2"), "\(rules)")
         default:
             #expect(try await answer("version=1.0 os=17").contains(lockout))
-        }
-    }
-
-    /// What the Swift code of the page needs and Linux does not have, with the isolation that Apple's has.
-    private static let standIns = """
-        import Foundation
-        import FoundationNetworking
-        @MainActor class UIDevice {
-            static var current: UIDevice { UIDevice() }
-            var systemVersion: String { "17.0" }
-        }
-        """
-
-    private static let main = """
-        @main struct Main {
-            static func main() async { for message in await check() { print(message.id) } }
-        }
-        """
-
-    /// Answers with a head, and then with a blank every tenth of a second for ever.
-    private final class TricklingHandler: ChannelInboundHandler {
-        typealias InboundIn = ByteBuffer
-
-        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            let channel = context.channel
-            let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n"
-            channel.writeAndFlush(ByteBuffer(string: head), promise: nil)
-            context.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .milliseconds(100)) { task in
-                if channel.isActive {
-                    channel.writeAndFlush(ByteBuffer(string: " "), promise: nil)
-                } else {
-                    task.cancel()
-                }
-            }
-        }
-    }
-
-    @Test("The page of apps has Swift code that compiles in Swift 6 mode, reads an answer, and bounds the wait for it")
-    func hasSwiftCode() async throws {
-        let code = try #require(try MarkdownBlock.all(in: "Documentation/Apps.md").first { $0.language == "swift" })
-            .text
-            .replacing(#""https://gate.example.com/v1/check""#, with: #"ProcessInfo.processInfo.environment["GATE"]!"#)
-            .replacing("Bundle.main.bundleIdentifier", with: #"Optional("com.example.hello")"#)
-        #expect(code.contains(#""install": installID()"#))
-        let folder = TestDatabase.freshFolder()
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let imports = "import Foundation\nimport FoundationNetworking\n"
-        for (name, text) in [("StandIns", Self.standIns), ("Check", imports + code), ("Main", Self.main)] {
-            try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name).swift"))
-        }
-        let compiled = try await Subprocess.run(
-            .name("swiftc"),
-            arguments: [
-                "-swift-version", "6", "-warnings-as-errors", "-parse-as-library", "\(folder)/StandIns.swift",
-                "\(folder)/Check.swift", "\(folder)/Main.swift", "-o", "\(folder)/check",
-            ],
-            output: .string(limit: 1 << 20),
-            error: .string(limit: 1 << 20)
-        )
-        try #require(compiled.terminationStatus.isSuccess, "\(compiled.standardError)")
-        @Sendable func ask(_ address: String) async throws -> String {
-            try await Subprocess.run(
-                .path(FilePath("\(folder)/check")),
-                environment: .inherit.updating(["GATE": address, "HOME": "\(folder)"]),
-                output: .string(limit: 1 << 20),
-                error: .discarded
-            ).standardOutput
-        }
-        let trickle = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-            .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(TricklingHandler())
-                }
-            }
-            .bind(host: "127.0.0.1", port: 0).get()
-        let port = try #require(trickle.localAddress?.port)
-        #expect(try await ask("http://127.0.0.1:\(port)/v1/check") == "")
-        try await trickle.close()
-        try await StateFolder.with { state in
-            let versiongate = BuiltBinary(stateDirectory: state.path)
-            try await ServingBinary.run(versiongate) { server in
-                try await versiongate.run("rule add k --title T --text X --enable")
-                try await server.check(#"{"bundle":"com.example.hello"}"#) { $0.contains(#""id":"k""#) }
-                #expect(try await ask("\(server.publicURL)/v1/check") == "k\n")
-            }
         }
     }
 }
