@@ -4,8 +4,8 @@
 #
 #   Clients/Java/test.sh [FOLDER]
 #
-# Compiles the library for Java 8 and runs its tests. With a folder, the classes are left there. Needs a JDK and Android's org.json, which reads the scenarios:
-# on Debian the packages default-jdk-headless and libandroid-json-org-java.
+# Compiles the library for Java 8 and runs its tests. With a folder, the classes are left there. Needs a JDK and, to read the
+# scenarios, the org.json of Android: on Debian the packages default-jdk-headless and libandroid-json-org-java.
 
 set -euo pipefail
 folder=${1:+$(realpath -- "$1")}

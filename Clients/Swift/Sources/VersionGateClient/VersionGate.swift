@@ -119,16 +119,16 @@ public final class VersionGate: Sendable {
     package func begin(force: Bool) -> Task<[Message], Never> {
         state.withLock { state in
             if let underWay = state.underWay { return underWay }
+            let deadline = Deadline()
+            alarm { deadline.pass() }
             let timesForgotten = state.timesForgotten
-            let check = Task { await self.check(force: force, begunAfterForgetting: timesForgotten) }
+            let check = Task { await self.check(force: force, until: deadline, begunAfterForgetting: timesForgotten) }
             state.underWay = check
             return check
         }
     }
 
-    private func check(force: Bool, begunAfterForgetting begun: Int) async -> [Message] {
-        let deadline = Deadline()
-        alarm { deadline.pass() }
+    private func check(force: Bool, until deadline: Deadline, begunAfterForgetting begun: Int) async -> [Message] {
         let asked = await deadline.result { await self.ask(force: force) } ?? nil
         let now = seconds()
         let contents = state.withLock { state -> [MessageContent] in

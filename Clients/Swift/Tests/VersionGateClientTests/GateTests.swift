@@ -110,6 +110,7 @@ struct GateTests {
         storage.release()
         #expect(await gate.check().map(\.id) == ["kept"])
         #expect(transport.bodies.count == 1)
+        #expect(!storage.written.contains(nil), "what is kept is deleted")
     }
 
     @Test("An answer that comes when the time is up changes nothing")
@@ -195,6 +196,7 @@ struct GateTests {
         let installs = try transport.installs
         #expect(Set(installs).count == 2)
         #expect(storage.read() == #"{"install":"\#(installs[1])"}"#)
+        #expect(gate.begin(force: true) == after)
         transport.release(#"{"messages":[]}"#)
         #expect(await after.value.isEmpty)
         await gate.finishWriting()
@@ -474,6 +476,7 @@ private final class LateStorage: GateStorage {
     private let text: String
     private let begun: @Sendable () -> Void
     private let released = DispatchSemaphore(value: 0)
+    private let texts = Locked<[String?]>([])
 
     init(text: String, begun: @escaping @Sendable () -> Void) {
         self.text = text
@@ -490,5 +493,9 @@ private final class LateStorage: GateStorage {
         return text
     }
 
-    func write(_ text: String?) {}
+    var written: [String?] { texts.withLock { $0 } }
+
+    func write(_ text: String?) {
+        texts.withLock { $0.append(text) }
+    }
 }

@@ -106,10 +106,10 @@ final class SimulatedDevice {
         let end = Self.origin + 90 * Self.day
         var trueTime = Self.origin
         while trueTime < end, fault == nil {
-            let pause = Int(-log(Double.random(in: 0.000_001..<1, using: &random)) * 60_000)
+            let pause = pause()
             trueTime += pause
             clock.withLock { $0 += pause }
-            if random.happens(0.01) {
+            if random.happens(0.03) {
                 let change = Int.random(in: -400 * Self.day...400 * Self.day, using: &random)
                 clock.withLock { $0 = max(0, $0 + change) }
                 counts.all["clocks changed", default: 0] += 1
@@ -118,6 +118,15 @@ final class SimulatedDevice {
             }
             await start()
         }
+    }
+
+    /// How long the app is not used: any time, or just the time of a hint or of a bound, or a second beside it.
+    private func pause() -> Int {
+        if random.happens(0.2) {
+            let bound = random.one(of: [1, 60, 3_600, Self.day, 7 * Self.day, max(1, maximumAge) * Self.day])
+            return bound + random.one(of: [-1, 0, 0, 1])
+        }
+        return Int(-log(Double.random(in: 0.000_001..<1, using: &random)) * 60_000)
     }
 
     private func start() async {
@@ -146,7 +155,8 @@ final class SimulatedDevice {
         )
         await check(gate, force: random.happens(0.1))
         while fault == nil, random.happens(0.4) {
-            clock.withLock { $0 += random.one(of: [0, 1, 30, 899, 900, 901, 5_000]) }
+            let step = random.one(of: [0, 1, 30, 899, 900, 901, 5_000, -1, -2_000])
+            clock.withLock { $0 = max(0, $0 + step) }
             if random.happens(0.02) {
                 gate.forget()
                 judge.forgets()
