@@ -60,8 +60,7 @@ extension FeedReach {
             case .appcast: flavour == .sparkle ? AppcastFeed.sparkleNaming : AppcastFeed.flutterNaming
             case .codePush, .codePushBefore: .any
             case .appUpdaterJSON, .appUpdaterXML: AppUpdaterFeed.naming
-            // Where it has no build to compare, not all clients compare.
-            case .androidSiren: .build
+            case .androidSiren: AndroidSirenFeed.naming
             }
         }
     }
@@ -125,7 +124,7 @@ extension FeedReach {
         }
         func extent(_ announcements: [Announcement], _ version: (Announcement) -> AnnouncedVersion?) -> Extent {
             let holding = announcements.filter { announcement in
-                version(announcement).map(isOfRule) ?? false
+                version(announcement).map { isOfRule($0) && Self.isComparedByAll($0, reader) } ?? false
             }
             // What every client is told, those on some systems are told too.
             if holding.contains(where: { $0.leastSystem == nil }) { return .all }
@@ -142,7 +141,7 @@ extension FeedReach {
         platform = reader.platform
 
         guard announced != .none || demanded != .none else {
-            let unnamed = Self.announcements(reader, source, .any).compactMap(shown).first(where: isOfRule)
+            let unnamed = (said + Self.announcements(reader, source, .any)).compactMap(shown).first(where: isOfRule)
             let obstacle = documentObstacle ?? unnamed.map { Self.obstacle(to: $0, reader) }
             let isPaused = source.app.flatMap { policy.section(ofApp: $0.bundle)?.app?.paused } ?? false
             let other = said.filter { $0.prompt.map(isOfRule) ?? false }.compactMap(shown).first { !isOfRule($0) }
@@ -200,6 +199,12 @@ extension FeedReach {
         default:
             return [every]
         }
+    }
+
+    /// Whether every client compares a version that it is told. Android-Siren compares a version without a build only where
+    /// its own has as many numbers.
+    private static func isComparedByAll(_ version: AnnouncedVersion, _ reader: Reader) -> Bool {
+        reader.format != .androidSiren || version.buildNumber != nil
     }
 
     /// Why there is no document that announces anything; `nil` where there is one.

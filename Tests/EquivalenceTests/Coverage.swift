@@ -20,7 +20,8 @@ struct Coverage: Sendable {
         "sent, hints", "sent, hints and a target", "sent without lockout, hints",
         "sent without lockout: no offer", "sent without lockout: the offer is not above the client",
         "sent without lockout: the rule matches the offer", "after a final rule",
-        "target reached", "target: nothing awaited", "target: staged", "target: no live date", "target: live", "target: region",
+        "target reached", "target: nothing awaited", "target: staged", "target: no live date", "target: live",
+        "target: region",
         "target: os", "target: soaks", "starts_at", "ends_at", "rollout", "rollout without install", "enabled",
         "paused",
     ]

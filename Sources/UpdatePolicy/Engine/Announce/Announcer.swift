@@ -272,11 +272,13 @@ struct Announcer {
         var floors: [Request] = []
         for candidate in candidates {
             if candidate.isCertain {
-                if let request = request(of: candidate, offersForTarget(soak: candidate.rule.soak)) {
-                    prompts.append(request)
-                }
+                // Without a target, the soak is about the way out alone.
+                let soak = candidate.rule.flags.contains(.hasTarget) ? candidate.rule.soak : 0
+                let offers = offersForTarget(soak: soak)
+                if let request = request(of: candidate, offers) { prompts.append(request) }
+                let needsWayOut = candidate.rule.flags.contains(.needsWayOut)
                 if candidate.rule.flags.contains(.lockout), isLockedOut(by: candidate),
-                    let request = request(of: candidate, waysOut(soak: candidate.rule.soak))
+                    let request = request(of: candidate, needsWayOut ? waysOut(soak: candidate.rule.soak) : offers)
                 {
                     floors.append(request)
                 }
