@@ -471,7 +471,8 @@ test('the answers of fetch in browsers and in React Native', async () => {
 
 test('a platform without URL or TextDecoder', async () => {
   const url = 'https://gate.example.com/v1/check';
-  const response = Object.defineProperty(new Response(JSON.stringify({ messages: [news] })), 'url', { value: url });
+  const body = { getReader: () => assert.fail('a stream that nothing can decode') };
+  const response = { status: 200, url, body, text: async () => JSON.stringify({ messages: [news] }) };
   replaceGlobal('fetch', { value: async () => response });
   replaceGlobal('URL', { value: undefined });
   replaceGlobal('TextDecoder', { value: undefined });
