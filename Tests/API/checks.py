@@ -65,4 +65,4 @@ def filter_failure(context, failure, case, response):
 @atexit.register
 def write_answered():
     with open(os.environ["API_ANSWERED"], "w", encoding="utf-8") as file:
-        json.dump(sorted(answered), file)
+        json.dump({"answered": sorted(answered), "sent": sorted(contract.sent)}, file)

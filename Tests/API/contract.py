@@ -38,6 +38,21 @@ def strict(schema):
     return schema
 
 
+def members(schema, place, value=None):
+    """The members that a schema describes, or those of them that a value has; each by the name of its schema."""
+    place = schema.get("x-name", place)
+    for name, member in schema.get("properties", {}).items():
+        if value is None or isinstance(value, dict) and name in value:
+            yield f"{place}.{name}"
+            yield from members(member, f"{place}.{name}", value and value[name])
+    if isinstance(schema.get("items"), dict):
+        for element in [None] if value is None else value if isinstance(value, list) else []:
+            yield from members(schema["items"], place, element)
+    if isinstance(schema.get("additionalProperties"), dict):
+        for element in [None] if value is None else value.values() if isinstance(value, dict) else []:
+            yield from members(schema["additionalProperties"], place, element)
+
+
 def schema_faults(value, schema):
     """What is wrong with a value, by a schema."""
     validator = jsonschema.Draft202012Validator(schema, format_checker=jsonschema.FormatChecker())
@@ -51,6 +66,8 @@ class Contract:
         with open(path, encoding="utf-8") as file:
             self.source = yaml.safe_load(file)
         self.document = self._expanded(self.source)
+        # Of which members of bodies were told to faults().
+        self.sent = set()
         self.operations = {
             (path, method): operation
             for path, item in self.document["paths"].items()
@@ -69,6 +86,8 @@ class Contract:
             for part in node["$ref"].removeprefix("#/").split("/"):
                 target = target[part.replace("~1", "/").replace("~0", "~")]
             target = self._expanded(target)
+            if node["$ref"].startswith("#/components/schemas/"):
+                target["x-name"] = node["$ref"].split("/")[-1]
         return {**target, **{key: self._expanded(value) for key, value in node.items() if key != "$ref"}}
 
     def faults(self, path, method, status, headers, body, *, to_head=False):
@@ -96,6 +115,16 @@ class Contract:
             return faults + (["it has a body"] if body else [])
         return faults + self._body_faults(media_type, content[media_type]["schema"], body)
 
+    def described_members(self):
+        """All members that bodies of responses may have."""
+        return {
+            member
+            for operation in self.operations.values()
+            for response in operation["responses"].values()
+            for media in response.get("content", {}).values()
+            for member in members(media["schema"], "")
+        }
+
     @staticmethod
     def _header_faults(described, fields):
         faults = [f"header field {name} is there twice" for name, values in fields.items() if len(values) > 1]
@@ -110,8 +139,7 @@ class Contract:
         known = {name.lower() for name in described} | OF_HTTP
         return faults + [f"header field {name} is not described" for name in fields if name not in known]
 
-    @staticmethod
-    def _body_faults(media_type, schema, body):
+    def _body_faults(self, media_type, schema, body):
         try:
             text = body.decode("utf-8")
             if media_type.endswith("json"):
@@ -124,6 +152,7 @@ class Contract:
                     xml.etree.ElementTree.fromstring(text)
         except (ValueError, yaml.YAMLError, xml.etree.ElementTree.ParseError) as error:
             return [f"the body is no {media_type}: {error}"]
+        self.sent.update(members(schema, "", value))
         return [f"body {fault}" for fault in schema_faults(value, strict(schema))]
 
     def own_faults(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the versiongate authors
-"""Sends what schemathesis does not, and says which described statuses no request was answered with.
+"""Sends what schemathesis does not, and says which described statuses and members no response had.
 
   Tests/API/probes.py DOCUMENT ANSWERED PUBLIC MANAGEMENT BARE_PUBLIC BARE_MANAGEMENT
 
@@ -18,6 +18,10 @@ import sys
 import urllib.parse
 
 from contract import Contract
+
+
+# What no answer of a server that is well has; the tests of each fault look at it.
+ONLY_IN_TROUBLE = {"Ready.fileError", "Ready.replacedPolicy"}
 
 
 class Listeners:
@@ -143,7 +147,8 @@ def other_paths(probes, contract, listeners):
 def main():
     contract = Contract(sys.argv[1])
     with open(sys.argv[2], encoding="utf-8") as file:
-        answered = {tuple(answer) for answer in json.load(file)}
+        earlier = json.load(file)
+    answered = {tuple(answer) for answer in earlier["answered"]}
     listeners, bare = Listeners(*sys.argv[3:5]), Listeners(*sys.argv[5:7])
     probes = [Probe(contract, path, method) for path, method in contract.operations]
     # At once, as some wait for a limit of time.
@@ -157,6 +162,8 @@ def main():
         seen = probe.answered | {answer[2] for answer in answered if answer[:2] == (probe.path, probe.method)}
         for status in sorted(probe.described - seen):
             faults.append(f"{probe.method.upper()} {probe.path}: {status} is described, and nothing was answered by it")
+    unsent = contract.described_members() - contract.sent - set(earlier["sent"]) - ONLY_IN_TROUBLE
+    faults += [f"{member}: it is described, and no response had it" for member in sorted(unsent)]
     for fault in faults:
         print(fault)
     print(f"{count} probes, {len(faults)} faults")
