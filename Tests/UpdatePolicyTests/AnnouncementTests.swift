@@ -131,7 +131,9 @@ struct AnnouncementTests {
         #expect(try Self.said([news], Self.twelve, ["platform": "ios", "version": "1.1"]) == "- -")
         // Without a target, the soak is about the way out alone.
         let soaking = TestPolicy.rule("a") {
-            ($0.versions, $0.lockout, $0.lockoutWithoutUpdate, $0.soak) = ("<1.2", true, true, DayTimeInterval(microseconds: 86_400_000_000))
+            ($0.versions, $0.lockout, $0.lockoutWithoutUpdate, $0.soak) = (
+                "<1.2", true, true, DayTimeInterval(microseconds: 86_400_000_000)
+            )
         }
         #expect(try Self.said([soaking], Self.twelve) == "1.2 1.2")
         #expect(try Self.said([soaking], Self.twelve, ["platform": "ios", "version": "1.1"]) == "1.2 1.2")
