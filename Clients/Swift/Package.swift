@@ -8,7 +8,7 @@ let package = Package(
     name: "VersionGateClient",
     platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
     products: [
-        .library(name: "VersionGateClient", targets: ["VersionGateClient"])
+        .`library`(name: "VersionGateClient", targets: ["VersionGateClient"])
     ],
     targets: [
         .target(name: "VersionGateClient", resources: [.copy("PrivacyInfo.xcprivacy")]),
