@@ -53,7 +53,8 @@ struct FeedSource {
     let app: FeedApp?
     private let policy: CompiledPolicy?
     let time: Timestamp
-    private let isTooLarge: Bool
+    /// Whether there is more to look at than a document may take.
+    let isTooLarge: Bool
 
     init(_ question: FeedQuestion, _ policy: CompiledPolicy?, _ time: Timestamp) {
         self.question = question
@@ -115,13 +116,13 @@ enum VersionNaming {
     /// Those that have such a build, and numbers of which there may be as many.
     case buildOrNumbers(upTo: Int)
 
-    func canName(_ announced: AnnouncedVersion) -> Bool {
+    func canName(_ version: AppVersion, build: String?) -> Bool {
         switch self {
         case .any: true
-        case .numbers(let count, let greatest): Self.isNumbers(announced.version.text, count, greatest)
-        case .build: announced.buildNumber != nil
+        case .numbers(let count, let greatest): Self.isNumbers(version.text, count, greatest)
+        case .build: build.flatMap(AnnouncedVersion.number(of:)) != nil
         case .buildOrNumbers(let count):
-            announced.buildNumber != nil || Self.isNumbers(announced.version.text, count, 999_999_999)
+            build.flatMap(AnnouncedVersion.number(of:)) != nil || Self.isNumbers(version.text, count, 999_999_999)
         }
     }
 
@@ -137,8 +138,10 @@ enum VersionNaming {
 
 extension AnnouncedVersion {
     /// The build as a whole number that 31 bits can hold; `nil` where it is none.
-    var buildNumber: Int64? {
-        guard let build, build.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+    var buildNumber: Int64? { build.flatMap(Self.number(of:)) }
+
+    fileprivate static func number(of build: String) -> Int64? {
+        guard build.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             let number = Int32(build), number > 0
         else { return nil }
         return Int64(number)

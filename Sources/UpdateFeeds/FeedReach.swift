@@ -142,7 +142,7 @@ extension FeedReach {
 
         guard announced != .none || demanded != .none else {
             let unnamed = (said + Self.announcements(reader, source, .any)).compactMap(shown).first(where: isOfRule)
-            let obstacle = documentObstacle ?? unnamed.map { Self.obstacle(to: $0, reader) }
+            let obstacle = documentObstacle ?? unnamed.flatMap { Self.obstacle(to: $0, reader) }
             let isPaused = source.app.flatMap { policy.section(ofApp: $0.bundle)?.app?.paused } ?? false
             let other = said.filter { $0.prompt.map(isOfRule) ?? false }.compactMap(shown).first { !isOfRule($0) }
             if reader.format == .codePush {
@@ -156,10 +156,11 @@ extension FeedReach {
                 sentences = [
                     "Nothing survives.", "The document has room for one version, which is that of \(other.message.id).",
                 ]
-            } else if reader.format == .androidSiren, let unnamed, AndroidSirenFeed.naming.canName(unnamed) {
+            } else if reader.format == .androidSiren, let unnamed, let obstacle,
+                AndroidSirenFeed.naming.canName(unnamed.version, build: unnamed.build)
+            {
                 sentences = [
-                    "Nothing survives for all clients at once.",
-                    Self.obstacle(to: unnamed, reader),
+                    "Nothing survives for all clients at once.", obstacle,
                     "So clients are told whose version has as many numbers as \(unnamed.version.text).",
                 ]
             } else {
@@ -209,6 +210,11 @@ extension FeedReach {
 
     /// Why there is no document that announces anything; `nil` where there is one.
     private static func obstacle(_ reader: Reader, _ source: FeedSource) -> String? {
+        if source.isTooLarge {
+            return
+                "The rules and releases of the app are more than \(CompiledPolicy.largestAnnouncement) together, so no "
+                + "document announces anything. Disable rules that are not needed any more."
+        }
         let needsLink =
             switch reader.format {
             case .lookup, .appUpdaterJSON, .appUpdaterXML, .appcast: true
@@ -221,11 +227,11 @@ extension FeedReach {
         return nil
     }
 
-    /// Why a client cannot be told a version.
-    private static func obstacle(to version: AnnouncedVersion, _ reader: Reader) -> String {
+    /// Why a client cannot be told a version; `nil` where it can be told any.
+    private static func obstacle(to version: AnnouncedVersion, _ reader: Reader) -> String? {
         let text = version.version.text
         switch reader.naming {
-        case .any: return ""
+        case .any: return nil
         case .numbers(let count, let greatest):
             let bound = greatest < 999_999_999 ? " up to \(greatest)" : ""
             return

@@ -696,6 +696,16 @@ struct FeedReachTests {
                 "So clients are told whose version has as many numbers as 1.2.0.",
             ]
         )
+        let crowded = try sentences { policy in
+            policy.rules += (0..<2_000).map { number in TestPolicy.rule("r\(number)") { $0.versions = "<0.1" } }
+        }
+        #expect(
+            crowded["Updates ios"] == [
+                "Nothing survives.",
+                "The rules and releases of the app are more than 2000 together, so no document announces anything. "
+                    + "Disable rules that are not needed any more.",
+            ]
+        )
         let paused = try sentences { $0.apps[0].paused = true }
         #expect(paused["Updates ios"] == ["Nothing survives.", "The app is paused."])
         let beside = try sentences { policy in

@@ -54,13 +54,14 @@ extension CompiledPolicy {
     ///   - systemFamily: The numbers that the version of the operating system begins with, where that is known and the
     ///     version was not sent: `17` for any 17.x.
     ///   - time: The time of the question.
-    ///   - canSay: Whether a version can be announced or demanded; where one cannot, a lower one is.
+    ///   - canSay: Whether a version, of which the build may be known, can be announced or demanded; where one cannot, a
+    ///     lower one is.
     /// - Returns: `nil` where the policy has nothing about the app, or it is paused.
     public func announcement(
         for client: Client,
         systemFamily: String? = nil,
         at time: Timestamp,
-        where canSay: @escaping (AnnouncedVersion) -> Bool = { _ in true }
+        where canSay: @escaping (AppVersion, _ build: String?) -> Bool = { _, _ in true }
     ) -> Announcement? {
         guard let app = app(of: client), !app.isPaused else { return nil }
         let system = ClientSystem(client, family: systemFamily)
@@ -90,7 +91,7 @@ extension CompiledPolicy {
         for client: Client,
         systemFamily: String? = nil,
         at time: Timestamp,
-        where canSay: @escaping (AnnouncedVersion) -> Bool = { _ in true }
+        where canSay: @escaping (AppVersion, _ build: String?) -> Bool = { _, _ in true }
     ) -> Announcement? {
         guard client.osText == nil, let app = app(of: client), !app.isPaused,
             let list = app.releaseList(onPlatform: platformNumbers.number(of: client))

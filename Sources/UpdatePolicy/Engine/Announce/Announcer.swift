@@ -10,19 +10,13 @@ struct Announcer {
     private let time: Int64
     private let platform: Int32
     private let list: ReleaseList?
-    private let canSay: (AnnouncedVersion) -> Bool
+    private let canSay: (AppVersion, _ build: String?) -> Bool
 
     /// The offers by soak, as a target and as a way out ask for them.
     private var offersForTargets: [Int64: PossibleOffers] = [:]
     private var waysOut: [Int64: PossibleOffers] = [:]
 
-    /// The versions on the platform whose builds are recorded, with those.
-    private lazy var builds: [(version: VersionKey, build: AppVersion)] = app.releaseRows.compactMap { row in
-        guard Platform(row.platform) == client.platform, let version = AppVersion(row.version),
-            let build = row.build.flatMap({ AppVersion($0) })
-        else { return nil }
-        return (version.key, build)
-    }
+    private lazy var builds = RecordedBuilds(app.releaseRows.filter { Platform($0.platform) == client.platform })
 
     /// A rule that may be sent.
     private struct Candidate {
@@ -42,7 +36,7 @@ struct Announcer {
         _ client: Client,
         _ system: ClientSystem,
         at time: Timestamp,
-        where canSay: @escaping (AnnouncedVersion) -> Bool = { _ in true }
+        where canSay: @escaping (AppVersion, _ build: String?) -> Bool = { _, _ in true }
     ) {
         self.policy = policy
         self.app = app
@@ -208,6 +202,9 @@ struct Announcer {
         _ entries: [VersionSweep.Entry],
         where isMeant: (VersionSweep.Entry) -> Bool
     ) -> AnnouncedVersion? {
+        // Asked first, because many may not be said.
+        let build = builds.behind(version)
+        guard canSay(version, build) else { return nil }
         let meant = candidates.indices.filter {
             entries[$0].isCertain && isMeant(entries[$0]) && !(version.key < entries[$0].end)
         }
@@ -216,31 +213,10 @@ struct Announcer {
         return announced(
             version,
             release(of: version, offer),
-            build: leastBuild(from: version),
+            build: build,
             rules: meant.map { candidates[$0].id },
             first: candidates[first].id
         )
-    }
-
-    /// The build behind the greatest one of all releases whose numbers are below those of a version, so that whoever has a
-    /// lower build has a lower version: builds that are not recorded are between those that are. `nil` where builds do not
-    /// grow with versions, and where none of the version or of those below is recorded.
-    private mutating func leastBuild(from version: AppVersion) -> String? {
-        var isRecorded = false
-        var below: AppVersion?
-        var least: AppVersion?
-        for (other, build) in builds {
-            if other < version.key.family {
-                below = below.map { max($0, build) } ?? build
-            } else {
-                least = least.map { min($0, build) } ?? build
-                isRecorded = isRecorded || other == version.key
-            }
-        }
-        guard isRecorded, let below, let least, below < least, let number = Int64(below.text), number < .max else {
-            return nil
-        }
-        return String(number + 1)
     }
 
     /// The release of a version that every client can get; the offer where there is none.
@@ -326,14 +302,10 @@ struct Announcer {
         for version in Set(requests.map(\.version)).sorted(by: >) {
             guard let first = requests.first(where: { $0.version == version }) else { continue }
             let release = release(of: version, first.offer)
-            let announced = announced(
-                version,
-                release,
-                build: release.version == version.key ? app.releaseRows[release.row].build : nil,
-                rules: requests.filter { !(version < $0.version) }.map(\.rule),
-                first: first.rule
-            )
-            if let announced { return announced }
+            let build = release.version == version.key ? app.releaseRows[release.row].build : nil
+            guard canSay(version, build) else { continue }
+            let rules = requests.filter { !(version < $0.version) }.map(\.rule)
+            return announced(version, release, build: build, rules: rules, first: first.rule)
         }
         return nil
     }
@@ -345,16 +317,16 @@ struct Announcer {
         rules: [RuleID],
         first: RuleID
     ) -> AnnouncedVersion? {
-        guard let message = policy.message(of: SentRule(id: first), client, app) else { return nil }
-        let announced = AnnouncedVersion(
-            version: version,
-            release: app.releaseRows[release.row],
-            build: build,
-            rules: rules,
-            shows: rules.compactMap { policy.group(of: $0, app)?.rows[Int($0.index)].shows }.min(),
-            message: message
-        )
-        return canSay(announced) ? announced : nil
+        policy.message(of: SentRule(id: first), client, app).map { message in
+            AnnouncedVersion(
+                version: version,
+                release: app.releaseRows[release.row],
+                build: build,
+                rules: rules,
+                shows: rules.compactMap { policy.group(of: $0, app)?.rows[Int($0.index)].shows }.min(),
+                message: message
+            )
+        }
     }
 
     // MARK: Messages

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// The builds of releases on one platform, for clients that compare builds where rules speak of versions.
+struct RecordedBuilds {
+    /// The versions that have a build, sorted.
+    private let versions: [VersionKey]
+    /// The greatest build of those up to each version.
+    private var greatest: [AppVersion] = []
+    /// The least build of those from each version on.
+    private var least: [AppVersion] = []
+
+    init(_ releases: [Release]) {
+        let recorded = releases.compactMap { release -> (version: VersionKey, build: AppVersion)? in
+            guard let version = AppVersion(release.version), let build = release.build.flatMap({ AppVersion($0) })
+            else {
+                return nil
+            }
+            return (version.key, build)
+        }.sorted { $0.version < $1.version }
+        versions = recorded.map(\.version)
+        for (_, build) in recorded { greatest.append(greatest.last.map { max($0, build) } ?? build) }
+        for (_, build) in recorded.reversed() { least.append(least.last.map { min($0, build) } ?? build) }
+        least.reverse()
+    }
+
+    /// The build behind the greatest one of all releases whose numbers are below those of a version, so that whoever has a
+    /// lower build has a lower version: builds that are not recorded are between those that are. `nil` where builds do not
+    /// grow with versions, and where none of the version or of those below is recorded.
+    func behind(_ version: AppVersion) -> String? {
+        let place = index(of: version.key.family)
+        let own = index(of: version.key)
+        guard own < versions.count, versions[own] == version.key, place > 0, greatest[place - 1] < least[place],
+            let number = Int64(greatest[place - 1].text), number < .max
+        else { return nil }
+        return String(number + 1)
+    }
+
+    /// How many versions are below one.
+    private func index(of version: VersionKey) -> Int {
+        var low = 0
+        var high = versions.count
+        while low < high {
+            let middle = (low + high) / 2
+            if versions[middle] < version { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
