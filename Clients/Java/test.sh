@@ -8,7 +8,11 @@
 # scenarios, the org.json of Android: on Debian the packages default-jdk-headless and libandroid-json-org-java.
 
 set -euo pipefail
-folder=${1:+$(realpath -- "$1")}
+folder=
+if [ $# -gt 0 ]; then
+    mkdir -p -- "$1"
+    folder=$(cd -- "$1" && pwd)
+fi
 cd "$(dirname "$0")"
 
 json=${VERSIONGATE_JSON_JAR:-/usr/share/java/json-android.jar}
@@ -25,6 +29,5 @@ javac --release 8 -Xlint:all,-options -Werror -cp "$out/library" -d "$out/readme
 javac --release 8 -Xlint:all,-options -Werror -cp "$out/library:$json" -d "$out/tests" test/dev/versiongate/*.java
 java -cp "$out/library:$out/tests:$json" dev.versiongate.Tests ../scenarios
 if [ -n "$folder" ]; then
-    mkdir -p "$folder"
     cp -R "$out/library/." "$out/tests/." "$folder"
 fi

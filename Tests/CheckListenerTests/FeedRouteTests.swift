@@ -584,6 +584,13 @@ struct GateTests {
         #expect(try status("&region=US", exempt { $0.regions = ["JP"] }) == 403)
         #expect(try status("&region=US", exempt { $0.rollout = Percentage(hundredths: 5_000) ?? .all }) == 204)
         #expect(try status("", exempt { $0.platforms = ["android"] }) == 403)
+        // What cannot be looked through in time refuses nobody.
+        let many = { (count: Int) -> (inout Policy) -> Void in
+            { rows in rows.rules += (0..<count).map { number in TestPolicy.rule("m\(number)") { $0.versions = "<0.1" } }
+            }
+        }
+        #expect(try status("", many(1_500)) == 403)
+        #expect(try status("", many(2_000)) == 204)
     }
 
     @Test("A gate reads what the query does not say from fields, and the query wins")
