@@ -124,7 +124,7 @@ extension CompiledPolicy {
 extension CompiledPolicy {
     /// The most that an announcement may be made of.
     ///
-    /// It takes about 2 microseconds for each, and a document is made of up to seven announcements. The event loops that
+    /// It takes about a microsecond for each, and a document is made of up to seven announcements. The event loops that
     /// answer checks make them.
     public static let largestAnnouncement = 2_000
 
