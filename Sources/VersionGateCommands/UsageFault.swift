@@ -18,8 +18,14 @@ extension VersionGate {
                 try command.run()
             }
         } catch {
+            let fault = UsageFault(words)
+            var error = error
+            if exitCode(for: error) == .success, let mistaken = fault.unknownCommandLine {
+                // The parser takes the h of an option behind it, such as -2h, for a question for help.
+                do { _ = try await asyncParseAsRoot(mistaken) } catch let refusal { error = refusal }
+            }
             if exitCode(for: error) == .validationFailure,
-                let text = UsageFault(words).message(insteadOf: message(for: error))
+                let text = fault.message(insteadOf: message(for: error))
             {
                 let whole = fullMessage(for: error).replacing(message(for: error), with: text, maxReplacements: 1)
                 StandardStreams.printError(whole.visible(keepsNewlines: true) + "\n")
@@ -61,6 +67,12 @@ struct UsageFault {
         "delete": "remove", "rm": "remove", "create": "add", "new": "add", "ls": "list", "get": "show", "set": "edit",
         "update": "edit", "change": "edit", "on": "enable", "off": "disable", "log": "history", "server": "serve",
     ]
+
+    /// The words up to one that names no command, which the parser refuses; nil where there is none.
+    var unknownCommandLine: [String]? {
+        guard let unknown, unknown != "help" else { return nil }
+        return Array(path.dropFirst()) + [unknown]
+    }
 
     /// A better message; nil where that of the parser says enough.
     func message(insteadOf message: String) -> String? {

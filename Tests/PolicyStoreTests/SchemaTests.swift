@@ -246,7 +246,7 @@ struct SchemaTests {
         #expect(Set(listed).subtracting(ours) == [])
     }
 
-    @Test("The schema holds to its rules", arguments: rules)
+    @Test("The schema holds to its rules", .sharedDatabase(), arguments: rules)
     func holds(_ rule: Rule) async throws {
         let owner = try await TestDatabase.current.connect()
         let violations = try await owner.query(rule.violations).map { try $0.decode(0, as: String.self) }

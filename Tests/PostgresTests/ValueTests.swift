@@ -12,7 +12,7 @@ struct ValueTests {
         String(repeating: "x", count: 1 << 20),
     ]
 
-    @Test("Text comes back as it was sent", arguments: texts)
+    @Test("Text comes back as it was sent", .sharedDatabase(), arguments: texts)
     func keepsText(text: String) async throws {
         let connection = try await TestDatabase.current.connect()
         let row = try #require(

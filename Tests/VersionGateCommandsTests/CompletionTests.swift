@@ -40,15 +40,18 @@ struct CompletionTests {
         ("versiongate rule show nothing", []),
     ]
 
-    @Test("Completions in bash complete commands, options, keys of rules and bundles of apps", arguments: lines)
-    func complete(_ words: String, _ choices: [String]) async throws {
-        try await TestDatabase.current.connect().execute(
+    @Test(
+        "Completions in bash complete commands, options, keys of rules and bundles of apps",
+        .sharedDatabase(
             """
             INSERT INTO apps (bundle) VALUES ('com.example.doto');
             INSERT INTO rules (key, title, text)
             VALUES ('update-1.1', 't', 'x'), ('update-1.2', 't', 'x'), ('other', 't', 'x');
             """
-        )
+        ),
+        arguments: lines
+    )
+    func complete(_ words: String, _ choices: [String]) async throws {
         let completed = try await bash(
             """
             source <(versiongate completions bash)

@@ -235,7 +235,11 @@ struct RuleCommandTests {
         Failure("serve --port 99999999", status: 64, "0 to 65535"),
     ]
 
-    @Test("The commands fail with a message that names the fault and what to do", arguments: failures)
+    @Test(
+        "The commands fail with a message that names the fault and what to do",
+        .sharedDatabase(),
+        arguments: failures
+    )
     func fails(_ failure: Failure) async throws {
         let result = try await versiongate.run(arguments: failure.arguments)
         #expect(result.status == failure.status)

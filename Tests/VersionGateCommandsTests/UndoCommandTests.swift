@@ -81,9 +81,12 @@ struct UndoCommandTests {
         ("export --revision=-1", 64, "There is no revision -1; revisions are counted from 0 on."),
     ]
 
-    @Test("An undo of what there is not is refused in words of the command line", arguments: mistakes)
+    @Test(
+        "An undo of what there is not is refused in words of the command line",
+        .sharedDatabase("INSERT INTO apps (bundle) VALUES ('a')"),
+        arguments: mistakes
+    )
     func isRefused(_ line: String, _ status: Int, _ message: String) async throws {
-        try await versiongate.run("app add a")
         let result = try await versiongate.run(line)
         #expect(result.status == status)
         #expect(result.errors.contains(message), "\(result.errors)")

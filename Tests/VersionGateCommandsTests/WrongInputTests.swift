@@ -33,7 +33,10 @@ struct WrongInputTests {
     }
 
     private static let inputs = Result { try Vectors.decode("wrong-inputs.json", as: Inputs.self) }
-    static let cases = ((try? inputs.get())?.cases ?? []).filter { !$0.needsServer }
+    private static let setup = (try? inputs.get())?.setup ?? ""
+    private static let cases = ((try? inputs.get())?.cases ?? []).filter { !$0.needsServer }
+    static let refused = cases.filter { $0.status != 0 }
+    static let warnedAbout = cases.filter { $0.status == 0 }
 
     /// What commands never say: words of SQL, and of libraries.
     private static let foreignWords = [
@@ -42,9 +45,16 @@ struct WrongInputTests {
         "/.build/", "HTTPClientError", "SocketAddressError",
     ]
 
-    @Test("A wrong input is answered with its fault and what to do", arguments: cases)
-    func isExplained(_ input: Input) async throws {
-        try await TestDatabase.current.edit(try Self.inputs.get().setup)
+    @Test("A wrong input is refused with its fault and what to do", .sharedDatabase(setup), arguments: refused)
+    func isRefused(_ input: Input) async throws {
+        let (status, errors) = try await answer(input, arguments: input.arguments)
+        expect(status, errors, of: input)
+        #expect(try await TestDatabase.current.revision() == 1, "\(input.testDescription) changed something")
+    }
+
+    @Test("A wrong input that may be meant is carried out with a warning, and what to do", arguments: warnedAbout)
+    func isWarnedAbout(_ input: Input) async throws {
+        try await TestDatabase.current.edit(Self.setup)
         let (status, errors) = try await answer(input, arguments: input.arguments)
         expect(status, errors, of: input)
     }

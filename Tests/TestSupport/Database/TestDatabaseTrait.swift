@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Postgres
 public import Testing
 
 /// The trait that gives each test, or each case of a parameterised test, a database of its own.
 public struct TestDatabaseTrait: TestTrait, SuiteTrait, TestScoping {
     let isMigrated: Bool
+    /// What the cases of a parameterised test find in the one database that they share; nil: each has its own.
+    var contents: String?
 
     /// On a suite it holds for every test in it.
     public var isRecursive: Bool { true }
+
+    /// A database for the cases of a test encloses them all, one for a case encloses that case.
+    public func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? {
+        test.isSuite || (testCase == nil) != (contents != nil) ? nil : self
+    }
 
     /// Creates the database, runs the test with it as `TestDatabase.current`, and drops it.
     @concurrent
@@ -17,11 +25,17 @@ public struct TestDatabaseTrait: TestTrait, SuiteTrait, TestScoping {
         testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        guard !test.isSuite else { return try await function() }
+        // A case whose test has a database for all of its cases is within it.
+        guard TestDatabase.ofThisTest == nil else { return try await function() }
         let server = try await TestServer.shared.value
         let database = try await server.createDatabase(isMigrated: isMigrated)
         let result: Result<Void, any Error>
         do {
+            if let contents, !contents.isEmpty {
+                let connection = try await database.connect()
+                try await connection.execute(contents)
+                await connection.close()
+            }
             result = .success(try await TestDatabase.$ofThisTest.withValue(database, operation: function))
         } catch {
             result = .failure(error)
@@ -37,4 +51,11 @@ extension Trait where Self == TestDatabaseTrait {
 
     /// A database with versiongate's schema for each test, as `TestDatabase.current`.
     public static var migratedDatabase: Self { TestDatabaseTrait(isMigrated: true) }
+
+    /// A database with versiongate's schema for all cases of a parameterised test, which change nothing in it.
+    ///
+    /// - Parameter contents: The edit that fills it; empty for none.
+    public static func sharedDatabase(_ contents: String = "") -> Self {
+        TestDatabaseTrait(isMigrated: true, contents: contents)
+    }
 }
