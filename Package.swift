@@ -65,6 +65,19 @@ let package = Package(
         ),
         // The documents that other update clients read, made from a policy: pure, a file a format.
         .target(name: "UpdateFeeds", dependencies: ["UpdatePolicy"]),
+        // What was counted, as figures and charts, before anything draws them: for pages and the command line alike.
+        .target(name: "PolicyFigures", dependencies: ["PolicyStore", "Postgres", "UpdatePolicy"]),
+        // The pages for people: HTML and SVG from the policy and its figures, without a listener of their own.
+        .target(
+            name: "PolicyPages",
+            dependencies: [
+                "PolicyFigures", "PolicyStore", "Postgres", "UpdatePolicy",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Mustache", package: "swift-mustache"),
+            ],
+            exclude: ["Assets", "Templates"],
+            plugins: ["EmbedFilesPlugin"]
+        ),
         // Documents of an app's own: reads templates and renders them with the values that it is given.
         .target(
             name: "FeedTemplates",
@@ -97,6 +110,7 @@ let package = Package(
             name: "PolicyServer",
             dependencies: [
                 "CheckListener",
+                "PolicyPages",
                 "PolicyStore",
                 "Postgres",
                 "Systemd",
@@ -123,6 +137,7 @@ let package = Package(
             dependencies: [
                 "FeedTemplates",
                 "PolicyDocument",
+                "PolicyFigures",
                 "PolicyServer",
                 "PolicyStore",
                 "Postgres",
@@ -214,6 +229,18 @@ let package = Package(
         .testTarget(name: "FeedTemplatesTests", dependencies: ["FeedTemplates", "UpdatePolicy"]),
         .testTarget(name: "PolicyStoreTests", dependencies: ["PolicyStore", "TestDatabase", "TestSystem"]),
         .testTarget(
+            name: "PolicyFiguresTests",
+            dependencies: ["PolicyFigures", "PolicyStore", "Postgres", "TestDatabase", "TestRandom", "UpdatePolicy"]
+        ),
+        .testTarget(
+            name: "PolicyPagesTests",
+            dependencies: [
+                "PolicyFigures", "PolicyPages", "PolicyStore", "Postgres", "TestDatabase", "TestRandom", "TestSystem",
+                "UpdatePolicy",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .testTarget(
             name: "PolicyDocumentTests",
             dependencies: [
                 "PolicyDocument", "PolicyStore", "Postgres", "TestDatabase", "TestPolicies", "TestRandom",
@@ -242,7 +269,8 @@ let package = Package(
         .testTarget(
             name: "PolicyServerTests",
             dependencies: [
-                "CheckListener", "PolicyServer", "Systemd", "TestChecks", "TestDatabase", "TestPolicies", "TestRandom",
+                "CheckListener", "PolicyPages", "PolicyServer", "Systemd", "TestChecks", "TestDatabase", "TestPolicies",
+                "TestRandom",
                 "TestSystem", "UpdateFeeds",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -256,7 +284,8 @@ let package = Package(
         .testTarget(
             name: "VersionGateCommandsTests",
             dependencies: [
-                "PolicyDocument", "PolicyServer", "PolicyStore", "Postgres", "PrivatePostgres", "TestDatabase",
+                "PolicyDocument", "PolicyFigures", "PolicyServer", "PolicyStore", "Postgres", "PrivatePostgres",
+                "TestDatabase",
                 "TestFeeds", "TestPolicies", "TestSystem", "UpdatePolicy", "VersionGateCommands",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -25,17 +25,27 @@ struct EmbedFilesPlugin: BuildToolPlugin {
     private static func files(of target: String, in repository: URL) throws -> [URL] {
         switch target {
         case "PolicyStore":
-            let folder = repository.appending(path: "Migrations")
-            let migrations = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-                .filter { $0.pathExtension == "sql" }
-                .sorted { $0.lastPathComponent < $1.lastPathComponent }
-            guard !migrations.isEmpty else { throw NothingToEmbed(target: target) }
-            return migrations
+            return try files("Migrations", endings: ["sql"], in: repository)
+        case "PolicyPages":
+            return try files("Sources/PolicyPages/Assets", endings: ["css", "js", "svg"], in: repository)
+                + files("Sources/PolicyPages/Templates", endings: ["mustache"], in: repository)
         case "PolicyServer":
             return [repository.appending(path: "Documentation/openapi.yaml")]
         default:
             throw NothingToEmbed(target: target)
         }
+    }
+
+    /// The files of a folder with these endings, by name.
+    private static func files(_ folder: String, endings: Set<String>, in repository: URL) throws -> [URL] {
+        let files = try FileManager.default.contentsOfDirectory(
+            at: repository.appending(path: folder),
+            includingPropertiesForKeys: nil
+        )
+        let found = files.filter { endings.contains($0.pathExtension) }
+            .sorted { $0.lastPathComponent < $1.lastPathComponent }
+        guard !found.isEmpty else { throw NothingToEmbed(target: folder) }
+        return found
     }
 }
 

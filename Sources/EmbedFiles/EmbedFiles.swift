@@ -12,13 +12,13 @@ struct EmbedFiles {
             FileHandle.standardError.write(Data("usage: EmbedFiles OUTPUT INPUT...\n".utf8))
             exit(64)
         }
-        var source = "/// The files that the binary carries for this module, by their names without ending, in order.\n"
+        var source = "/// The files that the binary carries for this module, by their names, in order.\n"
         source += "let embeddedFiles: [(name: String, text: String)] = [\n"
         for path in arguments.dropFirst() {
             let file = URL(filePath: path)
             let text = try String(contentsOf: file, encoding: .utf8)
             source +=
-                "    (name: \(literal(file.deletingPathExtension().lastPathComponent)), text: \(literal(text))),\n"
+                "    (name: \(literal(file.lastPathComponent)), text: \(literal(text))),\n"
         }
         source += "]\n"
         try source.write(toFile: output, atomically: true, encoding: .utf8)

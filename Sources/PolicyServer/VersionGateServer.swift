@@ -6,6 +6,7 @@ import Hummingbird
 public import Logging
 import NIOCore
 import NIOPosix
+import PolicyPages
 public import Postgres
 import ServiceLifecycle
 import Synchronization
@@ -33,6 +34,7 @@ public struct VersionGateServer: Sendable {
 
     private let configuration: ServerConfiguration
     private let database: @Sendable () async throws -> PostgresConfiguration
+    private let pagesDatabase: @Sendable () async throws -> PostgresConfiguration
     private let clock: @Sendable () -> Timestamp
     private let serviceManager: SystemdNotifier?
     private let log: OutputQueue?
@@ -43,6 +45,7 @@ public struct VersionGateServer: Sendable {
     /// - Parameters:
     ///   - configuration: Where to listen.
     ///   - database: Where the database is, asked before each connection; may bring the database up.
+    ///   - pagesDatabase: The same for the pages for people, which may read as another role; nil: as `database`.
     ///   - clock: The time of a check.
     ///   - serviceManager: Receives the state of the server; nil: none does.
     ///   - log: Where the logger writes, for the metrics.
@@ -50,6 +53,7 @@ public struct VersionGateServer: Sendable {
     public init(
         configuration: ServerConfiguration,
         database: @escaping @Sendable () async throws -> PostgresConfiguration,
+        pagesDatabase: (@Sendable () async throws -> PostgresConfiguration)? = nil,
         clock: @escaping @Sendable () -> Timestamp,
         serviceManager: SystemdNotifier? = nil,
         log: OutputQueue? = nil,
@@ -57,6 +61,7 @@ public struct VersionGateServer: Sendable {
     ) {
         self.configuration = configuration
         self.database = database
+        self.pagesDatabase = pagesDatabase ?? database
         self.clock = clock
         self.serviceManager = serviceManager
         self.log = log
@@ -92,10 +97,18 @@ public struct VersionGateServer: Sendable {
         bootstrap.statistics = statistics
         bootstrap.tls = tls?.certificate
         let managementConnections = ManagementConnections()
+        let pages = PolicyPages(
+            facts: { ServerFacts(policy, counting) },
+            database: pagesDatabase,
+            clock: clock,
+            logger: logger
+        )
         let management = ManagementListener.application(
             address: configuration.managementAddress,
             names: configuration.managementNames,
             connections: managementConnections,
+            pages: pages,
+            access: PageAccess(password: configuration.pagesPassword, host: configuration.managementAddress.host),
             policy: policy,
             state: state,
             counting: counting,
@@ -169,6 +182,7 @@ public struct VersionGateServer: Sendable {
         } catch {
             result = .failure(error)
         }
+        await pages.close()
         try await eventLoopGroup.shutdownGracefully()
         try result.get()
     }

@@ -5,11 +5,11 @@ public import Logging
 
 /// A connection to a PostgreSQL server.
 ///
-/// It runs on a thread of its own, where libpq may block. Calls are served one after the other. Every wait ends with
+/// It runs on a thread of its own, unless it is given one, where libpq may block. Calls are served one after the other. Every wait ends with
 /// the response timeout of the configuration or with the cancellation of the calling task; if a statement was under
 /// way then, the connection is closed. A closed or lost connection stays so: connect again.
 public actor PostgresConnection {
-    private let executor = PostgresExecutor()
+    private let executor: any SerialExecutor
     let wakeup: Wakeup
     private let configuration: PostgresConfiguration
     private let notices: NoticeReceiver
@@ -20,9 +20,11 @@ public actor PostgresConnection {
 
     private init(
         _ configuration: PostgresConfiguration,
+        on executor: any SerialExecutor,
         logger: Logger,
         onNotice: (@Sendable (PostgresNotice) -> Void)?
     ) throws(PostgresError) {
+        self.executor = executor
         wakeup = try Wakeup()
         self.configuration = configuration
         notices = NoticeReceiver(logger: logger, handler: onNotice)
@@ -32,6 +34,7 @@ public actor PostgresConnection {
     ///
     /// - Parameters:
     ///   - configuration: Where, as whom, and how long to wait.
+    ///   - executor: The thread that the connection runs on, where libpq may block; nil for one of its own.
     ///   - logger: Gets the server's notices: WARNING at `warning`, DEBUG at `debug`, others at `info`.
     ///   - onNotice: Gets them too, on the connection's thread, while the statement that caused them runs. It must
     ///     not wait for the connection.
@@ -39,10 +42,16 @@ public actor PostgresConnection {
     ///   `.cancelled`.
     public static func connect(
         _ configuration: PostgresConfiguration,
+        on executor: (any SerialExecutor)? = nil,
         logger: Logger,
         onNotice: (@Sendable (PostgresNotice) -> Void)? = nil
     ) async throws(PostgresError) -> PostgresConnection {
-        let connection = try PostgresConnection(configuration, logger: logger, onNotice: onNotice)
+        let connection = try PostgresConnection(
+            configuration,
+            on: executor ?? PostgresExecutor(),
+            logger: logger,
+            onNotice: onNotice
+        )
         let attempt = ConnectionAttempt()
         let result = await withTaskCancellationHandler {
             Task { attempt.finish(await connection.open()) }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import UpdatePolicy
+
 /// An error of a command, with what the user can do about it.
 struct CommandError: Error, CustomStringConvertible {
     private let text: String

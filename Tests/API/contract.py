@@ -166,6 +166,8 @@ class Contract:
         def look(source, expanded, place):
             if isinstance(source, dict):
                 used.update([source["$ref"]] if isinstance(source.get("$ref"), str) else [])
+                for requirement in source.get("security", []):
+                    used.update(f"#/components/securitySchemes/{name}" for name in requirement)
                 if "schema" in expanded and "examples" in expanded:
                     for name, example in expanded["examples"].items():
                         wrong = schema_faults(example["value"], strict(expanded["schema"]))

@@ -19,6 +19,8 @@ struct DependencyTests {
         "UpdateFeeds": ["UpdatePolicy"],
         "FeedTemplates": ["Mustache", "UpdateFeeds", "UpdatePolicy"],
         "PolicyStore": ["Logging", "Postgres", "UpdatePolicy"],
+        "PolicyFigures": ["PolicyStore", "Postgres", "UpdatePolicy"],
+        "PolicyPages": ["Logging", "Mustache", "PolicyFigures", "PolicyStore", "Postgres", "UpdatePolicy"],
         "Systemd": [],
         "PolicyDocument": ["CYaml", "UpdatePolicy", "Yams"],
         "CheckListener": [
@@ -27,14 +29,13 @@ struct DependencyTests {
         ],
         "PolicyServer": [
             "AsyncAlgorithms", "CheckListener", "Configuration", "HTTPTypes", "Hummingbird",
-            "HummingbirdCore", "Logging", "NIOCore", "NIOExtras", "NIOHTTPTypes", "NIOPosix", "NIOSSL", "PolicyStore",
-            "Postgres", "ServiceLifecycle", "Systemd", "SystemPackage", "UnixSignals", "UpdatePolicy",
+            "HummingbirdCore", "Logging", "NIOCore", "NIOExtras", "NIOHTTPTypes", "NIOPosix", "NIOSSL", "PolicyPages",
+            "PolicyStore", "Postgres", "ServiceLifecycle", "Systemd", "SystemPackage", "UnixSignals", "UpdatePolicy",
         ],
         "VersionGateCommands": [
             "ArgumentParser", "AsyncHTTPClient", "Configuration", "FeedTemplates", "Logging", "NIOCore", "NIOHTTP1",
-            "PolicyDocument", "PolicyServer", "PolicyStore", "Postgres", "PrivatePostgres", "Systemd", "UpdateFeeds",
-            "UpdatePolicy",
-            "Yams",
+            "PolicyDocument", "PolicyFigures", "PolicyServer", "PolicyStore", "Postgres", "PrivatePostgres", "Systemd",
+            "UpdateFeeds", "UpdatePolicy", "Yams",
         ],
         "versiongate": ["ArgumentParser", "VersionGateCommands"],
         "EmbedFiles": [],

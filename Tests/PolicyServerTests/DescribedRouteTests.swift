@@ -3,6 +3,7 @@
 
 import Foundation
 import NIOHTTP1
+import PolicyPages
 import TestSystem
 import Testing
 import UpdateFeeds
@@ -49,7 +50,14 @@ struct DescribedRouteTests {
 
     @Test("The described routes of the management listener are those that it has")
     func describesManagementListener() throws {
-        let known = ManagementRoute.allCases.map { ("/\($0.rawValue)", Set(["get"])) }
-        #expect(try Self.described(management: true) == Dictionary(uniqueKeysWithValues: known))
+        let described = try Self.described(management: true)
+        #expect(Set(described.values) == [["get"]])
+        let isPage = { (path: String) in
+            path == "/" || PolicyPages.folders.contains { path == "/\($0)" || path.hasPrefix("/\($0)/") }
+        }
+        let known = ManagementRoute.allCases.map { "/\($0.rawValue)" }
+        #expect(Set(described.keys.filter { !isPage($0) }) == Set(known))
+        let folders = described.keys.filter(isPage).compactMap { $0.split(separator: "/").first.map(String.init) }
+        #expect(Set(folders) == PolicyPages.folders)
     }
 }

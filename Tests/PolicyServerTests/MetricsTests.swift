@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import CheckListener
+import TestChecks
 import Testing
 
 @testable import PolicyServer
@@ -53,5 +54,26 @@ struct MetricsTests {
         #expect(text.contains("# UNIT a_seconds seconds\n"))
         #expect(text.hasSuffix("\n# EOF\n"))
         #expect(!example(MetricsText.Format(accept: "text/plain")).contains("EOF"))
+    }
+
+    @Test("A failed load is a fault until the policy that answers is the newest again")
+    func tellsReloadFaults() {
+        let policy = LivePolicy()
+        let metrics = ServerMetrics(
+            policy: policy,
+            listener: ListenerStatistics(),
+            counting: nil,
+            clock: { CountedPolicy.noon }
+        )
+        func fault() -> Substring? {
+            metrics.document(.prometheus).split(separator: "\n").first {
+                $0.hasPrefix("versiongate_policy_reload_fault ")
+            }
+        }
+        #expect(fault()?.hasSuffix(" 0") == true)
+        policy.noteFailure("a rule cannot be compiled", at: CountedPolicy.noon)
+        #expect(fault()?.hasSuffix(" 1") == true)
+        policy.noteUpToDate()
+        #expect(fault()?.hasSuffix(" 0") == true)
     }
 }

@@ -62,16 +62,14 @@ struct FigureTests {
         )
     }
 
-    @Test("Counts and shares never make something look like nothing")
+    @Test("A scale has a character at each value, and one of its own where values are together")
+    func points() {
+        let bar = Bar(points: [(0, "A", .green), (1, "B", .cyan), (0.5, "C", .blue), (0.51, "D", .blue)])
+        #expect(bar.text(width: 9, on: .file) == "A...*...B")
+    }
+
+    @Test("Numbers of JSON have as many decimals as they need")
     func numbers() {
-        #expect(NumberText.count(0) == "0")
-        #expect(NumberText.count(1_234_567) == "1,234,567")
-        #expect(NumberText.percent(0, of: 10) == "0.0 %")
-        #expect(NumberText.percent(1, of: 10_000_000) == "<0.1 %")
-        #expect(NumberText.percent(9_999_999, of: 10_000_000) == ">99.9 %")
-        #expect(NumberText.percent(1, of: 3) == "33.3 %")
-        #expect(NumberText.percent(5, of: 5) == "100.0 %")
-        #expect(NumberText.percent(5, of: 0) == "-")
         #expect(JSONText.number(12) == "12")
         #expect(JSONText.number(0.5) == "0.5")
         #expect(JSONText.number(1.0 / 3) == "0.333333")

@@ -188,7 +188,7 @@ struct BackupTests {
     @Test("The commands of the guide to operations back up, restore and swap")
     func followsTheGuide() async throws {
         let blocks = try MarkdownBlock.all(in: "Documentation/Operations.md")
-            .filter { $0.language == "sh" }
+            .filter { $0.language == "sh" && $0.text.contains("script/database") }
         try #require(blocks.count == 2)
         try await withServer { postgres, _ in
             try await StateFolder.with { folder in

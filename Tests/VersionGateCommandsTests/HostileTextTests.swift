@@ -4,8 +4,10 @@
 import Foundation
 import NIOCore
 import NIOPosix
+import PolicyFigures
 import TestDatabase
 import Testing
+import UpdatePolicy
 
 @testable import VersionGateCommands
 

@@ -2,8 +2,6 @@
 // Copyright the versiongate authors
 
 import Foundation
-import Subprocess
-import SystemPackage
 import TestDatabase
 import TestSystem
 import Testing
@@ -14,15 +12,6 @@ struct MetricsCommandTests {
 
     private var binary: BuiltBinary {
         BuiltBinary(environment: ["DATABASE_URL": TestDatabase.current.url(user: "versiongate_server")])
-    }
-
-    /// The program of the Prometheus project that reads metrics as its server does, if this machine has it.
-    private static var promtool: FilePath? {
-        let fetched = RepositoryFile.url(".build/tools/promtool").path
-        let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
-        return ([fetched] + folders.map { "\($0)/promtool" })
-            .first { FileManager.default.isExecutableFile(atPath: $0) }
-            .map { FilePath($0) }
     }
 
     @Test("Metrics tell what was asked, what answers and whether the database is there")
@@ -45,20 +34,58 @@ struct MetricsCommandTests {
         }
     }
 
-    @Test("Metrics are what promtool accepts", .enabled(if: promtool != nil, "promtool is not on this machine"))
+    @Test("Metrics are what promtool accepts", .enabled(if: Promtool.isExpected, "promtool is not on this machine"))
     func areAccepted() async throws {
-        let promtool = try #require(Self.promtool)
         try await ServingBinary.run(binary) { server in
             _ = try await server.check(Self.check)
-            let text = try await server.management("/metrics").body
-            let result = try await run(
-                .path(promtool),
-                arguments: ["check", "metrics"],
-                input: .string(text),
-                output: .string(limit: 1 << 16),
-                error: .string(limit: 1 << 16)
-            )
-            #expect(result.terminationStatus.isSuccess, "\(result.standardError)\n\(text)")
+            try await Promtool.expectSuccess(["check", "metrics"], input: server.management("/metrics").body)
+        }
+    }
+
+    @Test("Metrics tell what checks were answered and by which rules, also by one that is called other")
+    func tellAnswers() async throws {
+        let database = TestDatabase.current
+        try await database.edit(
+            """
+            INSERT INTO apps (bundle) VALUES ('com.example.doto');
+            INSERT INTO rules (key, bundle, versions, title, text, enabled, lockout, lockout_without_update, ends_at)
+            VALUES ('other', 'com.example.doto', '<1.1', 't', 'x', true, true, true, '2999-01-01Z');
+            INSERT INTO rules (key, bundle, versions, title, text, enabled)
+            VALUES ('update', 'com.example.doto', '<1.2', 't', 'x', true);
+            """
+        )
+        try await ServingBinary.run(binary, arguments: ["--count-interval", "1"]) { server in
+            for version in ["1.0", "1.0", "1.1", "1.2", "1.3", "1.4"] {
+                _ = try await server.check(#"{"bundle":"com.example.doto","version":"\#(version)"}"#)
+            }
+            var metrics = ""
+            try await Poll.until("all checks among the answers") {
+                metrics = try await server.management("/metrics").body
+                return metrics.contains("versiongate_checks_answered_total{outcome=\"nothing\"} 3\n")
+            }
+            let series = [
+                #"versiongate_checks_answered_total{outcome="message"} 1"#,
+                #"versiongate_checks_answered_total{outcome="lockout"} 2"#,
+                #"versiongate_rule_messages_total{rule="other"} 2"#,
+                #"versiongate_rule_messages_total{rule="update"} 3"#,
+                #"versiongate_rule_messages_total{rule="_other"} 0"#,
+                #"versiongate_rule_lockouts_total{rule="other"} 2"#,
+                #"versiongate_rule_lockouts_total{rule="_other"} 0"#,
+            ]
+            for line in series { #expect(metrics.contains(line + "\n"), "\(line) in \(metrics)") }
+            #expect(!metrics.contains(#"versiongate_rule_lockouts_total{rule="update"}"#))
+        }
+    }
+
+    @Test("Metrics say nothing of answers where checks are not counted")
+    func tellNothingUncounted() async throws {
+        try await ServingBinary.run(binary, arguments: ["--count-interval", "0"]) { server in
+            _ = try await server.check(Self.check)
+            let metrics = try await server.management("/metrics").body
+            #expect(metrics.contains("versiongate_policy_reload_fault 0\n"))
+            for family in ["versiongate_checks_", "versiongate_counts_", "versiongate_rule_"] {
+                #expect(!metrics.contains(family), "\(family)")
+            }
         }
     }
 

@@ -28,4 +28,20 @@ enum PlainConnection {
         try? await channel.closeFuture.get()
         return !channel.isActive
     }
+
+    /// Sends some text on a new connection, and gives all that comes until the server ends it.
+    static func answer(_ url: String, to text: String) async throws -> String {
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(to: try address(url)) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        return try await channel.executeThenClose { inbound, outbound in
+            try await outbound.write(ByteBuffer(string: text))
+            var answer = ""
+            for try await part in inbound { answer += String(buffer: part) }
+            return answer
+        }
+    }
 }

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
+import PolicyFigures
 import PolicyStore
 import Postgres
 import TestDatabase
@@ -472,7 +473,7 @@ extension RulesPageTests {
                 for (name, value) in zip(names, values) { fromEngine[name] = value ?? "" }
             }
             let sentence = explanation?.sentence(for: described) { time in
-                "\(time) (\(TimeText.distance(of: time, from: moment) ?? ""))"
+                "\(time) (\(time.distance(from: moment) ?? ""))"
             }
             return .rollback(Trial(explanations: [fromSQL, fromEngine], sentence: sentence))
         })

@@ -53,8 +53,15 @@ struct StatsCommandTests {
         #expect(output.contains("ios       340     85.0 %"), "\(output)")
         #expect(output.contains("1.2        ios       30      30.0 %"), "\(output)")
         #expect(output.contains("(unknown)  android   60      60.0 %"), "\(output)")
-        #expect(output.contains("after 23 h"), "\(output)")
-        #expect(output.contains("not yet"))
+        #expect(output.contains("It reached 50 % after 23 h, and has not reached 90 % yet."), "\(output)")
+        #expect(output.contains("1.1 before it reached 50 % before the first count"), "\(output)")
+        #expect(output.contains("It has not reached 50 % yet."), "\(output)")
+        for question in [
+            "Which versions are in use?", "How fast does 1.2 spread on iOS?", "How fast does 1.2 spread on Android?",
+            "How many checks get a message, and how many are locked out?", "Which systems do the clients have?",
+            "Where are the clients?",
+        ] { #expect(output.contains(question), "\(output)") }
+        #expect(output.contains("change 1: app added"), "\(output)")
         #expect(output.split(separator: "\n").filter { $0.contains("####") }.allSatisfy { $0.count <= 80 })
         #expect(!output.contains("\u{1B}"))
     }
@@ -133,8 +140,20 @@ struct StatsCommandTests {
         )
         #expect(result.isSuccess, "\(result.errors)")
         let output = try await versiongate.run("stats a --days 90").output
-        #expect(output.split(separator: "\n").count { $0.hasPrefix("20") } <= 31, "\(output)")
+        let versions = output.split(separator: "Which versions are in use?")[1].split(separator: "PLATFORM")[0]
+        #expect((20...31).contains(versions.split(separator: "\n").count { $0.hasPrefix("20") }), "\(output)")
         #expect(output.contains("- others"))
+    }
+
+    @Test("Statistics of one day are those of its hours, with the local time of each")
+    func hours() async throws {
+        try await prepare()
+        let output = try await versiongate.run("stats com.example.Doto --days 1").output
+        #expect(output.contains("com.example.Doto: 100 checks in the last 24 hours"), "\(output)")
+        #expect(output.contains("HOUR FROM"), "\(output)")
+        let json = try await versiongate.run("stats com.example.Doto --days 1 --format json").output
+        let document = try JSONDecoder().decode(Document.self, from: Data(json.utf8))
+        #expect(document.checks == 100 && document.by_day.reduce(0) { $0 + $1.checks } == 100)
     }
 
     @Test("Statistics fail with a message that names the fault and what to do")

@@ -89,7 +89,7 @@ struct StoryTests {
         )
         try #require(counted.isSuccess, "\(counted.errors)")
         let impact = try await run("impact", "bad-2.3")
-        #expect(impact.contains("at 100 %    100 %    30.0 %   30.0 %      0.0 %"), "\(impact)")
+        #expect(impact.contains("if enabled (100 %)  30.0 %   0.0 % "), "\(impact)")
         let refused = try await versiongate.run(arguments: ["rule", "enable", "bad-2.3"])
         #expect(refused.status == 1)
         #expect(refused.errors.contains("newly lock out up to 30.0 %"), "\(refused.errors)")

@@ -7,7 +7,7 @@ package import UpdatePolicy
 /// Counts the checks that one event loop answers, in memory.
 ///
 /// The event loop takes the lock for each check and finds it free, but for the moments in which the writer takes over a
-/// few hundred counts. Nothing is kept of a client but its kind.
+/// few hundred counts. Nothing is kept of a client but its kind, and of unknown apps and languages their names (``NamesOfUnknowns``).
 package final class CheckRecorder: Sendable {
     /// Totals since the start, of checks.
     package struct Totals: Sendable {
@@ -49,6 +49,7 @@ package final class CheckRecorder: Sendable {
         var totals = Totals()
         var known = KnownKinds.none
         var scratch = [UInt8](repeating: 0, count: 1_024)
+        var unknowns = NamesOfUnknowns()
     }
 
     private let state: Mutex<State>
@@ -83,6 +84,9 @@ package final class CheckRecorder: Sendable {
             state.totals.recorded &+= 1
             if client.hasUnreadableVersion { state.totals.unreadableVersion &+= 1 }
             let counts = (messages: answer.sent.isEmpty ? 0 : 1, lockouts: lockouts > 0 ? 1 : 0)
+            if !answer.sent.isEmpty, state.totals.recorded % NamesOfUnknowns.sampling == 0 {
+                Self.noteLanguage(client, answer, policy, in: &state)
+            }
             if let bundle = answer.bundle {
                 let length = client.writeKind(ofApp: bundle, into: &state.scratch)
                 let known = state.known
@@ -114,9 +118,28 @@ package final class CheckRecorder: Sendable {
                 }
             } else {
                 state.totals.unlistedApp &+= 1
+                Self.noteBundle(client, in: &state)
             }
             Self.add(counts.messages, counts.lockouts, to: &state.current.others)
         }
+    }
+
+    /// Notes the bundle of an app that the policy does not list.
+    @inline(never)
+    private static func noteBundle(_ client: borrowing Client, in state: inout State) {
+        if let bundle = client.bundle { state.unknowns.unlistedBundles.note(bundle.string) }
+    }
+
+    /// Notes the language of a client none of whose messages is translated into it.
+    @inline(never)
+    private static func noteLanguage(
+        _ client: borrowing Client,
+        _ answer: borrowing Answer,
+        _ policy: CompiledPolicy?,
+        in state: inout State
+    ) {
+        guard let language = client.language?.text, let policy, !policy.hasText(of: answer, for: client) else { return }
+        state.unknowns.textlessLanguages.note(language, weight: NamesOfUnknowns.sampling)
     }
 
     /// Counts a check whose kind is beyond the limit.
@@ -180,6 +203,9 @@ package final class CheckRecorder: Sendable {
 
     /// The totals since the start.
     package var totals: Totals { state.withLock { $0.totals } }
+
+    /// The names of what nobody configured, since the start.
+    var unknownNames: NamesOfUnknowns { state.withLock { $0.unknowns } }
 
     /// Takes over everything that was counted, in pieces, so that the event loop never waits for long.
     package func drain(at now: Timestamp, _ body: (Piece) -> Void) {

@@ -39,6 +39,15 @@ package struct CheckRecorders: Sendable {
         recorders.values.reduce(into: CheckRecorder.Totals()) { $0.add($1.totals) }
     }
 
+    /// The names of what nobody configured, of all recorders since the start.
+    package var unknownNames: NamesOfUnknowns {
+        recorders.values.reduce(into: NamesOfUnknowns()) { names, recorder in
+            let other = recorder.unknownNames
+            names.unlistedBundles.add(other.unlistedBundles)
+            names.textlessLanguages.add(other.textlessLanguages)
+        }
+    }
+
     /// Takes over everything that was counted since the last time, in pieces, so that no event loop waits for long.
     package func drain(at now: Timestamp, _ body: (CheckRecorder.Piece) -> Void) {
         for recorder in recorders.values { recorder.drain(at: now, body) }

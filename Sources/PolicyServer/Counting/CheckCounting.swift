@@ -7,7 +7,8 @@ import PolicyStore
 import Synchronization
 import UpdatePolicy
 
-/// Counts the checks of a server: owns the recorders of its event loops, and the totals of written and dropped counts.
+/// Counts the checks of a server: owns the recorders of its event loops, the totals of what was answered, and those of written
+/// and dropped counts.
 final class CheckCounting: Sendable {
     private struct Outcome: Sendable {
         var written = 0
@@ -21,6 +22,7 @@ final class CheckCounting: Sendable {
     /// How many kinds of the last days are always counted separately, on each event loop.
     let maximumKnownKinds: Int
     private let outcome = Mutex(Outcome())
+    private let answered = Mutex(AnswerTotals())
 
     /// Creates the recorders.
     ///
@@ -55,6 +57,9 @@ final class CheckCounting: Sendable {
         return status
     }
 
+    /// What the checks that were taken by ``drain(at:)`` were answered.
+    var answers: AnswerTotals { answered.withLock { $0 } }
+
     /// Takes everything that was counted since the previous call.
     func drain(at now: Timestamp) -> CountBatch {
         var batch = CountBatch()
@@ -78,6 +83,7 @@ final class CheckCounting: Sendable {
                 )
             }
         }
+        answered.withLock { $0.add(batch, at: now) }
         return batch
     }
 

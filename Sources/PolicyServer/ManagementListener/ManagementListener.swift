@@ -6,6 +6,7 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
+import PolicyPages
 import UpdatePolicy
 
 /// What the management listener serves, by path.
@@ -18,6 +19,18 @@ enum ManagementRoute: String, CaseIterable {
 
     /// The path, for a router.
     var path: RouterPath { RouterPath(rawValue) }
+}
+
+/// Answers HEAD as GET, without the body, whoever makes the answer.
+private struct HeadCheck<Context: RequestContext>: RouterMiddleware {
+    func handle(
+        _ request: Request,
+        context: Context,
+        next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        let response = try await next(request, context)
+        return request.method == .head ? response.createHeadResponse() : response
+    }
 }
 
 /// Tells a client that asks by another method which ones a path has; to the router such a path is not there.
@@ -35,9 +48,10 @@ private struct MethodCheck<Context: RequestContext>: RouterMiddleware {
     }
 }
 
-/// The listener for operators: liveness, readiness, metrics, the loaded policy and the description of both listeners.
+/// The listener for operators: liveness, readiness, metrics, the loaded policy, the description of both listeners, and the
+/// pages for people.
 ///
-/// It has no authentication; it belongs on loopback or a private network.
+/// Only the pages can ask for a password; it belongs on loopback or a private network.
 enum ManagementListener {
     /// How long the head of the first request may take.
     private static let headTimeout = TimeAmount.seconds(5)
@@ -56,10 +70,14 @@ enum ManagementListener {
     /// - Parameters:
     ///   - names: The names that it may be asked by, besides addresses, `localhost` and the host of `address`.
     ///   - connections: Gets its connections.
+    ///   - pages: What it serves at every other path.
+    ///   - access: Who may see them.
     static func application(
         address: ListenAddress,
         names: [String],
         connections: ManagementConnections,
+        pages: PolicyPages,
+        access: PageAccess,
         policy: LivePolicy,
         state: ServingState,
         counting: CheckCounting?,
@@ -70,8 +88,10 @@ enum ManagementListener {
         onBound: @escaping @Sendable (SocketAddress) -> Void
     ) -> some ApplicationProtocol {
         let router = Router(options: .autoGenerateHeadEndpoints)
+        router.middlewares.add(HeadCheck())
         router.middlewares.add(HostCheck(names: names + [address.host]))
         router.middlewares.add(MethodCheck())
+        router.middlewares.add(PagesMiddleware(pages: pages, access: access))
         for route in ManagementRoute.allCases {
             router.get(route.path) { request, _ -> Response in
                 switch route {

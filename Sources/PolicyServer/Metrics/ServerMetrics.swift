@@ -22,6 +22,7 @@ struct ServerMetrics: Sendable {
         writeTLS(to: &text)
         writePolicy(to: &text)
         writeCounting(to: &text)
+        writeAnswers(to: &text)
         writeLog(to: &text)
         return text.document
     }
@@ -99,6 +100,36 @@ struct ServerMetrics: Sendable {
         }
     }
 
+    private func writeAnswers(to text: inout MetricsText) {
+        guard let answers = counting?.answers else { return }
+        text.family(
+            MetricName.checksAnswered,
+            .counter,
+            "Checks by what they were answered, up to the last time that counts were taken for the database."
+        )
+        for (outcome, checks) in [
+            ("nothing", answers.nothing), ("message", answers.message), ("lockout", answers.lockout),
+        ] {
+            text.counter(MetricName.checksAnswered, checks, [("outcome", outcome)])
+        }
+        let families = [
+            (MetricName.ruleMessages, "Messages that were sent", answers.messagesByRule),
+            (MetricName.ruleLockouts, "Lockouts that were sent", answers.lockoutsByRule),
+        ]
+        for (name, what, totals) in families {
+            text.family(
+                name,
+                .counter,
+                "\(what), by rule, for the \(RuleTotals.places) rules with the most of late; _other: all others."
+            )
+            for (rule, total) in totals.rules.sorted(by: { $0.key < $1.key }) {
+                text.counter(name, total, [("rule", rule)])
+            }
+            // No rule has this key, as a key begins with a letter or a digit.
+            text.counter(name, totals.other, [("rule", "_other")])
+        }
+    }
+
     private func writeLog(to text: inout MetricsText) {
         guard let log else { return }
         text.family(MetricName.logDropped, .counter, "Log messages that could not be written, or not soon enough.")
@@ -139,6 +170,12 @@ struct ServerMetrics: Sendable {
         text.histogram(MetricName.policyReloadDuration, status.reloads)
         text.family(MetricName.policyReloadFailures, .counter, "Attempts to load a policy that failed.")
         text.counter(MetricName.policyReloadFailures, status.failureCount)
+        text.family(
+            MetricName.policyReloadFault,
+            .gauge,
+            "1 when the newest policy of the database is not known to be the one that answers, because the last attempt failed."
+        )
+        text.gauge(MetricName.policyReloadFault, status.failure == nil ? 0 : 1)
         text.family(
             MetricName.policyFileFault,
             .gauge,

@@ -16,6 +16,8 @@ public struct ServerConfiguration: Sendable {
     var managementAddress = ListenAddress(host: "127.0.0.1", port: 9_090)
     /// The host names that the management listener accepts, besides IP addresses and `localhost`.
     var managementNames: [String] = []
+    /// The password of the pages for people; nil: they are served on a loopback address alone.
+    var pagesPassword: String?
     /// An open socket that apps connect to; used instead of ``publicAddress``.
     public var publicSocket: InheritedSocket?
     /// How long `/ready` answers 503 before a shutdown begins, so that load balancers notice.

@@ -22,7 +22,7 @@ extension Setting {
             "managementHost",
             \.managementAddress.host,
             option: "address",
-            "The address of the management listener, which has no authentication."
+            "The address of the management listener, of which only the pages can ask for a password."
         ),
         .number("managementPort", \.managementAddress.port, in: 0...65_535, option: "port", "Its port; 0 picks one."),
         Setting(
@@ -35,6 +35,15 @@ extension Setting {
                 throw ConfigurationError(" is \"\(text)\"; it must be host names without ports, separated by commas")
             }
             configuration.managementNames = names
+        },
+        Setting(
+            "pagesPasswordFile",
+            option: "file",
+            "A file with the password of the pages for people, in its first line.",
+            note: "Without one they are served on a loopback address alone.",
+            default: nil
+        ) { text, configuration throws(ConfigurationError) in
+            configuration.pagesPassword = try PageAccess.readPassword(text)
         },
         .number(
             "countInterval",

@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 import Postgres
-public import UpdatePolicy
+import UpdatePolicy
 
 extension CountReader {
     /// The checks of an app by day, platform and version, in order of the day.
@@ -12,6 +12,15 @@ extension CountReader {
     ///   - days: How many days before now; the day on which they begin counts as a whole.
     public func dailyCounts(of bundle: String, days: Int) throws -> [PeriodCount] {
         try periodCounts(bundle, since: Self.isRecent, Int64(days))
+    }
+
+    /// The checks of an app in a period by day, platform and version, in order of the day.
+    public func dailyCounts(of bundle: String, in period: CountPeriod) throws -> [PeriodCount] {
+        try periodCounts(
+            bundle,
+            since: "hour >= to_timestamp($1::int8 / 1000000.0) AND \(Self.isOver)",
+            period.start.microsecondsSince1970
+        )
     }
 
     /// The checks of an app in the last hours, by platform and version.
@@ -43,25 +52,5 @@ extension CountReader {
                 lockouts: try row.decode(5, as: Int64.self)
             )
         }
-    }
-
-    /// The checks of a release's platform since the release went live, by hour and version.
-    public func adoption(of release: NewestRelease, bundle: String) throws -> ReleaseAdoption {
-        let counts = try session.query(
-            """
-            SELECT hour, version, sum(checks)::int8 FROM public.check_counts
-            WHERE lower(bundle COLLATE "C") = lower($1::text COLLATE "C") AND platform = $2
-                AND hour > $3::timestamptz - interval '1 hour' AND \(Self.isOver)
-            GROUP BY 1, 2
-            """,
-            [bundle, release.platform, PostgresTimestamp(release.liveAt)]
-        ).map { row in
-            ReleaseAdoption.Count(
-                start: Timestamp(try row.decode(0, as: PostgresTimestamp.self)),
-                version: try row.decode(1, as: String?.self),
-                checks: try row.decode(2, as: Int64.self)
-            )
-        }
-        return ReleaseAdoption(of: release, counts: counts)
     }
 }

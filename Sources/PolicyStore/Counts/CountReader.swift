@@ -22,15 +22,15 @@ public struct CountReader {
     ///   - days: How many days before now.
     ///   - bundles: Only these apps; nil for all.
     public func recentChecks(days: Int, bundles: [String]? = nil) throws -> RecentChecks {
+        let (isNamed, parameters) = Self.condition(days, bundles)
         let counts = try session.query(
             """
             SELECT bundle, platform, version, build, region, os, sum(checks)::int8 AS sum
             FROM public.check_counts
-            WHERE \(Self.isRecent) AND bundle IS NOT NULL AND checks > 0
-                AND ($2::text[] IS NULL OR \(Self.isNamed))
+            WHERE \(Self.isRecent) AND bundle IS NOT NULL AND checks > 0 AND \(isNamed)
             GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY sum DESC LIMIT \(Self.mostKinds)
             """,
-            [Int64(days), bundles]
+            parameters
         ).map { row in
             ClientCount(
                 bundle: try row.decode(0, as: String.self),
@@ -45,9 +45,9 @@ public struct CountReader {
         let total = try session.query(
             """
             SELECT coalesce(sum(checks), 0)::int8 FROM public.check_counts
-            WHERE \(Self.isRecent) AND ($2::text[] IS NULL OR bundle IS NULL OR \(Self.isNamed))
+            WHERE \(Self.isRecent) AND (lower(bundle COLLATE "C") IS NULL OR \(isNamed))
             """,
-            [Int64(days), bundles]
+            parameters
         ).value(as: Int64.self)
         return RecentChecks(
             days: days,
@@ -63,16 +63,17 @@ public struct CountReader {
     ///   - days: How many days before now.
     ///   - bundles: Only these apps; nil for all.
     public func mergedChecks(days: Int, bundles: [String]? = nil) throws -> [MergedChecks] {
-        try session.query(
+        let (isNamed, parameters) = Self.condition(days, bundles)
+        return try session.query(
             """
             SELECT bundle, sum(merged.checks)::int8, (
                 SELECT sum(all_of.checks)::int8 FROM public.check_counts AS all_of
-                WHERE \(Self.isRecent) AND all_of.bundle = merged.bundle)
+                WHERE \(Self.isRecent) AND lower(all_of.bundle COLLATE "C") = lower(merged.bundle COLLATE "C"))
             FROM public.merged_counts AS merged
-            WHERE \(Self.isRecent) AND ($2::text[] IS NULL OR \(Self.isNamed))
+            WHERE \(Self.isRecent) AND \(isNamed)
             GROUP BY bundle HAVING sum(merged.checks) > 0 ORDER BY 2 DESC, 1
             """,
-            [Int64(days), bundles]
+            parameters
         ).map { row in
             MergedChecks(
                 bundle: try row.decode(0, as: String.self),
@@ -111,9 +112,17 @@ public struct CountReader {
         }
     }
 
-    private static let isNamed = """
-        lower(bundle COLLATE "C") IN (SELECT lower(named COLLATE "C") FROM unnest($2::text[]) AS named)
-        """
+    /// Selects the rows of some apps, and the parameters of a query of days that has this condition.
+    ///
+    /// The names are an array, and a query of all apps has no names: else the index would not be used.
+    private static func condition(
+        _ days: Int,
+        _ bundles: [String]?
+    ) -> (condition: String, parameters: [(any PostgresEncodable)?]) {
+        guard let bundles else { return ("true", [Int64(days)]) }
+        let names = "ARRAY(SELECT lower(named COLLATE \"C\") FROM unnest($2::text[]) AS named)"
+        return ("lower(bundle COLLATE \"C\") = ANY (\(names))", [Int64(days), bundles])
+    }
 
     /// Selects the days; a row that is a rolled-up day counts as a whole.
     static let isRecent =

@@ -12,14 +12,17 @@ public struct HistoryFilter: Sendable {
     public var since: Timestamp?
     /// Only entries of this database role or user of the operating system; nil for all.
     public var author: String?
+    /// Only entries before this one; nil for all.
+    public var before: Int64?
     /// The most entries.
     public var limit: Int
 
     /// Creates a filter.
-    public init(rule: String? = nil, since: Timestamp? = nil, author: String? = nil, limit: Int) {
+    public init(rule: String? = nil, since: Timestamp? = nil, author: String? = nil, before: Int64? = nil, limit: Int) {
         self.rule = rule
         self.since = since
         self.author = author
+        self.before = before
         self.limit = limit
     }
 
@@ -33,8 +36,11 @@ public struct HistoryFilter: Sendable {
                         AND coalesce(r.after, r.before) ->> 'rule' = $1)))
             AND ($2::timestamptz IS NULL OR c.at >= $2)
             AND ($3::text IS NULL OR c.role = $3 OR c.os_user = $3)
+            AND ($5::bigint IS NULL OR c.id < $5)
         ORDER BY c.id DESC LIMIT $4
         """
 
-    var parameters: [(any PostgresEncodable)?] { [rule, since.map { PostgresTimestamp($0) }, author, Int64(limit)] }
+    var parameters: [(any PostgresEncodable)?] {
+        [rule, since.map { PostgresTimestamp($0) }, author, Int64(limit), before]
+    }
 }

@@ -19,8 +19,32 @@ public struct PolicyChange: Sendable, Hashable {
     public let why: String?
     /// The entry that this one undoes.
     public let undoes: Int64?
-    /// The rows that differ, in the order of their first edit.
+    /// The rows that differ, in the order of their first edit; the first ones where not all were read.
     public let rows: [Row]
+    /// How many rows differ.
+    public let rowCount: Int
+
+    init(
+        id: Int64,
+        at: Timestamp,
+        role: String,
+        osUser: String?,
+        tool: String?,
+        why: String?,
+        undoes: Int64?,
+        rows: [Row],
+        rowCount: Int? = nil
+    ) {
+        self.id = id
+        self.at = at
+        self.role = role
+        self.osUser = osUser
+        self.tool = tool
+        self.why = why
+        self.undoes = undoes
+        self.rows = rows
+        self.rowCount = rowCount ?? rows.count
+    }
 
     /// A row that was added, changed or removed.
     public struct Row: Sendable, Hashable {

@@ -6,11 +6,15 @@ public import UpdatePolicy
 
 /// Reads the history of the policy, and undoes entries.
 public struct PolicyHistory {
-    private let session: PostgresSession
+    let session: PostgresSession
+    private let rowsPerChange: Int64?
 
     /// Creates the history as one transaction sees it.
-    public init(_ session: PostgresSession) throws {
+    ///
+    /// - Parameter rowsPerChange: How many rows of an entry are read at most; nil for all.
+    public init(_ session: PostgresSession, rowsPerChange: Int? = nil) throws {
         self.session = session
+        self.rowsPerChange = rowsPerChange.map(Int64.init)
         try session.execute("SET LOCAL TimeZone = 'UTC'; SET LOCAL IntervalStyle = 'postgres'")
     }
 
@@ -73,7 +77,8 @@ public struct PolicyHistory {
         var changes: [PolicyChange] = []
         for row in try session.query(
             """
-            SELECT change.id, change.at, change.role::text, change.os_user, change.tool, change.why, change.undoes
+            SELECT change.id, change.at, change.role::text, change.os_user, change.tool, change.why, change.undoes,
+                (SELECT count(*) FROM public.change_rows AS row WHERE row.change = change.id)
             FROM public.changes AS change WHERE \(condition) ORDER BY change.id DESC
             """,
             parameters
@@ -88,7 +93,8 @@ public struct PolicyHistory {
                     tool: try row.decode(4, as: String?.self),
                     why: try row.decode(5, as: String?.self),
                     undoes: try row.decode(6, as: Int64?.self),
-                    rows: try rows(of: id)
+                    rows: try rows(of: id),
+                    rowCount: Int(try row.decode(7, as: Int64.self))
                 )
             )
         }
@@ -100,9 +106,9 @@ public struct PolicyHistory {
         return try session.query(
             """
             SELECT ordinal::int8, table_name, before IS NOT NULL, after IS NOT NULL, \(Self.keyText)
-            FROM public.change_rows WHERE change = $1 ORDER BY ordinal
+            FROM public.change_rows WHERE change = $1 ORDER BY ordinal LIMIT $2
             """,
-            [change]
+            [change, rowsPerChange]
         ).map { row in
             let existed = try row.decode(2, as: Bool.self)
             let exists = try row.decode(3, as: Bool.self)
@@ -125,10 +131,11 @@ public struct PolicyHistory {
                 CROSS JOIN jsonb_object_keys(coalesce(row.after, row.before)) WITH ORDINALITY AS member (key, place)
                 LEFT JOIN pg_attribute AS attribute
                     ON attribute.attrelid = to_regclass('public.' || row.table_name) AND attribute.attname = member.key
-            WHERE row.change = $1 AND row.before -> member.key IS DISTINCT FROM row.after -> member.key
+            WHERE row.ordinal IN (SELECT ordinal FROM public.change_rows WHERE change = $1 ORDER BY ordinal LIMIT $2)
+                AND row.change = $1 AND row.before -> member.key IS DISTINCT FROM row.after -> member.key
             ORDER BY row.ordinal, attribute.attnum, member.place
             """,
-            [change]
+            [change, rowsPerChange]
         ) {
             columns[try row.decode(0, as: Int64.self), default: []].append(
                 PolicyChange.Column(

@@ -20,5 +20,5 @@ public struct Migration: Sendable, Hashable {
     }
 
     /// All migrations that this binary knows, in order.
-    public static let all = embeddedFiles.map { Migration(name: $0.name, sql: $0.text) }
+    public static let all = embeddedFiles.map { Migration(name: String($0.name.dropLast(".sql".count)), sql: $0.text) }
 }

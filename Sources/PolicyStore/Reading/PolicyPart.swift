@@ -10,13 +10,15 @@ enum PolicyPart {
     case everything
     /// All of them as they stood at a revision, rebuilt from the history.
     case revision(Int64)
+    /// Those of some apps as they stood at a revision, and the rules for every app.
+    case appsAt(Int64, [String])
     /// Those of some apps, and if wanted the rules for every app.
     case apps([String], rulesForEveryApp: Bool)
 
     /// The SQL for a table in `FROM`.
     func rows(of table: PolicyTable) -> String {
         switch self {
-        case .revision(let revision): "public.\(table.rawValue)_at(\(revision))"
+        case .revision(let revision), .appsAt(let revision, _): "public.\(table.rawValue)_at(\(revision))"
         case .everything, .apps: "public.\(table.rawValue)"
         }
     }
@@ -25,6 +27,11 @@ enum PolicyPart {
     var condition: String {
         switch self {
         case .everything, .revision: "true"
+        case .appsAt:
+            """
+            (lower(bundle COLLATE "C") IN (SELECT lower(named COLLATE "C") FROM unnest($1::text[]) AS named)
+                OR bundle IS NULL)
+            """
         case .apps(_, rulesForEveryApp: true): "(bundle = ANY ($1) OR bundle IS NULL)"
         case .apps(_, rulesForEveryApp: false): "bundle = ANY ($1)"
         }
@@ -34,7 +41,7 @@ enum PolicyPart {
     var conditionOnRule: String {
         switch self {
         case .everything, .revision: "true"
-        case .apps: "rule IN (SELECT key FROM public.rules WHERE \(condition))"
+        case .apps, .appsAt: "rule IN (SELECT key FROM \(rows(of: .rules)) AS rules WHERE \(condition))"
         }
     }
 
@@ -42,7 +49,7 @@ enum PolicyPart {
     var conditionOnRelease: String {
         switch self {
         case .everything, .revision: "true"
-        case .apps: "release IN (SELECT id FROM public.releases WHERE \(condition))"
+        case .apps, .appsAt: "release IN (SELECT id FROM \(rows(of: .releases)) AS releases WHERE \(condition))"
         }
     }
 
@@ -50,7 +57,7 @@ enum PolicyPart {
     var parameters: [(any PostgresEncodable)?] {
         switch self {
         case .everything, .revision: []
-        case .apps(let bundles, _): [bundles]
+        case .apps(let bundles, _), .appsAt(_, let bundles): [bundles]
         }
     }
 }

@@ -87,6 +87,16 @@ public enum PolicyReader {
         return policy
     }
 
+    /// Reads an app with all that belongs to it, and the rules for every app, as they stood at a revision.
+    ///
+    /// - Parameter bundle: The app; case does not count.
+    /// - Throws: `PostgresError`, also where there is no such revision.
+    public static func policy(_ session: PostgresSession, ofApp bundle: String, revision: Int64) throws -> Policy {
+        var policy = try policy(session, of: .appsAt(revision, [bundle]))
+        policy.revision = revision
+        return policy
+    }
+
     /// Reads some apps with all that belongs to them, and the rules for every app, as the transaction of `session` sees
     /// them.
     ///

@@ -53,6 +53,17 @@ public struct DatabaseStatus: Sendable {
         public let name: String
         /// The percentage of a step.
         public let rollout: String?
+
+        /// What happens, for people: `rule a goes to 50 %`.
+        public var sentence: String {
+            switch kind {
+            case .ruleStarts: "rule \(name) starts"
+            case .ruleEnds: "rule \(name) ends"
+            case .rolloutStep: "rule \(name) goes to \(rollout ?? "?") %"
+            case .releaseLive: "release \(name) goes live"
+            case .releaseWithdrawn: "release \(name) is withdrawn"
+            }
+        }
     }
 
     /// What a role may not read.
@@ -71,7 +82,21 @@ public struct DatabaseStatus: Sendable {
             case .history: ["changes", "change_rows"]
             }
         }
+
+        /// Whether the role of a session may not read it.
+        public func isHidden(_ session: PostgresSession) throws -> Bool {
+            try !session.query(
+                """
+                SELECT bool_and(coalesce(has_table_privilege(to_regclass('public.' || name), 'SELECT'), false))
+                FROM unnest($1::text[]) AS name
+                """,
+                [tables]
+            ).value(as: Bool.self)
+        }
     }
+
+    /// How many rows of the last change are read.
+    private static let mostRows = 100
 
     /// The role that logged in.
     public let role: String
@@ -116,7 +141,7 @@ public struct DatabaseStatus: Sendable {
         isStandby = try present.decode(2, as: Bool.self)
         countsSince = Timestamp(try present.decode(3, as: PostgresTimestamp.self))
         servers = try ServerSession.all(session)
-        let hidden = try Hidden.allCases.filter { try !Self.mayRead($0.tables, session) }
+        let hidden = try Hidden.allCases.filter { try $0.isHidden(session) }
         self.hidden = hidden
         let counts = hidden.contains(.counts) ? nil : try Counts(since: countsSince, session)
         unknownChecks = counts?.unknown
@@ -131,17 +156,8 @@ public struct DatabaseStatus: Sendable {
             }
         }
         lastChange =
-            hidden.contains(.history) ? nil : try PolicyHistory(session).changes(HistoryFilter(limit: 1)).first
-    }
-
-    private static func mayRead(_ tables: [String], _ session: PostgresSession) throws -> Bool {
-        try session.query(
-            """
-            SELECT bool_and(coalesce(has_table_privilege(to_regclass('public.' || name), 'SELECT'), false))
-            FROM unnest($1::text[]) AS name
-            """,
-            [tables]
-        ).value(as: Bool.self)
+            hidden.contains(.history)
+            ? nil : try PolicyHistory(session, rowsPerChange: Self.mostRows).changes(HistoryFilter(limit: 1)).first
     }
 
     private static func lockouts(_ counts: Counts?, _ session: PostgresSession) throws -> [Lockout] {

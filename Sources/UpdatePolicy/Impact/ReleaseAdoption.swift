@@ -3,50 +3,56 @@
 
 /// How a release spread among the checks of its platform.
 public struct ReleaseAdoption: Sendable {
-    /// The checks of one version in one hour, or in one day where hours are no longer kept.
-    public struct Count: Sendable {
+    /// The checks of the platform in one hour, or in one day where hours are no longer kept.
+    public struct Period: Sendable, Equatable {
         /// When the hour or day begins.
         public let start: Timestamp
-        /// The version as clients sent it; nil where it was not sent.
-        public let version: String?
-        /// How many.
+        /// How many checks.
         public let checks: Int64
+        /// Those that came from the release or a greater version.
+        public let reached: Int64
 
-        /// A count of checks.
-        public init(start: Timestamp, version: String?, checks: Int64) {
+        /// The checks of an hour or day.
+        public init(start: Timestamp, checks: Int64, reached: Int64) {
             self.start = start
-            self.version = version
             self.checks = checks
+            self.reached = reached
         }
     }
 
     /// The release.
     public let release: NewestRelease
 
-    /// The first hour in which at least half of the checks of the platform came from the release or a greater version;
-    /// nil if there was none yet.
-    public let halfAt: Timestamp?
+    /// The hours and days with checks since the release was live, in order of time. Its first hour may have begun before;
+    /// a day that began before is left out.
+    public let periods: [Period]
 
     /// Follows a release.
     ///
     /// - Parameters:
     ///   - release: The release.
-    ///   - counts: The checks of its platform, in any order; those from before it was live do not count.
-    public init(of release: NewestRelease, counts: some Sequence<Count>) {
-        var hours: [Timestamp: (all: Int64, reached: Int64)] = [:]
-        for count in counts where count.start.advanced(byMicroseconds: Self.hour) > release.liveAt {
-            hours[count.start, default: (0, 0)].all += count.checks
-            if let version = count.version.flatMap({ AppVersion($0) }), !(version < release.version) {
-                hours[count.start, default: (0, 0)].reached += count.checks
-            }
-        }
+    ///   - periods: The checks of its platform, in any order.
+    public init(of release: NewestRelease, periods: some Sequence<Period>) {
         self.release = release
-        halfAt = hours.filter { $0.value.all > 0 && $0.value.reached * 2 >= $0.value.all }.keys.min()
+        self.periods = periods.filter {
+            $0.checks > 0 && $0.start.advanced(byMicroseconds: Self.hour) > release.liveAt
+        }.sorted { $0.start < $1.start }
+    }
+
+    /// The start of the first hour in which at least this part of the checks came from the release or a greater version;
+    /// nil if there was none yet.
+    public func start(reaching percent: Int64) -> Timestamp? {
+        periods.first { $0.reached * 100 >= $0.checks * percent }?.start
     }
 
     /// How long it took from the moment the release was live, in microseconds; 0 if the hour began before.
-    public var microsecondsToHalf: Int64? {
-        halfAt.map { max(0, $0.microsecondsSince1970 - release.liveAt.microsecondsSince1970) }
+    public func microseconds(toReach percent: Int64) -> Int64? {
+        start(reaching: percent).map { elapsed(at: $0) }
+    }
+
+    /// How long the release was live at a time, in microseconds; 0 before.
+    public func elapsed(at time: Timestamp) -> Int64 {
+        max(0, time.microsecondsSince1970 - release.liveAt.microsecondsSince1970)
     }
 
     private static let hour: Int64 = 3_600_000_000
@@ -81,5 +87,17 @@ public struct NewestRelease: Sendable, Equatable {
             newest[platform] = NewestRelease(platform: platform, version: version, liveAt: liveAt)
         }
         return newest.values.sorted { $0.platform < $1.platform }
+    }
+
+    /// The greatest release below this one that users of its platform can get, and since when; nil where there is none.
+    ///
+    /// - Parameters:
+    ///   - releases: Those of the app.
+    ///   - time: As in ``perPlatform(_:at:)``.
+    public func previous(among releases: [Release], at time: Timestamp) -> NewestRelease? {
+        let older = releases.filter { release in
+            Platform(release.platform).name == platform && AppVersion(release.version).map { $0 < version } ?? false
+        }
+        return Self.perPlatform(older, at: time).first
     }
 }

@@ -204,7 +204,7 @@ extension Rule {
     }
 
     /// Whether a rule's message comes before that of another: by position, then by key as bytes.
-    static func precedes(_ left: Rule, _ right: Rule) -> Bool {
+    public static func precedes(_ left: Rule, _ right: Rule) -> Bool {
         if left.position != right.position { return left.position < right.position }
         return UTF8Text(left.key) < UTF8Text(right.key)
     }

@@ -30,7 +30,7 @@ struct ExplanationText {
         let sentences = Explanation.decidingFirst(explanations).map { explanation in
             let sentence = explanation.sentence(for: client) { TimeText.local($0, from: time) }.visible()
             let text = terminal.styled(explanation.key, .bold) + sentence.dropFirst(explanation.key.count)
-            let hints = HintsText.sentence(messages.first { $0.id == explanation.key }?.hints)
+            let hints = messages.first { $0.id == explanation.key }?.hints?.sentence
             return terminal.paragraphs([text, hints].compactMap(\.self).joined(separator: " "), indentation: "  ")
         }
         return ([headline] + sentences).joined(separator: "\n")

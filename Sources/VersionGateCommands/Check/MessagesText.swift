@@ -54,7 +54,7 @@ struct MessagesText {
             lines += message.text.visible(keepsNewlines: true)
                 .split(separator: "\n", omittingEmptySubsequences: false).map { terminal.paragraphs("   \($0)") }
             if let link = message.link { lines.append("   \(link.visible())") }
-            if let hints = HintsText.sentence(message.hints) { lines.append(terminal.paragraphs("   \(hints)")) }
+            if let hints = message.hints?.sentence { lines.append(terminal.paragraphs("   \(hints)")) }
             return lines.joined(separator: "\n")
         }.joined(separator: "\n")
     }

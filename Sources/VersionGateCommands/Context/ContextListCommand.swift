@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import Foundation
+import UpdatePolicy
 
 /// `versiongate context list`
 struct ContextListCommand: AsyncParsableCommand {

@@ -73,4 +73,6 @@ enum DatabaseRole: String {
     case admin = "versiongate_admin"
     /// Reads the policy.
     case server = "versiongate_server"
+    /// Reads everything.
+    case viewer = "versiongate_viewer"
 }

@@ -2,8 +2,10 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
+import PolicyFigures
 import PolicyStore
 import Postgres
+import UpdatePolicy
 
 /// `versiongate history`
 struct HistoryCommand: AsyncParsableCommand {

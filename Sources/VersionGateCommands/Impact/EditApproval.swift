@@ -4,6 +4,7 @@
 import Logging
 import PolicyStore
 import Postgres
+import UpdatePolicy
 
 /// Makes an edit after its impact was shown and, where required, approved.
 ///

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
+import PolicyFigures
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -15,7 +16,8 @@ struct ImpactCommand: AsyncParsableCommand {
             Judged by the checks that servers have counted: the share that the rule reaches now, would reach if it \
             were enabled, at each planned step and at 100 %; how many would be locked out, and how many would get the \
             message without the lockout because they have no way out; by version and platform. The policy as a whole \
-            decides: a rule behind a final one, or of a paused app, reaches nobody.
+            decides: a rule behind a final one, or of a paused app, reaches nobody. A second chart shows how often the \
+            rule was sent, with its edits.
 
             The counts are claims of clients. Conditions on languages and attributes are not counted, so the figures \
             say how many at most.
@@ -45,30 +47,15 @@ struct ImpactCommand: AsyncParsableCommand {
         let report = try await database.withConnection(as: .admin) { connection, logger in
             try await connection.transaction(.repeatableReadReadOnly) { session in
                 try SchemaMigrator(logger: logger).status(session).requireReadable()
-                guard let scope = try PolicyReader.scope(ofRule: key, session) else {
+                let time = try CommandClock(session).now
+                let figures = try RuleFigures(key: key, days: period.days, at: time, session)
+                guard let rule = figures.rule, let recent = figures.recent, let impact = figures.impact else {
                     throw CommandError.noSuchRule(key, among: try PolicyReader.ruleKeys(session))
                 }
-                let bundles = scope.bundle.map { [$0] }
-                let policy = try PolicyReader.policy(session, bundles: bundles)
-                let recent = try CountReader(session).recentChecks(days: period.days, bundles: bundles)
                 guard !recent.isEmpty else {
-                    throw CommandError.noCounts(of: scope.bundle, days: period.days)
+                    throw CommandError.noCounts(of: rule.bundle, days: period.days)
                 }
-                guard let rule = policy.rules.first(where: { $0.key == key }),
-                    let impact = try RuleImpact(
-                        of: key,
-                        in: policy,
-                        clients: recent.clients,
-                        at: try CommandClock(session).now
-                    )
-                else { throw CommandError.noSuchRule(key) }
-                return RuleImpactReport(
-                    rule: rule,
-                    isPaused: policy.apps.contains { $0.paused && $0.bundle == rule.bundle },
-                    impact: impact,
-                    recent: recent,
-                    preReleases: PreReleaseMatch.matches(among: recent.clients, releases: policy.releases)
-                )
+                return RuleImpactReport(figures, of: rule, recent, impact)
             }
         }
         switch output.format {

@@ -31,7 +31,7 @@ struct Removal {
     func text(database: String) -> String {
         let ordered = rows.filter(Self.isActiveLockout) + rows.filter { !Self.isActiveLockout($0) }
         let lines = ordered.prefix(Self.mostRows).map { row in
-            "  \(ColumnText.name(row))\(Self.state(row))"
+            "  \(ChangeWords.local.name(row))\(Self.state(row))"
         }
         let more = rows.count - lines.count
         let heading = isWithdrawal ? "Withdraws on \(database.visible()):" : "Removes from \(database.visible()):"
@@ -44,7 +44,7 @@ struct Removal {
     private var summary: String {
         var kinds: [(noun: String, rows: [PolicyChange.Row])] = []
         for row in rows {
-            let noun = ColumnText.noun(row.table)
+            let noun = ChangeWords.noun(row.table)
             if let index = kinds.firstIndex(where: { $0.noun == noun }) {
                 kinds[index].rows.append(row)
             } else {
@@ -52,7 +52,7 @@ struct Removal {
             }
         }
         return kinds.map { noun, rows in
-            if rows.count == 1 { return "\(ColumnText.name(rows[0]))\(Self.state(rows[0]))" }
+            if rows.count == 1 { return "\(ChangeWords.local.name(rows[0]))\(Self.state(rows[0]))" }
             let lockouts = rows.count(where: Self.isActiveLockout)
             let text = "\(rows.count) \(noun)s"
             guard lockouts > 0 else { return text }

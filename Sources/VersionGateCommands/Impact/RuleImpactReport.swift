@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import PolicyFigures
 import PolicyStore
 import UpdatePolicy
 
 /// Shows the impact of a rule as tables with bars, and as JSON.
 struct RuleImpactReport: Sendable {
-    let rule: Rule
-    let isPaused: Bool
-    let impact: RuleImpact
-    let recent: RecentChecks
-    let preReleases: [PreReleaseMatch]
+    private let rule: Rule
+    private let isPaused: Bool
+    private let impact: RuleImpact
+    private let recent: RecentChecks
+    private let preReleases: [PreReleaseMatch]
+    private let charts: [Chart]
+
+    init(_ figures: RuleFigures, of rule: Rule, _ recent: RecentChecks, _ impact: RuleImpact) {
+        self.rule = rule
+        self.recent = recent
+        self.impact = impact
+        isPaused = figures.isPaused
+        preReleases = figures.preReleases
+        charts = figures.charts
+    }
 
     private var unreadable: [UnreadableVersions] { UnreadableVersions.byApp(among: recent.clients) }
 
@@ -19,11 +30,9 @@ struct RuleImpactReport: Sendable {
 
     /// The report for people, without a line break at its end.
     func text(on terminal: Terminal) -> String {
-        var parts = [terminal.paragraphs(headline), stageTable(terminal), rowTable(terminal)]
+        let charts = charts.map { ChartText($0, on: terminal).text }
+        var parts = [terminal.paragraphs(headline)] + charts.prefix(1) + [rowTable(terminal)] + charts.dropFirst()
         var notes: [String] = []
-        if rule.lockout {
-            notes.append("In bars, ! stands for checks that are locked out, # for the others with the message.")
-        }
         if impact.total.contains(where: { $0.withoutWayOut > 0 }) {
             notes.append("NO WAY OUT: they get the message and are not locked out, as there is no update for them.")
         }
@@ -42,24 +51,6 @@ struct RuleImpactReport: Sendable {
         let period = "in the last \(recent.days) \(recent.days == 1 ? "day" : "days")"
         return
             "\(rule.key): \(NumberText.count(impact.checks)) \(impact.checks == 1 ? "check" : "checks") of \(app) \(period)"
-    }
-
-    private func stageTable(_ terminal: Terminal) -> String {
-        let whole = Double(impact.checks)
-        var table = TextTable(
-            header: ["WHEN", "ROLLOUT", "REACHED"] + (rule.lockout ? ["LOCKED OUT", "NO WAY OUT"] : [])
-        )
-        for (stage, reach) in zip(impact.stages, impact.total) {
-            let cells =
-                [Self.name(of: stage), "\(stage.rollout) %", NumberText.share(reach.messages, of: whole)]
-                + (rule.lockout
-                    ? [
-                        NumberText.share(reach.lockouts, of: whole),
-                        NumberText.share(reach.withoutWayOut, of: whole),
-                    ] : [])
-            table.add(cells: cells, bar: Self.bar(reach, of: whole))
-        }
-        return table.text(for: terminal)
     }
 
     private func rowTable(_ terminal: Terminal) -> String {
@@ -115,16 +106,6 @@ struct RuleImpactReport: Sendable {
         let lockouts = whole > 0 ? reach.lockouts / whole : 0
         let messages = whole > 0 ? reach.messages / whole - lockouts : 0
         return Bar([(lockouts, "!", .red), (messages > 1e-9 ? messages : 0, "#", .green)])
-    }
-
-    private static func name(of stage: RuleImpact.Stage) -> String {
-        switch stage.kind {
-        case .now: "now"
-        case .enabled: "if enabled"
-        case .step:
-            stage.at.map { "from \(TimeText.local($0))" } ?? "step"
-        case .everybody: "at 100 %"
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import PolicyFigures
 import PolicyStore
 import Postgres
 import Synchronization
@@ -62,7 +63,7 @@ final class CommandClock: Sendable {
     }
 
     private static func difference(seconds: Double) -> String {
-        let length = TimeText.duration(microseconds: Int64(abs(seconds) * 1_000_000))
+        let length = NumberText.duration(microseconds: Int64(abs(seconds) * 1_000_000))
         return "\(length) \(seconds < 0 ? "behind" : "ahead of")"
     }
 }

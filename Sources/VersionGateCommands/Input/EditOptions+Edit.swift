@@ -5,6 +5,7 @@ import ArgumentParser
 import Foundation
 import PolicyStore
 import Postgres
+import UpdatePolicy
 
 extension EditOptions {
     /// Who edits, as the history records it beside the database role.

@@ -3,6 +3,7 @@
 
 import Postgres
 import Synchronization
+import UpdatePolicy
 
 /// Prints the warnings of the database on standard error, each once, even if an edit is tried several times.
 final class EditWarnings: Sendable {

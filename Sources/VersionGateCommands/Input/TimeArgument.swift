@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import PolicyFigures
 import UpdatePolicy
 
 /// A time on the command line: ISO 8601 with an offset, relative to now (`+2h`, `-30m`, `+1d12h`, `now`), or as clocks
@@ -175,7 +176,7 @@ extension TimeArgument {
         case 1: day = "tomorrow"
         default: day = "on " + Self.weekdays[local.weekday]
         }
-        let distance = TimeText.distance(of: moment, from: now).map { ", \($0)" } ?? ""
+        let distance = moment.distance(from: now).map { ", \($0)" } ?? ""
         return "\(local.clock) \(day), \(TimeText.local(moment))\(distance)"
     }
 }

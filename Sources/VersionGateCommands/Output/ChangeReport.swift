@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import PolicyFigures
 import PolicyStore
+import UpdatePolicy
 
 /// Reports what an edit changed and how to undo it.
 struct ChangeReport: Sendable {
@@ -17,7 +19,7 @@ struct ChangeReport: Sendable {
         var lines = change.rows.prefix(Self.mostRows).flatMap { Self.lines(for: $0) }
         if change.rows.count > Self.mostRows {
             lines.append(
-                "and \(NumberText.count(Int64(change.rows.count - Self.mostRows))) more. In all: \(ChangeLine.summary(change))."
+                "and \(NumberText.count(Int64(change.rows.count - Self.mostRows))) more. In all: \(ChangeWords.local.summary(change))."
             )
             lines.append("To see every row: versiongate history --limit 1 --details")
         }
@@ -34,13 +36,13 @@ struct ChangeReport: Sendable {
     /// - Parameter isWhole: Whether an added row has its other columns as well.
     static func lines(for row: PolicyChange.Row, isWhole: Bool = false) -> [String] {
         let terminal = Terminal.standardOutput
-        let name = ColumnText.name(row)
+        let name = ChangeWords.local.name(row)
         func value(_ column: PolicyChange.Column, _ value: String?) -> String {
-            ColumnText.value(value, of: column.name, in: row.table).visible()
+            ChangeWords.local.value(value, of: column.name, in: row.table).visible()
         }
         switch row.kind {
         case .added:
-            let columns = (isWhole ? row.columns : ColumnText.changedFromDefault(row)).filter { $0.after != nil }
+            let columns = (isWhole ? row.columns : ChangeWords.changedFromDefault(row)).filter { $0.after != nil }
             return [terminal.styled("Added \(name)", .green)] + columns.map { "  \($0.name): \(value($0, $0.after))" }
         case .changed:
             return [terminal.styled("Changed \(name)", .yellow)]

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import PolicyStore
+import UpdatePolicy
 
 /// Lays out one record as a line per field; fields without a value are left out.
 ///

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
+import UpdatePolicy
 
 extension Terminal {
     /// The width of charts where the output is not a terminal.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import UpdatePolicy
+
 /// Lays out rows of text in columns that are as wide as their widest cell.
 ///
 /// Nothing is cut. Columns in which no cell says anything are left out. Where the terminal is too narrow, the last column

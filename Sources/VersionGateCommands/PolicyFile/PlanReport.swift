@@ -71,21 +71,29 @@ struct PlanReport {
     }
 
     func lines(_ row: PolicyChange.Row) -> [String] {
-        let name = ColumnText.name(row)
+        let name = ChangeWords.local.name(row)
         switch row.kind {
         case .added:
             return [terminal.styled("+ \(name)", .green)]
-                + ColumnText.changedFromDefault(row).flatMap { column in
+                + ChangeWords.changedFromDefault(row).flatMap { column in
                     column.after.map {
-                        marked("+", "\(column.name): \(ColumnText.value($0, of: column.name, in: row.table))", .green)
+                        marked(
+                            "+",
+                            "\(column.name): \(ChangeWords.local.value($0, of: column.name, in: row.table))",
+                            .green
+                        )
                     }
                         ?? []
                 }
         case .removed:
             return [terminal.styled("- \(name)", .red)]
-                + ColumnText.changedFromDefault(row).flatMap { column in
+                + ChangeWords.changedFromDefault(row).flatMap { column in
                     column.before.map {
-                        marked("-", "\(column.name): \(ColumnText.value($0, of: column.name, in: row.table))", .red)
+                        marked(
+                            "-",
+                            "\(column.name): \(ChangeWords.local.value($0, of: column.name, in: row.table))",
+                            .red
+                        )
                     }
                         ?? []
                 }
@@ -98,7 +106,7 @@ struct PlanReport {
     private func change(_ column: PolicyChange.Column, in table: String) -> [String] {
         let texts = [column.before, column.after]
         guard splitsColumns || texts.contains(where: { $0?.contains("\n") == true }) else {
-            let shown = texts.map { ColumnText.value($0, of: column.name, in: table).visible() }
+            let shown = texts.map { ChangeWords.local.value($0, of: column.name, in: table).visible() }
             return ["    \(column.name): \(terminal.styled(shown[0], .red)) -> \(terminal.styled(shown[1], .green))"]
         }
         return ["    \(column.name):"] + marked("-", column.before, .red)

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
+import PolicyFigures
 import PolicyStore
 import UpdatePolicy
 
@@ -54,7 +55,7 @@ struct RuleShowCommand: AsyncParsableCommand {
                 "\(rule.steps.last { $0.at <= now }.map { "\($0.rollout)" } ?? value) % now, then as planned below"
             case "versions", "builds", "os": (try? VersionRange(value)).map { "\(value) (\($0.inWords))" } ?? value
             case "starts_at", "ends_at": Timestamp(value).map { TimeText.local($0, from: now) } ?? value
-            default: field.name == "waits_for" ? TimeText.sentence(value) : value
+            default: field.name == "waits_for" ? ChangeWords.local.sentence(value) : value
             }
         return text.map { RecordField(name: field.name, value: $0) }
     }

@@ -34,7 +34,9 @@ actor DatabasePreparation {
     }
 
     /// The configuration for a connection of the server; restarts a private PostgreSQL that died, and migrates once.
-    func configuration() async throws -> PostgresConfiguration {
+    ///
+    /// - Parameter role: Who logs in to the private PostgreSQL; an address says that itself.
+    func configuration(as role: DatabaseRole = .server) async throws -> PostgresConfiguration {
         let database: RunningDatabase
         switch source {
         case .named(let address):
@@ -46,7 +48,7 @@ actor DatabasePreparation {
             database = .leased(lease)
         }
         if migrates { try await migrate(database) }
-        var configuration = database.configuration(as: .server)
+        var configuration = database.configuration(as: role)
         configuration.applicationName = "versiongate serve"
         configuration.responseTimeout = Self.responseTimeout
         configuration.connectTimeout = Self.connectTimeout

@@ -99,6 +99,7 @@ struct ServeCommand: AsyncParsableCommand {
         let server = VersionGateServer(
             configuration: configuration,
             database: { try await preparation.configuration() },
+            pagesDatabase: { try await preparation.configuration(as: .viewer) },
             clock: { .now() },
             serviceManager: serviceManager,
             log: output.log,

@@ -12,6 +12,7 @@ struct SettingOptions: ParsableArguments {
     @Option(help: .setting("managementHost")) var managementHost: String?
     @Option(help: .setting("managementPort")) var managementPort: String?
     @Option(help: .setting("managementNames")) var managementNames: String?
+    @Option(help: .setting("pagesPasswordFile")) var pagesPasswordFile: String?
     @Option(help: .setting("countInterval")) var countInterval: String?
     @Option(help: .setting("countKeys")) var countKeys: String?
     @Option(help: .setting("countDays")) var countDays: String?

@@ -1,70 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import PolicyFigures
 import PolicyStore
 import UpdatePolicy
 
 /// The statistics of an app for programs: one object.
 struct StatisticsJSON {
-    private let statistics: AppStatistics
+    private let figures: AppFigures
+    private let daily: [PeriodCount]
 
-    init(_ statistics: AppStatistics) {
-        self.statistics = statistics
+    /// Prepares an object.
+    ///
+    /// - Parameter daily: The checks by day and version.
+    init(_ figures: AppFigures, daily: [PeriodCount]) {
+        self.figures = figures
+        self.daily = daily
     }
 
     /// The object; its members keep their order.
     var text: String {
-        JSONText.object([
-            "bundle": JSONText.string(statistics.bundle), "days": "\(statistics.days)",
-            "checks": "\(statistics.checks)", "messages": "\(statistics.messages)",
-            "lockouts": "\(statistics.lockouts)", "merged": "\(statistics.merged?.checks ?? 0)",
-            "by_day": JSONText.array(statistics.byDay.map(day)),
-            "platforms": JSONText.array(statistics.platforms.map(platform)), "current": current,
-            "newest_releases": JSONText.array(statistics.adoptions.map(adoption)),
-            "unreadable": statistics.unreadable.map(UnreadableVersionsJSON.text) ?? "null",
+        let days = Dictionary(grouping: daily, by: \.start).sorted { $0.key < $1.key }
+        return JSONText.object([
+            "bundle": JSONText.string(figures.bundle), "days": "\(figures.days)",
+            "checks": "\(figures.total.checks)", "messages": "\(figures.total.messages)",
+            "lockouts": "\(figures.total.lockouts)", "merged": "\(figures.merged?.checks ?? 0)",
+            "by_day": JSONText.array(days.map(day)),
+            "platforms": JSONText.array(figures.platforms.map(platform)), "current": current,
+            "newest_releases": JSONText.array(figures.adoptions.map(adoption)),
+            "unreadable": figures.unreadable.map(UnreadableVersionsJSON.text) ?? "null",
         ])
     }
 
-    private func day(_ day: AppStatistics.Day) -> String {
-        let versions = day.versions.map {
+    private func day(_ start: Timestamp, _ counts: [PeriodCount]) -> String {
+        let named = counts.map { PlatformChecks(platform: nil, name: $0.version, checks: $0.checks) }
+        let versions = AppFigures.versions(named, platform: nil).map {
             JSONText.object(["version": JSONText.optional($0.version), "checks": "\($0.checks)"])
         }
         return JSONText.object([
-            "day": JSONText.string(StatisticsText.date(day.start)), "checks": "\(day.checks)",
-            "messages": "\(day.messages)", "lockouts": "\(day.lockouts)",
+            "day": JSONText.string(NumberText.date(start)), "checks": "\(counts.reduce(0) { $0 + $1.checks })",
+            "messages": "\(counts.reduce(0) { $0 + $1.messages })",
+            "lockouts": "\(counts.reduce(0) { $0 + $1.lockouts })",
             "versions": "[\(versions.joined(separator: ","))]",
         ])
     }
 
-    private func platform(_ platform: AppStatistics.PlatformCount) -> String {
+    private func platform(_ platform: AppFigures.PlatformCount) -> String {
         JSONText.object([
             "platform": JSONText.optional(platform.platform), "checks": "\(platform.checks)",
-            "share": JSONText.number(Double(platform.checks) / Double(statistics.checks)),
+            "share": JSONText.number(Double(platform.checks) / Double(figures.total.checks)),
         ])
     }
 
     private var current: String {
-        let versions = statistics.current.map { version in
+        let versions = figures.current.map { version in
             JSONText.object([
                 "platform": JSONText.optional(version.platform), "version": JSONText.optional(version.version),
                 "checks": "\(version.checks)",
-                "share": JSONText.number(Double(version.checks) / Double(statistics.currentChecks)),
+                "share": JSONText.number(Double(version.checks) / Double(figures.currentChecks)),
             ])
         }
         return JSONText.object([
-            "since": JSONText.string(statistics.currentSince.description), "checks": "\(statistics.currentChecks)",
+            "since": JSONText.string(figures.currentSince.description), "checks": "\(figures.currentChecks)",
             "versions": JSONText.array(versions),
         ])
     }
 
-    private func adoption(_ adoption: AppStatistics.Adoption) -> String {
-        let release = adoption.release.release
+    private func adoption(_ adoption: AppFigures.Adoption) -> String {
+        let release = adoption.newest.release
         return JSONText.object([
             "platform": JSONText.string(release.platform), "version": JSONText.string(release.version.text),
             "live_at": JSONText.string(release.liveAt.description),
             "share": adoption.share.map(JSONText.number) ?? "null",
-            "half_at": JSONText.optional(adoption.release.halfAt?.description),
-            "seconds_to_half": adoption.release.microsecondsToHalf.map { "\($0 / 1_000_000)" } ?? "null",
+            "half_at": JSONText.optional(adoption.newest.start(reaching: 50)?.description),
+            "seconds_to_half": adoption.newest.microseconds(toReach: 50).map { "\($0 / 1_000_000)" } ?? "null",
         ])
     }
 }

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
+import PolicyFigures
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -13,8 +14,9 @@ struct StatsCommand: AsyncParsableCommand {
         abstract: "Show which versions of an app are in use, and how fast the newest spread.",
         discussion: """
             From the checks that servers have counted: versions over time, platforms, the versions of the last day, \
-            checks with messages and lockouts, and how long the newest release of each platform took from the moment \
-            it was live to half of the platform's checks. The counts are claims of clients.
+            how the newest release of each platform spreads beside the one before it, checks with messages and lockouts \
+            with the edits of the app's rules, systems and regions. A day is that of UTC; --days 1 shows the last 24 \
+            hours one by one. The counts are claims of clients.
 
             With --format json: an object with bundle, days, checks, messages, lockouts, by_day (an array of day, \
             checks, messages, lockouts and versions, each with version and checks), platforms (platform, checks, \
@@ -38,15 +40,23 @@ struct StatsCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
 
     func run() async throws {
-        let statistics = try await database.withConnection(as: .admin) { connection, logger in
+        let (figures, daily) = try await database.withConnection(as: .admin) { connection, logger in
             try await connection.transaction(.repeatableReadReadOnly) { session in
                 try SchemaMigrator(logger: logger).status(session).requireReadable()
-                return try AppStatistics(bundle: bundle, days: period.days, at: .now(), session)
+                let figures = try AppFigures(bundle: bundle, days: period.days, at: .now(), session)
+                guard let app = figures.app else {
+                    throw CommandError.noSuchApp(bundle, among: try PolicyReports(session).apps().map(\.bundle))
+                }
+                guard figures.total.checks > 0 else { throw CommandError.noCounts(of: app.bundle, days: period.days) }
+                let daily =
+                    output.format == .json
+                    ? try CountReader(session).dailyCounts(of: app.bundle, in: figures.period) : []
+                return (figures, daily)
             }
         }
         switch output.format {
-        case .json: print(StatisticsJSON(statistics).text)
-        case .table: print(StatisticsText(statistics, terminal: .standardOutput).text)
+        case .json: print(StatisticsJSON(figures, daily: daily).text)
+        case .table: print(StatisticsText(figures, terminal: .standardOutput).text)
         }
     }
 }

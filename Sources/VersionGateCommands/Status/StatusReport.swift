@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import PolicyFigures
 import PolicyStore
 import UpdatePolicy
 
@@ -87,7 +88,7 @@ struct StatusReport {
             table.add(
                 lockout.key,
                 lockout.bundle ?? "every app",
-                lockout.waitsFor.map { "waits for \(TimeText.sentence($0))" } ?? "on",
+                lockout.waitsFor.map { "waits for \(ChangeWords.local.sentence($0))" } ?? "on",
                 lockout.versions ?? "all",
                 lockout.platforms ?? "all",
                 "\(lockout.rollout) %",
@@ -111,22 +112,11 @@ struct StatusReport {
         if events.isEmpty { return "Nothing begins or ends in the next 24 hours." }
         let lines = events.map { event in
             terminal.paragraphs(
-                "  \(TimeText.local(event.at, from: status.time)): \(Self.sentence(event))",
+                "  \(TimeText.local(event.at, from: status.time)): \(event.sentence.visible())",
                 indentation: "    "
             )
         }
         return "In the next 24 hours:\n" + lines.joined(separator: "\n")
-    }
-
-    private static func sentence(_ event: DatabaseStatus.Event) -> String {
-        let name = event.name.visible()
-        switch event.kind {
-        case .ruleStarts: return "rule \(name) starts"
-        case .ruleEnds: return "rule \(name) ends"
-        case .rolloutStep: return "rule \(name) goes to \(event.rollout ?? "?") %"
-        case .releaseLive: return "release \(name) goes live"
-        case .releaseWithdrawn: return "release \(name) is withdrawn"
-        }
     }
 
     private func text(_ unknown: ClosedRange<Int64>) -> String {
@@ -190,7 +180,7 @@ struct StatusReport {
         JSONText.object([
             "id": "\(change.id)", "at": JSONText.string(change.at.description), "role": JSONText.string(change.role),
             "os_user": JSONText.optional(change.osUser), "tool": JSONText.optional(change.tool),
-            "why": JSONText.optional(change.why), "summary": JSONText.string(ChangeLine.summary(change)),
+            "why": JSONText.optional(change.why), "summary": JSONText.string(ChangeWords.local.summary(change)),
         ])
     }
 }

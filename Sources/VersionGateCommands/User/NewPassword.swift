@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
+import UpdatePolicy
 
 /// A password for a user: asked for, read from a file, or made.
 enum NewPassword {

@@ -4,6 +4,7 @@
 import ArgumentParser
 import PolicyStore
 import Postgres
+import UpdatePolicy
 
 /// `versiongate user add`
 struct UserAddCommand: AsyncParsableCommand {

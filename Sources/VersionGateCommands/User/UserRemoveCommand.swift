@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import PolicyStore
+import UpdatePolicy
 
 /// `versiongate user remove`
 struct UserRemoveCommand: AsyncParsableCommand {

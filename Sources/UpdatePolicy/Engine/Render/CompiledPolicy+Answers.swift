@@ -55,6 +55,15 @@ extension CompiledPolicy {
         answer.writer.append(MessageBytes.closing)
     }
 
+    /// Whether any message of an answer is in a translation that was chosen by the client's language.
+    package func hasText(of answer: borrowing Answer, for client: borrowing Client) -> Bool {
+        let app = app(of: client)
+        for sent in answer.sent {
+            if let group = group(of: sent.id, app), group.textPlace(of: Int(sent.id.index), client) > 0 { return true }
+        }
+        return false
+    }
+
     /// The answer to a check, in memory of its own.
     public func answer(
         to client: borrowing Client,

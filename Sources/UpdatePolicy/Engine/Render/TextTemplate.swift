@@ -46,3 +46,12 @@ enum TextTemplate {
         return (0..<length).allSatisfy { bytes[position + $0] == placeholder.utf8Start[$0] }
     }
 }
+
+extension Rule {
+    /// A title or a text of the rule with its placeholders filled in, as clients of an app get it.
+    ///
+    /// - Parameter app: What stands for `{app}`: the name of the app, else its bundle.
+    public func filled(_ text: String, app: String) -> String {
+        TextTemplate.filled(text, app: app, target: target)
+    }
+}

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import UpdatePolicy
-
 /// Warns of what a check can mean only by mistake: members that look like known ones, and what nothing in the policy names.
-struct CheckRemarks {
+public struct CheckRemarks {
     /// What is probably wrong.
-    private(set) var warnings: [String] = []
+    public private(set) var warnings: [String] = []
 
     /// Looks at a client.
     ///
     /// - Parameter policy: The policy that answers; nil where it is not known, as that of a server.
     /// - Parameter otherMembers: Members that are known beside those of a check.
-    init(_ client: Client, in policy: Policy?, otherMembers: Set<String> = []) {
+    public init(_ client: Client, in policy: Policy?, otherMembers: Set<String> = []) {
         let bundle = client.bundle?.string ?? ""
         let app = policy?.apps.first { $0.bundle.lowercased() == bundle.lowercased() }
         let rules = (policy?.rules ?? []).filter { $0.bundle == nil || $0.bundle == app?.bundle }
@@ -28,11 +26,6 @@ struct CheckRemarks {
                     + (similar.map { "did you mean \($0)?" } ?? "to add it: versiongate app add \(bundle)")
             )
         }
-    }
-
-    /// Prints the warnings on standard error.
-    func print() {
-        for warning in warnings { StandardStreams.printError("Warning: \(warning.visible())\n") }
     }
 
     private mutating func addAttributes(_ names: [String], _ rules: [Rule], _ otherMembers: Set<String>) {

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Logging
+import Postgres
+import UpdatePolicy
+
+/// The connection of the pages to the database: opened on demand, closed when nobody looks any more.
+actor PageDatabase {
+    /// Why a page has no figures.
+    enum Fault: Error {
+        /// The database cannot be reached; what it or libpq says.
+        case away(String)
+        /// A statement took too long.
+        case tooSlow
+        /// The role may not read what the page shows.
+        case forbidden(role: String, detail: String)
+        /// Anything else that the database says.
+        case refused(String)
+    }
+
+    /// How long a statement may take.
+    static let statementTimeout = Duration.seconds(2)
+    /// How long the connection stays open after its last use.
+    private static let idleTime = Duration.seconds(30)
+
+    private let thread: PageThread
+    private let configuration: @Sendable () async throws -> PostgresConfiguration
+    private let logger: Logger
+    private var connection: PostgresConnection?
+    private var uses = 0
+    private var isBusy = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    /// Where the database is, as the last connection had it; nil before the first one. Never a user or a password.
+    private(set) var address: String?
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    init(
+        on thread: PageThread,
+        configuration: @escaping @Sendable () async throws -> PostgresConfiguration,
+        logger: Logger
+    ) {
+        self.thread = thread
+        self.configuration = configuration
+        self.logger = logger
+    }
+
+    /// Reads within a snapshot, in the order of the calls, one at a time.
+    func read<Result: Sendable>(
+        _ body: @Sendable (PostgresSession) throws -> Result
+    ) async throws(Fault) -> Result {
+        await enter()
+        defer { leave() }
+        do {
+            let connection = try await connected()
+            return try await connection.transaction(.repeatableReadReadOnly) { session in
+                let limit = Self.statementTimeout.components.seconds
+                try session.execute("SET LOCAL statement_timeout = '\(limit)s'; SET LOCAL lock_timeout = '500ms'")
+                return try body(session)
+            }
+        } catch let error as PostgresError {
+            throw await fault(error)
+        } catch {
+            throw .refused("\(error)")
+        }
+    }
+
+    /// Closes the connection.
+    func close() async {
+        await connection?.close()
+        connection = nil
+    }
+
+    private func fault(_ error: PostgresError) async -> Fault {
+        switch error.sqlState {
+        case .queryCanceled: return .tooSlow
+        case .insufficientPrivilege:
+            let role = try? await connection?.query("SELECT session_user::text").value(as: String.self)
+            return .forbidden(role: role ?? "versiongate_server", detail: error.message)
+        default: break
+        }
+        guard error.code == .server else {
+            await close()
+            return .away(error.message)
+        }
+        return .refused(error.message)
+    }
+
+    /// Waits for those who came before, while one of them connects.
+    private func enter() async {
+        guard isBusy else {
+            isBusy = true
+            return
+        }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    private func leave() {
+        if waiting.isEmpty { isBusy = false } else { waiting.removeFirst().resume() }
+        uses += 1
+        let use = uses
+        Task {
+            try? await Task.sleep(for: Self.idleTime)
+            if uses == use, !isBusy { await close() }
+        }
+    }
+
+    private func connected() async throws -> PostgresConnection {
+        if let connection, await connection.isHealthy { return connection }
+        await connection?.close()
+        var configuration = try await configuration()
+        configuration.applicationName = "versiongate pages"
+        configuration.connectTimeout = .seconds(2)
+        configuration.responseTimeout = .seconds(4)
+        let connection = try await PostgresConnection.connect(configuration, on: thread, logger: logger)
+        self.connection = connection
+        address = await connection.address
+        return connection
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import CheckListener
+import Foundation
+import UpdatePolicy
+
+/// Who may see the pages for people.
+struct PageAccess: Sendable {
+    /// Why a request gets no page.
+    enum Refusal: Equatable {
+        /// The listener can be reached from elsewhere, and no password is set.
+        case withoutPassword
+        /// The request has no password, or a wrong one.
+        case unauthorized
+    }
+
+    /// The password by its SHA-256; nil: none is set.
+    private let password: [UInt8]?
+    private let isLoopback: Bool
+
+    /// - Parameters:
+    ///   - password: Asked for wherever it is set.
+    ///   - host: Where the listener listens; without a password the pages are served on loopback alone.
+    init(password: String?, host: String) {
+        self.password = password.map { Self.hash($0) }
+        isLoopback = IPAddress(host)?.isLoopback ?? (host.lowercased() == "localhost")
+    }
+
+    /// Judges a request by its `Authorization`; the name of the user does not count.
+    func refusal(authorization: String?) -> Refusal? {
+        guard let password else { return isLoopback ? nil : .withoutPassword }
+        let given = authorization.flatMap(Self.password) ?? ""
+        // Of equal length whatever was given, so the time to compare them tells nothing.
+        let hash = Self.hash(given)
+        let difference = zip(password, hash).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) }
+        return difference == 0 && authorization != nil ? nil : .unauthorized
+    }
+
+    private static func hash(_ text: String) -> [UInt8] {
+        SHA256.hash(data: text.utf8).withUnsafeBytes { Array($0) }
+    }
+
+    /// The password of HTTP Basic (RFC 7617).
+    private static func password(_ authorization: String) -> String? {
+        let parts = authorization.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "basic",
+            let data = Data(base64Encoded: String(parts[1])),
+            let text = String(validating: data, as: UTF8.self),
+            let colon = text.firstIndex(of: ":")
+        else { return nil }
+        return String(text[text.index(after: colon)...])
+    }
+
+    /// Reads the file of a password: its first line.
+    ///
+    /// - Throws: ``ConfigurationError`` that says what is wrong with the file, to stand behind the names of the setting.
+    static func readPassword(_ path: String) throws(ConfigurationError) -> String {
+        let data: Data
+        do {
+            data = try Data(contentsOf: URL(filePath: path))
+        } catch {
+            throw ConfigurationError(
+                " is \"\(path)\", which cannot be read: \((error as NSError).localizedDescription)"
+            )
+        }
+        guard data.count <= 4_096, let text = String(validating: data, as: UTF8.self),
+            let line = text.split(whereSeparator: \.isNewline).first, line.utf8.count >= shortestPassword
+        else {
+            throw ConfigurationError(
+                " is \"\(path)\"; its first line must be a password of at least \(shortestPassword) bytes of UTF-8"
+            )
+        }
+        return String(line)
+    }
+
+    private static let shortestPassword = 12
+}

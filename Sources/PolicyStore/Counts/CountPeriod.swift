@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import UpdatePolicy
+
+/// The steps of time in which counts are shown: the last 24 hours one by one, or whole days (UTC).
+///
+/// Counts keep their hours for a week, so days are all that is left of longer periods.
+public struct CountPeriod: Sendable, Equatable {
+    /// The length of a step.
+    public enum Step: String, Sendable {
+        /// An hour.
+        case hour
+        /// A day.
+        case day
+    }
+
+    /// How many days it goes back.
+    public let days: Int
+    /// How long each step is.
+    public let step: Step
+    /// When each step begins, in order; the last one is not over.
+    public let starts: [Timestamp]
+    /// When it ends.
+    let end: Timestamp
+
+    /// The steps of the last days: 24 hours for one day, else the days and what there is of today.
+    ///
+    /// - Parameters:
+    ///   - days: How many days; at least 1.
+    ///   - time: Now.
+    public init(days: Int, at time: Timestamp) {
+        self.days = max(1, days)
+        end = time
+        let day: Int64 = 86_400_000_000
+        if self.days == 1 {
+            step = .hour
+            let last = CountStore.startOfHour(time)
+            starts = (0..<24).map { last.advanced(byMicroseconds: ($0 - 23) * day / 24) }
+        } else {
+            step = .day
+            let last = CountStore.startOfDay(time, daysAgo: 0)
+            starts = (0...Int64(self.days)).map { last.advanced(byMicroseconds: ($0 - Int64(days)) * day) }
+        }
+    }
+
+    /// When it begins.
+    public var start: Timestamp { starts[0] }
+
+    /// The period in words: `the last 24 hours`, `the last 7 days`.
+    public var text: String { step == .hour ? "the last 24 hours" : "the last \(days) days" }
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Postgres
+public import UpdatePolicy
+
+/// Checks with those that were answered with a message and with a lockout.
+public struct CheckTotals: Sendable, Equatable {
+    /// How many checks.
+    public var checks: Int64
+    /// Those that were answered with a message.
+    public var messages: Int64
+    /// Those that were answered with a lockout.
+    public var lockouts: Int64
+
+    /// No checks.
+    public static let none = CheckTotals(checks: 0, messages: 0, lockouts: 0)
+
+    /// Adds other checks.
+    public static func += (left: inout CheckTotals, right: CheckTotals) {
+        left.checks += right.checks
+        left.messages += right.messages
+        left.lockouts += right.lockouts
+    }
+}
+
+/// Checks that named a platform, and something else beside it.
+public struct PlatformChecks: Sendable, Equatable {
+    /// The platform; nil: not sent.
+    public let platform: String?
+    /// What they named as clients sent it: a version, a system; nil: not sent.
+    public let name: String?
+    /// How many checks.
+    public let checks: Int64
+
+    /// Checks of a platform with what they named.
+    public init(platform: String?, name: String?, checks: Int64) {
+        self.platform = platform
+        self.name = name
+        self.checks = checks
+    }
+}
+
+/// Figures of charts. Each answer has a bounded number of rows, however many kinds of clients there are.
+extension CountReader {
+    /// The most spellings of versions or systems that are read; the others are those with the fewest checks.
+    private static let mostNames: Int64 = 10_000
+
+    /// The checks of an app in each step of a period; nil where there were none.
+    public func totals(of bundle: String, in period: CountPeriod) throws -> [CheckTotals?] {
+        var totals: [Timestamp: CheckTotals] = [:]
+        for row in try session.query(
+            """
+            SELECT \(Self.step(of: period)), sum(checks)::int8, sum(messages)::int8, sum(lockouts)::int8
+            FROM public.check_counts WHERE \(Self.isCounted) GROUP BY 1 HAVING sum(checks) > 0
+            """,
+            parameters(bundle, period)
+        ) {
+            totals[Timestamp(try row.decode(0, as: PostgresTimestamp.self))] = CheckTotals(
+                checks: try row.decode(1, as: Int64.self),
+                messages: try row.decode(2, as: Int64.self),
+                lockouts: try row.decode(3, as: Int64.self)
+            )
+        }
+        return period.starts.map { totals[$0] }
+    }
+
+    /// The versions of an app in a period as clients spelled them, by platform, most checks first.
+    public func versions(of bundle: String, in period: CountPeriod) throws -> [PlatformChecks] {
+        try names("version", bundle, period)
+    }
+
+    /// The systems of an app's clients in a period as clients spelled them, by platform, most checks first.
+    public func systems(of bundle: String, in period: CountPeriod) throws -> [PlatformChecks] {
+        try names("os", bundle, period)
+    }
+
+    /// The regions of an app's clients in a period, most checks first.
+    public func regions(of bundle: String, in period: CountPeriod) throws -> [PlatformChecks] {
+        try names("region", bundle, period, ofPlatforms: false)
+    }
+
+    private func names(
+        _ column: String,
+        _ bundle: String,
+        _ period: CountPeriod,
+        ofPlatforms: Bool = true
+    ) throws -> [PlatformChecks] {
+        try session.query(
+            """
+            SELECT \(ofPlatforms ? "platform" : "NULL::text"), \(column), sum(checks)::int8 FROM public.check_counts
+            WHERE \(Self.isCounted)
+            GROUP BY 1, 2 HAVING sum(checks) > 0 ORDER BY 3 DESC, 1, 2 LIMIT \(Self.mostNames)
+            """,
+            Array(parameters(bundle, period).prefix(3))
+        ).map { row in
+            PlatformChecks(
+                platform: try row.decode(0, as: String?.self),
+                name: try row.decode(1, as: String?.self),
+                checks: try row.decode(2, as: Int64.self)
+            )
+        }
+    }
+
+    /// The checks of some versions of an app in each step of a period.
+    ///
+    /// - Parameter spellings: For each version the ways in which clients spell it.
+    /// - Returns: For each version a count for each step.
+    public func checks(
+        of bundle: String,
+        in period: CountPeriod,
+        bySpellings spellings: [[String]]
+    ) throws -> [[Int64]] {
+        let steps = Dictionary(uniqueKeysWithValues: period.starts.enumerated().map { ($1, $0) })
+        var checks = spellings.map { _ in period.starts.map { _ in Int64(0) } }
+        let named = spellings.enumerated().flatMap { index, spellings in spellings.map { (Int64(index), $0) } }
+        for row in try session.query(
+            """
+            SELECT \(Self.step(of: period)), named.index, sum(checks)::int8
+            FROM public.check_counts JOIN unnest($5::int8[], $6::text[]) AS named(index, version) USING (version)
+            WHERE \(Self.isCounted) GROUP BY 1, 2
+            """,
+            parameters(bundle, period) + [named.map(\.0), named.map(\.1)]
+        ) {
+            guard let step = steps[Timestamp(try row.decode(0, as: PostgresTimestamp.self))] else { continue }
+            checks[Int(try row.decode(1, as: Int64.self))][step] = try row.decode(2, as: Int64.self)
+        }
+        return checks
+    }
+
+    /// The adoption of releases, each with the one before it on its platform if there is one.
+    ///
+    /// - Parameters:
+    ///   - releases: At most one pair a platform.
+    ///   - bundle: The app.
+    ///   - time: Now.
+    /// - Returns: The adoptions, in the same order.
+    public func adoptions(
+        of releases: [(newest: NewestRelease, previous: NewestRelease?)],
+        bundle: String,
+        at time: Timestamp
+    ) throws -> [(newest: ReleaseAdoption, previous: ReleaseAdoption?)] {
+        let platforms = releases.map(\.newest.platform)
+        let since = releases.map { PostgresTimestamp(min($0.newest.liveAt, $0.previous?.liveAt ?? $0.newest.liveAt)) }
+        let isWanted = """
+            lower(bundle COLLATE "C") = lower($1::text COLLATE "C") AND hour <= $2::timestamptz + interval '1 hour'
+                AND hour > wanted.since - interval '1 hour' AND checks > 0
+            """
+        let wanted = "unnest($3::text[], $4::timestamptz[]) AS wanted(platform, since)"
+        let parameters: [(any PostgresEncodable)?] = [bundle, PostgresTimestamp(time), platforms, since]
+        // What each spelling has reached: 1 the release before the newest, 2 the newest.
+        var reached: [(platform: String, version: String, rank: Int64)] = []
+        for row in try session.query(
+            """
+            SELECT platform, version FROM public.check_counts JOIN \(wanted) USING (platform)
+            WHERE \(isWanted) AND version IS NOT NULL GROUP BY 1, 2 ORDER BY sum(checks) DESC LIMIT \(Self.mostNames)
+            """,
+            parameters
+        ) {
+            let (platform, text) = (try row.decode(0, as: String.self), try row.decode(1, as: String.self))
+            guard let pair = releases.first(where: { $0.newest.platform == platform }), let version = AppVersion(text)
+            else { continue }
+            if !(version < pair.newest.version) {
+                reached.append((platform, text, 2))
+            } else if let previous = pair.previous, !(version < previous.version) {
+                reached.append((platform, text, 1))
+            }
+        }
+        var newest: [String: [ReleaseAdoption.Period]] = [:]
+        var previous: [String: [ReleaseAdoption.Period]] = [:]
+        for row in try session.query(
+            """
+            SELECT platform, CASE WHEN hour < $5::timestamptz THEN date_trunc('day', hour, 'UTC')
+                ELSE date_trunc('hour', hour, 'UTC') END, sum(checks)::int8,
+                coalesce(sum(checks) FILTER (WHERE reached.rank >= 1), 0)::int8,
+                coalesce(sum(checks) FILTER (WHERE reached.rank >= 2), 0)::int8
+            FROM public.check_counts JOIN \(wanted) USING (platform)
+                LEFT JOIN unnest($6::text[], $7::text[], $8::int8[]) AS reached(platform, version, rank)
+                    USING (platform, version)
+            WHERE \(isWanted) GROUP BY 1, 2
+            """,
+            parameters + [
+                PostgresTimestamp(CountStore.startOfDay(time, daysAgo: CountStore.daysOfHours)),
+                reached.map(\.platform), reached.map(\.version), reached.map(\.rank),
+            ]
+        ) {
+            let platform = try row.decode(0, as: String.self)
+            let start = Timestamp(try row.decode(1, as: PostgresTimestamp.self))
+            let checks = try row.decode(2, as: Int64.self)
+            func period(_ column: Int) throws -> ReleaseAdoption.Period {
+                ReleaseAdoption.Period(start: start, checks: checks, reached: try row.decode(column, as: Int64.self))
+            }
+            previous[platform, default: []].append(try period(3))
+            newest[platform, default: []].append(try period(4))
+        }
+        return releases.map { pair in
+            let platform = pair.newest.platform
+            return (
+                ReleaseAdoption(of: pair.newest, periods: newest[platform] ?? []),
+                pair.previous.map { ReleaseAdoption(of: $0, periods: previous[platform] ?? []) }
+            )
+        }
+    }
+
+    /// How often a rule's message was sent in each step of a period, and how often with the lockout; nil where it was not.
+    public func sent(ofRule key: String, in period: CountPeriod) throws -> [(sent: Int64, lockouts: Int64)?] {
+        var sent: [Timestamp: (Int64, Int64)] = [:]
+        // Hour by hour, as the index is by hour and a great many other rules may have been sent.
+        for row in try session.query(
+            """
+            SELECT \(Self.step(of: period)), sum(sent)::int8, sum(lockouts)::int8
+            FROM generate_series($2::timestamptz, $3::timestamptz + interval '1 hour', interval '1 hour') AS hours(hour)
+                JOIN public.rule_counts USING (hour)
+            WHERE rule = $1 GROUP BY 1 HAVING sum(sent) > 0
+            """,
+            parameters(key, period)
+        ) {
+            sent[Timestamp(try row.decode(0, as: PostgresTimestamp.self))] =
+                (try row.decode(1, as: Int64.self), try row.decode(2, as: Int64.self))
+        }
+        return period.starts.map { sent[$0] }
+    }
+
+    /// The start of a row's step. A server's clock may be ahead by up to an hour, which belongs to the last step.
+    private static func step(of period: CountPeriod) -> String {
+        "least(date_trunc('\(period.step.rawValue)', hour, 'UTC'), $4::timestamptz)"
+    }
+
+    private static let isCounted = """
+        lower(bundle COLLATE "C") = lower($1::text COLLATE "C") AND hour >= $2::timestamptz
+            AND hour <= $3::timestamptz + interval '1 hour'
+        """
+
+    private func parameters(_ name: String, _ period: CountPeriod) -> [(any PostgresEncodable)?] {
+        [
+            name, PostgresTimestamp(period.start), PostgresTimestamp(period.end),
+            PostgresTimestamp(period.starts[period.starts.count - 1]),
+        ]
+    }
+}

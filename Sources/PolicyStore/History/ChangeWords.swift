@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+public import UpdatePolicy
+
+/// Writes changes, their rows and the values of columns for people.
+public struct ChangeWords: Sendable {
+    /// The most rows that are named one by one.
+    private static let mostNames = 3
+
+    /// Writes a time.
+    private let moment: @Sendable (Timestamp) -> String
+
+    /// - Parameter moment: Writes a time for whoever reads.
+    public init(moment: @escaping @Sendable (Timestamp) -> String) {
+        self.moment = moment
+    }
+
+    /// What it did: `added rule bad-1.1`, `changed rule a: title, text`, `removed app a, 12 rules`.
+    public func summary(_ change: PolicyChange) -> String {
+        let kinds: [(PolicyChange.Kind, String)] = [(.added, "added"), (.changed, "changed"), (.removed, "removed")]
+        return kinds.compactMap { kind, verb in
+            let rows = change.rows.filter { $0.kind == kind }
+            return rows.isEmpty ? nil : "\(verb) \(names(rows, isAlone: change.rowCount == 1))"
+        }.joined(separator: "; ")
+            + (change.rowCount > change.rows.count ? " and so on, \(change.rowCount) rows in all" : "")
+    }
+
+    private func names(_ rows: [PolicyChange.Row], isAlone: Bool) -> String {
+        if isAlone, rows[0].kind == .changed {
+            return "\(name(rows[0])): \(rows[0].columns.map(\.name).joined(separator: ", "))"
+        }
+        guard rows.count > Self.mostNames else { return rows.map { name($0) }.joined(separator: ", ") }
+        var counts: [(noun: String, rows: [PolicyChange.Row])] = []
+        for row in rows {
+            let noun = Self.noun(row.table)
+            if let index = counts.firstIndex(where: { $0.noun == noun }) {
+                counts[index].rows.append(row)
+            } else {
+                counts.append((noun, [row]))
+            }
+        }
+        return counts.map { $1.count == 1 ? name($1[0]) : "\($1.count) \($0)s" }.joined(separator: ", ")
+    }
+
+    /// What a row is and its key: `rule bad-1.1`.
+    public func name(_ row: PolicyChange.Row) -> String {
+        let key = row.table == PolicyTable.rolloutSteps.rawValue ? sentence(row.key) : row.key
+        return "\(Self.noun(row.table)) \(key.visible())"
+    }
+
+    /// The noun for a row of a table.
+    public static func noun(_ table: String) -> String {
+        switch table {
+        case "apps": "app"
+        case "store_links": "store link"
+        case "feed_templates": "feed template"
+        case "releases": "release"
+        case "release_notes": "release note"
+        case "rules": "rule"
+        case "rule_texts": "text"
+        case "rollout_steps": "rollout step"
+        default: table
+        }
+    }
+
+    /// A value of a column: times as people read them, lists without JSON's brackets; `(none)` for null.
+    public func value(_ value: String?, of column: String, in table: String) -> String {
+        guard let value else { return "(none)" }
+        let type = PolicyTable(rawValue: table)?.columns.first { $0.name == column }?.type
+        let text: String? =
+            switch type {
+            case .time: Timestamp(value).map { moment($0) }
+            case .texts, .platforms: decoded(value, as: [String].self)?.joined(separator: ", ")
+            case .attributes:
+                decoded(value, as: [String: [String]].self)?.sorted { $0.key < $1.key }
+                    .map { "\($0) = \($1.joined(separator: ", "))" }.joined(separator: "; ")
+            default: nil
+            }
+        return text ?? value
+    }
+
+    private func decoded<Value: Decodable>(_ text: String, as _: Value.Type) -> Value? {
+        try? JSONDecoder().decode(Value.self, from: Data(text.utf8))
+    }
+
+    /// The columns of an added or removed row that differ from their defaults, without its key.
+    public static func changedFromDefault(_ row: PolicyChange.Row) -> [PolicyChange.Column] {
+        guard let table = PolicyTable(rawValue: row.table) else { return row.columns }
+        return row.columns.filter { column in
+            guard let known = table.columns.first(where: { $0.name == column.name }) else { return false }
+            let isDefault: Bool =
+                switch known.defaultValue {
+                case .boolean(let flag): (column.before ?? column.after) == String(flag)
+                case .integer(let number): (column.before ?? column.after) == String(number)
+                case .percentage(let percentage): (column.before ?? column.after) == percentage.description
+                default: false
+                }
+            return !isDefault && known.role != .identity
+        }
+    }
+
+    /// A text of the database with its times, which are words of it, as people read them.
+    public func sentence(_ text: String) -> String {
+        text.split(separator: " ", omittingEmptySubsequences: false).map { word in
+            Timestamp(String(word)).map(moment) ?? String(word)
+        }.joined(separator: " ")
+    }
+}

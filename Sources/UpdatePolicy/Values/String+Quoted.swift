@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+extension String {
+    /// The text as a word of a shell, in quotes where it needs them.
+    public var shellWord: String {
+        let isPlain = unicodeScalars.allSatisfy { scalar in
+            ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar) || ("0"..."9").contains(scalar)
+                || "-_./:=@%+,".unicodeScalars.contains(scalar)
+        }
+        return isPlain && !isEmpty ? self : "'\(doubling("'", with: #"'\''"#))'"
+    }
+
+    /// The text as a literal of SQL.
+    public var sqlLiteral: String { "'\(doubling("'", with: "''"))'" }
+
+    private func doubling(_ quote: Unicode.Scalar, with replacement: String) -> String {
+        unicodeScalars.reduce(into: "") { text, scalar in
+            if scalar == quote { text += replacement } else { text.unicodeScalars.append(scalar) }
+        }
+    }
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import UpdatePolicy
+
+extension CheckRemarks {
+    /// Prints the warnings on standard error.
+    func print() {
+        for warning in warnings { StandardStreams.printError("Warning: \(warning.visible())\n") }
+    }
+}

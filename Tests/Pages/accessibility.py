@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the versiongate authors
+
+"""What each page owes to those who do not see it, see little, or have a keyboard alone."""
+
+import importlib.resources
+
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+AXE = (importlib.resources.files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+
+
+def judge(browser, path):
+    """Adds what is wrong with the page that is open to the faults of the browser."""
+    for fault in browser.run(RULES):
+        browser.fault(path, fault)
+
+
+def prove(browser):
+    """Each kind of fault is found, by us or by axe-core; changes the page that is open."""
+    faults, browser.faults = browser.faults, []
+    browser.run("document.querySelector('main').insertAdjacentHTML('beforeend', arguments[0])", BAD)
+    judge(browser, "bad")
+    judge_by_axe(browser, "bad")
+    found = "\n".join(browser.faults)
+    browser.faults = faults
+    for words in ("the id made is there twice", "a heading of level 6", "no name: <button", "0 labels: <input", "positive tabindex",
+                  "not there: <p", "without a heading for each column", "in place of it: <svg", "without its question",
+                  "a contrast of", "tells where from", "axe-core button-name"):
+        if words not in found:
+            browser.fault("bad", f"a page with this fault was let pass: {words}")
+
+
+BAD = """
+<h6>Deep</h6><button></button><input tabindex="3"><p id="made" aria-labelledby="nothing">A</p>
+<table><thead><tr><th>A</th></tr></thead></table><svg></svg><figure></figure>
+<a href="https://example.com/">Away</a><del><code><span class="tag removed"><ins class="high">A</ins></span></code></del>
+<p class="bad"><font color="#999999">Pale, and still to be read</font></p><p><font color="#777777">Pale at night</font></p>
+"""
+
+
+def judge_by_axe(browser, path):
+    """The same by axe-core: WCAG 2.2 AA, and what it calls best practice."""
+    browser.run(AXE)
+    found = browser.driver.execute_async_script(
+        "const done = arguments[arguments.length - 1];"
+        "axe.run(document, {resultTypes: ['violations']}).then(found => done(found.violations), error => done(String(error)))"
+    )
+    if isinstance(found, str):
+        browser.fault(path, f"axe-core failed: {found}")
+        return
+    for violation in found:
+        nodes = "; ".join(f"{node['target']}: {node['html'][:120]}" for node in violation["nodes"][:3])
+        browser.fault(path, f"axe-core {violation['id']}: {violation['help']} ({len(violation['nodes'])}): {nodes}")
+
+
+def judge_keyboard(browser, path):
+    """Walks through the page with Tab: all that can be used is reached, in its order, and shows that it is."""
+    expected = browser.run(FOCUSABLE)
+    # Where the walk begins: at the top, whatever was clicked.
+    browser.run("window.scrollTo(0, 0); document.activeElement.blur(); getSelection().removeAllRanges()")
+    reached = []
+    body = browser.driver.find_element(By.TAG_NAME, "body")
+    for _ in range(len(expected) + 5):
+        (browser.driver.switch_to.active_element if reached else body).send_keys(Keys.TAB)
+        name, is_visible = browser.run(FOCUSED)
+        if name is None or name in reached:
+            break
+        reached.append(name)
+        if not is_visible:
+            browser.fault(path, f"the focus on {name} cannot be seen")
+    if reached != expected:
+        missed = [name for name in expected if name not in reached]
+        browser.fault(path, f"Tab reaches {len(reached)} of {len(expected)}, in another order or not {missed[:3]}")
+    return len(reached)
+
+
+# An element's place in the document, as a name.
+NAME = """
+const nameOf = (element) => {
+  const all = [...document.querySelectorAll("*")];
+  return `${all.indexOf(element)} ${element.outerHTML.slice(0, 100)}`;
+};
+"""
+
+FOCUSABLE = NAME + """
+return [...document.querySelectorAll("a[href], button, input, textarea, select, summary, [tabindex]")].filter((element) =>
+  element.tabIndex >= 0 && !element.disabled && element.checkVisibility({visibilityProperty: true})).map(nameOf);
+"""
+
+FOCUSED = NAME + """
+const element = document.activeElement;
+if (!element || element === document.body) return [null, true];
+const style = getComputedStyle(element);
+const box = element.getBoundingClientRect();
+const isVisible = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2
+  && box.width > 0 && box.height > 0 && box.right > 0 && box.left < innerWidth;
+return [nameOf(element), isVisible];
+"""
+
+RULES = """
+const faults = [];
+const brief = (element) => element.outerHTML.replace(/\\s+/g, " ").slice(0, 140);
+const isShown = (element) => element.checkVisibility({visibilityProperty: true, opacityProperty: true});
+const textOf = (id) => document.getElementById(id)?.textContent.trim() ?? "";
+const nameOf = (element) => element.getAttribute("aria-label")?.trim()
+  || (element.getAttribute("aria-labelledby") ?? "").split(/\\s+/).map(textOf).join(" ").trim()
+  || [...(element.labels ?? [])].map((label) => label.textContent.trim()).join(" ")
+  || (element.matches("input, textarea, select") ? "" : element.textContent.trim());
+
+// The document.
+if (!document.documentElement.lang) faults.push("the document has no language");
+if (!document.title.trim()) faults.push("the document has no title");
+if (!document.querySelector("meta[name=viewport]")) faults.push("there is no viewport");
+for (const [selector, least] of [["header", 1], ["main", 1], ["footer", 1], ["nav", 1]]) {
+  const count = document.querySelectorAll(`body > ${selector}, body > header > ${selector}`).length;
+  if (count !== least) faults.push(`${count} landmarks <${selector}>, not ${least}`);
+}
+const navigations = [...document.querySelectorAll("nav")].map(nameOf);
+if (new Set(navigations).size !== navigations.length || navigations.includes("")) {
+  faults.push(`navigations without names of their own: ${navigations}`);
+}
+const skip = document.querySelector("body > a[href^='#']");
+if (!skip || !document.getElementById(skip.hash.slice(1))) faults.push("no link skips to the content");
+
+// Ids, and what refers to them.
+const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);
+for (const id of new Set(ids.filter((id, index) => ids.indexOf(id) !== index))) faults.push(`the id ${id} is there twice`);
+for (const attribute of ["for", "aria-labelledby", "aria-describedby", "aria-controls"]) {
+  for (const element of document.querySelectorAll(`[${attribute}]`)) {
+    for (const id of element.getAttribute(attribute).split(/\\s+/)) {
+      if (!ids.includes(id)) faults.push(`${attribute} names ${id}, which is not there: ${brief(element)}`);
+    }
+  }
+}
+
+// Headings.
+const headings = [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")];
+if (headings.filter((heading) => heading.matches("h1")).length !== 1) faults.push("there is not one h1");
+let level = 0;
+for (const heading of headings) {
+  const own = Number(heading.tagName[1]);
+  if (own > level + 1) faults.push(`a heading of level ${own} after one of ${level}: ${brief(heading)}`);
+  if (!heading.textContent.trim()) faults.push(`an empty heading: ${brief(heading)}`);
+  level = own;
+}
+
+// Controls.
+for (const element of document.querySelectorAll("a, button, input, textarea, select, summary, [role=group]")) {
+  if (!nameOf(element)) faults.push(`no name: ${brief(element)}`);
+}
+for (const element of document.querySelectorAll("input:not([type=hidden]), textarea, select")) {
+  if (element.labels.length !== 1) faults.push(`${element.labels.length} labels: ${brief(element)}`);
+}
+for (const element of document.querySelectorAll("[tabindex]")) {
+  if (element.tabIndex > 0) faults.push(`a positive tabindex: ${brief(element)}`);
+}
+for (const element of document.querySelectorAll("a[href^='http']")) {
+  if (new URL(element.href).host !== location.host && !element.relList.contains("noreferrer")) {
+    faults.push(`a link away that tells where from: ${brief(element)}`);
+  }
+}
+
+// Tables.
+for (const table of document.querySelectorAll("table")) {
+  const heads = [...table.querySelectorAll("thead th")];
+  if (heads.length === 0 || heads.some((head) => head.scope !== "col" || !head.textContent.trim())) {
+    faults.push(`a table without a heading for each column: ${brief(table)}`);
+  }
+  const isNamed = table.caption?.textContent.trim() || nameOf(table.closest("[role=group]") ?? table);
+  if (!isNamed) faults.push(`a table without a name: ${brief(table)}`);
+  for (const row of table.tBodies[0]?.rows ?? []) {
+    const cells = [...row.cells].reduce((sum, cell) => sum + cell.colSpan, 0);
+    if (cells !== heads.length) faults.push(`a row of ${cells} cells in a table of ${heads.length}: ${brief(row)}`);
+  }
+}
+
+// Images.
+for (const image of document.querySelectorAll("svg, img")) {
+  if (image.closest("[aria-hidden=true]")) continue;
+  const title = image.querySelector(":scope > title")?.textContent.trim();
+  const description = image.querySelector(":scope > desc")?.textContent.trim();
+  if (image.getAttribute("role") !== "img" || !title || !description || !nameOf(image)) {
+    faults.push(`an image without a role and a text in place of it: ${brief(image)}`);
+  }
+}
+for (const figure of document.querySelectorAll("figure")) {
+  if (!figure.querySelector("figcaption h3")?.textContent.trim() || !figure.querySelector("figcaption p")?.textContent.trim()) {
+    faults.push(`a chart without its question or its answer: ${brief(figure)}`);
+  }
+}
+
+// Contrast: the colour of each text against what is behind it.
+const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+const read = new Map();
+const colour = (text) => {
+  if (!read.has(text)) {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = text;
+    canvas.fillRect(0, 0, 1, 1);
+    const [red, green, blue, alpha] = canvas.getImageData(0, 0, 1, 1).data;
+    read.set(text, [red, green, blue, alpha / 255]);
+  }
+  return read.get(text);
+};
+const over = (above, below) => [0, 1, 2].map((part) => above[part] * above[3] + below[part] * (1 - above[3])).concat(1);
+const behind = (element) => {
+  const layers = [];
+  for (let up = element; up; up = up.parentElement) {
+    const style = getComputedStyle(up);
+    if (style.backgroundImage !== "none") return null;
+    layers.push(colour(style.backgroundColor));
+    if (layers.at(-1)[3] === 1) break;
+  }
+  return layers.reduceRight((below, above) => over(above, below), colour("Canvas"));
+};
+const luminance = (parts) => {
+  const [red, green, blue] = parts.slice(0, 3).map((part) => part / 255)
+    .map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+};
+const contrast = (one, other) => {
+  const [low, high] = [luminance(one), luminance(other)].sort((left, right) => left - right);
+  return (high + 0.05) / (low + 0.05);
+};
+const judged = new Set();
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (walker.nextNode()) {
+  const element = walker.currentNode.parentElement;
+  if (!walker.currentNode.data.trim() || judged.has(element) || element.closest("title, desc, script") || !isShown(element)) continue;
+  judged.add(element);
+  const style = getComputedStyle(element);
+  const ground = behind(element);
+  if (!ground) { faults.push(`text on an image: ${brief(element)}`); continue; }
+  const isText = element instanceof SVGElement;
+  const ratio = contrast(over(colour(isText ? style.fill : style.color), ground), ground);
+  // An image that is drawn small has small text.
+  const size = parseFloat(style.fontSize) * (isText ? element.getScreenCTM().a : 1);
+  if (size < 9) faults.push(`text of ${size.toFixed(1)} pixels: ${brief(element)}`);
+  const needed = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700) ? 3 : 4.5;
+  if (ratio < needed) faults.push(`a contrast of ${ratio.toFixed(2)}, not ${needed}: ${brief(element)}`);
+}
+for (const element of document.querySelectorAll("input, textarea")) {
+  const ground = behind(element.parentElement);
+  const line = getComputedStyle(element).borderTopColor;
+  if (ground && contrast(over(colour(line), ground), ground) < 3) faults.push(`the edge of a field cannot be seen: ${brief(element)}`);
+  const hint = over(colour(getComputedStyle(element, "::placeholder").color), behind(element));
+  if (contrast(hint, behind(element)) < 4.5) faults.push(`a placeholder that cannot be read: ${brief(element)}`);
+}
+return faults.slice(0, 20);
+"""

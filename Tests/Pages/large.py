@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the versiongate authors
+
+"""2,000 apps, 100,000 rules and 5 million rows of counts: how long pages take, and what they cost the checks.
+
+large.py PUBLIC MANAGEMENT DATABASE PROCESS: two addresses of a server, its database, and the id of its process.
+"""
+
+import http.client
+import json
+import sys
+import threading
+import time
+from pathlib import Path
+
+from database import Database
+
+APPS, RULES, ROWS = 2_000, 100_000, 5_000_000
+# In seconds; a page that is asked for the first time may take as long.
+LONGEST = 1.0
+# In bytes, of what the pages add to the memory that the policy takes.
+MOST_MEMORY = 256 << 20
+# The 99th percentile of checks while pages are read, beside that without.
+HIGHEST_RATIO = 1.2
+ROUNDS, ROUND_SECONDS, RATE = 10, 6, 200
+
+POLICY = f"""
+BEGIN;
+INSERT INTO apps (bundle, name)
+SELECT 'com.example.app' || app, 'App ' || app FROM generate_series(1, {APPS}) AS app;
+INSERT INTO releases (bundle, platform, version, live_at)
+SELECT bundle, platform, '99.' || place, now() - interval '10 days' * (4 - place)
+FROM apps, unnest('{{ios,android}}'::text[]) AS platform, generate_series(1, 3) AS place;
+INSERT INTO rules (key, bundle, enabled, position, versions, platforms, regions, title, text, link, lockout)
+SELECT format('app%s-rule%s', app, number), 'com.example.app' || app, true, number,
+    format('>=%s.%s <%s.%s.5', number + 1, app % 90, number + 1, app % 90),
+    CASE number % 3 WHEN 0 THEN '{{android}}'::text[] WHEN 1 THEN '{{ios}}'::text[] END,
+    CASE WHEN number % 4 = 3 THEN '{{JP,DE}}'::text[] END,
+    'Notice ' || number, 'What users of this app should know, number ' || number || '.',
+    'https://apps.example.com/' || app || '/' || number, number = 7 AND app % 100 = 0
+FROM generate_series(1, {APPS}) AS app, generate_series(1, {RULES // APPS}) AS number;
+COMMIT;
+"""
+
+# Hours for a week and days before it, as servers leave them. A tenth of the apps has half of the rows.
+COUNTS = f"""
+INSERT INTO check_counts
+SELECT hour, 'com.example.app' || app, (ARRAY['ios', 'android', 'web'])[1 + kind % 3],
+    (kind % 99) || '.' || (app % 90) || '.' || (kind % 4), NULL,
+    (ARRAY['US', 'JP', 'DE', 'BR', 'FR', NULL])[1 + kind % 6], (12 + kind % 7) || '.1', 20, 5, kind % 2
+FROM (
+    SELECT date_trunc('hour', now()) - interval '1 hour' * place AS hour FROM generate_series(0, 167) AS place
+    UNION ALL
+    SELECT date_trunc('day', now(), 'UTC') - interval '1 day' * (8 + place) FROM generate_series(0, 82) AS place
+) AS hours, generate_series(1, {APPS}) AS app,
+    generate_series(1, CASE WHEN app % 10 = 0 THEN {ROWS // 2 // 251 // (APPS // 10)} ELSE {ROWS // 2 // 251 // (APPS - APPS // 10) + 1} END) AS kind
+ORDER BY hour;
+INSERT INTO rule_counts
+SELECT date_trunc('hour', now()) - interval '1 hour' * place, format('app%s-rule%s', app, 1 + app % 50), 100, 0
+FROM generate_series(0, 167) AS place, generate_series(1, {APPS}) AS app;
+ANALYZE;
+"""
+
+PAGES = [
+    "/", "/history", "/unknowns", "/try", "/try?bundle=com.example.app10&version=8.10.1&platform=ios&region=JP",
+    "/try?bundle=com.example.app10&version=8.10.1&platform=ios&revision=1", "/history?rule=app10-rule7",
+    *(f"/apps/com.example.app{app}?days={days}" for app in (10, 11) for days in (1, 7, 30, 90, 365)),
+    *(f"/rules/app{app}-rule{rule}?days={days}" for app, rule in ((10, 11), (100, 7)) for days in (1, 30, 365)),
+    "/apps/com.example.app10/versions.csv?days=90", "/rules/app10-rule11/sent.csv?days=365",
+]
+
+
+class Large:
+    def __init__(self, public, management, database, process):
+        self.public, self.management = public, management
+        self.database = Database(database)
+        self.process = process
+        self.faults = []
+
+    def fill(self):
+        start = time.monotonic()
+        self.database.run("GRANT versiongate_viewer TO versiongate_server;" + POLICY)
+        self.database.run(COUNTS)
+        counted = self.database.rows("SELECT (SELECT count(*) FROM apps), (SELECT count(*) FROM rules), (SELECT count(*)"
+                                     " FROM check_counts), (SELECT count(*) FROM rule_counts)")[0]
+        revision = self.database.value("SELECT revision FROM policy_revision")
+        for _ in range(600):
+            status, body, _ = self.page("/try")
+            if status == 200 and f'"revision">{revision}<'.encode() in body:
+                break
+            time.sleep(0.2)
+        else:
+            raise RuntimeError("the server does not follow the policy")
+        print(f"{counted[0]} apps, {counted[1]} rules, {counted[2]} rows of counts, {counted[3]} of rules; "
+              f"filled in {time.monotonic() - start:.0f} s", flush=True)
+
+    def page(self, path):
+        """The status, the body and how long the answer took to be whole, in seconds."""
+        connection = http.client.HTTPConnection(self.management, timeout=60)
+        try:
+            start = time.monotonic()
+            connection.request("GET", path)
+            response = connection.getresponse()
+            body = response.read()
+            return response.status, body, time.monotonic() - start
+        finally:
+            connection.close()
+
+    def time_pages(self):
+        """Each page twice, when nothing of it is kept any more."""
+        slowest = {}
+        for _ in range(2):
+            for path in PAGES:
+                status, body, seconds = self.page(path)
+                slowest[path] = max(slowest.get(path, (0, 0))[0], seconds), len(body)
+                if status != 200:
+                    self.faults.append(f"{path} is answered {status}")
+                if b"took longer than" in body or b"refused the figures" in body:
+                    self.faults.append(f"{path} has no figures: the database took too long")
+            time.sleep(6)
+        for path, (seconds, length) in slowest.items():
+            print(f"{seconds * 1000:7.0f} ms {length / 1024:7.0f} KiB  {path}")
+            if seconds > LONGEST:
+                self.faults.append(f"{path} took {seconds * 1000:.0f} ms, more than {LONGEST * 1000:.0f}")
+
+    def memory(self, field="VmRSS"):
+        for line in Path(f"/proc/{self.process}/status").read_text().splitlines():
+            if line.startswith(field + ":"):
+                return int(line.split()[1]) << 10
+        raise RuntimeError(f"/proc/{self.process}/status has no {field}")
+
+    def load(self):
+        """Checks at a fixed rate, in rounds with pages and without in turn. Returns the 99th percentiles in ms."""
+        percentiles = {False: [], True: []}
+        for number in range(ROUNDS):
+            # Which of the two comes first changes, so that what drifts is in both.
+            for with_pages in (number % 2 == 0, number % 2 == 1):
+                percentiles[with_pages].append(self.round(with_pages))
+        return percentiles
+
+    def round(self, with_pages):
+        ends = threading.Event()
+        readers = [threading.Thread(target=self.read, args=(ends,))] if with_pages else []
+        for reader in readers:
+            reader.start()
+        latencies = self.checks(ROUND_SECONDS)
+        ends.set()
+        for reader in readers:
+            reader.join()
+        return sorted(latencies)[int(len(latencies) * 0.99)] * 1000
+
+    def read(self, ends):
+        """Somebody who opens one page after the other, each as soon as the one before is there."""
+        place = 0
+        while not ends.is_set():
+            self.page(PAGES[place % len(PAGES)])
+            place += 1
+
+    def checks(self, seconds):
+        """Latencies from the moment at which each check was to be sent."""
+        connection = http.client.HTTPConnection(self.public, timeout=30)
+        body = json.dumps({"bundle": "com.example.app10", "version": "8.10.1", "platform": "ios", "region": "JP"})
+        latencies = []
+        start = time.monotonic()
+        for number in range(seconds * RATE):
+            planned = start + number / RATE
+            time.sleep(max(0, planned - time.monotonic()))
+            connection.request("POST", "/v1/check", body, {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            response.read()
+            if response.status != 200:
+                raise RuntimeError(f"a check is answered {response.status}")
+            latencies.append(time.monotonic() - planned)
+        connection.close()
+        return latencies
+
+
+def median(values):
+    return sorted(values)[len(values) // 2]
+
+
+def main():
+    large = Large(*sys.argv[1:])
+    large.fill()
+    before = large.memory()
+    large.time_pages()
+    percentiles = large.load()
+    after, peak = large.memory(), large.memory("VmHWM")
+    without, beside = median(percentiles[False]), median(percentiles[True])
+    print(f"memory: {before >> 20} MiB with the policy, {after >> 20} MiB after all pages, {peak >> 20} MiB at the most")
+    print(f"99th percentile of {RATE} checks a second, the median of {ROUNDS} rounds: {without:.2f} ms without pages,"
+          f" {beside:.2f} ms with; ratio {beside / without:.2f}")
+    print("each round, in ms:", *(f"{one:.2f}/{two:.2f}" for one, two in zip(percentiles[False], percentiles[True])))
+    if after - before > MOST_MEMORY:
+        large.faults.append(f"the pages took {(after - before) >> 20} MiB, more than {MOST_MEMORY >> 20}")
+    if beside / without > HIGHEST_RATIO:
+        large.faults.append(f"checks are slower while pages are read: {beside / without:.2f}, more than {HIGHEST_RATIO}")
+    for fault in large.faults:
+        print(f"FAULT {fault}")
+    return 1 if large.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

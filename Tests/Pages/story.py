@@ -1,0 +1,455 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the versiongate authors
+
+"""Opens each page of a server with a policy and 30 days of counts, as people do, and compares what it says with SQL.
+
+story.py PUBLIC MANAGEMENT DATABASE BINARY STATE SCREENSHOTS SEED AWAY: two addresses of a server, its database, the
+program, its state directory, where pictures go, the seed of the counts, and a server without a database.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import time
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+from urllib.request import ProxyHandler, Request, build_opener
+
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+import accessibility
+import counts
+from browser import Browser
+from database import Database
+from figures import READ, Figures, compare, numbers
+
+OPENER = build_opener(ProxyHandler({}))
+LOOKS = [(1600, "light"), (360, "light"), (1600, "dark"), (360, "dark")]
+# The text of a page without what the script adds, which is in attributes, and without what differs from second to second.
+TEXT = """
+const page = document.documentElement.cloneNode(true);
+for (const element of page.querySelectorAll("time, .distance, script")) element.remove();
+return page.querySelector("body").textContent.replace(/\\s+/g, " ").trim();
+"""
+
+
+class Story:
+    def __init__(self, public, management, database, binary, state, screenshots, seed, away):
+        self.public = f"http://{public}"
+        self.management = f"http://{management}"
+        self.away = f"http://{away}"
+        self.database = Database(database)
+        self.binary, self.state = binary, state
+        self.screenshots = Path(screenshots)
+        self.seed = int(seed)
+        self.faults = []
+        self.charts = self.numbers = self.stops = 0
+        self.browser = Browser(self.management, self.faults)
+
+    def tell(self, text):
+        print(f"{time.monotonic() - START:6.1f} s  {text}", flush=True)
+
+    # The parts of the story, in their order.
+
+    def empty(self):
+        """Before anything is configured."""
+        for path in ("/", "/try", "/history", "/unknowns"):
+            self.browser.open(path)
+            accessibility.judge(self.browser, path)
+            accessibility.judge_by_axe(self.browser, path)
+            self.picture(path, "empty")
+        self.browser.open("/")
+        accessibility.prove(self.browser)
+        self.browser.open("/apps/com.example.doto", status=404)
+        self.browser.open("/nothing", status=404)
+
+    def fill(self):
+        policy = Path(__file__).with_name("policy.yaml")
+        subprocess.run([self.binary, "apply", "--state-dir", self.state, "--yes", "--why", "The first policy", policy],
+                       check=True, stdout=subprocess.DEVNULL)
+        self.database.run("GRANT versiongate_viewer TO versiongate_server")
+        counts.edit(self.database)
+        rows = counts.write(self.database, self.seed)
+        revision = self.database.value("SELECT revision FROM policy_revision")
+        self.wait(lambda: f'"revision">{revision}<' in self.get("/"), "the server does not follow the policy")
+        for body in ({"bundle": "com.example.nobody"}, {"bundle": "com.example.doto", "language": "fr", "platform": "ios",
+                                                         "version": "1.0", "os": "18"}):
+            for _ in range(40):
+                self.check(body)
+        self.tell(f"{rows} rows of counts, {revision} changes")
+        # What is kept from before is forgotten after some seconds.
+        self.wait(lambda: all("com.example.doto" in self.get(path) for path in ("/", "/unknowns")), "the pages do not know the apps")
+
+    def walk(self):
+        """From `/` by links alone, to every page that there is."""
+        parents = {"/": None}
+        queue = ["/"]
+        while queue:
+            path = queue.pop(0)
+            self.arrive(path, parents[path])
+            for address in self.browser.run("return [...document.links].map((link) => link.getAttribute('href'))"):
+                if address.startswith("/") and ".csv" not in address and self.kind(address) not in map(self.kind, parents):
+                    parents[address] = path
+                    queue.append(address)
+        opened = {urlsplit(path).path for path in parents}
+        expected = {f"/apps/{row[0]}" for row in self.database.rows("SELECT bundle FROM apps")}
+        expected |= {f"/rules/{row[0]}" for row in self.database.rows("SELECT key FROM rules")}
+        for path in sorted(expected | {"/", "/try", "/history", "/unknowns"}):
+            if path not in opened:
+                self.faults.append(f"{path}: no link leads to it")
+        self.paths = list(parents)
+        self.tell(f"{len(self.paths)} pages by their links")
+
+    @staticmethod
+    def kind(address):
+        """What is opened once: each app and rule with each length of time, and one address of each kind of question."""
+        parts = urlsplit(address)
+        members = re.sub(r"=[^&]*", "", parts.query) if parts.path in ("/try", "/history") else parts.query
+        return parts.path, members
+
+    def arrive(self, path, parent):
+        browser = self.browser
+        browser.look(1600, "light")
+        if parent is None:
+            browser.open(path)
+        else:
+            browser.driver.get(browser.base + parent)
+            links = [link for link in browser.driver.find_elements(By.TAG_NAME, "a") if link.get_dom_attribute("href") == path]
+            browser.click(links[0], path)
+        plain = browser.run(TEXT)
+        accessibility.judge(browser, path)
+        accessibility.judge_by_axe(browser, path)
+        for details in browser.driver.find_elements(By.CSS_SELECTOR, "details"):
+            browser.run("arguments[0].open = true", details)
+        # A table that was closed is a part of the page as well.
+        accessibility.judge(browser, path)
+        browser.run("for (const details of document.querySelectorAll('details')) details.open = false")
+        if "?" not in path:
+            self.stops += accessibility.judge_keyboard(browser, path)
+        self.judge_charts(path)
+        # The same page of other days is looked at once more, at the other end.
+        for width, scheme in LOOKS if "?" not in path else LOOKS[-1:]:
+            browser.look(width, scheme)
+            browser.open(path)
+            if (width, scheme) != LOOKS[0]:
+                accessibility.judge(browser, path)
+                accessibility.judge_by_axe(browser, path)
+            if "?" not in path:
+                self.picture(path, f"{width}-{scheme}")
+        browser.look(800, "light", media="print")
+        browser.open(path)
+        if "?" not in path:
+            accessibility.judge(browser, path)
+            browser.printed(self.screenshots / f"{self.name(path)}-print.pdf")
+        browser.look(1600, "light")
+        browser.allow_scripts(False)
+        browser.open(path)
+        if browser.run(TEXT) != plain:
+            browser.fault(path, f"without JavaScript it has another text: {difference(plain, browser.run(TEXT))}")
+        browser.allow_scripts(True)
+
+    def judge_charts(self, path):
+        """Compares each chart with SQL, as a table and as CSV."""
+        parts = urlsplit(path)
+        match = re.fullmatch("/(apps|rules)/([^/]+)", parts.path)
+        if not match:
+            return
+        days = int(parts.query.removeprefix("days=") or 30)
+        kind, name = match[1], unquote(match[2])
+        made = self.browser.run("return document.getElementById('made').dateTime")
+        charts = {chart["name"]: chart for chart in self.browser.run(READ)}
+        documents = {chart: self.get(values["csv"]) for chart, values in charts.items() if values["csv"]}
+        figures = Figures(self.database, datetime.fromisoformat(made))
+        if kind == "apps":
+            expected = figures.app(name, days)
+        else:
+            expected = {"sent": figures.sent(name, days), "reach": figures.reach(name, days)}
+        if sorted(charts) != sorted(expected):
+            self.browser.fault(path, f"it has the charts {sorted(charts)}, not {sorted(expected)}")
+        for chart in charts.keys() & expected.keys():
+            if expected[chart] is None:
+                continue
+            self.charts += 1
+            self.numbers += sum(len(values) for _, values in expected[chart].rows)
+            for fault in compare(charts[chart], expected[chart], documents.get(chart, "")):
+                self.browser.fault(path, f"chart {chart}: {fault}")
+
+    def tables(self):
+        """The figures outside of charts."""
+        apps = {}
+        for bundle, *sums in self.database.rows(
+            "SELECT apps.bundle, coalesce(sum(checks), 0), coalesce(sum(messages), 0), coalesce(sum(lockouts), 0) FROM apps"
+            " LEFT JOIN check_counts AS c ON c.bundle = apps.bundle AND hour > now() - interval '24 hours' GROUP BY 1"
+        ):
+            apps[bundle] = [int(sum) for sum in sums]
+        self.browser.open("/")
+        shown = {row[0].split()[0]: row[1:4] for row in self.table("apps")}
+        self.same("/", "apps", shown, {
+            bundle: [f"{checks:,}", share(messages, checks), share(lockouts, checks)]
+            for bundle, (checks, messages, lockouts) in apps.items()
+        })
+        order = sorted(apps, key=lambda bundle: (-apps[bundle][2] / (apps[bundle][0] or 1), -apps[bundle][0], bundle))
+        self.same("/", "order of the apps", list(shown), order)
+
+        path = "/apps/com.example.doto"
+        self.browser.open(path)
+        sent = {rule: (int(sent), int(lockouts)) for rule, sent, lockouts in self.database.rows(
+            "SELECT rule, sum(sent), sum(lockouts) FROM rule_counts WHERE hour > now() - interval '24 hours' GROUP BY 1")}
+        checks = apps["com.example.doto"][0]
+        shown = {row[0].split()[0]: row[4:6] for row in self.table("rules")}
+        self.same(path, "rules", shown, {
+            key: [share(min(sent.get(key, (0, 0))[0], checks), checks) if bundle else f"{sent.get(key, (0, 0))[0]:,}, all apps",
+                  share(min(sent.get(key, (0, 0))[1], checks), checks) if lockout == "t" else ""]
+            for key, bundle, lockout in self.database.rows(
+                "SELECT key, bundle, lockout FROM rules WHERE bundle = 'com.example.doto' OR bundle IS NULL")
+        })
+
+        path = "/unknowns"
+        self.browser.open(path)
+        lists = {"platforms": [], "unreadable": [], "unreleased": []}
+        known = {bundle: ([], set()) for bundle in apps}
+        for bundle, platform, version in self.database.rows(
+            "SELECT bundle, platform, version FROM releases UNION ALL SELECT bundle, platform, NULL FROM store_links"
+            " UNION ALL SELECT bundle, unnest(platforms), NULL FROM rules WHERE bundle IS NOT NULL"
+        ):
+            known[bundle][1].add(platform)
+            if version:
+                known[bundle][0].append((platform, numbers(version)))
+        for bundle, platform, version, checks in self.database.rows(
+            "SELECT bundle, platform, version, sum(checks) FROM check_counts WHERE bundle IS NOT NULL"
+            " AND hour > now() - interval '24 hours' GROUP BY 1, 2, 3"
+        ):
+            kind = unknown_kind(*known[bundle], platform, version)
+            if kind == "platforms":
+                lists[kind].append((bundle, platform, int(checks)))
+            elif kind:
+                lists[kind].append((bundle, version, platform, int(checks)))
+        for kind, rows in lists.items():
+            sums = {}
+            for *names, count in rows:
+                sums[tuple(names)] = sums.get(tuple(names), 0) + count
+            most = sorted(sums.items(), key=lambda row: (-row[1], row[0]))[:50]
+            self.same(path, kind, self.table(kind), [[*names, f"{count:,}"] for names, count in most])
+        bundles = {row[0]: row[1] for row in self.table("bundles")}
+        self.same(path, "bundles", bundles, {"com.example.nobody": "40"})
+        self.tell("the tables of /, /apps and /unknowns are those of SQL")
+
+    def table(self, section):
+        """The rows of the table of a section, as texts."""
+        return self.browser.run(
+            "return [...document.querySelectorAll(`section[aria-labelledby='${arguments[0]}'] tbody tr`)]"
+            ".map((row) => [...row.cells].map((cell) => cell.textContent.trim().replace(/\\s+/g, ' ')))", section)
+
+    def same(self, path, what, shown, expected):
+        if shown != expected:
+            self.browser.fault(path, f"{what}: it shows {shown}, SQL says {expected}")
+
+    def attempts(self):
+        """`/try`, filled in by keyboard alone, with and without JavaScript; the answer is that of the public listener."""
+        questions = [
+            {"bundle": "com.example.doto", "version": "1.9", "platform": "ios", "os": "18.1", "region": "JP", "language": "de-CH"},
+            {"bundle": "COM.example.doto", "version": "2.3", "platform": "iPadOS", "os": "17.2", "language": "ar"},
+            {"bundle": "com.example.doto", "version": "2.4.0", "platform": "ios", "os": "18.1",
+             "attributes": {"channel": "beta", "tier": "gold"}, "language": "en"},
+            {"bundle": "com.example.many", "version": "12", "platform": "android"},
+            {"bundle": "com.example.nobody"},
+            {"bundle": "com.example.paused", "version": "1", "platform": "ios"},
+        ]
+        # A part of the installs cannot be asked for here, so for now there is none.
+        self.database.run("BEGIN; DELETE FROM rollout_steps WHERE rule = 'doto-unsafe';"
+                          " UPDATE rules SET rollout = 100 WHERE key = 'doto-unsafe'; COMMIT")
+        revision = self.database.value("SELECT revision FROM policy_revision")
+        self.wait(lambda: f'"revision">{revision}<' in self.get("/try"), "the server does not follow the policy")
+        for index, question in enumerate(questions):
+            self.browser.allow_scripts(index % 2 == 0)
+            self.attempt(question, index)
+        self.tell(f"{len(questions)} questions by keyboard, answered as the public listener does")
+
+    def attempt(self, question, index):
+        browser = self.browser
+        browser.open("/")
+        self.tab_to("/", lambda element: element.get_dom_attribute("href") == "/try")
+        browser.driver.switch_to.active_element.send_keys(Keys.ENTER)
+        self.wait(lambda: urlsplit(browser.driver.current_url).path == "/try", "Enter on the link does not open /try")
+        browser.judge("/try")
+        members = dict(question)
+        attributes = members.pop("attributes", {})
+        members["attributes"] = "\n".join(f"{name}={value}" for name, value in attributes.items())
+        while members:
+            name = self.tab_to("/try", lambda element: element.get_dom_attribute("name") in members)
+            browser.driver.switch_to.active_element.send_keys(members.pop(name.get_dom_attribute("name")))
+        # Enter in a field asks; in the lines of attributes the button is next.
+        self.tab_to("/try", lambda element: element.tag_name == "button")
+        browser.driver.switch_to.active_element.send_keys(Keys.ENTER)
+        self.wait(lambda: "bundle=" in browser.driver.current_url, "Enter does not ask")
+        path = browser.driver.current_url.removeprefix(self.management)
+        browser.judge(path)
+        # What judges the page waits for timers, which a page without scripts has none of.
+        browser.allow_scripts(True)
+        accessibility.judge(browser, path)
+        accessibility.judge_by_axe(browser, path)
+        answer = json.loads(browser.run("return document.querySelector('#json').textContent"))
+        real = self.check({**{name: value for name, value in question.items() if name != "attributes"}, **attributes})
+        if answer != real:
+            browser.fault(path, f"it answers {answer}, the public listener {real}")
+        titles = browser.run("return [...document.querySelectorAll('.phone h3')].map((title) => title.textContent)")
+        if titles != [message["title"] for message in real["messages"]]:
+            browser.fault(path, f"it shows messages {titles}")
+        verdicts = [row[0] for row in self.table("why") if len(row) > 1]
+        rules = [row[0] for row in self.database.rows(
+            f"SELECT key FROM rules WHERE lower(bundle) = lower('{question['bundle']}') OR bundle IS NULL")]
+        if sorted(verdicts) != sorted(rules):
+            browser.fault(path, f"it explains {sorted(verdicts)}, not {sorted(rules)}")
+        # The address is the question.
+        browser.open(path)
+        if json.loads(browser.run("return document.querySelector('#json').textContent")) != answer:
+            browser.fault(path, "the address opened again answers otherwise")
+        for width, scheme in LOOKS:
+            browser.look(width, scheme)
+            browser.open(path)
+            accessibility.judge(browser, path)
+            self.picture(f"/try-{index}", f"{width}-{scheme}")
+        browser.look(1600, "light")
+
+    def tab_to(self, path, is_wanted):
+        for _ in range(60):
+            self.browser.driver.switch_to.active_element.send_keys(Keys.TAB)
+            element = self.browser.driver.switch_to.active_element
+            if is_wanted(element):
+                return element
+        raise RuntimeError(f"{path}: Tab does not reach what is looked for")
+
+    def mistakes(self):
+        """Questions that cannot be answered say so."""
+        for query, status, words in (
+            ("bundle=com.example.doto&at=yesterday", 400, "cannot be read"),
+            ("bundle=" + "x" * 1200, 400, "would be refused"),
+            ("bundle=com.example.doto&revision=9999", 200, "9999"),
+            ("bundle=com.example.doto&revision=x", 400, "whole number"),
+            ("bundle=com.example.doto&colour=red", 400, "colour"),
+            ("bundle=com.example.doto&install=0b7f0f55", 200, "belongs in no address"),
+            ("bundle=com.example.doto&version=1.9&revision=1", 200, "revision 1"),
+        ):
+            path = f"/try?{query}"
+            self.browser.open(path, status)
+            accessibility.judge(self.browser, path)
+            content = self.browser.run("return document.querySelector('main').textContent")
+            if words not in content:
+                self.browser.fault(path, f"it does not say {words!r}")
+            if "0b7f0f55" in self.browser.run("return document.documentElement.outerHTML"):
+                self.browser.fault(path, "it shows an install id")
+        for path in ("/apps/com.example.dotto", "/rules/nothing", "/apps/com.example.doto?days=8", "/history?before=x"):
+            self.browser.open(path, 404 if "?" not in path else 400)
+            accessibility.judge(self.browser, path)
+            accessibility.judge_by_axe(self.browser, path)
+
+    def refreshes(self):
+        """The script takes what is new, and leaves open what is open."""
+        browser = self.browser
+        browser.open("/")
+        old = browser.run("const open = document.querySelector('main details[id]'); open.open = true; window.same = true;"
+                          "document.activeElement.blur(); return document.getElementById('revision').textContent")
+        self.database.run("UPDATE apps SET note = 'A new note' WHERE bundle = 'com.example.one'")
+        opened = browser.run("return document.querySelector('main details[open]').id")
+
+        def is_new():
+            browser.driver.execute_async_script("refresh().then(arguments[arguments.length - 1])")
+            return browser.run("return document.getElementById('revision').textContent") != old
+        self.wait(is_new, "the script does not show the new revision")
+        if not browser.run("return window.same && document.getElementById(arguments[0])?.open", opened):
+            browser.fault("/", "what was open is closed after the script refreshed the page, or it was loaded anew")
+        browser.judge("/")
+
+    def without_database(self):
+        """A server that never reached a database says so on each page."""
+        browser = Browser(self.away, self.faults)
+        try:
+            for path, status in (("/", 200), ("/try?bundle=com.example.doto", 200), ("/history", 503), ("/unknowns", 200)):
+                browser.open(path, status)
+                accessibility.judge(browser, path)
+                accessibility.judge_by_axe(browser, path)
+                browser.picture(self.screenshots / f"{self.name(path)}-away.png")
+                if "database" not in browser.run("return document.querySelector('main').textContent").lower():
+                    browser.fault(path, "it does not say that the database is away")
+        finally:
+            browser.close()
+
+    # Means.
+
+    def get(self, path):
+        with OPENER.open(self.management + path, timeout=60) as response:
+            return response.read().decode()
+
+    def check(self, members):
+        request = Request(f"{self.public}/v1/check", json.dumps(members).encode(), {"Content-Type": "application/json"})
+        with OPENER.open(request, timeout=60) as response:
+            return json.load(response)
+
+    def wait(self, condition, fault):
+        for _ in range(150):
+            if condition():
+                return
+            time.sleep(0.2)
+        raise RuntimeError(fault)
+
+    def name(self, path):
+        parts = urlsplit(path)
+        return parts.path.strip("/").replace("/", "-") or "overview"
+
+    def picture(self, path, name):
+        self.browser.picture(self.screenshots / f"{self.name(path)}-{name}.png")
+
+
+def unknown_kind(releases, platforms, platform, version):
+    """The list of /unknowns that a kind of client belongs to; None: it is known."""
+    if version and numbers(version) is None:
+        return "unreadable"
+    if platform and platforms and platform not in platforms:
+        return "platforms"
+    released = [release for place, release in releases if place == platform]
+    return "unreleased" if version and released and numbers(version) not in released else None
+
+
+def share(count, whole):
+    """A part of checks in words, as the pages write it."""
+    if whole == 0:
+        return "-"
+    if whole < 30:
+        return f"{count} of {whole}"
+    thousandths = int(count / whole * 1000 + 0.5)
+    if count > 0 and thousandths < 1:
+        return "<0.1 %"
+    if count < whole and thousandths >= 1000:
+        return ">99.9 %"
+    return f"{thousandths // 10}.{thousandths % 10} %"
+
+
+def difference(one, other):
+    index = next((index for index, pair in enumerate(zip(one, other)) if pair[0] != pair[1]), min(len(one), len(other)))
+    return f"...{one[max(0, index - 30):index + 60]!r} and ...{other[max(0, index - 30):index + 60]!r}"
+
+
+START = time.monotonic()
+
+
+def main():
+    story = Story(*sys.argv[1:])
+    try:
+        for part in (story.empty, story.fill, story.walk, story.tables, story.attempts, story.mistakes, story.refreshes,
+                     story.without_database):
+            part()
+    finally:
+        for fault in story.faults:
+            print(f"FAULT {fault}")
+        story.browser.close()
+    browser = story.browser
+    print(f"\n{browser.pages} pages opened, {browser.requests} requests; {story.charts} charts with {story.numbers} numbers"
+          f" compared with SQL; {story.stops} places reached by Tab; {len(story.faults)} faults")
+    return 1 if story.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

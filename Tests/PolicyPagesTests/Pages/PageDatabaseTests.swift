@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Logging
+import Postgres
+import TestDatabase
+import TestSystem
+import Testing
+
+@testable import PolicyPages
+
+@Suite("Database of pages", .migratedDatabase)
+struct PageDatabaseTests {
+    private let database = PageDatabase(
+        on: PageThread(),
+        configuration: { [database = TestDatabase.current] in
+            PostgresConfiguration(connectionString: database.url(user: "versiongate_viewer"))
+        },
+        logger: Logger(label: "test")
+    )
+
+    @Test("The database is read in one snapshot that cannot write, with a bound on each statement")
+    func reads() async throws {
+        let settings = try await database.read { session in
+            try ["transaction_read_only", "transaction_isolation", "statement_timeout", "lock_timeout"].map {
+                try session.query("SELECT current_setting($1)", [$0]).value(as: String.self)
+            }
+        }
+        #expect(settings == ["on", "repeatable read", "2s", "500ms"])
+        #expect(await database.address != nil)
+        await #expect(throws: PageDatabase.Fault.self) {
+            try await database.read { try $0.execute("INSERT INTO apps (bundle) VALUES ('a')") }
+        }
+    }
+
+    @Test("The database is given up where a statement takes too long, and asked again by the next page")
+    func tooSlow() async throws {
+        do {
+            try await database.read { try $0.execute("SET LOCAL statement_timeout = 1; SELECT pg_sleep(60)") }
+            Issue.record("it ended")
+        } catch {
+            guard case .tooSlow = error else { throw error }
+        }
+        #expect(try await database.read { try $0.query("SELECT 1").value(as: Int32.self) } == 1)
+    }
+
+    @Test("What the role may not read is told with the role")
+    func forbidden() async throws {
+        do {
+            try await database.read { try $0.execute("SELECT * FROM pg_authid") }
+            Issue.record("it may")
+        } catch {
+            guard case .forbidden(let role, _) = error else { throw error }
+            #expect(role == "versiongate_viewer")
+        }
+    }
+}

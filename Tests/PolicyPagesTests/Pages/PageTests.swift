@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Logging
+import PolicyFigures
+import Postgres
+import Testing
+import UpdatePolicy
+
+@testable import PolicyPages
+
+@Suite("Pages")
+struct PageTests {
+    @Test("No text makes an element, an attribute or a link of a page", arguments: HostileTexts.all)
+    func escapes(text: String) async throws {
+        let pages = try await TestScene(text).allPages()
+        let plain = try await TestScene("zz").allPages()
+        #expect(pages.count == plain.count)
+        for (page, other) in zip(pages, plain) {
+            let skeleton = Skeleton(page.html)
+            #expect(skeleton.tags.count > 15, "\(page.name) is a page")
+            #expect(skeleton.tags == Skeleton(other.html).tags, "\(page.name)")
+            for link in skeleton.links {
+                let isOurs = link.hasPrefix("/") && !link.hasPrefix("//") || link.hasPrefix("#")
+                #expect(isOurs || link.hasPrefix("https://example.com/"), "\(page.name): \(link)")
+            }
+            let controls = page.html.unicodeScalars.filter { $0 != "\n" && $0.steersTerminal }
+            #expect(controls.isEmpty, "\(page.name)")
+        }
+    }
+
+    @Test("A quotation mark with a combining character behind it ends no attribute")
+    func escapesScalars() {
+        #expect(PageText().escapeText("\"\u{301}<\u{338}") == "&quot;\u{301}&lt;\u{338}")
+        #expect(PageText().escapeText("a\u{202E}b\nc") == "a\\u{202e}b\nc")
+    }
+
+    @Test("Triple braces stand around what charts have escaped, and nothing else")
+    func tripleBraces() {
+        let raw = embeddedTemplates.flatMap { name, text in
+            text.matches(of: #/\{\{\{(\w+)\}\}\}|\{\{&/#).map { "\(name) \($0.output.1 ?? "&")" }
+        }
+        #expect(raw.sorted() == ["charts.mustache svg", "charts.mustache table"])
+    }
+
+    private var embeddedTemplates: [(name: String, text: String)] {
+        embeddedFiles.filter { $0.name.hasSuffix(".mustache") }
+    }
+
+    @Test("Every page names the database and the revision, and edits nothing")
+    func frame() async throws {
+        for page in try await TestScene("zz").allPages() {
+            #expect(page.html.contains("<dd id=\"database\">"), "\(page.name)")
+            #expect(page.html.contains("<span id=\"revision\">41</span>"), "\(page.name)")
+            #expect(!page.html.contains("method=\"post\""), "\(page.name)")
+        }
+    }
+
+    @Test("With the database away each page says since when, and shows what the policy in memory knows")
+    func databaseAway() async throws {
+        let scene = try TestScene("com.example.doto")
+        let since = PageTime.text(TestScene.now.advanced(byMicroseconds: -90_000_000))
+        for path in [[], ["apps", "com.example.doto"], ["rules", "a"], ["unknowns"]] {
+            let page = await scene.page(path)
+            let html = String(decoding: page.body, as: UTF8.self)
+            #expect(page.status == 200)
+            #expect(html.contains("The database is away. It last answered at \(since)."), "\(path)")
+        }
+        let overview = String(decoding: await scene.page([]).body, as: UTF8.self)
+        #expect(overview.contains("href=\"/rules/a\""), "the enabled lockout")
+        #expect(await scene.page(["history"]).status == 503)
+        #expect(await scene.page(["apps", "com.example.doto", "versions.csv"]).status == 503)
+        let answer = await scene.page(
+            ["try"],
+            [("bundle", "com.example.doto"), ("version", "1.0"), ("platform", "ios")]
+        )
+        #expect(answer.status == 200)
+        let tried = String(decoding: answer.body, as: UTF8.self)
+        #expect(tried.contains("The database is away. It last answered at \(since)."))
+    }
+
+    @Test("A check that is tried is answered and explained, and a rollout tells which part of the installs it reaches")
+    func tries() async throws {
+        let scene = try TestScene("com.example.doto")
+        let page = await scene.page(
+            ["try"],
+            [("bundle", "com.example.doto"), ("version", "1.0"), ("platform", "ios"), ("attributes", "vip=1")]
+        )
+        let html = String(decoding: page.body, as: UTF8.self)
+        #expect(html.contains("{&quot;messages&quot;:[{&quot;id&quot;:&quot;b&quot;"))
+        #expect(html.contains("<td>attributes.xcom.example.doto</td>"))
+        #expect(html.contains("part of the installs"))
+        #expect(html.contains("c is sent to 12.5 % of the installs"))
+        #expect(html.contains("versiongate check --explain bundle=com.example.doto version=1.0 platform=ios vip=1"))
+        #expect(html.contains("1 message, no lockout."))
+    }
+
+    @Test("An install id is in no field and no answer of a try, and one in the address is left out")
+    func leavesInstallsOut() async throws {
+        let scene = try TestScene("com.example.doto")
+        let query = [("bundle", "com.example.doto"), ("install", "secret-id"), ("attributes", "install=secret-id")]
+        let page = await scene.page(["try"], query)
+        let html = String(decoding: page.body, as: UTF8.self)
+        #expect(page.status == 200)
+        #expect(html.contains("The address has an install id"))
+        #expect(!html.contains("secret-id"))
+        #expect(!html.contains("name=\"install\""), "no field asks for one")
+    }
+
+    @Test(
+        "An address that cannot be read is told what may stand there",
+        arguments: [
+            (path: "/try", query: "bundle=%zz", text: "not encoded"),
+            (path: "/try", query: "bundle=a&revision=-1", text: "must be a whole number"),
+            (path: "/try", query: "bundle=a&at=noon", text: "cannot be read; write it as"),
+            (path: "/try", query: "bundle=a&channel=b", text: "write other members as lines of attributes"),
+            (path: "/try", query: "bundle=a&bundle=b", text: "is there twice"),
+            (path: "/history", query: "before=x", text: "must be the number of a change"),
+            (path: "/apps/zz", query: "days=8", text: "it may be 1, 7, 30, 90, 365"),
+            (path: "/try", query: String(repeating: "a&", count: 101), text: "more than 100 members"),
+        ]
+    )
+    func explainsAddresses(path: String, query: String, text: String) async throws {
+        let response = try await TestScene("zz").pages.respond(to: PageRequest(path: path, query: query))
+        #expect(response.status == 400)
+        #expect(String(decoding: response.body, as: UTF8.self).contains(text))
+    }
+
+    @Test("Assets have a tag by which a browser keeps them, and pages are kept nowhere")
+    func assets() async throws {
+        let scene = try TestScene("zz")
+        for (name, type) in [("pages.css", "text/css"), ("charts.css", "text/css"), ("pages.js", "text/javascript")] {
+            let asset = await scene.page(["assets", name])
+            #expect(asset.status == 200)
+            #expect(asset.contentType?.hasPrefix(type) == true)
+            let tag = try #require(asset.fields.first { $0.name == "ETag" }?.value)
+            let again = await scene.pages.respond(to: PageRequest(path: "/assets/\(name)", query: "", knownTag: tag))
+            #expect(again.status == 304)
+            #expect(again.body.isEmpty)
+        }
+        #expect(await scene.page(["assets", "nothing"]).status == 404)
+        #expect(await scene.page([]).fields.contains { $0 == ("Cache-Control", "no-store") })
+    }
+
+    @Test("The style of pages is in files, as the policy of their content asks")
+    func noInlineStyle() async throws {
+        for page in try await TestScene("zz").allPages() {
+            let tags = Skeleton(page.html).tags
+            #expect(!tags.contains { $0 == "style" || $0.contains(" style") || $0.contains(" on") }, "\(page.name)")
+            #expect(tags.filter { $0.hasPrefix("script") } == ["script src defer"], "\(page.name)")
+        }
+    }
+
+    @Test("So many may wait for the page that is made, and one more is told to come again")
+    func busy() async throws {
+        var facts = try TestScene("zz").facts
+        facts.databaseIsReachable = true
+        let (mayEnd, end) = AsyncStream.makeStream(of: Never.self)
+        let pages = PolicyPages(
+            facts: { [facts] in facts },
+            database: {
+                for await _ in mayEnd {}
+                throw PostgresError(.connectionFailed, "it is over")
+            },
+            clock: { TestScene.now },
+            logger: Logger(label: "test")
+        )
+        // Each of these is counted before the next begins.
+        let waiting = (0...PolicyPages.mostWaiting).map { number in
+            Task.immediate { await pages.respond(to: PageRequest(path: "/history", query: "before=\(number + 1)")) }
+        }
+        let refused = await pages.respond(to: PageRequest(path: "/", query: ""))
+        #expect(refused.status == 503)
+        #expect(refused.fields.contains { $0 == ("Retry-After", "5") })
+        #expect(await pages.respond(to: PageRequest(path: "/assets/pages.css", query: "")).status == 200)
+        end.finish()
+        for page in waiting {
+            let body = String(decoding: await page.value.body, as: UTF8.self)
+            #expect(body.contains("The database is away."))
+            #expect(body.contains("it is over"))
+        }
+        #expect(await pages.respond(to: PageRequest(path: "/", query: "")).status == 200)
+    }
+}

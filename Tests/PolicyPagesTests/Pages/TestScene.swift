@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Logging
+import PolicyFigures
+import Postgres
+import UpdatePolicy
+
+@testable import PolicyPages
+@testable import PolicyStore
+
+/// A server whose policy is full of one text, with its database away.
+struct TestScene {
+    static let now = Timestamp(secondsSince1970: 1_795_000_000)
+
+    /// What the policy says everywhere where it may say anything.
+    let text: String
+    let facts: ServerFacts
+    let pages: PolicyPages
+
+    /// - Parameters:
+    ///   - text: Stands wherever the policy may have any text.
+    ///   - bundle: The app.
+    init(_ text: String, bundle: String? = nil) throws {
+        self.text = text
+        let bundle = bundle ?? text
+        var facts = ServerFacts()
+        facts.policy = try CompiledPolicy(
+            Policy(
+                revision: 41,
+                token: "token",
+                apps: [
+                    App(
+                        bundle: bundle,
+                        name: text,
+                        note: text,
+                        storeLinks: [StoreLink(platform: "ios", link: "market:" + text)]
+                    )
+                ],
+                releases: [
+                    Release(
+                        id: 1,
+                        bundle: bundle,
+                        platform: "ios",
+                        version: "1.2",
+                        liveAt: Self.now.advanced(byMicroseconds: -1_000_000_000),
+                        note: text
+                    )
+                ],
+                rules: [
+                    Rule(
+                        key: "a",
+                        bundle: bundle,
+                        attributes: [AttributeCondition(name: "x" + text, values: [text])],
+                        title: text,
+                        text: text,
+                        link: "market:" + text,
+                        lockout: true,
+                        note: text,
+                        texts: [RuleText(language: "de", title: text, text: text)]
+                    ),
+                    Rule(
+                        key: "b",
+                        bundle: bundle,
+                        title: text,
+                        text: text,
+                        link: "https://example.com/" + text,
+                        final: true
+                    ),
+                    Rule(key: "c", rollout: Percentage("12.5") ?? .all, title: text, text: text),
+                    Rule(
+                        key: "d",
+                        bundle: bundle,
+                        enabled: false,
+                        target: "1.2",
+                        title: text,
+                        text: text,
+                        steps: [RolloutStep(at: Self.now.advanced(byMicroseconds: 3_600_000_000), rollout: .all)]
+                    ),
+                ]
+            )
+        )
+        facts.loadedAt = Self.now.advanced(byMicroseconds: -60_000_000)
+        facts.lastPolledAt = Self.now.advanced(byMicroseconds: -90_000_000)
+        facts.fault = (reason: text, at: Self.now)
+        facts.unknowns.bundles = [.init(name: text, checks: 12, error: 2)]
+        facts.unknowns.languages = [.init(name: text, checks: 16, error: 0)]
+        self.facts = facts
+        pages = PolicyPages(
+            facts: { [facts] in facts },
+            database: { PostgresConfiguration(connectionString: "postgresql://127.0.0.1:1/nothing") },
+            clock: { Self.now },
+            logger: Logger(label: "test")
+        )
+    }
+
+    var scene: PageScene { PageScene(facts: facts, now: Self.now, address: text) }
+
+    /// A page by its path, each part of which is encoded, and its query.
+    func page(_ path: [String], _ query: [(String, String)] = []) async -> PageResponse {
+        await pages.respond(
+            to: PageRequest(
+                path: "/" + path.map(Address.encoded).joined(separator: "/"),
+                query: query.map { "\($0)=\(Address.encoded($1))" }.joined(separator: "&")
+            )
+        )
+    }
+
+    /// Every page, by its name, with figures of the database where the page has any.
+    func allPages() async throws -> [(name: String, html: String)] {
+        let question = [
+            ("bundle", text), ("version", text), ("build", text), ("platform", text), ("region", text), ("os", text),
+            ("language", text), ("attributes", "channel=" + text.filter { !$0.isNewline }),
+        ]
+        var pages: [(String, PageResponse)] = [
+            ("overview", await page([])), ("app", await page(["apps", text])), ("rule a", await page(["rules", "a"])),
+            ("rule b", await page(["rules", "b"])), ("rule d", await page(["rules", "d"])),
+            ("try", await page(["try"], question)),
+            ("wrong try", await page(["try"], [("bundle", text), ("at", text)])),
+            ("wrong revision", await page(["try"], [("revision", text)])),
+            ("other member", await page(["try"], [("x" + text, "1")])),
+            ("past", await page(["try"], [("bundle", text), ("revision", "7")])),
+            ("unknowns", await page(["unknowns"])), ("history away", await page(["history"], [("rule", text)])),
+            ("no app", await page(["apps", "no" + text])), ("no rule", await page(["rules", "no" + text])),
+            ("no page", await page([text, text])), ("wrong days", await page(["apps", text], [("days", text)])),
+            ("no chart", await page(["apps", text, "versions.csv"])),
+        ]
+        let scene = scene
+        pages.append(
+            ("history", HistoryPage(try .init([("rule", text)]), .init(role: text, changes: [change]), scene).response)
+        )
+        pages.append(("hidden history", HistoryPage(try .init([]), .init(role: text, changes: nil), scene).response))
+        let chart = Chart(
+            name: "versions",
+            question: "Which?",
+            answer: text,
+            shape: .bars,
+            unit: .share,
+            axis: .names([text, "b"]),
+            series: [Chart.Series(name: text, values: [0.5, 0.5])]
+        )
+        pages.append(
+            (
+                "whole app",
+                try AppPage(
+                    text,
+                    7,
+                    .init(charts: [chart], lastDay: LastDay(checks: 100, rules: ["a": (50, 10), "c": (1, 0)])),
+                    scene
+                ).response
+            )
+        )
+        pages.append(
+            (
+                "whole rule",
+                try RulePage(
+                    "a",
+                    7,
+                    .init(charts: [chart], note: text, waitsFor: text, role: text, changes: [change]),
+                    scene
+                ).response
+            )
+        )
+        pages.append(
+            (
+                "whole unknowns",
+                UnknownsPage(
+                    .init(
+                        versions: [
+                            VersionCount(bundle: text, platform: "ios", version: "?" + text, checks: 3),
+                            VersionCount(bundle: text, platform: "x" + text, version: "1.2", checks: 2),
+                            VersionCount(bundle: text, platform: "ios", version: "9.9", checks: 1),
+                        ],
+                        unknownChecks: 1...2,
+                        countsSince: Self.now
+                    ),
+                    scene
+                ).response
+            )
+        )
+        return pages.map { ($0, String(decoding: $1.body, as: UTF8.self)) }
+    }
+
+    private var change: PolicyChange {
+        PolicyChange(
+            id: 40,
+            at: Self.now,
+            role: text,
+            osUser: text,
+            tool: text,
+            why: text,
+            undoes: 39,
+            rows: [
+                .init(
+                    table: "rules",
+                    key: text,
+                    kind: .changed,
+                    columns: [.init(name: "title", before: text, after: text)]
+                ),
+                .init(table: text, key: text, kind: .added, columns: [.init(name: text, before: nil, after: text)]),
+                .init(
+                    table: "apps",
+                    key: text,
+                    kind: .removed,
+                    columns: [.init(name: "name", before: text, after: nil)]
+                ),
+            ],
+            rowCount: 5
+        )
+    }
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import TestDatabase
+import Testing
+
+@Suite("Pages over HTTP")
+struct PagesTests {
+    private static let withoutDatabase = BuiltBinary(environment: [
+        "DATABASE_URL": "postgresql://127.0.0.1:1/nothing?connect_timeout=2"
+    ])
+    private static let paths = ["/", "/apps/a", "/rules/a", "/try", "/history", "/unknowns", "/assets/pages.css"]
+
+    private struct Answer {
+        let status: Int
+        let headers: HTTPHeaders
+        let body: String
+    }
+
+    private static func ask(
+        _ server: ServingBinary,
+        _ path: String,
+        method: HTTPMethod = .GET,
+        _ headers: [(String, String)] = []
+    ) async throws -> Answer {
+        var request = HTTPClientRequest(url: server.managementURL + path)
+        request.method = method
+        for (name, value) in headers { request.headers.add(name: name, value: value) }
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        let body = String(buffer: try await response.body.collect(upTo: 1 << 22))
+        return Answer(status: Int(response.status.code), headers: response.headers, body: body)
+    }
+
+    private static let strict = [
+        (
+            "Content-Security-Policy",
+            "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+                + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        ),
+        ("Referrer-Policy", "no-referrer"), ("X-Content-Type-Options", "nosniff"),
+    ]
+
+    @Test("Each answer of the pages says what a browser may load, and other methods and Hosts are refused")
+    func headers() async throws {
+        try await ServingBinary.run(Self.withoutDatabase) { server in
+            for path in Self.paths + ["/nothing", "/try?bundle=%zz"] {
+                let answer = try await Self.ask(server, path)
+                for (name, value) in Self.strict { #expect(answer.headers[name] == [value], "\(path)") }
+                #expect(try await Self.ask(server, path, [("Host", "evil.example")]).status == 421, "\(path)")
+                let head = try await Self.ask(server, path, method: .HEAD)
+                #expect(head.status == answer.status)
+                #expect(head.body.isEmpty)
+            }
+            for path in Self.paths {
+                for method in [HTTPMethod.POST, .PUT, .DELETE, .OPTIONS, .PATCH] {
+                    let refusal = try await Self.ask(server, path, method: method)
+                    #expect(refusal.status == 405, "\(method) \(path)")
+                    #expect(refusal.headers["Allow"] == ["GET, HEAD"])
+                }
+            }
+            let lost = try await Self.ask(server, "/nothing")
+            #expect(lost.status == 404)
+            #expect(lost.body.contains("<a href=\"/\">Back to the overview</a>"))
+            #expect(try await Self.ask(server, "/nothing", method: .POST).status == 404)
+        }
+    }
+
+    @Test("HEAD is answered with the head of GET and not a byte more, whatever the answer is")
+    func head() async throws {
+        try await ServingBinary.run(Self.withoutDatabase) { server in
+            for (path, host, status) in [
+                ("/", "localhost", 200), ("/assets/pages.css", "localhost", 200), ("/nothing", "localhost", 404),
+                ("/history", "localhost", 503), ("/", "evil.example", 421), ("/live", "localhost", 200),
+            ] {
+                let head = "HEAD \(path) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n"
+                let answer = try await PlainConnection.answer(server.managementURL, to: head)
+                #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(path)")
+                #expect(answer.contains("Content-Length: "), "\(path)")
+                #expect(answer.hasSuffix("\r\n\r\n"), "\(path) \(host): \(answer)")
+            }
+        }
+    }
+
+    @Test("A page opens by a link of another site, and is part of no other site")
+    func crossSite() async throws {
+        try await ServingBinary.run(Self.withoutDatabase) { server in
+            let wanted = [
+                (site: "cross-site", mode: "navigate", destination: "document", status: 200),
+                (site: "same-site", mode: "navigate", destination: "document", status: 200),
+                (site: "none", mode: "navigate", destination: "document", status: 200),
+                (site: "same-origin", mode: "cors", destination: "empty", status: 200),
+                (site: "cross-site", mode: "no-cors", destination: "image", status: 403),
+                (site: "cross-site", mode: "cors", destination: "empty", status: 403),
+                (site: "same-site", mode: "no-cors", destination: "script", status: 403),
+                (site: "cross-site", mode: "navigate", destination: "iframe", status: 403),
+            ]
+            for (site, mode, destination, status) in wanted {
+                let headers = [("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", mode), ("Sec-Fetch-Dest", destination)]
+                let answer = try await Self.ask(server, "/try", headers)
+                #expect(answer.status == status, "\(site) \(mode) \(destination)")
+            }
+        }
+    }
+
+    @Test("An address that is too long is refused, and the server goes on")
+    func longAddresses() async throws {
+        try await ServingBinary.run(Self.withoutDatabase) { server in
+            let long = try await Self.ask(server, "/try?bundle=" + String(repeating: "a", count: 9_000))
+            #expect(long.status == 414)
+            #expect(long.body.contains("more than 8192 bytes"))
+            // The parser of HTTP ends the connection, with an answer or without.
+            let huge = try? await Self.ask(server, "/try?bundle=" + String(repeating: "a", count: 1 << 20))
+            #expect(huge.map { (400..<500).contains($0.status) } ?? true)
+            #expect(try await Self.ask(server, "/try").status == 200)
+            #expect(try await server.check(#"{"bundle":"a"}"#) == #"{"messages":[]}"#)
+        }
+    }
+
+    @Test("A password is asked for where it is set, and needed where the listener is not on loopback")
+    func password() async throws {
+        try await StateFolder.with { folder in
+            let file = "\(folder.path)/password"
+            try "correct horse battery\nsecond line\n".write(toFile: file, atomically: true, encoding: .utf8)
+            @Sendable func basic(_ text: String) -> [(String, String)] {
+                [("Authorization", "Basic " + Data(text.utf8).base64EncodedString())]
+            }
+            try await ServingBinary.run(Self.withoutDatabase, arguments: ["--pages-password-file", file]) { server in
+                for path in Self.paths {
+                    let refusal = try await Self.ask(server, path)
+                    #expect(refusal.status == 401)
+                    let challenge = refusal.headers["WWW-Authenticate"].first ?? ""
+                    #expect(challenge.hasPrefix("Basic realm="), "\(path)")
+                    #expect(refusal.body.contains("--pages-password-file"))
+                }
+                for wrong in ["x:wrong", "correct horse battery", "x:", ":correct horse battery ", "x:second line"] {
+                    #expect(try await Self.ask(server, "/try", basic(wrong)).status == 401, "\(wrong)")
+                }
+                #expect(try await Self.ask(server, "/try", [("Authorization", "Bearer x")]).status == 401)
+                #expect(try await Self.ask(server, "/try", [("Authorization", "Basic ?")]).status == 401)
+                #expect(try await Self.ask(server, "/try", basic("anybody:correct horse battery")).status == 200)
+                #expect(try await Self.ask(server, "/live").status == 200, "the rest of the listener asks for none")
+                #expect(try await Self.ask(server, "/nothing").status == 404)
+            }
+            try await ServingBinary.run(Self.withoutDatabase, arguments: ["--management-host", "0.0.0.0"]) { server in
+                for path in Self.paths {
+                    let refusal = try await Self.ask(server, path)
+                    #expect(refusal.status == 403)
+                    #expect(refusal.body.contains("--pages-password-file FILE (VERSIONGATE_PAGES_PASSWORD_FILE)"))
+                }
+                #expect(try await Self.ask(server, "/live").status == 200)
+            }
+            let both = ["--management-host", "0.0.0.0", "--pages-password-file", file]
+            try await ServingBinary.run(Self.withoutDatabase, arguments: both) { server in
+                let answer = try await Self.ask(server, "/try", basic(":correct horse battery"))
+                #expect(answer.status == 200)
+            }
+        }
+    }
+
+    @Test("A file that holds no password is refused at the start")
+    func wrongFile() async throws {
+        try await StateFolder.with { folder in
+            let short = "\(folder.path)/short"
+            try "short\n".write(toFile: short, atomically: true, encoding: .utf8)
+            for (file, words) in [(short, "at least 12 bytes"), ("\(folder.path)/nothing", "cannot be read")] {
+                let result = try await Self.withoutDatabase.run(arguments: ["serve", "--pages-password-file", file])
+                #expect(result.status == 64)
+                #expect(
+                    result.errors.contains("--pages-password-file (VERSIONGATE_PAGES_PASSWORD_FILE) is \"\(file)\"")
+                )
+                #expect(result.errors.contains(words), "\(result.errors)")
+                #expect(!result.errors.contains("short\n"))
+            }
+        }
+    }
+
+    @Test(
+        "Pages show what the database has, and say in words what the role of the server may not read",
+        .migratedDatabase
+    )
+    func withDatabase() async throws {
+        let database = TestDatabase.current
+        let admin = BuiltBinary(database)
+        for line in [
+            "app add com.example.doto --name Doto --yes",
+            "release add com.example.doto 1.2 --platform ios --live-at -1d --yes",
+            "rule add bad --bundle com.example.doto --versions =1.1 --title T --text X --lockout --rollout 50 --enable --yes",
+            "rule rollout bad 25 --yes",
+        ] {
+            let result = try await admin.run(line)
+            #expect(result.status == 0, "\(result.errors)")
+        }
+        for role in ["versiongate_server", "versiongate_admin"] {
+            let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: role)])
+            try await ServingBinary.run(binary) { server in
+                try await server.check(#"{"bundle":"com.example.nobody"}"#) { $0.contains("messages") }
+                let overview = try await Self.ask(server, "/")
+                #expect(overview.status == 200)
+                #expect(overview.body.contains("1 lockout is in force."))
+                #expect(overview.body.contains("<a href=\"/apps/com.example.doto\">com.example.doto</a>"))
+                let rule = try await Self.ask(server, "/rules/bad")
+                #expect(rule.body.contains("25 % of the installs."))
+                #expect(rule.body.contains("versiongate rule disable bad"))
+                #expect(rule.body.contains("UPDATE rules SET enabled = false WHERE key = &#39;bad&#39;;"))
+                let history = try await Self.ask(server, "/history")
+                let past = try await Self.ask(
+                    server,
+                    "/try?bundle=com.example.doto&version=1.1&platform=ios&revision=3"
+                )
+                if role == "versiongate_server" {
+                    #expect(
+                        history.body.contains("The role of this server, versiongate_server, may not read the history.")
+                    )
+                    #expect(history.body.contains("GRANT versiongate_viewer TO versiongate_server;"))
+                    #expect(past.body.contains("Revision 3 cannot be read"))
+                } else {
+                    #expect(history.body.contains("changed rule bad: rollout"))
+                    #expect(history.body.contains("<del>50</del>"), "before")
+                    #expect(history.body.contains("versiongate undo 4"))
+                    #expect(
+                        past.body.contains("the rollout") || past.body.contains("50 % of the installs"),
+                        "as it was"
+                    )
+                    #expect(past.body.contains("by revision 3"))
+                }
+                #expect(try await Self.ask(server, "/apps/com.example.doto").status == 200)
+                #expect(try await Self.ask(server, "/apps/com.example.doto/nothing.csv").status == 404)
+                let unknowns = try await Self.ask(server, "/unknowns")
+                #expect(unknowns.body.contains("com.example.nobody"), "the name that a client sent")
+                #expect(unknowns.body.contains("versiongate app add com.example.nobody"))
+            }
+        }
+    }
+
+    @Test(
+        "While more ask for pages than are read, checks are answered and the rest is told to come again",
+        .migratedDatabase
+    )
+    func crowd() async throws {
+        let database = TestDatabase.current
+        let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+        try await ServingBinary.run(binary) { server in
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { tasks in
+                for number in 1...60 {
+                    tasks.addTask { try await Self.ask(server, "/history?before=\(number)").status }
+                }
+                for _ in 1...20 {
+                    #expect(try await server.check(#"{"bundle":"a"}"#) == #"{"messages":[]}"#)
+                }
+                return try await tasks.reduce(into: Set<Int>()) { $0.insert($1) }
+            }
+            #expect(statuses.isSubset(of: [200, 503]), "\(statuses)")
+            #expect(try await Self.ask(server, "/history").status == 200)
+        }
+    }
+}
