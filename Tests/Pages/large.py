@@ -8,8 +8,9 @@ large.py PUBLIC MANAGEMENT DATABASE PROCESS: two addresses of a server, its data
 
 import http.client
 import json
+import multiprocessing
+import os
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -75,6 +76,7 @@ class Large:
         self.public, self.management = public, management
         self.database = Database(database)
         self.process = process
+        self.elsewhere = []
         self.faults = []
 
     def fill(self):
@@ -129,6 +131,29 @@ class Large:
                 return int(line.split()[1]) << 10
         raise RuntimeError(f"/proc/{self.process}/status has no {field}")
 
+    def set_database_apart(self):
+        """The database on a processor of its own, as on a machine of its own: what is left is what the server does.
+
+        Without it the checks wait for the database in the end, as for any other program of this machine.
+        """
+        processors = sorted(os.sched_getaffinity(0))
+        if len(processors) < 2:
+            raise RuntimeError("this takes two processors: one of them is for the database")
+        postmaster = int(self.database.value("SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)"))
+        for folder in Path("/proc").glob("[0-9]*"):
+            process = int(folder.name)
+            try:
+                parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+                if postmaster in (process, parent):
+                    os.sched_setaffinity(process, processors[-1:])
+                elif process == int(self.process):
+                    for thread in (folder / "task").iterdir():
+                        os.sched_setaffinity(int(thread.name), processors[:-1])
+            except (FileNotFoundError, ProcessLookupError):
+                pass
+        os.sched_setaffinity(0, processors[:-1])
+        self.elsewhere = processors[-1:]
+
     def load(self):
         """Checks at a fixed rate, in rounds with pages and without in turn. Returns the 99th percentiles in ms."""
         percentiles = {False: [], True: []}
@@ -139,8 +164,9 @@ class Large:
         return percentiles
 
     def round(self, with_pages):
-        ends = threading.Event()
-        readers = [threading.Thread(target=self.read, args=(ends,))] if with_pages else []
+        # A process of its own: threads of one Python wait for each other, for 5 ms and more.
+        ends = multiprocessing.Event()
+        readers = [multiprocessing.Process(target=self.read, args=(ends,))] if with_pages else []
         for reader in readers:
             reader.start()
         latencies = self.checks(ROUND_SECONDS)
@@ -151,6 +177,8 @@ class Large:
 
     def read(self, ends):
         """Somebody who opens one page after the other, each as soon as the one before is there."""
+        # Who reads is on a machine of their own, too.
+        os.sched_setaffinity(0, self.elsewhere)
         place = 0
         while not ends.is_set():
             self.page(PAGES[place % len(PAGES)])
@@ -184,6 +212,7 @@ def main():
     large.fill()
     before = large.memory()
     large.time_pages()
+    large.set_database_apart()
     percentiles = large.load()
     after, peak = large.memory(), large.memory("VmHWM")
     without, beside = median(percentiles[False]), median(percentiles[True])

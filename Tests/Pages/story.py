@@ -186,7 +186,7 @@ class Story:
         ):
             apps[bundle] = [int(sum) for sum in sums]
         self.browser.open("/")
-        shown = {row[0].split()[0]: row[1:4] for row in self.table("apps")}
+        shown = self.columns("apps", "Checks", "With a message", "Locked out")
         self.same("/", "apps", shown, {
             bundle: [f"{checks:,}", share(messages, checks), share(lockouts, checks)]
             for bundle, (checks, messages, lockouts) in apps.items()
@@ -199,7 +199,7 @@ class Story:
         sent = {rule: (int(sent), int(lockouts)) for rule, sent, lockouts in self.database.rows(
             "SELECT rule, sum(sent), sum(lockouts) FROM rule_counts WHERE hour > now() - interval '24 hours' GROUP BY 1")}
         checks = apps["com.example.doto"][0]
-        shown = {row[0].split()[0]: row[4:6] for row in self.table("rules")}
+        shown = self.columns("rules", "Got the message", "Locked out")
         self.same(path, "rules", shown, {
             key: [share(min(sent.get(key, (0, 0))[0], checks), checks) if bundle else f"{sent.get(key, (0, 0))[0]:,}, all apps",
                   share(min(sent.get(key, (0, 0))[1], checks), checks) if lockout == "t" else ""]
@@ -242,6 +242,13 @@ class Story:
         return self.browser.run(
             "return [...document.querySelectorAll(`section[aria-labelledby='${arguments[0]}'] tbody tr`)]"
             ".map((row) => [...row.cells].map((cell) => cell.textContent.trim().replace(/\\s+/g, ' ')))", section)
+
+    def columns(self, section, *heads):
+        """Some columns of the table of a section, by their heads, for each row by the first word of its name."""
+        names = self.browser.run(
+            "return [...document.querySelectorAll(`section[aria-labelledby='${arguments[0]}'] thead th`)]"
+            ".map((head) => head.textContent.trim())", section)
+        return {row[0].split()[0]: [row[names.index(head)] for head in heads] for row in self.table(section)}
 
     def same(self, path, what, shown, expected):
         if shown != expected:

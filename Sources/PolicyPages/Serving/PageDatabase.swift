@@ -21,6 +21,8 @@ actor PageDatabase {
 
     /// How long a statement may take.
     static let statementTimeout = Duration.seconds(2)
+    /// How much memory the database may take for a sort or a hash, so that grouping a day of counts needs no files.
+    private static let workMemory = "64MB"
     /// How long the connection stays open after its last use.
     private static let idleTime = Duration.seconds(30)
 
@@ -57,7 +59,10 @@ actor PageDatabase {
             let connection = try await connected()
             return try await connection.transaction(.repeatableReadReadOnly) { session in
                 let limit = Self.statementTimeout.components.seconds
-                try session.execute("SET LOCAL statement_timeout = '\(limit)s'; SET LOCAL lock_timeout = '500ms'")
+                try session.execute(
+                    "SET LOCAL statement_timeout = '\(limit)s'; SET LOCAL lock_timeout = '500ms';"
+                        + " SET LOCAL work_mem = '\(Self.workMemory)'; SET LOCAL max_parallel_workers_per_gather = 0"
+                )
                 return try body(session)
             }
         } catch let error as PostgresError {

@@ -13,8 +13,12 @@ extension CountReader {
             FROM public.apps AS app LEFT JOIN (
                 SELECT lower(bundle COLLATE "C") AS bundle, sum(checks)::int8 AS checks, sum(messages)::int8 AS messages,
                     sum(lockouts)::int8 AS lockouts
-                FROM public.check_counts
-                WHERE hour > now() - interval '24 hours' AND \(Self.isOver) AND bundle IS NOT NULL
+                FROM (
+                    SELECT bundle, sum(checks) AS checks, sum(messages) AS messages, sum(lockouts) AS lockouts
+                    FROM public.check_counts
+                    WHERE hour > now() - interval '24 hours' AND \(Self.isOver) AND bundle IS NOT NULL
+                    GROUP BY 1
+                ) AS spelled
                 GROUP BY 1
             ) AS counted ON counted.bundle = lower(app.bundle COLLATE "C")
             ORDER BY coalesce(counted.lockouts::float8 / nullif(counted.checks, 0), 0) DESC,
