@@ -93,10 +93,10 @@ struct ServingBinary: Sendable {
 
     /// The status and body of a page of the management listener.
     func management(_ path: String) async throws -> (status: Int, body: String) {
-        let response = try await HTTPClient.shared.execute(
-            HTTPClientRequest(url: managementURL + path),
-            timeout: .seconds(60)
-        )
+        var request = HTTPClientRequest(url: managementURL + path)
+        // The listener may close a connection that waits for a next request whenever it needs room.
+        request.headers.add(name: "Connection", value: "close")
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
         return (Int(response.status.code), String(buffer: try await response.body.collect(upTo: 1 << 20)))
     }
 
