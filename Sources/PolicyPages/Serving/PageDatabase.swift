@@ -30,7 +30,8 @@ actor PageDatabase {
     private let configuration: @Sendable () async throws -> PostgresConfiguration
     private let logger: Logger
     private var connection: PostgresConnection?
-    private var uses = 0
+    /// Closes the connection unless it is used again before.
+    private var closing: Task<Void, Never>?
     private var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
@@ -72,10 +73,11 @@ actor PageDatabase {
         }
     }
 
-    /// Closes the connection.
+    /// Closes the connection; who reads meanwhile opens another one.
     func close() async {
-        await connection?.close()
+        let open = connection
         connection = nil
+        await open?.close()
     }
 
     private func fault(_ error: PostgresError) async -> Fault {
@@ -104,17 +106,16 @@ actor PageDatabase {
 
     private func leave() {
         if waiting.isEmpty { isBusy = false } else { waiting.removeFirst().resume() }
-        uses += 1
-        let use = uses
-        Task {
-            try? await Task.sleep(for: Self.idleTime)
-            if uses == use, !isBusy { await close() }
+        closing?.cancel()
+        closing = Task {
+            guard (try? await Task.sleep(for: Self.idleTime)) != nil, !isBusy else { return }
+            await close()
         }
     }
 
     private func connected() async throws -> PostgresConnection {
         if let connection, await connection.isHealthy { return connection }
-        await connection?.close()
+        await close()
         var configuration = try await configuration()
         configuration.applicationName = "versiongate pages"
         configuration.connectTimeout = .seconds(2)

@@ -24,17 +24,17 @@ struct PageTemplates: Sendable {
 
     /// By name.
     let assets: [String: Asset]
-    private let library: MustacheLibrary
+    private let templates: MustacheLibrary
 
     private init() throws {
         MustacheContentTypes.register(PageText(), named: PageText.name)
-        var library = MustacheLibrary()
+        var templates = MustacheLibrary()
         var assets: [String: Asset] = [:]
         for (name, text) in embeddedFiles {
             let parts = name.split(separator: ".")
             let ending = parts.last.map(String.init) ?? ""
             if ending == "mustache" {
-                try library.register("{{% CONTENT_TYPE: \(PageText.name)}}\n" + text, named: String(parts[0]))
+                try templates.register("{{% CONTENT_TYPE: \(PageText.name)}}\n" + text, named: String(parts[0]))
             } else {
                 assets[name] = Asset(
                     contentType: ["css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"][
@@ -47,7 +47,7 @@ struct PageTemplates: Sendable {
                 )
             }
         }
-        self.library = library
+        self.templates = templates
         self.assets = assets
     }
 
@@ -55,7 +55,7 @@ struct PageTemplates: Sendable {
     func page(_ name: String, _ view: Any, status: Int = 200, fields: [(name: String, value: String)] = [])
         -> PageResponse
     {
-        guard let text = library.render(PageValue.of(view), withTemplate: name) else {
+        guard let text = templates.render(PageValue.of(view), withTemplate: name) else {
             preconditionFailure("no template \(name)")
         }
         return PageResponse(
