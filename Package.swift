@@ -31,6 +31,7 @@ let package = Package(
             pkgConfig: "libpq",
             providers: [.apt(["libpq-dev"])]
         ),
+        .systemLibrary(name: "CSched"),
         .target(
             name: "Postgres",
             dependencies: [
@@ -109,6 +110,7 @@ let package = Package(
         .target(
             name: "PolicyServer",
             dependencies: [
+                "CSched",
                 "CheckListener",
                 "PolicyPages",
                 "PolicyStore",
@@ -269,8 +271,8 @@ let package = Package(
         .testTarget(
             name: "PolicyServerTests",
             dependencies: [
-                "CheckListener", "PolicyPages", "PolicyServer", "Systemd", "TestChecks", "TestDatabase", "TestPolicies",
-                "TestRandom",
+                "CSched", "CheckListener", "PolicyPages", "PolicyServer", "Systemd", "TestChecks", "TestDatabase",
+                "TestPolicies", "TestRandom",
                 "TestSystem", "UpdateFeeds",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -284,8 +286,8 @@ let package = Package(
         .testTarget(
             name: "VersionGateCommandsTests",
             dependencies: [
-                "PolicyDocument", "PolicyFigures", "PolicyServer", "PolicyStore", "Postgres", "PrivatePostgres",
-                "TestDatabase",
+                "CSched", "PolicyDocument", "PolicyFigures", "PolicyServer", "PolicyStore", "Postgres",
+                "PrivatePostgres", "TestDatabase",
                 "TestFeeds", "TestPolicies", "TestSystem", "UpdatePolicy", "VersionGateCommands",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -40,19 +40,39 @@ extension AppFigures {
         if others.contains(where: { $0 > 0 }) {
             series.append(Chart.Series(name: Chart.others, values: Chart.shares(others, of: all)))
         }
+        let answer = versionsAnswer(
+            current,
+            isRecent ? "the last 24 hours" : "\(period.text); none came in the last 24 hours"
+        )
         return Chart(
             name: "versions",
             question: "Which versions are in use?",
-            answer: versionsAnswer(
-                current,
-                isRecent ? "the last 24 hours" : "\(period.text); none came in the last 24 hours"
-            ),
+            answer: isRecent ? answer + weekBefore(series, current, period) : answer,
             shape: .stackedAreas,
             unit: .share,
             axis: .time(period.starts),
             series: series,
             checks: all
         )
+    }
+
+    /// The share that the version with most checks had a week ago; empty where that is not shown.
+    private static func weekBefore(
+        _ series: [Chart.Series],
+        _ current: [PlatformChecks],
+        _ period: CountPeriod
+    ) -> String {
+        let index = period.starts.count - 8
+        let most = spellings(current).filter { $0.version != nil }
+            .max { left, right in
+                left.counts.reduce(0) { $0 + $1.checks } < right.counts.reduce(0) { $0 + $1.checks }
+            }
+        guard period.step == .day, index >= 0, let most,
+            let versions = series.first(where: { AppVersion($0.name) == most.version }),
+            let share = versions.values[index]
+        else { return "" }
+        return " \(most.counts[0].name ?? versions.name) had \(NumberText.percent(share, of: 1)) on"
+            + " \(NumberText.date(period.starts[index])) (UTC)."
     }
 
     private static func versionsAnswer(_ current: [PlatformChecks], _ period: String) -> String {
@@ -139,7 +159,7 @@ extension AppFigures {
         let answer =
             total.checks == 0
             ? Chart.nothing(period.text)
-            : "\(NumberText.share(Double(total.messages), of: whole)) of the \(NumberText.checks(total.checks)) of"
+            : "\(NumberText.share(total.messages, ofChecks: total.checks)) of"
                 + " \(period.text) got a message, \(NumberText.share(Double(total.lockouts), of: whole)) were locked out."
                 + latest(totals, period)
         return Chart(

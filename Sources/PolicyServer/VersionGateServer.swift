@@ -79,6 +79,8 @@ public struct VersionGateServer: Sendable {
         try configuration.managementAddress.requireAvailable(for: "management")
         let policy = LivePolicy()
         let eventLoopGroup = MultiThreadedEventLoopGroup(numberOfThreads: AvailableProcessors.count)
+        let managementGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        for group in [eventLoopGroup, managementGroup] { TimeSlice.shorten(of: group) }
         let state = ServingState()
         let supervision = Supervision(manager: serviceManager, logger: logger)
         let announcement = Announcement(isEncrypted: configuration.publicListener.tls != nil) { addresses in
@@ -120,7 +122,7 @@ public struct VersionGateServer: Sendable {
                 log: log,
                 clock: clock
             ),
-            eventLoopGroup: eventLoopGroup,
+            eventLoopGroup: managementGroup,
             clock: clock,
             logger: logger,
             onBound: { announcement.management($0) }
@@ -145,6 +147,7 @@ public struct VersionGateServer: Sendable {
                     application: management,
                     address: configuration.managementAddress,
                     connections: managementConnections,
+                    eventLoop: managementGroup.any(),
                     logger: logger
                 ),
                 PublicListener(
@@ -183,6 +186,7 @@ public struct VersionGateServer: Sendable {
             result = .failure(error)
         }
         await pages.close()
+        try await managementGroup.shutdownGracefully()
         try await eventLoopGroup.shutdownGracefully()
         try result.get()
     }

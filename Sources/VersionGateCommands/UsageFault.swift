@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
+import Foundation
 import UpdatePolicy
 
 extension VersionGate {
@@ -12,28 +13,48 @@ extension VersionGate {
         let words = Array(CommandLine.arguments.dropFirst())
         do {
             var command = try await asyncParseAsRoot(words)
-            if var command = command as? any AsyncParsableCommand {
+            guard var command = command as? any AsyncParsableCommand else { return try command.run() }
+            do {
                 try await command.run()
-            } else {
-                try command.run()
+            } catch let failure where !(failure is ValidationError || failure is CleanExit) {
+                end(of: failure)
             }
         } catch {
-            let fault = UsageFault(words)
-            var error = error
-            if exitCode(for: error) == .success, let mistaken = fault.unknownCommandLine {
-                // The parser takes the h of an option behind it, such as -2h, for a question for help.
-                do { _ = try await asyncParseAsRoot(mistaken) } catch let refusal { error = refusal }
-            }
-            if exitCode(for: error) == .validationFailure,
-                let text = fault.message(insteadOf: message(for: error))
-            {
-                let whole = fullMessage(for: error).replacing(message(for: error), with: text, maxReplacements: 1)
-                StandardStreams.printError(whole.visible(keepsNewlines: true) + "\n")
-                exit(withError: ExitCode.validationFailure)
-            }
-            exit(withError: error)
+            await answer(error, words)
         }
     }
+
+    /// Says why a command could not be carried out, and ends the process.
+    private static func end(of error: any Error) -> Never {
+        if let code = error as? ExitCode { Foundation.exit(code.rawValue) }
+        let text = (error as? any LocalizedError)?.errorDescription ?? String(describing: error)
+        StandardStreams.printError("\(errorPrefix)\(text)\n")
+        Foundation.exit(ExitCode.failure.rawValue)
+    }
+
+    /// Answers arguments that name no command: with what they asked for, such as help, or with what is wrong with them.
+    private static func answer(_ error: any Error, _ words: [String]) async {
+        let fault = UsageFault(words)
+        // The parser makes the message anew whenever it is asked for one, which takes longer than all the rest.
+        var text = fullMessage(for: error)
+        if !text.hasPrefix(errorPrefix), let mistaken = fault.unknownCommandLine {
+            // The parser takes the h of an option behind it, such as -2h, for a question for help.
+            do { _ = try await asyncParseAsRoot(mistaken) } catch { text = fullMessage(for: error) }
+        }
+        guard text.hasPrefix(errorPrefix) else {
+            print(text)
+            Foundation.exit(ExitCode.success.rawValue)
+        }
+        text.removeFirst(errorPrefix.count)
+        let end = ["\nHelp:  ", "\nUsage: "].compactMap { text.range(of: $0)?.lowerBound }.min() ?? text.endIndex
+        let message = String(text[..<end])
+        let whole = errorPrefix + (fault.message(insteadOf: message) ?? message) + text[end...]
+        StandardStreams.printError(whole.visible(keepsNewlines: true) + "\n")
+        Foundation.exit(ExitCode.validationFailure.rawValue)
+    }
+
+    /// What the argument parser begins each refusal with.
+    private static let errorPrefix = "Error: "
 }
 
 /// Explains arguments that the parser refuses, where it does not say what to write.

@@ -28,7 +28,7 @@ struct DependencyTests {
             "UpdatePolicy",
         ],
         "PolicyServer": [
-            "AsyncAlgorithms", "CheckListener", "Configuration", "HTTPTypes", "Hummingbird",
+            "AsyncAlgorithms", "CSched", "CheckListener", "Configuration", "HTTPTypes", "Hummingbird",
             "HummingbirdCore", "Logging", "NIOCore", "NIOExtras", "NIOHTTPTypes", "NIOPosix", "NIOSSL", "PolicyPages",
             "PolicyStore", "Postgres", "ServiceLifecycle", "Systemd", "SystemPackage", "UnixSignals", "UpdatePolicy",
         ],

@@ -4,7 +4,7 @@
 """Counts as servers would have written them in 30 days, made up from a seed, and a history of the same time."""
 
 import random
-from collections import Counter
+from collections import defaultdict
 from datetime import datetime, timedelta, timezone
 
 DAYS_OF_HOURS = 7
@@ -24,19 +24,33 @@ def write(database, seed):
     chance = random.Random(seed)
     now = datetime.fromisoformat(database.value("SELECT date_trunc('hour', now() AT TIME ZONE 'UTC')"))
     now = now.replace(tzinfo=timezone.utc)
-    counts = Counter(), Counter(), Counter()
-    for row in (*doto(chance, now), *many(chance, now), *one(now), *paused(chance, now), *unknown(chance, now)):
-        for counter, count in zip(counts, row[7:]):
-            counter[row[:7]] += count
-    checks = [(*kind, *(counter[kind] for counter in counts)) for kind in counts[0]]
+    # By kind of client: checks, those with a message, those with a lockout; by hour and rule: sent, with a lockout.
+    counts, sent = defaultdict(lambda: [0, 0, 0]), defaultdict(lambda: [0, 0])
+    for *kind, checks, got in (*doto(chance, now), *many(chance, now), *one(now), *paused(chance, now), *unknown(chance, now)):
+        messages = min(checks, max((count for count, _ in got.values()), default=0))
+        # Who is locked out gets one message; everybody else may get several.
+        if "doto-unsafe" in got:
+            unsafe = got["doto-unsafe"][0]
+            messages = min(checks, unsafe + max((count for rule, (count, _) in got.items() if rule != "doto-unsafe"), default=0))
+        lockouts = sum(locked for _, locked in got.values())
+        add(counts[tuple(kind)], checks, messages, lockouts)
+        for rule, (count, locked) in got.items():
+            if count:
+                add(sent[kind[0], rule], count, locked)
+    checks = [(*kind, *numbers) for kind, numbers in counts.items()]
     lines = "".join("\t".join(r"\N" if cell is None else str(cell) for cell in row) + "\n" for row in checks)
-    rules = "".join("\t".join(map(str, row)) + "\n" for row in sent(chance, now))
+    rules = "".join("\t".join(map(str, (*key, *numbers))) + "\n" for key, numbers in sent.items())
     merged = "".join(f"{time.isoformat()}\tcom.example.many\t{chance.randint(1, 40)}\n" for time in times(now, 3))
     database.run(
         f"BEGIN;\nCOPY check_counts FROM STDIN;\n{lines}\\.\nCOPY rule_counts FROM STDIN;\n{rules}\\.\n"
         f"COPY merged_counts FROM STDIN;\n{merged}\\.\nCOMMIT;\nANALYZE;\n"
     )
     return len(checks)
+
+
+def add(sums, *numbers):
+    for place, number in enumerate(numbers):
+        sums[place] += number
 
 
 def doto(chance, now):
@@ -61,9 +75,25 @@ def doto(chance, now):
                 checks = int(checks * (1 - age) * 2)
             if checks <= 0:
                 continue
-            messages = chance.randint(0, checks)
-            yield (time.isoformat(), "com.example.doto", platform, version, None, region, os, checks, messages,
-                   chance.randint(0, messages) if version in ("2.0.5", "1.9") else 0)
+            got = doto_rules(chance, (now - time) / timedelta(hours=1), platform, version, region, os, checks)
+            yield (time.isoformat(), "com.example.doto", platform, version, None, region, os, checks, got)
+
+
+def doto_rules(chance, age, platform, version, region, os, checks):
+    """How many of some checks get each rule, and with a lockout: as policy.yaml has it, with its edits."""
+    numbers = tuple(map(int, version.split("."))) if version and version[0].isdigit() else None
+    below = numbers is not None and numbers < (2, 1)
+    unsafe = round(checks * (0.25 if age > 12 * 24 else 0.05 if age > 6 * 24 else 0.25)) if below else 0
+    # Somebody on another platform than those of the releases has no update to go to.
+    got = {"doto-unsafe": (unsafe, unsafe if platform != "web" else 0)}
+    rest = checks - unsafe
+    if platform == "ios" and numbers and numbers < (2, 4) and age < 20 * 24 and int(os.partition(".")[0]) >= 17:
+        got["doto-update"] = rest, 0
+    if platform == "ios" and region == "JP":
+        got["doto-japan"] = rest, 0
+    # Few send a channel.
+    got["maintenance"] = chance.randint(0, checks // 20), 0
+    return got
 
 
 def many(chance, now):
@@ -74,36 +104,26 @@ def many(chance, now):
         for _ in range(20):
             checks = chance.randint(1, 9)
             version = f"{int(300 * chance.random() ** 0.5)}.{chance.randint(0, 3)}"
-            messages = chance.randint(0, checks)
+            old = checks if int(version.partition(".")[0]) < 40 else 0
             yield (time.isoformat(), "com.example.many", "android", version, "7",
-                   chance.choice(("US", "DE", None)), str(chance.randint(5, 30)), checks, messages, messages // 2)
-        yield time.isoformat(), "com.example.many", "playstation", "not a version", None, None, None, 3, 0, 0
+                   chance.choice(("US", "DE", None)), str(chance.randint(5, 30)), checks, {"many-old": (old, old)})
+        yield time.isoformat(), "com.example.many", "playstation", "not a version", None, None, None, 3, {}
 
 
 def one(now):
     """An app of one version, which asked in this hour for the first time."""
-    yield now.isoformat(), "com.example.one", "ios", "1.0.0", None, "US", "18.1", 17, 0, 0
+    yield now.isoformat(), "com.example.one", "ios", "1.0.0", None, "US", "18.1", 17, {}
 
 
 def paused(chance, now):
     for time in times(now, 2):
-        yield time.isoformat(), "com.example.paused", "ios", "3.1", None, "DE", "18.0", chance.randint(1, 5), 0, 0
+        yield time.isoformat(), "com.example.paused", "ios", "3.1", None, "DE", "18.0", chance.randint(1, 5), {}
 
 
 def unknown(chance, now):
     """Apps that nobody added."""
     for time in times(now, 30):
-        yield time.isoformat(), None, None, None, None, None, None, chance.randint(1, 30), 0, 0
-
-
-def sent(chance, now):
-    for time in times(now, 30):
-        for rule in ("doto-update", "doto-japan", "doto-unsafe", "maintenance", "many-old"):
-            if chance.random() < 0.2:
-                continue
-            messages = chance.randint(1, 400)
-            lockouts = chance.randint(0, messages) if rule in ("doto-unsafe", "many-old") else 0
-            yield time.isoformat(), rule, messages, lockouts
+        yield time.isoformat(), None, None, None, None, None, None, chance.randint(1, 30), {}
 
 
 # Edits after the policy was applied, oldest first: how many hours ago, why, and the statement.

@@ -25,7 +25,16 @@ class Expected:
 
     @property
     def is_empty(self):
-        return all(value is None for _, values in self.rows for value in values[("all_checks" in self.columns):])
+        return all(value is None for value in self.shown)
+
+    @property
+    def is_zero(self):
+        """Whether there is nothing but zeros, which need no image."""
+        return all(not value for value in self.shown)
+
+    @property
+    def shown(self):
+        return [value for _, values in self.rows for value in values[("all_checks" in self.columns):]]
 
 
 class Figures:
@@ -262,8 +271,8 @@ def compare(chart, expected, document):
     if chart["isEmpty"]:
         yield "it shows nothing, and yet something was counted"
         return
-    if not chart["hasImage"]:
-        yield "it has no image"
+    if chart["hasImage"] == expected.is_zero:
+        yield "it has an image of nothing" if expected.is_zero else "it has no image"
     for word in expected.words:
         if word not in chart["answer"]:
             yield f"its answer is {chart['answer']!r}, without {word!r}"

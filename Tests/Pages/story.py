@@ -179,18 +179,24 @@ class Story:
 
     def tables(self):
         """The figures outside of charts."""
-        apps = {}
-        for bundle, *sums in self.database.rows(
-            "SELECT apps.bundle, coalesce(sum(checks), 0), coalesce(sum(messages), 0), coalesce(sum(lockouts), 0) FROM apps"
-            " LEFT JOIN check_counts AS c ON c.bundle = apps.bundle AND hour > now() - interval '24 hours' GROUP BY 1"
-        ):
-            apps[bundle] = [int(sum) for sum in sums]
+        apps, before = {}, {}
+        for sums_of, condition in ((apps, "> now() - interval '24 hours'"), (before, "BETWEEN now() - interval '48 hours' AND now() - interval '24 hours'")):
+            for bundle, *sums in self.database.rows(
+                "SELECT apps.bundle, coalesce(sum(checks), 0), coalesce(sum(messages), 0), coalesce(sum(lockouts), 0) FROM apps"
+                f" LEFT JOIN check_counts AS c ON c.bundle = apps.bundle AND hour {condition} GROUP BY 1"
+            ):
+                sums_of[bundle] = [int(sum) for sum in sums]
         self.browser.open("/")
-        shown = self.columns("apps", "Checks", "With a message", "Locked out")
+        shown = self.columns("apps", "Checks", "With a message", "Locked out", "The day before")
         self.same("/", "apps", shown, {
-            bundle: [f"{checks:,}", share(messages, checks), share(lockouts, checks)]
+            bundle: [f"{checks:,}", share(messages, checks), share(lockouts, checks), share(before[bundle][2], before[bundle][0])]
             for bundle, (checks, messages, lockouts) in apps.items()
         })
+        (checks, _, lockouts), (checks_before, _, lockouts_before) = (
+            [sum(column) for column in zip(*sums.values())] for sums in (apps, before))
+        self.same("/", "trend", self.browser.run("return document.querySelector('main .lead').textContent"),
+                  f"In the last 24 hours {share(lockouts, checks)} of the {checks:,} checks were locked out,"
+                  f" {share(lockouts_before, checks_before)} the day before.")
         order = sorted(apps, key=lambda bundle: (-apps[bundle][2] / (apps[bundle][0] or 1), -apps[bundle][0], bundle))
         self.same("/", "order of the apps", list(shown), order)
 

@@ -36,8 +36,9 @@ struct BuiltBinary: Sendable {
     /// Whether the environment says where the state folder is.
     var namesStateDirectory: Bool { variables["VERSIONGATE_STATE_DIR"] != nil }
 
-    /// Where the binary is.
+    /// Where the binary is: where `VERSIONGATE_BINARY` says, or else beside the tests.
     static let path: String = {
+        if let path = ProcessInfo.processInfo.environment["VERSIONGATE_BINARY"], !path.isEmpty { return path }
         let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         return tests.deletingLastPathComponent().appending(path: "versiongate").path
     }()

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import CSched
 import Foundation
 import Postgres
 import TestDatabase
+import TestSystem
 import Testing
 
 @Suite("Server")
@@ -39,6 +41,30 @@ struct ServeCommandTests {
                 "check --server \(server.publicURL) --format json bundle=com.example.doto version=1.1"
             )
             #expect(remote.output == "{\"messages\":[]}\n")
+        }
+    }
+
+    @Test(
+        "The server asks for short time slices for its event loops, those of checks and that of the management listener",
+        .enabled(
+            if: ProcessInfo.processInfo.isOperatingSystemAtLeast(
+                OperatingSystemVersion(majorVersion: 6, minorVersion: 12, patchVersion: 0)
+            ),
+            "Linux 6.12"
+        )
+    )
+    func asksForShortSlices() async throws {
+        let binary = BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing"])
+        try await ServingBinary.run(binary) { server in
+            let folder = "/proc/\(server.processIdentifier)/task"
+            let eventLoops = try FileManager.default.contentsOfDirectory(atPath: folder).filter { thread in
+                try String(contentsOfFile: "\(folder)/\(thread)/comm", encoding: .utf8).hasPrefix("NIO-ELT-")
+            }
+            #expect(eventLoops.count >= 2)
+            // Each thread asks itself, as soon as it has a processor.
+            try await Poll.until("short time slices") {
+                eventLoops.compactMap { Int32($0) }.allSatisfy { vg_slice($0) == 100_000 }
+            }
         }
     }
 

@@ -31,10 +31,11 @@ extension Chart {
         let all = names.reduce(0) { $0 + $1.checks } + unknown
         guard all > 0 else { return nothing(period) }
         func share(_ checks: Int64) -> String { NumberText.share(Double(checks), of: Double(all)) }
-        let of = "of the \(NumberText.checks(all)) of \(period)"
         let rest = unknown > 0 ? "no \(noun) that can be read \(share(unknown))" : nil
-        guard let first = names.first else { return "None \(of) named a \(noun) that can be read." }
-        var parts = ["\(first.name) has \(share(first.checks)) \(of)"]
+        guard let first = names.first else {
+            return "None of the \(NumberText.checks(all)) of \(period) named a \(noun) that can be read."
+        }
+        var parts = ["\(first.name) has \(NumberText.share(first.checks, ofChecks: all)) of \(period)"]
         parts += names.dropFirst().prefix(mostNamed - 1).map { "\($0.name) \(share($0.checks))" }
         let others = names.dropFirst(mostNamed)
         if !others.isEmpty {
@@ -57,7 +58,8 @@ extension RuleEdit {
         let others = otherRows == 0 ? "" : otherRows >= Self.mostRows ? ", and many more" : ", and \(otherRows) more"
         return Chart.Mark(
             at: at,
-            label: "change \(change): \(namesRule || table == "apps" ? "\(name) " : "")\(action)\(others)"
+            change: change,
+            label: "\(namesRule || table == "apps" ? "\(name) " : "")\(action)\(others)"
         )
     }
 

@@ -62,12 +62,15 @@ public struct Chart: Sendable, Equatable {
     public struct Mark: Sendable, Equatable {
         /// When.
         public let at: Timestamp
-        /// What, in a few words: `change 41: rollout 10 -> 50`.
+        /// The number of the change in the history, by which it is known everywhere.
+        public let change: Int64
+        /// What, in a few words: `rollout 10 -> 50`.
         public let label: String
 
         /// Creates a mark.
-        public init(at: Timestamp, label: String) {
+        public init(at: Timestamp, change: Int64, label: String) {
             self.at = at
+            self.change = change
             self.label = label
         }
     }
@@ -116,6 +119,9 @@ public struct Chart: Sendable, Equatable {
 
     /// Whether there is nothing to draw.
     public var isEmpty: Bool { axis.count == 0 || series.allSatisfy { $0.values.allSatisfy { $0 == nil } } }
+
+    /// Whether everything that was counted is nothing, which the answer says better than a picture of a flat line.
+    public var isZero: Bool { !isEmpty && series.allSatisfy { $0.values.allSatisfy { ($0 ?? 0) == 0 } } }
 
     /// Whether the steps of its axis are shorter than a day.
     public var isHourly: Bool {

@@ -29,6 +29,12 @@ public enum NumberText {
         return "\(Int((part - 1e-9).rounded(.up))) of \(Int(whole))"
     }
 
+    /// How many of some checks: `61.0 % of the 12,345 checks`, of few `3 of 17 checks`.
+    public static func share(_ part: Int64, ofChecks whole: Int64) -> String {
+        Double(whole) < fewestJudged
+            ? "\(part) of \(checks(whole))" : "\(percent(Double(part), of: Double(whole))) of the \(checks(whole))"
+    }
+
     /// A part of a whole in per cent, with one decimal; never `0.0 %` for something, nor `100.0 %` for less than all.
     public static func percent(_ part: Double, of whole: Double) -> String {
         guard whole > 0 else { return "-" }

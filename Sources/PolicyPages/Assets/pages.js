@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 //
-// Every page is whole without this. It adds the local time to each time, and looks for what is new while somebody looks.
+// Every page is whole without this. It adds the local time to each time, lets a phone show rows as cards, and looks for
+// what is new while somebody looks.
 "use strict";
 
 // A time as the title of its element: in the time zone of whoever reads.
@@ -10,6 +11,32 @@ function addLocalTimes(root) {
     const moment = new Date(time.dateTime);
     if (!Number.isNaN(moment.getTime())) time.title = moment.toLocaleString(undefined, { timeZoneName: "short" });
   }
+}
+
+// Names each cell after its column, so that pages.css can show a row as a card where a page is narrow. As the cells are no
+// cells of a table to a browser then, their roles say so.
+function nameCells(root) {
+  for (const table of root.querySelectorAll(".scroll > table:not(.chart-table)")) {
+    const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
+    table.setAttribute("role", "table");
+    for (const group of [table.tHead, ...table.tBodies]) {
+      group.setAttribute("role", "rowgroup");
+      for (const row of group.rows) {
+        row.setAttribute("role", "row");
+        for (const [column, cell] of [...row.cells].entries()) {
+          const isHead = cell.tagName === "TH";
+          cell.setAttribute("role", isHead ? (cell.scope === "row" ? "rowheader" : "columnheader") : "cell");
+          if (!isHead && cell.colSpan === 1) cell.dataset.label = names[column];
+        }
+      }
+    }
+    table.classList.add("cards");
+  }
+}
+
+function sharpen(root) {
+  addLocalTimes(root);
+  nameCells(root);
 }
 
 // Replaces what is shown by what the server has now; what is open stays open, and the page where it is.
@@ -31,7 +58,7 @@ async function refresh() {
     const same = fresh.querySelector("#" + CSS.escape(details.id));
     if (same) same.open = true;
   }
-  addLocalTimes(page);
+  sharpen(page);
   main.replaceChildren(...fresh.childNodes);
   for (const id of ["database", "revision", "made"]) {
     const old = document.getElementById(id);
@@ -40,6 +67,6 @@ async function refresh() {
   }
 }
 
-addLocalTimes(document);
+sharpen(document);
 const seconds = Number(document.getElementById("content").dataset.refresh);
 if (seconds > 0) setInterval(refresh, seconds * 1000);

@@ -18,8 +18,10 @@ struct ChartSVG {
     private static let width = 560.0
     private static let height = 270.0
     private static let plot = (left: 62.0, top: 38.0, right: 458.0, bottom: 238.0)
-    /// The least distance of two names beside the plot, and of two numbers of marks.
+    /// The least distance of two names beside the plot.
     private static let leastDistance = 18.0
+    /// The room for a digit of the numbers of changes, which a phone shows larger.
+    private static let digitWidth = 11.0
     /// The most characters of a name beside the plot.
     private static let mostCharacters = 8
     /// The most that such a name takes.
@@ -43,7 +45,12 @@ struct ChartSVG {
     }
 
     /// The image, and below it what colours and numbers in it stand for: lists of series and of marks.
-    var svg: String { legend.isEmpty ? image : "\(image)\n\(legend)" }
+    ///
+    /// There is no image where everything that was counted is nothing.
+    var svg: String {
+        [chart.isZero ? "" : image, chart.isEmpty || chart.isZero ? "" : legend, changes]
+            .filter { !$0.isEmpty }.joined(separator: "\n")
+    }
 
     private var image: String {
         let content =
@@ -61,26 +68,31 @@ struct ChartSVG {
     }
 
     private var legend: String {
-        guard !chart.isEmpty else { return "" }
-        var lists: [String] = []
+        var items: [(swatch: String, name: String)] = []
         if chart.series.count > 1 {
-            let items = chart.series.enumerated().map { index, series in
-                """
-                <li><svg class="swatch" viewBox="0 0 24 12" aria-hidden="true">\(swatch(index))</svg> \
-                <bdi>\(series.name.markup)</bdi></li>
-                """
-            }
-            lists.append("<ul class=\"chart-legend \(palette)\">\(items.joined())</ul>")
+            items = chart.series.enumerated().map { (swatch($0), "<bdi>\($1.name.markup)</bdi>") }
         }
-        if !chart.marks.isEmpty {
-            let items = chart.marks.map { mark in
-                """
-                <li><time datetime="\(mark.at)">\(NumberText.minute(mark.at))</time> <bdi>\(mark.label.markup)</bdi></li>
-                """
-            }
-            lists.append("<ol class=\"chart-marks\">\(items.joined())</ol>")
+        if chart.shape != .bars, !gaps.isEmpty {
+            let swatch = "<rect class=\"gap\" width=\"24\" height=\"12\" fill=\"url(#\(chart.name)-gap)\"/>"
+            items.append((swatch, "nothing was counted"))
         }
-        return lists.joined(separator: "\n")
+        guard !items.isEmpty else { return "" }
+        let list = items.map { swatch, name in
+            "<li><svg class=\"swatch\" viewBox=\"0 0 24 12\" aria-hidden=\"true\">\(swatch)</svg> \(name)</li>"
+        }
+        return "<ul class=\"chart-legend \(palette)\">\(list.joined())</ul>"
+    }
+
+    /// What the marks stand for.
+    private var changes: String {
+        guard !chart.marks.isEmpty else { return "" }
+        let items = chart.marks.map { mark in
+            """
+            <li>change \(mark.change), <time datetime="\(mark.at)">\(NumberText.minute(mark.at))</time>: \
+            <bdi>\(mark.label.markup)</bdi></li>
+            """
+        }
+        return "<ul class=\"chart-marks\">\(items.joined())</ul>"
     }
 
     /// Few series differ in hue; many, which are in order, in brightness.
@@ -233,21 +245,22 @@ struct ChartSVG {
         }.joined(separator: "\n")
     }
 
-    /// A line for each mark, with its number in the list where there is room.
+    /// A line for each mark, with the number of its change where there is room.
     private var marks: String {
-        var labelled = -Double.infinity
-        return chart.marks.enumerated().map { index, mark in
+        var free = -Double.infinity
+        return chart.marks.map { mark in
             let position = x(places.position(of: mark.at))
+            let half = Double("\(mark.change)".count) * Self.digitWidth / 2
             var text = ""
-            if position - labelled >= Self.leastDistance {
-                labelled = position
+            if position - half >= free {
+                free = position + half + Self.digitWidth
                 text = """
                     <text class="mark-number" x="\(number(position))" y="\(number(Self.plot.top - 5))" \
-                    text-anchor="middle">\(index + 1)</text>
+                    text-anchor="middle">\(mark.change)</text>
                     """
             }
             return """
-                <g><title>\(NumberText.minute(mark.at)) \(mark.label.markup)</title>\
+                <g><title>change \(mark.change), \(NumberText.minute(mark.at)): \(mark.label.markup)</title>\
                 <path class="mark" d="M\(number(position)) \(number(Self.plot.top - 2))V\(number(Self.plot.bottom))"/>\(text)</g>
                 """
         }.joined(separator: "\n")

@@ -12,14 +12,14 @@ struct OverviewPage {
     struct Figures: Sendable {
         let status: DatabaseStatus
         let changes: [PolicyChange]
-        let apps: OverviewFigures
+        let apps: AppRows
 
         init(_ session: PostgresSession) throws {
             status = try DatabaseStatus(session)
             changes =
                 status.hidden.contains(.history)
                 ? [] : try PolicyHistory(session, rowsPerChange: 20).changes(HistoryFilter(limit: 5))
-            apps = try OverviewFigures(limit: OverviewPage.mostApps, session)
+            apps = try CountReader(session).appRows(limit: OverviewPage.mostApps)
         }
     }
 
@@ -37,6 +37,8 @@ struct OverviewPage {
         let checks: String
         let messages: String
         let lockouts: String
+        /// The same of the day before.
+        let before: String
         /// The width of the bar of lockouts, in per cent.
         let width: String
         let isHigh: Bool
@@ -64,6 +66,8 @@ struct OverviewPage {
         let isWhole: Bool
         let summary: String
         let isCalm: Bool
+        /// How many are locked out, and how that differs from the day before.
+        let trend: String
         let servers: [Server]
         let hasServers: Bool
         let changes: [ChangeView]
@@ -102,8 +106,8 @@ struct OverviewPage {
 
     var response: PageResponse {
         let status = figures?.status
-        let apps = figures?.apps.apps.map(app) ?? appsInMemory
-        let total = figures.map { Int($0.apps.total) } ?? scene.facts.policy?.appCount ?? 0
+        let apps = figures?.apps.rows.map(app) ?? appsInMemory
+        let total = figures.map { Int($0.apps.count) } ?? scene.facts.policy?.appCount ?? 0
         let lockouts = status?.lockouts.map { $0.map(lockout) } ?? lockoutsInMemory
         let events =
             status?.events?.prefix(Self.mostEvents).map { Event(at: scene.time($0.at), sentence: $0.sentence) } ?? []
@@ -112,6 +116,7 @@ struct OverviewPage {
             isWhole: figures != nil,
             summary: summary(lockouts),
             isCalm: lockouts.allSatisfy { !$0.isOn },
+            trend: figures.map { trend($0.apps) } ?? "",
             servers: servers,
             hasServers: !servers.isEmpty,
             changes: figures?.changes.map { ChangeView($0, scene) } ?? [],
@@ -156,6 +161,16 @@ struct OverviewPage {
         }
     }
 
+    private func trend(_ apps: AppRows) -> String {
+        guard apps.last.checks > 0 else { return apps.count > 0 ? "No app asked in the last 24 hours." : "" }
+        let last = NumberText.share(apps.last.lockouts, ofChecks: apps.last.checks)
+        let before =
+            apps.before.checks > 0
+            ? "\(NumberText.share(Double(apps.before.lockouts), of: Double(apps.before.checks))) the day before"
+            : "nothing was counted the day before"
+        return "In the last 24 hours \(last) were locked out, \(before)."
+    }
+
     private var servers: [Server] {
         (figures?.status.servers ?? []).map { server in
             let behind = (figures?.status.revision).map { max(0, $0 - server.revision) } ?? 0
@@ -169,16 +184,18 @@ struct OverviewPage {
     }
 
     private func app(_ row: AppRow) -> App {
-        let share = row.checks > 0 ? Double(row.lockouts) / Double(row.checks) : 0
+        let (last, before) = (row.last, row.before)
+        let share = last.checks > 0 ? Double(last.lockouts) / Double(last.checks) : 0
         return App(
             bundle: row.bundle,
             address: Address.app(row.bundle),
             name: row.name ?? "",
             paused: row.paused,
-            checks: NumberText.count(row.checks),
-            messages: NumberText.share(Double(row.messages), of: Double(row.checks)),
-            lockouts: NumberText.share(Double(row.lockouts), of: Double(row.checks)),
-            width: row.lockouts > 0 ? "\(max(1, Int((share * 100).rounded())))" : "0",
+            checks: NumberText.count(last.checks),
+            messages: NumberText.share(Double(last.messages), of: Double(last.checks)),
+            lockouts: NumberText.share(Double(last.lockouts), of: Double(last.checks)),
+            before: NumberText.share(Double(before.lockouts), of: Double(before.checks)),
+            width: last.lockouts > 0 ? "\(max(1, Int((share * 100).rounded())))" : "0",
             isHigh: share >= 0.05
         )
     }
@@ -194,6 +211,7 @@ struct OverviewPage {
                 checks: "-",
                 messages: "-",
                 lockouts: "-",
+                before: "-",
                 width: "0",
                 isHigh: false
             )

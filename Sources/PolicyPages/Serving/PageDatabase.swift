@@ -23,10 +23,10 @@ actor PageDatabase {
     static let statementTimeout = Duration.seconds(2)
     /// How much memory the database may take for a sort or a hash, so that grouping a day of counts needs no files.
     private static let workMemory = "64MB"
-    /// How long the connection stays open after its last use.
-    private static let idleTime = Duration.seconds(30)
 
     private let thread: PageThread
+    /// How long the connection stays open after its last use.
+    private let idleTime: Duration
     private let configuration: @Sendable () async throws -> PostgresConfiguration
     private let logger: Logger
     private var connection: PostgresConnection?
@@ -42,10 +42,12 @@ actor PageDatabase {
 
     init(
         on thread: PageThread,
+        idleTime: Duration = .seconds(30),
         configuration: @escaping @Sendable () async throws -> PostgresConfiguration,
         logger: Logger
     ) {
         self.thread = thread
+        self.idleTime = idleTime
         self.configuration = configuration
         self.logger = logger
     }
@@ -107,9 +109,10 @@ actor PageDatabase {
     private func leave() {
         if waiting.isEmpty { isBusy = false } else { waiting.removeFirst().resume() }
         closing?.cancel()
-        closing = Task {
-            guard (try? await Task.sleep(for: Self.idleTime)) != nil, !isBusy else { return }
-            await close()
+        closing = Task { [idleTime] in
+            do { try await Task.sleep(for: idleTime) } catch { return }
+            // Whoever reads now closes it later.
+            if !isBusy { await close() }
         }
     }
 

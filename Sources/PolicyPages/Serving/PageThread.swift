@@ -38,13 +38,16 @@ final class PageThread: SerialExecutor {
         }
     }
 
+    /// As pages of a busy machine must come too, it is not the lowest priority.
+    static let niceness: CInt = 5
+
     private let work = Work()
 
     init() {
         let work = work
         let thread = Thread { [weak self] in
             // On Linux a thread is what setpriority calls a process, and 0 is the calling one.
-            _ = setpriority(Int32(PRIO_PROCESS.rawValue), 0, 5)
+            _ = setpriority(Int32(PRIO_PROCESS.rawValue), 0, Self.niceness)
             while let jobs = work.next() {
                 for job in jobs {
                     guard let self else { return }
@@ -52,7 +55,6 @@ final class PageThread: SerialExecutor {
                 }
             }
         }
-        thread.name = "pages"
         thread.start()
     }
 

@@ -316,7 +316,7 @@ private enum PolicyReading: Sendable {
 
     /// Compiles the policy at a lower priority than checks.
     func compile() async throws -> CompiledPolicy {
-        try await LowPriorityThread.run(named: "compile-policy") { try compiled() }
+        try await LowPriorityThread.run { try compiled() }
     }
 
     private func compiled() throws -> CompiledPolicy {

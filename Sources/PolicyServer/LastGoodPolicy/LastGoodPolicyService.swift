@@ -47,7 +47,7 @@ struct LastGoodPolicyService: Service {
         // A start that failed elsewhere has cut the wait short; what is known by now says nothing.
         guard !Task.isCancelled, policy.current == nil, let file else { return }
         do {
-            let loaded = try await LowPriorityThread.run(named: "read-policy") {
+            let loaded = try await LowPriorityThread.run {
                 try file.read().map { try CompiledPolicy($0) }
             }
             guard let loaded else {
@@ -89,7 +89,7 @@ struct LastGoodPolicyService: Service {
         }
         let replacement = policy.status.replacement
         do {
-            let (writer, kept) = try await LowPriorityThread.run(named: "write-policy") {
+            let (writer, kept) = try await LowPriorityThread.run {
                 var writer = writer
                 let kept = try writer.file.keep(before: current.version, replacing: replacement?.before)
                 try writer.write(current)

@@ -8,16 +8,14 @@ import Glibc
 enum LowPriorityThread {
     /// Runs `body` on a new thread of low priority.
     static func run<Result: Sendable>(
-        named name: String,
         _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
-            let thread = Thread {
+            Thread {
                 lowerPriority()
                 continuation.resume(with: Swift.Result { try body() })
             }
-            thread.name = name
-            thread.start()
+            .start()
         }
     }
 

@@ -4,42 +4,58 @@
 import Postgres
 
 extension CountReader {
-    /// The apps with their checks of the last 24 hours: the greatest share of lockouts first, then most checks.
-    public func busiestApps(limit: Int) throws -> [AppRow] {
-        try session.query(
+    /// The apps with their checks of the last 24 hours, and the sums over all apps, shown or not.
+    public func appRows(limit: Int) throws -> AppRows {
+        let columns = ["checks", "messages", "lockouts", "checks_before", "messages_before", "lockouts_before"]
+        let rows = try session.query(
             """
-            SELECT app.bundle, app.name, app.paused, coalesce(counted.checks, 0), coalesce(counted.messages, 0),
-                coalesce(counted.lockouts, 0)
-            FROM public.apps AS app LEFT JOIN (
-                SELECT lower(bundle COLLATE "C") AS bundle, sum(checks)::int8 AS checks, sum(messages)::int8 AS messages,
-                    sum(lockouts)::int8 AS lockouts
+            WITH counted AS (
+                SELECT lower(bundle COLLATE "C") AS bundle,
+                    sum(checks) FILTER (WHERE is_last) AS checks,
+                    sum(messages) FILTER (WHERE is_last) AS messages,
+                    sum(lockouts) FILTER (WHERE is_last) AS lockouts,
+                    sum(checks) FILTER (WHERE NOT is_last) AS checks_before,
+                    sum(messages) FILTER (WHERE NOT is_last) AS messages_before,
+                    sum(lockouts) FILTER (WHERE NOT is_last) AS lockouts_before
                 FROM (
-                    SELECT bundle, sum(checks) AS checks, sum(messages) AS messages, sum(lockouts) AS lockouts
+                    SELECT bundle, hour > now() - interval '24 hours' AS is_last,
+                        sum(checks) AS checks, sum(messages) AS messages, sum(lockouts) AS lockouts
                     FROM public.check_counts
-                    WHERE hour > now() - interval '24 hours' AND \(Self.isOver) AND bundle IS NOT NULL
-                    GROUP BY 1
+                    WHERE hour > now() - interval '48 hours' AND \(Self.isOver) AND bundle IS NOT NULL
+                    GROUP BY 1, 2
                 ) AS spelled
                 GROUP BY 1
-            ) AS counted ON counted.bundle = lower(app.bundle COLLATE "C")
+            )
+            SELECT app.bundle, app.name, app.paused, count(*) OVER (),
+                \(columns.map { "coalesce(counted.\($0), 0)::int8" }.joined(separator: ", ")),
+                \(columns.map { "coalesce(sum(counted.\($0)) OVER (), 0)::int8" }.joined(separator: ", "))
+            FROM public.apps AS app LEFT JOIN counted ON counted.bundle = lower(app.bundle COLLATE "C")
             ORDER BY coalesce(counted.lockouts::float8 / nullif(counted.checks, 0), 0) DESC,
                 coalesce(counted.checks, 0) DESC, app.bundle
             LIMIT $1
             """,
             [Int64(limit)]
-        ).map { row in
-            AppRow(
-                bundle: try row.decode(0, as: String.self),
-                name: try row.decode(1, as: String?.self),
-                paused: try row.decode(2, as: Bool.self),
-                checks: try row.decode(3, as: Int64.self),
-                messages: try row.decode(4, as: Int64.self),
-                lockouts: try row.decode(5, as: Int64.self)
+        )
+        func totals(_ row: PostgresRow, _ first: Int) throws -> CheckTotals {
+            CheckTotals(
+                checks: try row.decode(first, as: Int64.self),
+                messages: try row.decode(first + 1, as: Int64.self),
+                lockouts: try row.decode(first + 2, as: Int64.self)
             )
         }
-    }
-
-    /// How many apps the policy has.
-    public func appCount() throws -> Int64 {
-        try session.query("SELECT count(*) FROM public.apps").value(as: Int64.self)
+        return AppRows(
+            rows: try rows.map { row in
+                AppRow(
+                    bundle: try row.decode(0, as: String.self),
+                    name: try row.decode(1, as: String?.self),
+                    paused: try row.decode(2, as: Bool.self),
+                    last: try totals(row, 4),
+                    before: try totals(row, 7)
+                )
+            },
+            count: try rows.first?.decode(3, as: Int64.self) ?? 0,
+            last: try rows.first.map { try totals($0, 10) } ?? .none,
+            before: try rows.first.map { try totals($0, 13) } ?? .none
+        )
     }
 }

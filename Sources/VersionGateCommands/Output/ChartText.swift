@@ -137,7 +137,7 @@ struct ChartText {
     }
 
     private var marks: String {
-        chart.marks.map { terminal.paragraphs("\(TimeText.local($0.at))  \($0.label.visible())") }
+        chart.marks.map { terminal.paragraphs("\(TimeText.local($0.at))  change \($0.change): \($0.label.visible())") }
             .joined(separator: "\n")
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Glibc
 import Logging
 import Postgres
 import TestDatabase
@@ -11,13 +12,18 @@ import Testing
 
 @Suite("Database of pages", .migratedDatabase)
 struct PageDatabaseTests {
-    private let database = PageDatabase(
-        on: PageThread(),
-        configuration: { [database = TestDatabase.current] in
-            PostgresConfiguration(connectionString: database.url(user: "versiongate_viewer"))
-        },
-        logger: Logger(label: "test")
-    )
+    private let database = Self.database(idleTime: .seconds(30))
+
+    private static func database(idleTime: Duration) -> PageDatabase {
+        PageDatabase(
+            on: PageThread(),
+            idleTime: idleTime,
+            configuration: { [database = TestDatabase.current] in
+                PostgresConfiguration(connectionString: database.url(user: "versiongate_viewer"))
+            },
+            logger: Logger(label: "test")
+        )
+    }
 
     @Test("The database is read in one snapshot that cannot write, with a bound on each statement")
     func reads() async throws {
@@ -53,5 +59,29 @@ struct PageDatabaseTests {
             guard case .forbidden(let role, _) = error else { throw error }
             #expect(role == "versiongate_viewer")
         }
+    }
+
+    @Test("The connection is closed some time after its last use, and opened again by the next page")
+    func closesIdle() async throws {
+        let database = Self.database(idleTime: .milliseconds(1))
+        func process() async throws -> Int32 {
+            try await database.read { try $0.query("SELECT pg_backend_pid()").value(as: Int32.self) }
+        }
+        for _ in 1...2 {
+            let process = try await process()
+            try await Poll.until("the end of the idle connection") {
+                try await TestDatabase.current.psql(
+                    "SELECT count(*) FROM pg_stat_activity WHERE pid = \(process)"
+                ).output == "0\n"
+            }
+        }
+    }
+
+    @Test("The thread of the pages has a lower priority")
+    func hasLowPriority() async throws {
+        let thread = Int32(PRIO_PROCESS.rawValue)
+        let usual = getpriority(thread, 0)
+        let niceness = try await database.read { _ in getpriority(thread, 0) }
+        #expect(niceness == max(usual, PageThread.niceness))
     }
 }

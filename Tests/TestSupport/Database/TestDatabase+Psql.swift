@@ -3,6 +3,7 @@
 
 public import PrivatePostgres
 import Subprocess
+import SystemPackage
 
 extension TestDatabase {
     /// What psql printed and how it ended.
@@ -18,7 +19,7 @@ extension TestDatabase {
     /// Runs a script by psql, as an admin would, up to the first error.
     public func psql(_ script: String, user: String = PrivatePostgres.superuser) async throws -> PsqlResult {
         let result = try await run(
-            .name("psql"),
+            .path(FilePath(server.psql)),
             arguments: [
                 "--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "-v", "ON_ERROR_STOP=1", url(user: user),
             ],

@@ -16,6 +16,8 @@ actor TestServer {
     nonisolated let lease: PrivatePostgresLease
     /// The folder that is removed when the server stops, with all that is in it.
     nonisolated let stateDirectory = TestDatabase.freshFolder()
+    /// Where psql is. The one in PATH may be a script that looks for it, which takes longer than psql does.
+    nonisolated let psql: String
     private let connection: PostgresConnection
     private var template: Task<String, any Error>?
     private var count = 0
@@ -35,6 +37,9 @@ actor TestServer {
             lease.configuration(database: "postgres"),
             logger: TestDatabase.logger
         )
+        psql =
+            try await connection.query("SELECT setting FROM pg_config WHERE name = 'BINDIR'").value(as: String.self)
+            + "/psql"
     }
 
     func createDatabase(isMigrated: Bool) async throws -> TestDatabase {

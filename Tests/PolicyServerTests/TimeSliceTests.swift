@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import CSched
+import Foundation
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import PolicyServer
+
+@Suite("Time slice")
+struct TimeSliceTests {
+    /// Whether the kernel gives threads of the usual policy the slices that they ask for.
+    private static var isGiven: Bool {
+        ProcessInfo.processInfo.isOperatingSystemAtLeast(
+            OperatingSystemVersion(majorVersion: 6, minorVersion: 12, patchVersion: 0)
+        )
+    }
+
+    @Test("Event loops have short time slices, and the priority that they had", .enabled(if: isGiven, "Linux 6.12"))
+    func isShort() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+        let thread = Int32(PRIO_PROCESS.rawValue)
+        let usual = getpriority(thread, 0)
+        TimeSlice.shorten(of: group)
+        for eventLoop in group.makeIterator() {
+            let (slice, niceness) = try await eventLoop.submit { (vg_slice(0), getpriority(thread, 0)) }.get()
+            #expect(slice == TimeSlice.nanoseconds)
+            #expect(niceness == usual)
+        }
+        try await group.shutdownGracefully()
+    }
+}
