@@ -21,7 +21,7 @@ struct FeedAnswer {
         request.method = method
         request.headers = fields
         if !sent.isEmpty { request.body = .bytes(ByteBuffer(string: sent)) }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(180))
         status = Int(response.status.code)
         headers = response.headers
         body = String(buffer: try await response.body.collect(upTo: 1 << 20))

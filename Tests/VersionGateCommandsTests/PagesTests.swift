@@ -30,7 +30,7 @@ struct PagesTests {
         var request = HTTPClientRequest(url: server.managementURL + path)
         request.method = method
         for (name, value) in headers { request.headers.add(name: name, value: value) }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(180))
         let body = String(buffer: try await response.body.collect(upTo: 1 << 22))
         return Answer(status: Int(response.status.code), headers: response.headers, body: body)
     }

@@ -85,7 +85,7 @@ struct ServingBinary: Sendable {
         var request = HTTPClientRequest(url: publicURL + path)
         request.method = .POST
         request.body = .bytes(ByteBuffer(string: body))
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(180))
         let answer = String(buffer: try await response.body.collect(upTo: 1 << 20))
         guard response.status == .ok else { throw ServingBinaryError.unexpectedAnswer("\(response.status): \(answer)") }
         return answer
@@ -96,7 +96,7 @@ struct ServingBinary: Sendable {
         var request = HTTPClientRequest(url: managementURL + path)
         // The listener may close a connection that waits for a next request whenever it needs room.
         request.headers.add(name: "Connection", value: "close")
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(180))
         return (Int(response.status.code), String(buffer: try await response.body.collect(upTo: 1 << 20)))
     }
 

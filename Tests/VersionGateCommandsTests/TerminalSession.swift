@@ -19,7 +19,7 @@ final class TerminalSession {
     private var unread = ""
 
     /// When a shell is ended, in seconds, whose test waits for what it never prints.
-    private static let limit = 120.0
+    private static let limit = 600.0
 
     /// Starts the shell and waits for its prompt.
     ///
@@ -74,7 +74,7 @@ final class TerminalSession {
     /// Waits until a text was printed.
     ///
     /// - Returns: What was printed before it since the last call.
-    /// - Throws: an error with what was printed when the shell ends, which it does at the latest after two minutes.
+    /// - Throws: an error with what was printed when the shell ends, which it does at the latest after ten minutes.
     @discardableResult
     func expect(_ text: String) async throws -> String {
         while true {

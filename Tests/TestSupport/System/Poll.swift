@@ -3,7 +3,7 @@
 
 /// Asking again and again, where no event announces an answer.
 public enum Poll {
-    /// A minute was not enough.
+    /// Three minutes were not enough.
     public struct TimedOut: Error, CustomStringConvertible {
         /// What was waited for.
         public let description: String
@@ -16,13 +16,13 @@ public enum Poll {
     /// - Parameters:
     ///   - what: What is waited for.
     ///   - isTrue: The question.
-    /// - Throws: What the question throws, or ``TimedOut`` after a minute, which only keeps a broken program from hanging
+    /// - Throws: What the question throws, or ``TimedOut`` after three minutes, which only keeps a broken program from hanging
     ///   the tests.
     public static func until(
         _ what: @autoclosure () -> String,
         _ isTrue: () async throws -> Bool
     ) async throws {
-        let end = ContinuousClock.now + .seconds(60)
+        let end = ContinuousClock.now + .seconds(180)
         while try await !isTrue() {
             guard ContinuousClock.now < end else { throw TimedOut(description: "waited in vain for \(what())") }
             try await Task.sleep(for: .milliseconds(3))
