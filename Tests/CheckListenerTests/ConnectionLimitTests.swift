@@ -7,7 +7,7 @@ import Testing
 
 @testable import CheckListener
 
-@Suite("Connection limits", .serialized, .timeLimit(.minutes(2)))
+@Suite("Connection limits", .serialized, .timeLimit(.minutes(20)))
 struct ConnectionLimitTests {
     private typealias Fixture = ListenerFixture
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CheckListener
 
-@Suite("Rate limit", .timeLimit(.minutes(2)))
+@Suite("Rate limit", .timeLimit(.minutes(20)))
 struct RateLimitTests {
     private typealias Fixture = ListenerFixture
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CheckListener
 
-@Suite("Request smuggling", .timeLimit(.minutes(2)))
+@Suite("Request smuggling", .timeLimit(.minutes(20)))
 struct RequestSmugglingTests {
     private typealias Fixture = ListenerFixture
 

@@ -28,7 +28,7 @@ struct FeedAnswer {
     }
 }
 
-@Suite("Serving feeds", .migratedDatabase, .timeLimit(.minutes(5)))
+@Suite("Serving feeds", .migratedDatabase, .timeLimit(.minutes(20)))
 struct FeedServingTests {
     private let versiongate = BuiltBinary(.current)
     private let serving = BuiltBinary(environment: [

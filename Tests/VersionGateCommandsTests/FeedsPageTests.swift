@@ -6,7 +6,7 @@ import TestDatabase
 import Testing
 import UpdateFeeds
 
-@Suite("Feeds page", .migratedDatabase, .timeLimit(.minutes(10)))
+@Suite("Feeds page", .migratedDatabase, .timeLimit(.minutes(20)))
 struct FeedsPageTests {
     private static let page = "Documentation/Feeds.md"
 

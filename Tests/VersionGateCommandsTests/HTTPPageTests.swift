@@ -6,7 +6,7 @@ import TestDatabase
 import TestSystem
 import Testing
 
-@Suite("HTTP page", .migratedDatabase, .timeLimit(.minutes(10)))
+@Suite("HTTP page", .migratedDatabase, .timeLimit(.minutes(20)))
 struct HTTPPageTests {
     private static let page = "Documentation/HTTP.md"
 

@@ -7,7 +7,7 @@ import TestSystem
 import Testing
 
 /// What the program answers where it refuses or warns, in one page that can be read in one go.
-@Suite("Messages", .migratedDatabase, .timeLimit(.minutes(10)))
+@Suite("Messages", .migratedDatabase, .timeLimit(.minutes(20)))
 struct MessageTests {
     private static let page = "Documentation/Messages.md"
 

@@ -5,7 +5,7 @@ import NIOHTTP1
 import Testing
 
 /// `deploy/nginx-gate.conf`, with a versiongate that answers as the test says.
-@Suite("nginx as a gate", .enabled(if: Nginx.program != nil, "nginx is not installed"), .timeLimit(.minutes(5)))
+@Suite("nginx as a gate", .enabled(if: Nginx.program != nil, "nginx is not installed"), .timeLimit(.minutes(20)))
 struct NginxGateTests {
     private static let messages = #"{"messages":[{"id":"a"}]}"#
     private static let noMessages = #"{"messages":[]}"#

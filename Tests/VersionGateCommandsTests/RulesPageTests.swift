@@ -13,7 +13,7 @@ import UpdatePolicy
 @testable import VersionGateCommands
 
 /// Holds the tables of the reference of rules to the program, row by row: to SQL and to the engine.
-@Suite("Rules page", .migratedDatabase, .timeLimit(.minutes(10)))
+@Suite("Rules page", .migratedDatabase, .timeLimit(.minutes(20)))
 struct RulesPageTests {
     static let page = "Documentation/Rules.md"
 

@@ -7,7 +7,7 @@ import TestDatabase
 import TestSystem
 import Testing
 
-@Suite("Runbook", .migratedDatabase, .timeLimit(.minutes(10)))
+@Suite("Runbook", .migratedDatabase, .timeLimit(.minutes(20)))
 struct RunbookTests {
     private static let page = "Documentation/Runbook.md"
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import VersionGateCommands
 
-@Suite("Screens", .migratedDatabase, .timeLimit(.minutes(10)))
+@Suite("Screens", .migratedDatabase, .timeLimit(.minutes(20)))
 struct ScreenTests {
     private static let key = "a-lockout-with-a-key-of-forty-characters"
 

@@ -7,7 +7,7 @@ import Subprocess
 import TestDatabase
 import Testing
 
-@Suite("Server limits", .timeLimit(.minutes(3)))
+@Suite("Server limits", .timeLimit(.minutes(20)))
 struct ServeLimitTests {
     private static let noDatabase = "postgresql://127.0.0.1:1/nothing"
     private static let check = #"{"bundle":"a"}"#

@@ -7,7 +7,7 @@ import TestDatabase
 import TestSystem
 import Testing
 
-@Suite("Status", .migratedDatabase, .timeLimit(.minutes(10)))
+@Suite("Status", .migratedDatabase, .timeLimit(.minutes(20)))
 struct StatusCommandTests {
     private var versiongate: BuiltBinary { BuiltBinary(.current) }
 

@@ -10,7 +10,7 @@ import Subprocess
 import TestDatabase
 import Testing
 
-@Suite("TLS", .timeLimit(.minutes(2)))
+@Suite("TLS", .timeLimit(.minutes(20)))
 struct TLSTests {
     private static let noDatabase = "postgresql://127.0.0.1:1/nothing"
 
