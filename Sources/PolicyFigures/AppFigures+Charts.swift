@@ -40,14 +40,15 @@ extension AppFigures {
         if others.contains(where: { $0 > 0 }) {
             series.append(Chart.Series(name: Chart.others, values: Chart.shares(others, of: all)))
         }
+        let counts = Self.versions(current, platform: nil).sorted { $1.checks < $0.checks }
         let answer = versionsAnswer(
-            current,
+            counts,
             isRecent ? "the last 24 hours" : "\(period.text); none came in the last 24 hours"
         )
         return Chart(
             name: "versions",
             question: "Which versions are in use?",
-            answer: isRecent ? answer + weekBefore(series, current, period) : answer,
+            answer: isRecent ? answer + weekBefore(series, counts, period) : answer,
             shape: .stackedAreas,
             unit: .share,
             axis: .time(period.starts),
@@ -56,34 +57,26 @@ extension AppFigures {
         )
     }
 
-    /// The share that the version with most checks had a week ago; empty where that is not shown.
+    /// The share that the first of the versions had a week ago; empty where that is not shown.
     private static func weekBefore(
         _ series: [Chart.Series],
-        _ current: [PlatformChecks],
+        _ counts: [VersionCount],
         _ period: CountPeriod
     ) -> String {
         let index = period.starts.count - 8
-        let most = spellings(current).filter { $0.version != nil }
-            .max { left, right in
-                left.counts.reduce(0) { $0 + $1.checks } < right.counts.reduce(0) { $0 + $1.checks }
-            }
-        guard period.step == .day, index >= 0, let most,
-            let versions = series.first(where: { AppVersion($0.name) == most.version }),
-            let share = versions.values[index]
+        guard period.step == .day, index >= 0,
+            let name = counts.lazy.compactMap(\.version).first,
+            let version = series.first(where: { AppVersion($0.name) == AppVersion(name) }),
+            let share = version.values[index]
         else { return "" }
-        return " \(most.counts[0].name ?? versions.name) had \(NumberText.percent(share, of: 1)) on"
-            + " \(NumberText.date(period.starts[index])) (UTC)."
+        return " \(name) had \(NumberText.percent(share, of: 1)) on \(NumberText.date(period.starts[index])) (UTC)."
     }
 
-    private static func versionsAnswer(_ current: [PlatformChecks], _ period: String) -> String {
-        let counts = spellings(current).map { version, counts in
-            (name: version == nil ? nil : counts[0].name, checks: counts.reduce(0) { $0 + $1.checks })
-        }
-        let readable = counts.filter { $0.name != nil }.sorted { $0.checks > $1.checks }
-        return Chart.ranking(
-            readable.map { (name: $0.name ?? "", checks: $0.checks) },
+    private static func versionsAnswer(_ counts: [VersionCount], _ period: String) -> String {
+        Chart.ranking(
+            counts.compactMap { count in count.version.map { (name: $0, checks: count.checks) } },
             noun: "version",
-            unknown: counts.first { $0.name == nil }?.checks ?? 0,
+            unknown: counts.first { $0.version == nil }?.checks ?? 0,
             mostNamed: mostNamed,
             period
         )
