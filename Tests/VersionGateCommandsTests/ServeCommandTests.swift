@@ -54,17 +54,33 @@ struct ServeCommandTests {
         )
     )
     func asksForShortSlices() async throws {
-        let binary = BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing"])
-        try await ServingBinary.run(binary) { server in
-            let folder = "/proc/\(server.processIdentifier)/task"
-            let eventLoops = try FileManager.default.contentsOfDirectory(atPath: folder).filter { thread in
-                try String(contentsOfFile: "\(folder)/\(thread)/comm", encoding: .utf8).hasPrefix("NIO-ELT-")
-            }
-            #expect(eventLoops.count >= 2)
+        try await ServingBinary.run(Self.withoutDatabase) { server in
+            let threads = try Self.eventLoops(of: server.processIdentifier).map(\.thread)
             // Each thread asks itself, as soon as it has a processor.
-            try await Poll.until("short time slices") {
-                eventLoops.compactMap { Int32($0) }.allSatisfy { vg_slice($0) == 100_000 }
-            }
+            try await Poll.until("short time slices") { threads.allSatisfy { vg_slice($0) == 100_000 } }
+        }
+    }
+
+    @Test("The server has event loops for checks, and one of its own for the management listener")
+    func keepsEventLoopsApart() async throws {
+        try await ServingBinary.run(Self.withoutDatabase) { server in
+            let eventLoops = try Self.eventLoops(of: server.processIdentifier)
+            let sizes = Dictionary(grouping: eventLoops, by: \.group).values.map(\.count).sorted()
+            #expect(sizes.count == 2)
+            #expect(sizes.first == 1)
+        }
+    }
+
+    private static let withoutDatabase = BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing"])
+
+    /// The threads of SwiftNIO in a process, whose names are `NIO-ELT-` and the number of their group, `-#` and their own.
+    private static func eventLoops(of process: Int32) throws -> [(thread: Int32, group: Substring)] {
+        let folder = "/proc/\(process)/task"
+        return try FileManager.default.contentsOfDirectory(atPath: folder).compactMap { thread in
+            let name = try String(contentsOfFile: "\(folder)/\(thread)/comm", encoding: .utf8)
+            let parts = name.split(separator: "-")
+            guard name.hasPrefix("NIO-ELT-"), parts.count == 4, let thread = Int32(thread) else { return nil }
+            return (thread, parts[2])
         }
     }
 
