@@ -28,8 +28,9 @@ struct TokenBucketsTests {
         var now = Int64.random(in: 0...1_000_000_000_000, using: &random)
         for step in 0..<5_000 {
             let block = random.pick(blocks)
-            let wait = buckets.take(block, hash: 0, now: now)
             let expected = naive.wait(block, now: now)
+            #expect(buckets.wait(block, hash: 0, now: now) == expected, "step \(step), \(limit), seed \(random.seed)")
+            let wait = buckets.take(block, hash: 0, now: now)
             if wait == nil { naive.spend(block) }
             #expect(wait == expected, "step \(step), \(limit), seed \(random.seed)")
             now += random.chance(50) ? 0 : Int64.random(in: 0...limit.interval * 3, using: &random)

@@ -6,6 +6,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import TestDatabase
+import TestSystem
 import Testing
 
 @Suite("Pages over HTTP")
@@ -33,6 +34,10 @@ struct PagesTests {
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(180))
         let body = String(buffer: try await response.body.collect(upTo: 1 << 22))
         return Answer(status: Int(response.status.code), headers: response.headers, body: body)
+    }
+
+    private static func basic(_ text: String) -> [(String, String)] {
+        [("Authorization", "Basic " + Data(text.utf8).base64EncodedString())]
     }
 
     private static let strict = [
@@ -125,9 +130,6 @@ struct PagesTests {
         try await StateFolder.with { folder in
             let file = "\(folder.path)/password"
             try "correct horse battery\nsecond line\n".write(toFile: file, atomically: true, encoding: .utf8)
-            @Sendable func basic(_ text: String) -> [(String, String)] {
-                [("Authorization", "Basic " + Data(text.utf8).base64EncodedString())]
-            }
             try await ServingBinary.run(Self.withoutDatabase, arguments: ["--pages-password-file", file]) { server in
                 for path in Self.paths {
                     let refusal = try await Self.ask(server, path)
@@ -137,11 +139,11 @@ struct PagesTests {
                     #expect(refusal.body.contains("--pages-password-file"))
                 }
                 for wrong in ["x:wrong", "correct horse battery", "x:", ":correct horse battery ", "x:second line"] {
-                    #expect(try await Self.ask(server, "/try", basic(wrong)).status == 401, "\(wrong)")
+                    #expect(try await Self.ask(server, "/try", Self.basic(wrong)).status == 401, "\(wrong)")
                 }
                 #expect(try await Self.ask(server, "/try", [("Authorization", "Bearer x")]).status == 401)
                 #expect(try await Self.ask(server, "/try", [("Authorization", "Basic ?")]).status == 401)
-                #expect(try await Self.ask(server, "/try", basic("anybody:correct horse battery")).status == 200)
+                #expect(try await Self.ask(server, "/try", Self.basic("anybody:correct horse battery")).status == 200)
                 #expect(try await Self.ask(server, "/live").status == 200, "the rest of the listener asks for none")
                 #expect(try await Self.ask(server, "/nothing").status == 404)
             }
@@ -155,8 +157,32 @@ struct PagesTests {
             }
             let both = ["--management-host", "0.0.0.0", "--pages-password-file", file]
             try await ServingBinary.run(Self.withoutDatabase, arguments: both) { server in
-                let answer = try await Self.ask(server, "/try", basic(":correct horse battery"))
+                let answer = try await Self.ask(server, "/try", Self.basic(":correct horse battery"))
                 #expect(answer.status == 200)
+            }
+        }
+    }
+
+    @Test("An address that guesses the password is refused for a while, by the pages alone")
+    func guesses() async throws {
+        try await StateFolder.with { folder in
+            let file = "\(folder.path)/password"
+            try "correct horse battery\n".write(toFile: file, atomically: true, encoding: .utf8)
+            try await ServingBinary.run(Self.withoutDatabase, arguments: ["--pages-password-file", file]) { server in
+                try await Poll.until("a right password to be refused") {
+                    _ = try await Self.ask(server, "/try", Self.basic("x:wrong"))
+                    let answer = try await Self.ask(server, "/try", Self.basic("x:correct horse battery"))
+                    guard answer.status == 429 else { return false }
+                    #expect(Int(answer.headers.first(name: "Retry-After") ?? "").map((1...10).contains) == true)
+                    let told = "This address gave too many wrong passwords; the next one is looked at in "
+                    #expect(answer.body.hasPrefix(told))
+                    return true
+                }
+                #expect(try await Self.ask(server, "/ready").status == 503)
+                #expect(try await Self.ask(server, "/live", Self.basic("x:wrong")).status == 200)
+                try await Poll.until("a right password to be let in again") {
+                    try await Self.ask(server, "/try", Self.basic("x:correct horse battery")).status == 200
+                }
             }
         }
     }

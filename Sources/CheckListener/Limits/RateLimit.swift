@@ -8,6 +8,12 @@ public struct RateLimit: Hashable, Sendable {
     /// How many may come at once after a pause: 1 to 1,000,000.
     public let burst: Int
 
+    /// Creates a rate; both numbers must be within their bounds.
+    package init(perSecond: Double, burst: Int) {
+        self.perSecond = perSecond
+        self.burst = burst
+    }
+
     /// Reads `PER_SECOND` or `PER_SECOND:BURST`; without a burst it is the rate, rounded up.
     ///
     /// - Throws: ``LimitSyntaxError`` with what was written and what may be.

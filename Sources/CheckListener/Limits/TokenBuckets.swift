@@ -10,7 +10,7 @@
 /// The table has rows of eight places, and an address belongs to one row. When a row is full, the bucket that is full or
 /// will be full soonest is forgotten. To forget a full bucket changes nothing; to forget another gives that address its
 /// tokens back. So with more addresses than places the limit becomes more lenient, and never stricter.
-struct TokenBuckets {
+package struct TokenBuckets {
     private struct Place {
         var block: AddressBlock
         /// When the bucket is full, in nanoseconds; `Int64.min` in a place that was never used.
@@ -30,7 +30,7 @@ struct TokenBuckets {
     /// - Parameters:
     ///   - limit: How often each address may ask.
     ///   - rows: How many rows the table has, a power of two; each holds eight addresses in 256 bytes.
-    init(limit: RateLimit, rows: Int) {
+    package init(limit: RateLimit, rows: Int) {
         precondition(rows > 0 && rows & (rows - 1) == 0)
         interval = limit.interval
         capacity = limit.interval * Int64(limit.burst)
@@ -48,7 +48,21 @@ struct TokenBuckets {
     ///   - hash: A hash of `block`, the same each time, which picks the row.
     ///   - now: The time in nanoseconds, by a clock that does not go back.
     /// - Returns: nil when there was a token, else in how many nanoseconds there will be one.
-    mutating func take(_ block: AddressBlock, hash: UInt64, now: Int64) -> Int64? {
+    package mutating func take(_ block: AddressBlock, hash: UInt64, now: Int64) -> Int64? {
+        let (place, fullAt) = withoutToken(block, hash: hash, now: now)
+        guard fullAt - now <= capacity else { return fullAt - now - capacity }
+        places[place] = Place(block: block, fullAt: fullAt)
+        return nil
+    }
+
+    /// In how many nanoseconds there will be a token in an address' bucket; nil when there is one. None is taken.
+    package func wait(_ block: AddressBlock, hash: UInt64, now: Int64) -> Int64? {
+        let (_, fullAt) = withoutToken(block, hash: hash, now: now)
+        return fullAt - now <= capacity ? nil : fullAt - now - capacity
+    }
+
+    /// The place of an address' bucket, and when the bucket will be full after one more token was taken.
+    private func withoutToken(_ block: AddressBlock, hash: UInt64, now: Int64) -> (place: Int, fullAt: Int64) {
         let row = Int(truncatingIfNeeded: hash) & rowMask * Self.placesPerRow
         var chosen = row
         for index in row..<row + Self.placesPerRow {
@@ -61,11 +75,6 @@ struct TokenBuckets {
             }
         }
         let isKnown = places[chosen].fullAt != .min && places[chosen].block == block
-        let fullAt = (isKnown ? max(places[chosen].fullAt, now) : now) + interval
-        guard fullAt - now <= capacity else {
-            return fullAt - now - capacity
-        }
-        places[chosen] = Place(block: block, fullAt: fullAt)
-        return nil
+        return (chosen, (isKnown ? max(places[chosen].fullAt, now) : now) + interval)
     }
 }

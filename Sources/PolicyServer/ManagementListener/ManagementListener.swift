@@ -87,7 +87,7 @@ enum ManagementListener {
         logger: Logger,
         onBound: @escaping @Sendable (SocketAddress) -> Void
     ) -> some ApplicationProtocol {
-        let router = Router(options: .autoGenerateHeadEndpoints)
+        let router = Router(context: ManagementContext.self, options: .autoGenerateHeadEndpoints)
         router.middlewares.add(HeadCheck())
         router.middlewares.add(HostCheck(names: names + [address.host]))
         router.middlewares.add(MethodCheck())

@@ -3,6 +3,7 @@
 
 import CheckListener
 import Foundation
+import NIOCore
 import UpdatePolicy
 
 /// Who may see the pages for people.
@@ -13,11 +14,14 @@ struct PageAccess: Sendable {
         case withoutPassword
         /// The request has no password, or a wrong one.
         case unauthorized
+        /// Its address gave too many wrong passwords; how many seconds are left.
+        case tooManyAttempts(seconds: Int64)
     }
 
     /// The password by its SHA-256; nil: none is set.
     private let password: [UInt8]?
     private let isLoopback: Bool
+    private let attempts = PasswordAttempts()
 
     /// - Parameters:
     ///   - password: Asked for wherever it is set.
@@ -28,13 +32,20 @@ struct PageAccess: Sendable {
     }
 
     /// Judges a request by its `Authorization`; the name of the user does not count.
-    func refusal(authorization: String?) -> Refusal? {
+    ///
+    /// - Parameters:
+    ///   - authorization: The field; without one there is no attempt, as when a browser asks for the first time.
+    ///   - client: Who sent it; nil when the connection has ended.
+    ///   - now: The time.
+    func refusal(authorization: String?, from client: IPAddress?, now: NIODeadline = .now()) -> Refusal? {
         guard let password else { return isLoopback ? nil : .withoutPassword }
-        let given = authorization.flatMap(Self.password) ?? ""
+        guard let authorization, let client else { return .unauthorized }
         // Of equal length whatever was given, so the time to compare them tells nothing.
-        let hash = Self.hash(given)
+        let hash = Self.hash(Self.password(authorization) ?? "")
         let difference = zip(password, hash).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) }
-        return difference == 0 && authorization != nil ? nil : .unauthorized
+        let isRight = difference == 0
+        if let seconds = attempts.wait(client, isRight: isRight, now: now) { return .tooManyAttempts(seconds: seconds) }
+        return isRight ? nil : .unauthorized
     }
 
     private static func hash(_ text: String) -> [UInt8] {

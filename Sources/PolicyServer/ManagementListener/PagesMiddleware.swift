@@ -7,21 +7,21 @@ import NIOCore
 import PolicyPages
 
 /// Serves the pages for people at every path that is not one of ``ManagementRoute``.
-struct PagesMiddleware<Context: RequestContext>: RouterMiddleware {
+struct PagesMiddleware: RouterMiddleware {
     let pages: PolicyPages
     let access: PageAccess
 
     func handle(
         _ request: Request,
-        context: Context,
-        next: @concurrent (Request, Context) async throws -> Response
+        context: ManagementContext,
+        next: @concurrent (Request, ManagementContext) async throws -> Response
     ) async throws -> Response {
         let parts = request.uri.path.split(separator: "/")
         if parts.count == 1, ManagementRoute(rawValue: String(parts[0])) != nil {
             return try await next(request, context)
         }
         let isPage = parts.isEmpty || PolicyPages.folders.contains(String(parts[0]))
-        if let refusal = access.refusal(authorization: request.headers[.authorization]) {
+        if let refusal = access.refusal(authorization: request.headers[.authorization], from: context.client) {
             // What is no page stays what it is without pages.
             guard isPage else { return try await next(request, context) }
             return Self.response(refusal)
@@ -81,6 +81,12 @@ struct PagesMiddleware<Context: RequestContext>: RouterMiddleware {
                 .unauthorized,
                 "The pages ask for the password of --pages-password-file. The name does not count.\n",
                 [.wwwAuthenticate: "Basic realm=\"versiongate pages\", charset=\"UTF-8\""]
+            )
+        case .tooManyAttempts(let seconds):
+            text(
+                .tooManyRequests,
+                "This address gave too many wrong passwords; the next one is looked at in \(seconds) s.\n",
+                [.retryAfter: "\(seconds)"]
             )
         case .withoutPassword:
             text(
