@@ -35,7 +35,7 @@ final class TerminalSession {
         let own = [
             "PATH": "\(folder):\(environment["PATH"] ?? "/usr/bin:/bin")", "TERM": "dumb",
             "PROMPT_COMMAND": "PS1='\(Self.prompt)' PS2=",
-            "PSQLRC": "/dev/null", "PAGER": "cat", "HISTFILE": "",
+            "PSQLRC": "/dev/null", "PSQL_HISTORY": "/dev/null", "PAGER": "cat", "HISTFILE": "",
         ]
         for (name, value) in own.merging(binary.variables, uniquingKeysWith: { $1 }).merging(
             variables,
