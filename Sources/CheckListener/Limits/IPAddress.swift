@@ -87,11 +87,11 @@ package struct IPAddress: Hashable, Sendable {
 }
 
 /// The unit of limits per address: one IPv4 address, or one IPv6 /64 network, which belongs to one customer.
-package struct AddressBlock: Hashable, Sendable {
+struct AddressBlock: Hashable, Sendable {
     /// The first address of the block.
     let base: IPAddress
 
-    package init(_ address: IPAddress) {
+    init(_ address: IPAddress) {
         base = address.isIPv4 ? address : address.masked(to: 64)
     }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import NIOCore
+package import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Holds the clients of the public listener to a rate.
+/// Holds clients to a rate, by their addresses.
 ///
 /// The buckets are spread over shards with a lock each, so that event loops seldom wait for each other. All of them
 /// together remember the last 65,536 addresses in two megabytes.
-final class RateLimiter: Sendable {
+package final class RateLimiter: Sendable {
     private final class Shard: Sendable {
         let buckets: Mutex<TokenBuckets>
 
@@ -25,7 +25,7 @@ final class RateLimiter: Sendable {
     let proxies: TrustedProxies
     private let shards: [Shard]
 
-    init(_ limit: RateLimit, proxies: TrustedProxies) {
+    package init(_ limit: RateLimit, proxies: TrustedProxies = TrustedProxies()) {
         self.proxies = proxies
         shards = (0..<Self.shardCount).map { _ in Shard(TokenBuckets(limit: limit, rows: Self.rowsPerShard)) }
     }
@@ -33,11 +33,27 @@ final class RateLimiter: Sendable {
     /// Takes a token from an address' bucket.
     ///
     /// - Returns: nil when there was a token, else in how many whole seconds, rounded up, there will be one.
-    func take(_ block: AddressBlock, now: NIODeadline = .now()) -> Int64? {
+    package func take(_ client: IPAddress, now: NIODeadline = .now()) -> Int64? {
+        wait(of: client, now) { $0.take($1, hash: $2, now: $3) }
+    }
+
+    /// In how many whole seconds, rounded up, there will be a token in an address' bucket; nil when there is one. None is
+    /// taken.
+    package func wait(_ client: IPAddress, now: NIODeadline = .now()) -> Int64? {
+        wait(of: client, now) { $0.wait($1, hash: $2, now: $3) }
+    }
+
+    @inline(__always)
+    private func wait(
+        of client: IPAddress,
+        _ now: NIODeadline,
+        _ ask: (inout TokenBuckets, AddressBlock, UInt64, Int64) -> Int64?
+    ) -> Int64? {
+        let block = AddressBlock(client)
         // Swift seeds its hashes for each process, so nobody can aim at somebody else's row.
         let hash = UInt64(bitPattern: Int64(block.hashValue))
         let shard = shards[Int(truncatingIfNeeded: hash >> 32) & (Self.shardCount - 1)]
-        let wait = shard.buckets.withLock { $0.take(block, hash: hash, now: Int64(now.uptimeNanoseconds)) }
+        let wait = shard.buckets.withLock { ask(&$0, block, hash, Int64(now.uptimeNanoseconds)) }
         return wait.map { ($0 + 999_999_999) / 1_000_000_000 }
     }
 }
@@ -69,7 +85,7 @@ struct LimitedClient {
         document: @autoclosure () -> (contentType: String, bytes: [UInt8])? = nil
     ) -> RequestFault? {
         let client = isProxy ? limiter.proxies.client(peer: peer, forwardedFor: forwardedFor()) : peer
-        guard let seconds = limiter.take(AddressBlock(client)) else { return nil }
+        guard let seconds = limiter.take(client) else { return nil }
         return RequestFault(
             .tooManyRequests,
             "This address asks too often; the next request is answered in \(seconds) s.",

@@ -10,7 +10,7 @@
 /// The table has rows of eight places, and an address belongs to one row. When a row is full, the bucket that is full or
 /// will be full soonest is forgotten. To forget a full bucket changes nothing; to forget another gives that address its
 /// tokens back. So with more addresses than places the limit becomes more lenient, and never stricter.
-package struct TokenBuckets {
+struct TokenBuckets {
     private struct Place {
         var block: AddressBlock
         /// When the bucket is full, in nanoseconds; `Int64.min` in a place that was never used.
@@ -30,7 +30,7 @@ package struct TokenBuckets {
     /// - Parameters:
     ///   - limit: How often each address may ask.
     ///   - rows: How many rows the table has, a power of two; each holds eight addresses in 256 bytes.
-    package init(limit: RateLimit, rows: Int) {
+    init(limit: RateLimit, rows: Int) {
         precondition(rows > 0 && rows & (rows - 1) == 0)
         interval = limit.interval
         capacity = limit.interval * Int64(limit.burst)
@@ -48,7 +48,7 @@ package struct TokenBuckets {
     ///   - hash: A hash of `block`, the same each time, which picks the row.
     ///   - now: The time in nanoseconds, by a clock that does not go back.
     /// - Returns: nil when there was a token, else in how many nanoseconds there will be one.
-    package mutating func take(_ block: AddressBlock, hash: UInt64, now: Int64) -> Int64? {
+    mutating func take(_ block: AddressBlock, hash: UInt64, now: Int64) -> Int64? {
         let (place, fullAt) = withoutToken(block, hash: hash, now: now)
         guard fullAt - now <= capacity else { return fullAt - now - capacity }
         places[place] = Place(block: block, fullAt: fullAt)
@@ -56,7 +56,7 @@ package struct TokenBuckets {
     }
 
     /// In how many nanoseconds there will be a token in an address' bucket; nil when there is one. None is taken.
-    package func wait(_ block: AddressBlock, hash: UInt64, now: Int64) -> Int64? {
+    func wait(_ block: AddressBlock, hash: UInt64, now: Int64) -> Int64? {
         let (_, fullAt) = withoutToken(block, hash: hash, now: now)
         return fullAt - now <= capacity ? nil : fullAt - now - capacity
     }

@@ -18,20 +18,24 @@ struct PageAccess: Sendable {
         case tooManyAttempts(seconds: Int64)
     }
 
-    /// The password by its SHA-256; nil: none is set.
-    private let password: [UInt8]?
+    /// The password by its SHA-256, and who gave wrong ones; nil: none is set.
+    private let password: (hash: [UInt8], attempts: RateLimiter)?
     private let isLoopback: Bool
-    private let attempts = PasswordAttempts()
+    /// How often an address may give a wrong password: ten times at once, and then once in ten seconds.
+    private static let wrongPasswords = RateLimit(perSecond: 0.1, burst: 10)
 
     /// - Parameters:
     ///   - password: Asked for wherever it is set.
     ///   - host: Where the listener listens; without a password the pages are served on loopback alone.
     init(password: String?, host: String) {
-        self.password = password.map { Self.hash($0) }
+        self.password = password.map { (Self.hash($0), RateLimiter(Self.wrongPasswords)) }
         isLoopback = IPAddress(host)?.isLoopback ?? (host.lowercased() == "localhost")
     }
 
     /// Judges a request by its `Authorization`; the name of the user does not count.
+    ///
+    /// After too many wrong passwords an address is refused whatever it gives, so a guess that is right is not told from
+    /// one that is wrong. A right password costs nothing.
     ///
     /// - Parameters:
     ///   - authorization: The field; without one there is no attempt, as when a browser asks for the first time.
@@ -42,9 +46,10 @@ struct PageAccess: Sendable {
         guard let authorization, let client else { return .unauthorized }
         // Of equal length whatever was given, so the time to compare them tells nothing.
         let hash = Self.hash(Self.password(authorization) ?? "")
-        let difference = zip(password, hash).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) }
+        let difference = zip(password.hash, hash).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) }
         let isRight = difference == 0
-        if let seconds = attempts.wait(client, isRight: isRight, now: now) { return .tooManyAttempts(seconds: seconds) }
+        let wait = isRight ? password.attempts.wait(client, now: now) : password.attempts.take(client, now: now)
+        if let wait { return .tooManyAttempts(seconds: wait) }
         return isRight ? nil : .unauthorized
     }
 
