@@ -2,23 +2,20 @@
 // Copyright the versiongate authors
 
 import CSched
-import Foundation
+import Glibc
 import NIOCore
 import NIOPosix
+import TestSystem
 import Testing
 
 @testable import PolicyServer
 
 @Suite("Time slice")
 struct TimeSliceTests {
-    /// Whether the kernel gives threads of the usual policy the slices that they ask for.
-    private static var isGiven: Bool {
-        ProcessInfo.processInfo.isOperatingSystemAtLeast(
-            OperatingSystemVersion(majorVersion: 6, minorVersion: 12, patchVersion: 0)
-        )
-    }
-
-    @Test("Event loops have short time slices, and the priority that they had", .enabled(if: isGiven, "Linux 6.12"))
+    @Test(
+        "Event loops have short time slices, and the priority that they had",
+        .enabled(if: Kernel.givesTimeSlices, "Linux 6.12")
+    )
     func isShort() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
         let thread = Int32(PRIO_PROCESS.rawValue)

@@ -40,6 +40,15 @@ struct PagesTests {
         [("Authorization", "Basic " + Data(text.utf8).base64EncodedString())]
     }
 
+    /// Runs with a file whose first line is the password `correct horse battery`.
+    private static func withPasswordFile(_ body: (String) async throws -> Void) async throws {
+        try await StateFolder.with { folder in
+            let file = "\(folder.path)/password"
+            try "correct horse battery\nsecond line\n".write(toFile: file, atomically: true, encoding: .utf8)
+            try await body(file)
+        }
+    }
+
     private static let strict = [
         (
             "Content-Security-Policy",
@@ -127,9 +136,7 @@ struct PagesTests {
 
     @Test("A password is asked for where it is set, and needed where the listener is not on loopback")
     func password() async throws {
-        try await StateFolder.with { folder in
-            let file = "\(folder.path)/password"
-            try "correct horse battery\nsecond line\n".write(toFile: file, atomically: true, encoding: .utf8)
+        try await Self.withPasswordFile { file in
             try await ServingBinary.run(Self.withoutDatabase, arguments: ["--pages-password-file", file]) { server in
                 for path in Self.paths {
                     let refusal = try await Self.ask(server, path)
@@ -165,9 +172,7 @@ struct PagesTests {
 
     @Test("An address that guesses the password is refused for a while, by the pages alone")
     func guesses() async throws {
-        try await StateFolder.with { folder in
-            let file = "\(folder.path)/password"
-            try "correct horse battery\n".write(toFile: file, atomically: true, encoding: .utf8)
+        try await Self.withPasswordFile { file in
             try await ServingBinary.run(Self.withoutDatabase, arguments: ["--pages-password-file", file]) { server in
                 try await Poll.until("a right password to be refused") {
                     _ = try await Self.ask(server, "/try", Self.basic("x:wrong"))
