@@ -80,10 +80,7 @@ let package = Package(
             plugins: ["EmbedFilesPlugin"]
         ),
         // Documents of an app's own: reads templates and renders them with the values that it is given.
-        .target(
-            name: "FeedTemplates",
-            dependencies: ["UpdateFeeds", "UpdatePolicy", .product(name: "Mustache", package: "swift-mustache")]
-        ),
+        .target(name: "FeedTemplates", dependencies: ["UpdateFeeds", "UpdatePolicy"]),
         .target(name: "Systemd"),
         .target(
             name: "PolicyDocument",
@@ -112,6 +109,7 @@ let package = Package(
             dependencies: [
                 "CSched",
                 "CheckListener",
+                "PolicyFigures",
                 "PolicyPages",
                 "PolicyStore",
                 "Postgres",
@@ -130,7 +128,6 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "SystemPackage", package: "swift-system"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             plugins: ["EmbedFilesPlugin"]
         ),
@@ -216,19 +213,25 @@ let package = Package(
         .testTarget(
             name: "PrivatePostgresTests",
             dependencies: [
-                "Postgres", "PrivatePostgres", "TestDatabase",
+                "Postgres", "PrivatePostgres", "TestDatabase", "TestSystem",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
         .testTarget(name: "SystemdTests", dependencies: ["Systemd", "TestSystem"]),
-        .testTarget(name: "UpdatePolicyTests", dependencies: ["TestPolicies", "TestRandom", "UpdatePolicy"]),
+        .testTarget(
+            name: "UpdatePolicyTests",
+            dependencies: ["TestPolicies", "TestRandom", "TestSystem", "UpdatePolicy"]
+        ),
         .testTarget(
             name: "UpdateFeedsTests",
             dependencies: ["TestFeeds", "TestPolicies", "TestRandom", "TestSystem", "UpdateFeeds", "UpdatePolicy"]
         ),
-        .testTarget(name: "FeedTemplatesTests", dependencies: ["FeedTemplates", "UpdatePolicy"]),
+        .testTarget(
+            name: "FeedTemplatesTests",
+            dependencies: ["FeedTemplates", "TestPolicies", "TestSystem", "UpdateFeeds", "UpdatePolicy"]
+        ),
         .testTarget(name: "PolicyStoreTests", dependencies: ["PolicyStore", "TestDatabase", "TestSystem"]),
         .testTarget(
             name: "PolicyFiguresTests",
@@ -259,7 +262,8 @@ let package = Package(
         .testTarget(
             name: "CheckListenerTests",
             dependencies: [
-                "CheckListener", "TestChecks", "TestFeeds", "TestPolicies", "TestRandom", "UpdateFeeds", "UpdatePolicy",
+                "CheckListener", "TestChecks", "TestFeeds", "TestPolicies", "TestRandom", "TestSystem", "UpdateFeeds",
+                "UpdatePolicy",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),

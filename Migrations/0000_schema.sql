@@ -20,7 +20,9 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION schema_faults() RETURNS TABLE (fault text, remedy text, is_dangerous boolean)
+CREATE FUNCTION schema_faults() RETURNS TABLE (
+    fault text, remedy text, is_dangerous boolean, stops_servers boolean
+)
     LANGUAGE plpgsql STABLE
     SET search_path = public, pg_temp
 AS $$
@@ -39,7 +41,8 @@ BEGIN
                'Let a superuser run: ALTER SCHEMA public OWNER TO %s; REVOKE CREATE ON SCHEMA public FROM PUBLIC;',
                schema_owner::regrole
            ),
-           true
+           true,
+           false
       FROM pg_namespace AS n, aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) AS granted
      WHERE n.nspname = 'public' AND granted.grantee = 0 AND granted.privilege_type = 'CREATE';
 
@@ -55,7 +58,8 @@ BEGIN
                    r.rolname
                )
            END,
-           true
+           true,
+           false
       FROM pg_roles AS r
      WHERE r.rolname = ANY (names)
        AND has_schema_privilege(r.oid, 'public', 'CREATE')
@@ -68,7 +72,8 @@ BEGIN
     RETURN QUERY
     SELECT format('%s belongs to %s, who could act as %s by it', o.name, o.holder::regrole, schema_owner::regrole),
            format('Look at it, and let its owner or a superuser run: DROP %s;', o.name),
-           true
+           true,
+           false
       FROM (
           SELECT format('FUNCTION public.%s', p.oid::regprocedure) AS name, p.proowner AS holder
             FROM pg_proc AS p
@@ -90,6 +95,7 @@ BEGIN
     SELECT format('the role %I may make large objects, which pg_dump run by the owner then fails on', r.rolname),
            format('Let a superuser run: REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC;', large_objects)
            || ' Until then, back up by pg_dump --no-blobs.',
+           false,
            false
       FROM pg_roles AS r
      WHERE r.rolname = names[1] AND has_function_privilege(r.oid, 'pg_catalog.lo_create(oid)', 'EXECUTE');
@@ -102,6 +108,7 @@ BEGIN
                current_database(),
                names[2]
            ),
+           false,
            false
       FROM pg_roles AS r
      WHERE r.rolname = names[1] AND has_database_privilege(r.oid, current_database(), 'TEMPORARY');
@@ -109,7 +116,14 @@ BEGIN
     FOR unset IN
         SELECT r.rolname
           FROM pg_roles AS r
-         WHERE r.rolname = ANY (names)
+         WHERE (
+                   r.rolname = ANY (names)
+                   -- A role does not inherit the settings of those that it is a member of.
+                   OR r.rolcanlogin AND NOT r.rolsuper AND r.oid <> schema_owner AND EXISTS (
+                       SELECT FROM pg_roles AS editor
+                        WHERE editor.rolname = ANY (names[2:3]) AND pg_has_role(r.oid, editor.oid, 'MEMBER')
+                   )
+               )
            AND NOT EXISTS (
                SELECT FROM pg_db_role_setting AS s, unnest(s.setconfig) AS setting
                 WHERE s.setrole IN (r.oid, 0)
@@ -121,13 +135,29 @@ BEGIN
         RETURN QUERY SELECT
             format('a transaction that the role %I leaves open can block all edits for ever', unset),
             format('Run: ALTER ROLE %I SET idle_in_transaction_session_timeout = ''5min'';', unset),
+            false,
             false;
     END LOOP;
+
+    RETURN QUERY
+    SELECT format('the role %I may not read %s, so servers load no policy', r.rolname, string_agg(t.name, ', ')),
+           format('Let the owner of the tables run: GRANT SELECT ON %s TO %I;', string_agg(t.name, ', '), r.rolname),
+           false,
+           true
+      FROM pg_roles AS r,
+           unnest(
+               '{apps,store_links,feed_templates,releases,release_notes,rules,rule_texts,rollout_steps,rule_spans,'
+               'policy_revision,schema_reader}'::text[]
+           ) AS t(name)
+     WHERE r.rolname = names[1]
+       AND to_regclass('public.' || t.name) IS NOT NULL
+       AND NOT has_table_privilege(r.oid, to_regclass('public.' || t.name), 'SELECT')
+     GROUP BY r.rolname;
 END
 $$;
 
 COMMENT ON FUNCTION schema_faults() IS
-    'What is wrong with the rights in this database, and how to mend it; dangerous: somebody can act as its owner.';
+    'What is wrong with the rights in this database, and what to do; dangerous: somebody can act as its owner.';
 
 DO $$
 DECLARE

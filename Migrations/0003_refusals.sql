@@ -343,6 +343,36 @@ $$;
 COMMENT ON FUNCTION check_languages(text[], text) IS
     'Refuses a list with anything in it that is not a basic language range.';
 
+-- As part of a bracket expression.
+CREATE FUNCTION ignorable_characters() RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
+AS $$
+BEGIN
+    RETURN '\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2028-\u202E\u2060-\u206F\u2800\u3164'
+        '\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFF8\U0001D173-\U0001D17A\U000E0000-\U000E0FFF';
+END
+$$;
+
+COMMENT ON FUNCTION ignorable_characters() IS
+    'The characters that Unicode calls ignorable by default, separators of lines and paragraphs, and fillers: nothing is'
+    ' seen of them.';
+
+-- The name of a character as messages show it.
+CREATE FUNCTION code_point(letter text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    digits CONSTANT text := upper(to_hex(ascii(letter)));
+BEGIN
+    RETURN 'U+' || lpad(digits, greatest(4, length(digits)), '0');
+END
+$$;
+
+COMMENT ON FUNCTION code_point(text) IS 'The code point of the first character of a text: U+202E.';
+
 CREATE FUNCTION check_attributes(value jsonb, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
@@ -350,6 +380,7 @@ CREATE FUNCTION check_attributes(value jsonb, place text) RETURNS boolean
 AS $$
 DECLARE
     attribute record;
+    hidden text;
     item jsonb;
     example CONSTANT text := 'Write lists of texts: {"channel": ["beta", "nightly"]}. NULL means no condition.';
     members CONSTANT text[] := '{bundle,version,build,platform,region,os,language,install}';
@@ -371,6 +402,7 @@ BEGIN
     END IF;
 
     FOR attribute IN SELECT * FROM jsonb_each(value) AS member(name, accepted) ORDER BY name COLLATE "C" LOOP
+        hidden := (regexp_match(attribute.name, '[' || ignorable_characters() || ']'))[1];
         IF attribute.name = '' THEN
             RETURN refuse(place, 'an attribute without a name', example);
         ELSIF octet_length(attribute.name) > 128 THEN
@@ -382,6 +414,12 @@ BEGIN
             RETURN refuse(
                 place, format('%s cannot be the name of an attribute', quoted(attribute.name)),
                 'No blanks at the ends and no control characters.'
+            );
+        ELSIF hidden IS NOT NULL THEN
+            RETURN refuse(
+                place, format('the name %s has the character %s in it, which cannot be seen', quoted(attribute.name),
+                    code_point(hidden)),
+                format('Remove it, at character %s.', strpos(attribute.name, hidden))
             );
         ELSIF lower(attribute.name COLLATE "C") = ANY (members) AND attribute.name <> ALL (members) THEN
             RETURN refuse(
@@ -521,31 +559,13 @@ COMMENT ON FUNCTION check_duration(interval, text) IS
     'Refuses a negative time, one with months, and one above 36500 days; for rules.remind also none at all, and one with'
     ' a fraction of a second.';
 
--- The name of a character as messages show it.
-CREATE FUNCTION code_point(letter text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-DECLARE
-    digits CONSTANT text := upper(to_hex(ascii(letter)));
-BEGIN
-    RETURN 'U+' || lpad(digits, greatest(4, length(digits)), '0');
-END
-$$;
-
-COMMENT ON FUNCTION code_point(text) IS 'The code point of the first character of a text: U+202E.';
-
 CREATE FUNCTION check_text(value text, place text, longest integer) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
-    -- White space, what Unicode calls ignorable by default, and fillers.
-    invisible CONSTANT text :=
-        '\u0009\u000A\u0020\u00A0\u00AD\u034F\u061C\u115F\u1160\u1680\u17B4\u17B5\u180B-\u180F\u2000-\u200F'
-        '\u2028-\u202F\u205F-\u206F\u2800\u3000\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFF8\U0001D173-\U0001D17A'
-        '\U000E0000-\U000E0FFF';
+    white_space CONSTANT text := '\u0009\u000A\u0020\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000';
     noncharacters CONSTANT text :=
         '\uFDD0-\uFDEF\uFFFE\uFFFF\U0001FFFE\U0001FFFF\U0002FFFE\U0002FFFF\U0003FFFE\U0003FFFF\U0004FFFE\U0004FFFF'
         '\U0005FFFE\U0005FFFF\U0006FFFE\U0006FFFF\U0007FFFE\U0007FFFF\U0008FFFE\U0008FFFF\U0009FFFE\U0009FFFF'
@@ -593,7 +613,7 @@ BEGIN
                 END
             )
         );
-    ELSIF value !~ ('[^' || invisible || ']') THEN
+    ELSIF value !~ ('[^' || white_space || ignorable_characters() || ']') THEN
         RETURN refuse(place, 'a text of which nothing can be seen', 'Write what people are to read.');
     END IF;
 

@@ -238,8 +238,8 @@ COMMENT ON COLUMN rules.soak IS
     'How long a release must have been live before this rule counts on it: days, hours, minutes, seconds. A day is'
     ' 24 hours.';
 COMMENT ON COLUMN rules.rollout IS
-    'Percentage of the installations that the rule reaches, 0 to 100, at most two decimals; rollout_steps come'
-    ' before it.';
+    'Percentage of the installations that the rule reaches, 0 to 100, at most two decimals. With rollout_steps it is 0:'
+    ' before the first step the rule reaches nobody.';
 COMMENT ON COLUMN rules.starts_at IS 'From when on it applies, inclusive.';
 COMMENT ON COLUMN rules.ends_at IS 'Until when it applies, exclusive.';
 COMMENT ON COLUMN rules.title IS
@@ -297,7 +297,8 @@ CREATE TABLE rollout_steps (
 ALTER TABLE rollout_steps REPLICA IDENTITY FULL;
 
 COMMENT ON TABLE rollout_steps IS
-    'The planned ramp of a rule: from each time on, that percentage holds, without anybody being awake for it.';
+    'The planned ramp of a rule: from each time on, that percentage holds, without anybody being awake for it. The first'
+    ' step sets rules.rollout to 0; where no step is in force, the rule reaches nobody.';
 COMMENT ON COLUMN rollout_steps.rule IS 'Key of the rule.';
 COMMENT ON COLUMN rollout_steps.at IS 'From when on this percentage holds, inclusive.';
 COMMENT ON COLUMN rollout_steps.rollout IS
@@ -402,6 +403,15 @@ BEGIN
             format('It is %s.', OLD.id)
         );
     END IF;
+    IF TG_OP = 'INSERT' AND EXISTS (
+        SELECT FROM releases_id_seq AS given WHERE NEW.id > given.last_value OR NOT given.is_called
+    ) THEN
+        PERFORM public.refuse(
+            'releases.id', format('%s is a number that the database has not given yet', NEW.id),
+            'Leave the column out, and OVERRIDING SYSTEM VALUE with it: the database gives the numbers.',
+            'A later release would get the same number.'
+        );
+    END IF;
     NEW.bundle := public.stored_bundle(NEW.bundle, 'releases.bundle'::text);
     NEW.platform := public.platform_name(NEW.platform);
     NEW.regions := public.distinct_items(NEW.regions, NEW.regions);
@@ -438,6 +448,9 @@ BEGIN
             SCHEMA = 'public', TABLE = 'rules', COLUMN = 'rollout';
     END IF;
     NEW.bundle := stored_bundle(NEW.bundle, 'rules.bundle');
+    NEW.rollout := trim_scale(NEW.rollout);
+    NEW.soak := justify_hours(NEW.soak);
+    NEW.remind := justify_hours(NEW.remind);
     NEW.platforms := distinct_items(
         ARRAY(
             SELECT platform_name(p.name) FROM unnest(NEW.platforms) WITH ORDINALITY AS p(name, place) ORDER BY p.place
@@ -453,6 +466,118 @@ $$;
 CREATE TRIGGER rules_normalise BEFORE INSERT OR UPDATE ON rules
     FOR EACH ROW EXECUTE FUNCTION normalise_rule();
 
+CREATE FUNCTION require_rule(key text, place text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF key IS NOT NULL AND NOT EXISTS (SELECT FROM rules AS r WHERE r.key = require_rule.key) THEN
+        RAISE foreign_key_violation USING
+            MESSAGE = format('%s: there is no rule %s', place, quoted(key)),
+            HINT = 'Add the rule first. The rules are listed by: SELECT key FROM rules;',
+            SCHEMA = 'public', TABLE = split_part(place, '.', 1), COLUMN = 'rule',
+            CONSTRAINT = replace(place, '.', '_') || '_fkey';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION require_rule(text, text) IS 'Refuses what names a rule that there is not.';
+
+CREATE FUNCTION normalise_rule_text() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    PERFORM require_rule(NEW.rule, 'rule_texts.rule');
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER rule_texts_normalise BEFORE INSERT OR UPDATE OF rule ON rule_texts
+    FOR EACH ROW EXECUTE FUNCTION normalise_rule_text();
+
+-- So no edit of steps can bring back a percentage that stood before them.
+CREATE FUNCTION normalise_rollout_step() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    NEW.rollout := trim_scale(NEW.rollout);
+    IF TG_OP = 'INSERT' OR NEW.rule <> OLD.rule THEN
+        PERFORM require_rule(NEW.rule, 'rollout_steps.rule');
+        UPDATE rules AS r SET rollout = 0 WHERE r.key = NEW.rule AND r.rollout <> 0;
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER rollout_steps_normalise BEFORE INSERT OR UPDATE ON rollout_steps
+    FOR EACH ROW EXECUTE FUNCTION normalise_rollout_step();
+
+CREATE FUNCTION normalise_release_note() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF NEW.release IS NOT NULL AND NOT EXISTS (SELECT FROM releases AS r WHERE r.id = NEW.release) THEN
+        RAISE foreign_key_violation USING
+            MESSAGE = format('release_notes.release: there is no release %s', NEW.release),
+            HINT = 'Add the release first. Their numbers are listed by: SELECT id, bundle, platform, version FROM releases;',
+            SCHEMA = 'public', TABLE = 'release_notes', COLUMN = 'release', CONSTRAINT = 'release_notes_release_fkey';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER release_notes_normalise BEFORE INSERT OR UPDATE OF release ON release_notes
+    FOR EACH ROW EXECUTE FUNCTION normalise_release_note();
+
+-- PostgreSQL's own message for NULL shows the whole row, and has no hint.
+CREATE FUNCTION refuse_null() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    missing record;
+BEGIN
+    SELECT a.attname AS name, a.atthasdef AS has_default, col_description(TG_RELID, a.attnum) AS description INTO missing
+      FROM pg_attribute AS a
+     WHERE a.attrelid = TG_RELID AND a.attnum > 0 AND a.attnotnull AND to_jsonb(NEW) -> a.attname = 'null'
+     ORDER BY a.attnum
+     LIMIT 1;
+    RAISE not_null_violation USING
+        MESSAGE = format('%s.%s: NULL, where a value is needed', TG_TABLE_NAME, missing.name),
+        HINT = CASE WHEN missing.has_default THEN 'Leave the column out, or write a value. ' ELSE 'Write a value. ' END
+            || missing.description,
+        SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME, COLUMN = missing.name;
+END
+$$;
+
+DO $$
+DECLARE
+    policy_table record;
+BEGIN
+    FOR policy_table IN
+        SELECT a.attrelid::regclass AS name, string_agg(format('NEW.%I IS NULL', a.attname), ' OR ') AS is_incomplete
+          FROM pg_attribute AS a
+         WHERE a.attrelid IN (
+                   'apps'::regclass, 'store_links'::regclass, 'feed_templates'::regclass, 'releases'::regclass,
+                   'release_notes'::regclass, 'rules'::regclass, 'rule_texts'::regclass, 'rollout_steps'::regclass
+               )
+           AND a.attnum > 0 AND a.attnotnull AND a.attidentity = ''
+           -- normalise_rule says what NULL is of a rollout.
+           AND (a.attrelid, a.attname) <> ('rules'::regclass, 'rollout')
+         GROUP BY a.attrelid
+    LOOP
+        EXECUTE format(
+            'CREATE TRIGGER refuse_null BEFORE INSERT OR UPDATE ON %s FOR EACH ROW WHEN (%s)'
+            ' EXECUTE FUNCTION refuse_null()',
+            policy_table.name, policy_table.is_incomplete
+        );
+    END LOOP;
+END
+$$;
+
 COMMENT ON FUNCTION normalise_app() IS 'Trigger: stores each deployment key of CodePush once.';
 COMMENT ON FUNCTION normalise_store_link() IS
     'Trigger: stores the bundle as apps spells it, the platform in lower case.';
@@ -461,8 +586,13 @@ COMMENT ON FUNCTION normalise_release() IS
     'Trigger: stores the bundle as apps spells it, the platform in lower case, each region once, and when staging'
     ' ended.';
 COMMENT ON FUNCTION normalise_rule() IS
-    'Trigger: stores the bundle as apps spells it, the platforms in lower case, and what is in a list once; refuses a'
-    ' new key and a missing rollout.';
+    'Trigger: stores the bundle as apps spells it, the platforms in lower case, what is in a list once, a percentage'
+    ' without zeros at its end and 36 hours as a day and 12 hours; refuses a new key and a missing rollout.';
+COMMENT ON FUNCTION normalise_rule_text() IS 'Trigger: refuses the text of a rule that there is not.';
+COMMENT ON FUNCTION normalise_rollout_step() IS
+    'Trigger: the first step of a rule sets its own percentage to 0. Refuses the step of a rule that there is not.';
+COMMENT ON FUNCTION normalise_release_note() IS 'Trigger: refuses the notes of a release that there is not.';
+COMMENT ON FUNCTION refuse_null() IS 'Trigger: refuses NULL where a value is needed, and says what the column is.';
 
 -- What is probably not meant, and yet could be.
 
@@ -529,13 +659,105 @@ $$;
 
 COMMENT ON FUNCTION warn_of_platforms(text, text, text[]) IS 'Warns of platforms that are probably not meant.';
 
+-- What a rule is warned of by itself: an edit raises what it brought about, policy_warnings (0007) lists what holds.
+CREATE FUNCTION rule_warnings(rule rules)
+    RETURNS TABLE (warning text, detail text, hint text, column_name text, constraint_name text)
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+AS $$
+#variable_conflict error
+DECLARE
+    usual CONSTANT text[] := '{ios,android,macos,windows,linux,tvos,watchos,visionos,web}';
+    short CONSTANT text := 'A number alone is read as seconds. If days are meant, write the unit: ''2 days''.';
+    name CONSTANT text := quoted(rule.key);
+    strange text[];
+    meant text;
+BEGIN
+    IF rule.platforms IS NOT NULL THEN
+        -- Of an app that has neither releases nor links nothing is known, so only unusual names stand out.
+        WITH known AS MATERIALIZED (
+            SELECT r.platform FROM releases AS r WHERE rule.bundle IS NULL OR r.bundle = rule.bundle
+             UNION
+            SELECT s.platform FROM store_links AS s WHERE rule.bundle IS NULL OR s.bundle = rule.bundle
+        )
+        SELECT array_agg(p.platform ORDER BY p.place), string_agg(DISTINCT platform_meant(p.platform), ', ')
+          INTO strange, meant
+          FROM unnest(rule.platforms) WITH ORDINALITY AS p(platform, place)
+         WHERE NOT EXISTS (SELECT FROM known WHERE known.platform = p.platform)
+           AND (EXISTS (SELECT FROM known) OR p.platform <> ALL (usual));
+    END IF;
+    RETURN QUERY
+    SELECT w.warning, w.detail, w.hint, w.column_name, w.constraint_name
+      FROM (
+          VALUES (
+              rule.soak > '0' AND rule.target IS NULL AND NOT rule.lockout,
+              format('rule %s: soak has no effect without a target or a lockout', name),
+              format('Rule %s has a soak.', rule.key),
+              'Set target or lockout: no other rule asks how long a release has been live. Or set soak to NULL.',
+              'soak', 'rules_soak_without_effect'
+          ), (
+              rule.lockout_without_update AND NOT rule.lockout,
+              format('rule %s: lockout_without_update has no effect without lockout', name),
+              format('Rule %s is no lockout.', rule.key),
+              'Set lockout as well, or set lockout_without_update to false.',
+              'lockout_without_update', 'rules_lockout_without_effect'
+          ), (
+              -- A lockout that needs a way out is sent without it to clients that have none, and then with hints.
+              rule.lockout AND rule.lockout_without_update
+                  AND (rule.remind IS NOT NULL OR rule.shows IS NOT NULL OR rule.skippable),
+              format('rule %s: remind, shows and skippable have no effect with lockout_without_update', name),
+              format('Rule %s has hints.', rule.key),
+              'A lockout is shown at every start. Set remind and shows to NULL, and skippable to false.',
+              'lockout_without_update', 'rules_hints_without_effect'
+          ), (
+              rule.rollout > 0 AND rule.rollout < 1,
+              format(
+                  'rule %s: rollout is in percent, so %s is one install in %s', name, rule.rollout,
+                  round(100 / nullif(rule.rollout, 0))
+              ),
+              format('Rule %s has rollout %s.', rule.key, rule.rollout),
+              format('If %s %% is meant, set rollout to %1$s.', trim_scale(rule.rollout * 100)),
+              'rollout', 'rules_rollout_small'
+          ), (
+              rule.enabled AND rule.ends_at <= clock_timestamp(),
+              format(
+                  'rule %s is enabled, but ended at %s, so it reaches nobody', name,
+                  to_char(rule.ends_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+              ),
+              format('Rule %s has ended.', rule.key),
+              'Set ends_at to a time to come, or to NULL for no end.',
+              'ends_at', 'rules_ended'
+          ), (
+              rule.soak > '0' AND rule.soak < '1 minute',
+              format('rule %s: soak is %s seconds', name, trim_scale(extract(epoch FROM rule.soak))),
+              format('Rule %s has a soak below a minute.', rule.key), short, 'soak', 'rules_time_short'
+          ), (
+              rule.remind < '1 minute',
+              format('rule %s: remind is %s seconds', name, trim_scale(extract(epoch FROM rule.remind))),
+              format('Rule %s has a remind below a minute.', rule.key), short, 'remind', 'rules_time_short'
+          ), (
+              strange IS NOT NULL,
+              format('rule %s: no release and no store link is on %s', name, array_to_string(strange, ', ')),
+              format('Rule %s names %s.', rule.key, array_to_string(strange, ', ')),
+              coalesce('Is ' || meant || ' meant? ', '')
+                  || 'It is for clients that say just that; if none does, it reaches nobody there.',
+              'platforms', 'platform_unusual'
+          )
+      ) AS w(holds, warning, detail, hint, column_name, constraint_name)
+     WHERE w.holds;
+END
+$$;
+
+COMMENT ON FUNCTION rule_warnings(rules) IS
+    'What is probably not meant in a rule: what has no effect (soak, lockout_without_update, hints of a lockout, an end in'
+    ' the past), a rollout below 1 %, a time below a minute, and platforms that nothing else names.';
+
 CREATE FUNCTION warn_of_rule() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    usual CONSTANT text[] := '{ios,android,macos,windows,linux,tvos,watchos,visionos,web}';
-    strange text[];
+    found record;
 BEGIN
     IF TG_OP = 'INSERT' OR NEW.title <> OLD.title THEN
         PERFORM warn_of_placeholder(NEW.title, 'rules.title');
@@ -543,104 +765,20 @@ BEGIN
     IF TG_OP = 'INSERT' OR NEW.text <> OLD.text THEN
         PERFORM warn_of_placeholder(NEW.text, 'rules.text');
     END IF;
-    IF NEW.soak > '0' AND NEW.target IS NULL AND NOT NEW.lockout AND (
-        TG_OP = 'INSERT' OR (NEW.soak, NEW.target, NEW.lockout) IS DISTINCT FROM (OLD.soak, OLD.target, OLD.lockout)
-    ) THEN
+    FOR found IN
+        SELECT w.* FROM rule_warnings(NEW) AS w
+         WHERE TG_OP = 'INSERT' OR w.warning NOT IN (SELECT o.warning FROM rule_warnings(OLD) AS o)
+    LOOP
         RAISE WARNING USING
-            MESSAGE = format('rule %s: soak has no effect without a target or a lockout', quoted(NEW.key)),
-            HINT = 'Set target or lockout: no other rule asks how long a release has been live. Or set soak to NULL.',
-            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'soak', CONSTRAINT = 'rules_soak_without_effect';
-    END IF;
-    IF NEW.lockout_without_update AND NOT NEW.lockout AND (
-        TG_OP = 'INSERT' OR (NEW.lockout_without_update, NEW.lockout) <> (OLD.lockout_without_update, OLD.lockout)
-    ) THEN
-        RAISE WARNING USING
-            MESSAGE = format('rule %s: lockout_without_update has no effect without lockout', quoted(NEW.key)),
-            HINT = 'Set lockout as well, or set lockout_without_update to false.',
-            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'lockout_without_update',
-            CONSTRAINT = 'rules_lockout_without_effect';
-    END IF;
-    -- A lockout that needs a way out is sent without it to clients that have none, and then with hints.
-    IF NEW.lockout AND NEW.lockout_without_update
-        AND (NEW.remind IS NOT NULL OR NEW.shows IS NOT NULL OR NEW.skippable)
-        AND (
-            TG_OP = 'INSERT'
-            OR (NEW.lockout, NEW.lockout_without_update, NEW.remind, NEW.shows, NEW.skippable)
-                IS DISTINCT FROM (OLD.lockout, OLD.lockout_without_update, OLD.remind, OLD.shows, OLD.skippable)
-        )
-    THEN
-        RAISE WARNING USING
-            MESSAGE = format(
-                'rule %s: remind, shows and skippable have no effect with lockout_without_update', quoted(NEW.key)
-            ),
-            DETAIL = format('Rule %s has hints.', NEW.key),
-            HINT = 'A lockout is shown at every start. Set remind and shows to NULL, and skippable to false.',
-            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'lockout_without_update',
-            CONSTRAINT = 'rules_hints_without_effect';
-    END IF;
-    IF NEW.rollout > 0 AND NEW.rollout < 1 AND (TG_OP = 'INSERT' OR NEW.rollout <> OLD.rollout) THEN
-        RAISE WARNING USING
-            MESSAGE = format(
-                'rule %s: rollout is in percent, so %s is one install in %s',
-                quoted(NEW.key), NEW.rollout, round(100 / NEW.rollout)
-            ),
-            DETAIL = format('Rule %s has rollout %s.', NEW.key, NEW.rollout),
-            HINT = format('If %s %% is meant, set rollout to %1$s.', trim_scale(NEW.rollout * 100)),
-            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'rollout', CONSTRAINT = 'rules_rollout_small';
-    END IF;
-    IF NEW.enabled AND NEW.ends_at <= clock_timestamp() AND (
-        TG_OP = 'INSERT' OR (NEW.enabled, NEW.ends_at) IS DISTINCT FROM (OLD.enabled, OLD.ends_at)
-    ) THEN
-        RAISE WARNING USING
-            MESSAGE = format(
-                'rule %s is enabled, but ended at %s, so it reaches nobody', quoted(NEW.key),
-                to_char(NEW.ends_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-            ),
-            DETAIL = format('Rule %s has ended.', NEW.key),
-            HINT = 'Set ends_at to a time to come, or to NULL for no end.',
-            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'ends_at', CONSTRAINT = 'rules_ended';
-    END IF;
-    IF NEW.enabled AND NEW.lockout AND NEW.bundle IS NULL AND (
-        TG_OP = 'INSERT' OR (NEW.enabled, NEW.lockout, NEW.bundle) IS DISTINCT FROM (OLD.enabled, OLD.lockout, OLD.bundle)
-    ) THEN
-        -- Maintenance may well be of everything; versions are of one app.
-        IF NEW.lockout_without_update THEN
-            RAISE NOTICE USING
-                MESSAGE = format('rule %s locks out in every app', quoted(NEW.key)),
-                HINT = 'If one app is meant, set bundle.';
-        ELSE
-            RAISE WARNING USING
-                MESSAGE = format('rule %s locks out in every app', quoted(NEW.key)),
-                DETAIL = format('Rule %s has no bundle.', NEW.key),
-                HINT = 'If one app is meant, set bundle.',
-                SCHEMA = 'public', TABLE = 'rules', COLUMN = 'bundle', CONSTRAINT = 'rules_every_app';
-        END IF;
-    END IF;
-    IF NEW.platforms IS NULL OR TG_OP = 'UPDATE' AND NEW.platforms IS NOT DISTINCT FROM OLD.platforms THEN
-        RETURN NULL;
-    END IF;
-    -- Of an app that has neither releases nor links nothing is known, so only unusual names stand out.
-    WITH known AS MATERIALIZED (
-        SELECT r.platform FROM releases AS r WHERE NEW.bundle IS NULL OR r.bundle = NEW.bundle
-         UNION
-        SELECT s.platform FROM store_links AS s WHERE NEW.bundle IS NULL OR s.bundle = NEW.bundle
-    )
-    SELECT array_agg(p.platform ORDER BY p.place) INTO strange
-      FROM unnest(NEW.platforms) WITH ORDINALITY AS p(platform, place)
-     WHERE NOT EXISTS (SELECT FROM known WHERE known.platform = p.platform)
-       AND (EXISTS (SELECT FROM known) OR p.platform <> ALL (usual));
-    IF strange IS NOT NULL THEN
-        PERFORM warn_of_platforms(
-            'rules', format('rule %s: no release and no store link', quoted(NEW.key)), strange
-        );
-    END IF;
+            MESSAGE = found.warning, DETAIL = found.detail, HINT = found.hint,
+            SCHEMA = 'public', TABLE = 'rules', COLUMN = found.column_name, CONSTRAINT = found.constraint_name;
+    END LOOP;
     RETURN NULL;
 END
 $$;
 
 COMMENT ON FUNCTION warn_of_rule() IS
-    'Trigger: warns of what has no effect in a rule (braces that are not filled in, soak, lockout_without_update, hints of'
-    ' a lockout, an end in the past), of a rollout below 1 %, of a lockout in every app, and of platforms that nothing else names.';
+    'Trigger: warns of braces that are not filled in, and of what this edit brought about of rule_warnings.';
 
 CREATE TRIGGER rules_warning
     AFTER INSERT OR UPDATE OF
@@ -666,6 +804,25 @@ COMMENT ON FUNCTION warn_of_store_link() IS 'Trigger: warns of a platform that i
 CREATE TRIGGER store_links_warning AFTER INSERT OR UPDATE OF platform ON store_links
     FOR EACH ROW EXECUTE FUNCTION warn_of_store_link();
 
+CREATE FUNCTION release_words(release releases) RETURNS text
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN CASE
+            WHEN release.staged THEN 'staged'
+            WHEN release.live_at IS NULL THEN 'without a date'
+            ELSE CASE WHEN release.live_at <= now() THEN 'live since ' ELSE 'live from ' END || time_text(release.live_at)
+        END
+        || coalesce(', build ' || release.build, '')
+        || coalesce(', min_os ' || release.min_os, '')
+        || coalesce(', in ' || array_to_string(release.regions, ', '), '')
+        || coalesce(', until ' || time_text(release.withdrawn_at), '');
+END
+$$;
+
+COMMENT ON FUNCTION release_words(releases) IS 'What is recorded of a release, in a few words: live since ..., min_os 16.';
+
 CREATE FUNCTION warn_of_release() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
@@ -687,15 +844,21 @@ BEGIN
             HINT = 'Leave live_at out: it becomes the time at which staged is set to false.',
             SCHEMA = 'public', TABLE = 'releases', COLUMN = 'live_at', CONSTRAINT = 'releases_staged_live_at';
     END IF;
+    IF TG_OP = 'INSERT' AND NEW.live_at IS NULL AND NOT NEW.staged THEN
+        RAISE WARNING USING
+            MESSAGE = format(
+                'release %s of %s on %s has no live_at, so nobody is offered it', NEW.version, NEW.bundle, NEW.platform
+            ),
+            DETAIL = format('Release %s of %s on %s.', NEW.version, NEW.bundle, NEW.platform),
+            HINT = format('Once users can get it: UPDATE releases SET live_at = now() WHERE id = %s;', NEW.id),
+            SCHEMA = 'public', TABLE = 'releases', COLUMN = 'live_at', CONSTRAINT = 'releases_no_live_at';
+    END IF;
     IF TG_OP = 'INSERT' THEN
         SELECT r.* INTO other
           FROM releases AS r
          WHERE r.bundle = NEW.bundle
            AND r.platform = NEW.platform
            AND version_key(r.version) = version_key(NEW.version)
-           AND version_key(r.build) IS NOT DISTINCT FROM version_key(NEW.build)
-           AND version_key(r.min_os) IS NOT DISTINCT FROM version_key(NEW.min_os)
-           AND (r.regions IS NULL OR NEW.regions IS NULL OR r.regions && NEW.regions)
            AND (r.withdrawn_at IS NULL OR r.withdrawn_at > coalesce(NEW.live_at, clock_timestamp()))
            AND r.id <> NEW.id
          ORDER BY r.id
@@ -703,8 +866,8 @@ BEGIN
         IF FOUND THEN
             RAISE WARNING USING
                 MESSAGE = format(
-                    'release %s of %s on %s was there already, for the same countries', NEW.version, NEW.bundle,
-                    NEW.platform
+                    'release %s of %s on %s was there already: %s', NEW.version, NEW.bundle, NEW.platform,
+                    release_words(other)
                 ),
                 DETAIL = format('Release %s of %s on %s.', NEW.version, NEW.bundle, NEW.platform),
                 HINT = format('To change that one instead: UPDATE releases SET ... WHERE id = %s;', other.id),
@@ -716,8 +879,8 @@ END
 $$;
 
 COMMENT ON FUNCTION warn_of_release() IS
-    'Trigger: warns of a platform that is probably not meant, of a time that staging overrides, and of a release that was'
-    ' there already.';
+    'Trigger: warns of a platform that is probably not meant, of a time that staging overrides or that is missing, and of a'
+    ' release that was there already.';
 
 CREATE TRIGGER releases_warning AFTER INSERT OR UPDATE OF platform, staged, live_at ON releases
     FOR EACH ROW EXECUTE FUNCTION warn_of_release();

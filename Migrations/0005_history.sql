@@ -3,10 +3,11 @@
 --
 -- The revision of the policy and the history of its changes.
 --
--- Each policy table has two triggers. `a_note_edit` runs with the statement and notes how the transaction found a row
--- and how it leaves it. `b_record_edit` is deferred to the commit. Its first call there deals with all notes: only if
--- something is different after all does it take the one row of policy_revision, open an entry in changes and record the
--- rows; then it has the guards judge the whole (0006), under that lock.
+-- Each policy table has a trigger `a_note_edit`, which runs with the statement and notes how the transaction found a row
+-- and how it leaves it. The first note of a transaction also puts a row into edits_to_record, whose trigger is deferred to
+-- the commit: one event, however many rows were edited. It deals with all notes. Only if something is different after
+-- all does it take the one row of policy_revision, open an entry in changes and record the rows; then it has the guards
+-- judge the whole (0006), under that lock.
 --
 -- So revisions follow commits, a transaction that waits for somebody's next thought holds no lock that others need, and
 -- as the row of policy_revision is the last lock taken, two of them cannot block each other for good. What a
@@ -18,9 +19,9 @@
 -- records it anew, and the revision itself is taken back when nothing is left of it; so what a transaction comes to does
 -- not depend on when its constraints are judged.
 --
--- A planner may edit and not commit. What its transaction has edited is marked when it is edited, so that it stays a
--- rehearsal whatever becomes of the role's rights meanwhile, and record_edit() refuses it, at the commit or before.
--- rehearse_edits() records and judges without that trigger; the events that wait for the commit are still there after it.
+-- A planner may edit and not commit. Its transaction is marked with the first edit, so that it stays a rehearsal whatever
+-- becomes of the role's rights meanwhile, and record_edits() refuses it, at the commit or before. rehearse_edits() records
+-- and judges without that trigger; the event that waits for the commit is still there after it.
 
 SET LOCAL search_path = public, pg_temp;
 
@@ -193,16 +194,13 @@ COMMENT ON FUNCTION may_only_plan() IS
 CREATE TABLE edited_rows (
     xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
     at timestamptz NOT NULL DEFAULT now(),
-    id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT edited_rows_pkey PRIMARY KEY,
     table_name text COLLATE "C" NOT NULL,
     key jsonb NOT NULL,
+    id bigint GENERATED ALWAYS AS IDENTITY,
     before jsonb,
     after jsonb,
-    is_rehearsal boolean NOT NULL DEFAULT may_only_plan()
+    CONSTRAINT edited_rows_pkey PRIMARY KEY (xid, at, table_name, key, id)
 );
-
-CREATE INDEX edited_rows_row_idx ON edited_rows (xid, at, table_name, key);
-CREATE INDEX edited_rows_rehearsal_idx ON edited_rows (xid, at) WHERE is_rehearsal;
 
 COMMENT ON TABLE edited_rows IS
     'What transactions that are under way have edited and not recorded yet. Each sees its own rows alone, and leaves'
@@ -215,7 +213,19 @@ COMMENT ON COLUMN edited_rows.key IS 'Primary key of the row where it was seen l
 COMMENT ON COLUMN edited_rows.before IS 'The row when the transaction first touched it; null: there was none.';
 COMMENT ON COLUMN edited_rows.after IS
     'The row as the last edit left it; null: deleted. Of the change that is undone: null while undo_change runs.';
-COMMENT ON COLUMN edited_rows.is_rehearsal IS 'Whether a planner edited it, so that it cannot be committed.';
+
+CREATE TABLE edits_to_record (
+    xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    at timestamptz NOT NULL DEFAULT now(),
+    is_rehearsal boolean NOT NULL DEFAULT may_only_plan(),
+    CONSTRAINT edits_to_record_pkey PRIMARY KEY (xid, at)
+);
+
+COMMENT ON TABLE edits_to_record IS
+    'Transactions that are under way and have noted edits. Each sees its own row alone, and leaves none behind.';
+COMMENT ON COLUMN edits_to_record.xid IS 'The transaction.';
+COMMENT ON COLUMN edits_to_record.at IS 'When the transaction began.';
+COMMENT ON COLUMN edits_to_record.is_rehearsal IS 'Whether a planner edits, so that it cannot be committed.';
 
 -- Notes.
 --
@@ -223,8 +233,8 @@ COMMENT ON COLUMN edited_rows.is_rehearsal IS 'Whether a planner edited it, so t
 -- edit goes on the note whose last state it starts from, so a row that is renamed keeps its note, also where several
 -- rows change places in one statement. Only the events tell: by the time they are seen, the table has moved on.
 --
--- Between transactions edited_rows is empty, so the planner would read all of it rather than its index, and a plan that
--- a session keeps would make a transaction with many rows slow: enable_seqscan is off where notes are read.
+-- Between transactions edited_rows is empty, so PostgreSQL would plan to read all of it, and a session keeps its plans:
+-- enable_seqscan is off where a note is looked up. The primary key is the only index, so that there is no other plan.
 
 CREATE FUNCTION open_revision() RETURNS bigint
     LANGUAGE plpgsql STABLE
@@ -273,6 +283,7 @@ DECLARE
     this_revision bigint;
     undone_change bigint;
     undo_is_over boolean;
+    is_noted boolean := false;
 BEGIN
     IF TG_TABLE_SCHEMA <> 'public' THEN
         RAISE insufficient_privilege USING
@@ -317,8 +328,8 @@ BEGIN
     IF old_row IS NOT NULL THEN
         UPDATE edited_rows AS e
            SET id = DEFAULT, key = coalesce(key_after, key_before), after = new_row
-         WHERE e.id = (
-             SELECT n.id
+         WHERE e.ctid = (
+             SELECT n.ctid
                FROM edited_rows AS n
               WHERE n.xid = pg_current_xact_id()
                 AND n.at = now()
@@ -327,12 +338,13 @@ BEGIN
                 AND n.after = old_row
               LIMIT 1
          );
-        IF FOUND THEN
-            RETURN NULL;
-        END IF;
+        is_noted := FOUND;
     END IF;
-    INSERT INTO edited_rows (table_name, key, before, after)
-    VALUES (edited_table, coalesce(key_after, key_before), old_row, new_row);
+    IF NOT is_noted THEN
+        INSERT INTO edited_rows (table_name, key, before, after)
+        VALUES (edited_table, coalesce(key_after, key_before), old_row, new_row);
+    END IF;
+    INSERT INTO edits_to_record DEFAULT VALUES ON CONFLICT DO NOTHING;
     RETURN NULL;
 END
 $$;
@@ -373,9 +385,14 @@ BEGIN
          LIMIT 1;
         EXIT WHEN NOT FOUND;
         UPDATE edited_rows AS e
-           SET before = (SELECT f.before FROM edited_rows AS f WHERE f.id = pair.first_note)
-         WHERE e.id = pair.second_note;
-        DELETE FROM edited_rows AS e WHERE e.id = pair.first_note;
+           SET before = (
+                   SELECT f.before
+                     FROM edited_rows AS f
+                    WHERE f.xid = pg_current_xact_id() AND f.at = now() AND f.id = pair.first_note
+               )
+         WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.id = pair.second_note;
+        DELETE FROM edited_rows AS e
+         WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.id = pair.first_note;
     END LOOP;
 
     -- A key that one row has left and another has taken: that is one row that was changed, and where the rows came from
@@ -383,10 +400,16 @@ BEGIN
     -- row that was renamed remains the same row.
     LOOP
         FOR pair IN
-            SELECT side.place, side.key, max(side.note) FILTER (WHERE side.is_left) AS leaving_note,
-                   max(side.note) FILTER (WHERE NOT side.is_left) AS arriving_note
+            SELECT side.table_name,
+                   side.place,
+                   side.key,
+                   max(side.note) FILTER (WHERE side.is_left) AS leaving_note,
+                   max(side.note) FILTER (WHERE NOT side.is_left) AS arriving_note,
+                   (array_agg(side.note_key ORDER BY side.note DESC) FILTER (WHERE side.is_left))[1] AS leaving_key,
+                   (array_agg(side.note_key ORDER BY side.note DESC) FILTER (WHERE NOT side.is_left))[1] AS arriving_key
               FROM (
                   SELECT e.id AS note,
+                         e.key AS note_key,
                          e.table_name,
                          t.key,
                          row_columns(CASE WHEN role.is_left THEN e.before ELSE e.after END, t.key) AS place,
@@ -406,13 +429,21 @@ BEGIN
              GROUP BY side.table_name, side.key, side.place
             HAVING count(DISTINCT side.is_left) = 2
         LOOP
-            SELECT * INTO STRICT leaving FROM edited_rows AS e WHERE e.id = pair.leaving_note;
-            SELECT * INTO STRICT arriving FROM edited_rows AS e WHERE e.id = pair.arriving_note;
+            SELECT * INTO STRICT leaving FROM edited_rows AS e
+             WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = pair.table_name
+               AND e.key = pair.leaving_key AND e.id = pair.leaving_note;
+            SELECT * INTO STRICT arriving FROM edited_rows AS e
+             WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = pair.table_name
+               AND e.key = pair.arriving_key AND e.id = pair.arriving_note;
             -- A note that is part of two pairs waits for the next round.
             CONTINUE WHEN row_columns(leaving.before, pair.key) IS DISTINCT FROM pair.place
                 OR row_columns(arriving.before, pair.key) = pair.place;
-            UPDATE edited_rows AS e SET before = leaving.before WHERE e.id = arriving.id;
-            UPDATE edited_rows AS e SET before = NULL WHERE e.id = leaving.id;
+            UPDATE edited_rows AS e SET before = leaving.before
+             WHERE e.xid = arriving.xid AND e.at = arriving.at AND e.table_name = arriving.table_name
+               AND e.key = arriving.key AND e.id = arriving.id;
+            UPDATE edited_rows AS e SET before = NULL
+             WHERE e.xid = leaving.xid AND e.at = leaving.at AND e.table_name = leaving.table_name
+               AND e.key = leaving.key AND e.id = leaving.id;
             IF arriving.before IS NOT NULL THEN
                 INSERT INTO edited_rows (table_name, key, before)
                 VALUES (arriving.table_name, row_columns(arriving.before, pair.key), arriving.before);
@@ -488,22 +519,6 @@ $$;
 COMMENT ON FUNCTION close_change() IS
     'Takes back the revision of this transaction, of which nothing is left. The row of policy_revision stays locked.';
 
-CREATE FUNCTION is_noted(edited_table text, edited_key jsonb) RETURNS boolean
-    LANGUAGE plpgsql STABLE
-    SET search_path = public, pg_temp
-    SET enable_seqscan = off
-    SET jit = off
-AS $$
-BEGIN
-    RETURN EXISTS (
-        SELECT FROM edited_rows AS e
-         WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = edited_table AND e.key = edited_key
-    );
-END
-$$;
-
-COMMENT ON FUNCTION is_noted(text, jsonb) IS 'Whether this transaction has edited a row that it has not recorded yet.';
-
 CREATE FUNCTION take_notes() RETURNS edited_rows[]
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
@@ -548,38 +563,37 @@ $$;
 
 COMMENT ON FUNCTION take_notes() IS 'The notes of this transaction, parents before their children, which are deleted.';
 
+-- Whatever takes time and needs no number comes before the row of policy_revision is taken, for which others wait.
 CREATE FUNCTION record_notes() RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
 DECLARE
     notes CONSTANT edited_rows[] := take_notes();
-    this_revision bigint;
+    differences CONSTANT change_rows[] := ARRAY(
+        SELECT ROW(
+                   NULL,
+                   n.ordinal,
+                   n.table_name,
+                   row_columns(coalesce(n.after, n.before), t.key),
+                   nullif(row_columns(n.before, t.key), row_columns(coalesce(n.after, n.before), t.key)),
+                   n.before,
+                   n.after
+               )::change_rows
+          FROM unnest(notes) WITH ORDINALITY AS n(xid, at, table_name, key, id, before, after, ordinal)
+          JOIN policy_tables() AS t ON t.name = n.table_name
+         WHERE n.before IS DISTINCT FROM n.after
+         ORDER BY n.ordinal
+    );
+    this_revision bigint := open_revision();
+    recorded integer;
 BEGIN
-    this_revision := open_revision();
-    IF EXISTS (SELECT FROM unnest(notes) AS note WHERE note.before IS DISTINCT FROM note.after) THEN
+    IF differences <> '{}' THEN
         this_revision := open_change();
+        recorded := coalesce((SELECT max(c.ordinal) FROM change_rows AS c WHERE c.change = this_revision), 0);
         INSERT INTO change_rows (change, ordinal, table_name, key, old_key, before, after)
-        SELECT this_revision,
-               coalesce((SELECT max(c.ordinal) FROM change_rows AS c WHERE c.change = this_revision), 0)
-                   + row_number() OVER (ORDER BY note.ordinal),
-               note.table_name,
-               note.new_key,
-               nullif(note.old_key, note.new_key),
-               note.before,
-               note.after
-          FROM (
-              SELECT n.ordinal,
-                     n.table_name,
-                     row_columns(coalesce(n.after, n.before), t.key) AS new_key,
-                     row_columns(n.before, t.key) AS old_key,
-                     n.before,
-                     n.after
-                FROM unnest(notes)
-                     WITH ORDINALITY AS n(xid, at, id, table_name, key, before, after, is_rehearsal, ordinal)
-                JOIN policy_tables() AS t ON t.name = n.table_name
-               WHERE n.before IS DISTINCT FROM n.after
-          ) AS note;
+        SELECT this_revision, recorded + row_number() OVER (ORDER BY d.ordinal), d.table_name, d.key, d.old_key, d.before, d.after
+          FROM unnest(differences) AS d;
     END IF;
     IF this_revision IS NULL THEN
         RETURN;
@@ -600,12 +614,10 @@ COMMENT ON FUNCTION record_notes() IS
 CREATE FUNCTION is_rehearsal() RETURNS boolean
     LANGUAGE plpgsql STABLE
     SET search_path = public, pg_temp
-    SET enable_seqscan = off
-    SET jit = off
 AS $$
 BEGIN
     RETURN EXISTS (
-        SELECT FROM edited_rows AS e WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.is_rehearsal
+        SELECT FROM edits_to_record AS e WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.is_rehearsal
     ) OR EXISTS (SELECT FROM policy_revision AS p WHERE p.singleton AND p.is_rehearsal);
 END
 $$;
@@ -649,30 +661,28 @@ COMMENT ON FUNCTION rehearse_edits() IS
     'Records and judges what this transaction has edited, as its commit would, and returns the number of the change; null:'
     ' nothing is different. Others who commit edits wait until the transaction ends.';
 
-CREATE FUNCTION record_edit() RETURNS trigger
+CREATE FUNCTION record_edits() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = public, pg_temp
     SET TimeZone = 'UTC'
     SET IntervalStyle = 'postgres'
 AS $$
-DECLARE
-    edited_table CONSTANT text := TG_TABLE_NAME;
-    seen_row CONSTANT jsonb := CASE WHEN TG_OP = 'DELETE' THEN to_jsonb(OLD) ELSE to_jsonb(NEW) END;
-    seen_key CONSTANT jsonb := public.row_columns(seen_row, TG_ARGV::text[]);
 BEGIN
-    IF public.is_rehearsal() THEN
+    IF public.is_rehearsal() OR public.may_only_plan() THEN
         PERFORM public.refuse_planner();
     END IF;
-    IF public.is_noted(edited_table, seen_key) THEN
-        PERFORM public.record_notes();
-    END IF;
+    DELETE FROM edits_to_record AS e WHERE e.xid = pg_current_xact_id() AND e.at = now();
+    PERFORM public.record_notes();
     RETURN NULL;
 END
 $$;
 
-COMMENT ON FUNCTION record_edit() IS
-    'Trigger: records what the transaction has done, and has the guards judge it: at the commit, or with each statement'
-    ' where constraints are immediate.';
+COMMENT ON FUNCTION record_edits() IS
+    'Trigger: records what the transaction has done, and has the guards judge it: at the commit, or with each edit where'
+    ' constraints are immediate.';
+
+CREATE CONSTRAINT TRIGGER record_edits AFTER INSERT ON edits_to_record
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_edits();
 
 -- Servers ask this to read what an edit changed, and no more. Tokens tell whether the history that is here goes on from
 -- what a server has, and whether it goes on until now: a database may have been restored, or edited behind its back.
@@ -753,7 +763,7 @@ $$;
 COMMENT ON FUNCTION refuse_truncate() IS 'Trigger: refuses TRUNCATE.';
 
 REVOKE ALL ON FUNCTION
-    note_edit(), record_edit(), rehearse_edits(), apps_changed_since(bigint, uuid), history_has(bigint, text),
+    note_edit(), record_edits(), rehearse_edits(), apps_changed_since(bigint, uuid), history_has(bigint, text),
     open_change(), close_change(), settle_notes(), take_notes(), record_notes()
     FROM PUBLIC;
 
@@ -767,11 +777,6 @@ BEGIN
         EXECUTE format(
             'CREATE TRIGGER a_note_edit AFTER INSERT OR UPDATE OR DELETE ON %I'
             ' FOR EACH ROW EXECUTE FUNCTION note_edit(%s)',
-            policy_table.name, policy_table.key
-        );
-        EXECUTE format(
-            'CREATE CONSTRAINT TRIGGER b_record_edit AFTER INSERT OR UPDATE OR DELETE ON %I'
-            ' DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_edit(%s)',
             policy_table.name, policy_table.key
         );
         EXECUTE format(

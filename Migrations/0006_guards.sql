@@ -29,58 +29,6 @@ $$;
 COMMENT ON FUNCTION rule_matches_release(version_spans, version_spans, bytea, bytea, bytea) IS
     'Whether the versions, builds and target of a rule would match a client that has this release.';
 
--- Where a rule locks out: its app, or every app for which something is recorded, on each platform.
-CREATE FUNCTION lockout_places(rule rules, moment timestamptz DEFAULT NULL)
-    RETURNS TABLE (bundle text, platform text, has_way_out boolean)
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-#variable_conflict use_column
-DECLARE
-    versions CONSTANT version_spans := (read_version_range(rule.versions)).spans;
-    builds CONSTANT version_spans := (read_version_range(rule.builds)).spans;
-    target CONSTANT bytea := version_key(rule.target);
-BEGIN
-    RETURN QUERY
-    WITH store AS MATERIALIZED (
-        SELECT r.bundle,
-               r.platform,
-               NOT rule_matches_release(versions, builds, target, version_key(r.version), version_key(r.build))
-                   AND (r.withdrawn_at IS NULL OR r.withdrawn_at > coalesce(lockout_places.moment, clock_timestamp()))
-                   AND (
-                       lockout_places.moment IS NULL
-                       OR NOT r.staged
-                       AND r.live_at <= lockout_places.moment
-                       AND lockout_places.moment - r.live_at >= coalesce(rule.soak, '0')
-                   ) IS TRUE AS is_way_out
-          FROM releases AS r
-         WHERE (rule.bundle IS NULL OR r.bundle = rule.bundle)
-           AND (rule.platforms IS NULL OR r.platform = ANY (rule.platforms))
-    ),
-    known AS (
-        SELECT s.bundle, s.platform, s.is_way_out FROM store AS s
-         UNION ALL
-        SELECT l.bundle, l.platform, false
-          FROM store_links AS l
-         WHERE (rule.bundle IS NULL OR l.bundle = rule.bundle)
-           AND (rule.platforms IS NULL OR l.platform = ANY (rule.platforms))
-         UNION ALL
-        SELECT rule.bundle, named.platform, false
-          FROM unnest(rule.platforms) AS named(platform)
-         WHERE rule.bundle IS NOT NULL OR NOT EXISTS (SELECT FROM store AS s WHERE s.platform = named.platform)
-    )
-    SELECT k.bundle, k.platform, bool_or(k.is_way_out)
-      FROM known AS k
-     GROUP BY k.bundle, k.platform
-     ORDER BY k.bundle, k.platform;
-END
-$$;
-
-COMMENT ON FUNCTION lockout_places(rules, timestamptz) IS
-    'The apps and platforms that a rule is about, and whether there is a release that it does not match. Counted are the'
-    ' releases not withdrawn, also staged and future ones; at a given moment, those that users can get then. Bundle null:'
-    ' of no app is anything recorded on this platform.';
-
 CREATE FUNCTION first_names(names text[], most integer DEFAULT 20) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
@@ -92,23 +40,6 @@ END
 $$;
 
 COMMENT ON FUNCTION first_names(text[], integer) IS 'A list for a message, cut where it gets long.';
-
-CREATE FUNCTION place_names(rule rules, bundles text[], platforms text[]) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN first_names(
-        ARRAY(
-            SELECT platform || CASE WHEN rule.bundle IS NULL AND bundle IS NOT NULL THEN ' (' || bundle || ')' ELSE '' END
-              FROM unnest(bundles, platforms) AS place(bundle, platform)
-        )
-    );
-END
-$$;
-
-COMMENT ON FUNCTION place_names(rules, text[], text[]) IS
-    'Platforms as a message about a rule lists them, with their apps where the rule is for every app.';
 
 CREATE FUNCTION refuse_lockout(rule rules) RETURNS void
     LANGUAGE plpgsql
@@ -211,133 +142,64 @@ $$;
 COMMENT ON FUNCTION bundle_after_rename(bigint, text, text) IS
     'The bundle of an app after its rename in this transaction.';
 
--- The lockouts of which this transaction has changed what the guard looks at.
+-- The lockouts of which this transaction has changed what the guard looks at, and that no release leaves open: staged and
+-- future ones count. Which of them locks out nobody as things are is said by warn_of_lost_ways_out (0007).
 CREATE FUNCTION guard_lockouts(this_revision bigint, keys text[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
+    SET enable_nestloop = off
+    SET jit = off
 AS $$
 DECLARE
     undone CONSTANT bigint := (SELECT c.undoes FROM changes AS c WHERE c.id = this_revision);
-    rule rules;
-    edited record;
-    restored jsonb;
-    open_places integer;
-    closed_bundles text[];
-    closed_platforms text[];
+    closed record;
 BEGIN
-    FOR rule IN
-        SELECT r.*
-          FROM rules AS r
-         WHERE r.key = ANY (keys) AND r.enabled AND r.lockout AND NOT r.lockout_without_update
-         ORDER BY r.key
+    FOR closed IN
+        WITH edited AS MATERIALIZED (
+            SELECT j.*, guarded_columns(c.after) = guarded_columns(restored.before) AS is_restored
+              FROM read_rules(
+                       ARRAY(
+                           SELECT r FROM rules AS r
+                            WHERE r.key = ANY (keys) AND r.enabled AND r.lockout AND NOT r.lockout_without_update
+                       )
+                   ) AS j
+              JOIN change_rows AS c
+                ON c.table_name = 'rules' AND c.key = jsonb_build_object('key', (j.rule).key) AND c.change = this_revision
+              LEFT JOIN change_rows AS restored
+                ON restored.table_name = 'rules' AND restored.key = c.key AND restored.change = undone
+             WHERE guarded_columns(c.after) IS DISTINCT FROM guarded_columns(c.before) || jsonb_build_object(
+                       'bundle', bundle_after_rename(this_revision, c.before ->> 'bundle', c.after ->> 'bundle')
+                   )
+        )
+        SELECT j.rule, j.is_restored
+          FROM edited AS j
+         WHERE NOT EXISTS (
+                   SELECT FROM releases AS r
+                    WHERE ((j.rule).bundle IS NULL OR r.bundle = (j.rule).bundle)
+                      AND ((j.rule).platforms IS NULL OR r.platform = ANY ((j.rule).platforms))
+                      AND (r.withdrawn_at IS NULL OR r.withdrawn_at > clock_timestamp())
+                      AND NOT rule_matches_release(
+                          j.versions, j.builds, j.target, version_key(r.version), version_key(r.build)
+                      )
+               )
+         ORDER BY (j.rule).key
     LOOP
-        SELECT c.before, c.after INTO edited
-          FROM change_rows AS c
-         WHERE c.table_name = 'rules' AND c.key = jsonb_build_object('key', rule.key) AND c.change = this_revision;
-        CONTINUE WHEN NOT FOUND OR guarded_columns(edited.after) = guarded_columns(edited.before) || jsonb_build_object(
-            'bundle',
-            bundle_after_rename(this_revision, edited.before ->> 'bundle', edited.after ->> 'bundle')
-        );
-        SELECT c.before INTO restored
-          FROM change_rows AS c
-         WHERE c.table_name = 'rules' AND c.key = jsonb_build_object('key', rule.key) AND c.change = undone;
-        SELECT count(*) FILTER (WHERE place.has_way_out),
-               coalesce(array_agg(place.bundle) FILTER (WHERE NOT place.has_way_out), '{}'),
-               coalesce(array_agg(place.platform) FILTER (WHERE NOT place.has_way_out), '{}')
-          INTO open_places, closed_bundles, closed_platforms
-          FROM lockout_places(rule) AS place;
-        CONTINUE WHEN open_places > 0 AND closed_platforms = '{}';
-
-        IF open_places > 0 THEN
+        IF closed.is_restored THEN
             RAISE WARNING USING
                 MESSAGE = format(
-                    'rule %s: no release to go to on %s',
-                    quoted(rule.key), place_names(rule, closed_bundles, closed_platforms)
+                    'rule %s is back as it was, but has no release to go to any more', quoted((closed.rule).key)
                 ),
-                HINT = 'Clients there get the message without the lockout, until there is a release outside the rule.';
-        ELSIF guarded_columns(edited.after) = guarded_columns(restored) THEN
-            RAISE WARNING USING
-                MESSAGE = format('rule %s is back as it was, but has no release to go to any more', quoted(rule.key)),
                 HINT = 'Clients get its message without the lockout, until there is a release outside the rule.';
         ELSE
-            PERFORM refuse_lockout(rule);
+            PERFORM refuse_lockout(closed.rule);
         END IF;
     END LOOP;
 END
 $$;
 
 COMMENT ON FUNCTION guard_lockouts(bigint, text[]) IS
-    'Refuses lockouts that this transaction turned on, or changed, and that leave nobody a way out; warns of the platforms'
-    ' where there is none, and where an undo brings back what would be refused anew.';
-
--- The counterpart: of lockouts that nobody edited, the last release that was a way out is taken away.
-CREATE FUNCTION warn_of_lost_ways_out(this_revision bigint, notes edited_rows[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-DECLARE
-    columns CONSTANT text[] := '{bundle,platform,version,build,withdrawn_at}';
-    lost releases[];
-    rule rules;
-    lost_bundles text[];
-    lost_platforms text[];
-    names text[] := '{}';
-BEGIN
-    SELECT array_agg(release) INTO lost
-      FROM unnest(notes) AS n, jsonb_populate_record(NULL::releases, n.before) AS release
-     WHERE n.table_name = 'releases'
-       AND n.before IS NOT NULL
-       AND row_columns(n.before, columns) IS DISTINCT FROM row_columns(n.after, columns)
-       AND (release.withdrawn_at IS NULL OR release.withdrawn_at > clock_timestamp());
-    IF lost IS NULL THEN
-        RETURN;
-    END IF;
-    FOR rule IN
-        SELECT r.*
-          FROM rules AS r
-         WHERE r.enabled AND r.lockout AND NOT r.lockout_without_update
-           AND (r.bundle IS NULL OR r.bundle IN (SELECT l.bundle FROM unnest(lost) AS l))
-           AND NOT EXISTS (
-               SELECT FROM change_rows AS c
-                WHERE c.change = this_revision
-                  AND c.table_name = 'rules'
-                  AND c.key = jsonb_build_object('key', r.key)
-                  AND guarded_columns(c.before) IS DISTINCT FROM guarded_columns(c.after)
-           )
-         ORDER BY r.key
-    LOOP
-        SELECT array_agg(place.bundle), array_agg(place.platform) INTO lost_bundles, lost_platforms
-          FROM (
-              SELECT DISTINCT l.bundle, l.platform
-                FROM unnest(lost) AS l
-                JOIN apps AS a ON a.bundle = l.bundle
-               WHERE (rule.bundle IS NULL OR l.bundle = rule.bundle)
-                 AND (rule.platforms IS NULL OR l.platform = ANY (rule.platforms))
-                 AND NOT rule_matches_release(
-                     (read_version_range(rule.versions)).spans,
-                     (read_version_range(rule.builds)).spans,
-                     version_key(rule.target),
-                     version_key(l.version),
-                     version_key(l.build)
-                 )
-              EXCEPT
-              SELECT open.bundle, open.platform FROM lockout_places(rule) AS open WHERE open.has_way_out
-              ORDER BY 1, 2
-          ) AS place;
-        IF lost_platforms IS NOT NULL THEN
-            names := names || format('%s on %s', quoted(rule.key), place_names(rule, lost_bundles, lost_platforms));
-        END IF;
-    END LOOP;
-    IF names <> '{}' THEN
-        RAISE WARNING USING
-            MESSAGE = format('the last release to go to is gone for: %s', first_names(names)),
-            HINT = 'Clients there now get the message without the lockout, until there is a release outside the rule.';
-    END IF;
-END
-$$;
-
-COMMENT ON FUNCTION warn_of_lost_ways_out(bigint, edited_rows[]) IS
-    'Warns of lockouts whose last way out these edits of releases have taken away.';
+    'Refuses lockouts that this transaction turned on, or changed, and that leave nobody a way out; warns where an undo'
+    ' brings back what would be refused anew.';
 
 CREATE FUNCTION rule_was_edited(this_revision bigint, rule text, columns text[]) RETURNS boolean
     LANGUAGE plpgsql STABLE
@@ -534,44 +396,122 @@ $$;
 COMMENT ON FUNCTION warn_of_lost_buttons(bigint, edited_rows[]) IS
     'Warns of enabled lockouts that lead to the store, where these edits of releases and store links leave them no link.';
 
--- Not with the others: it judges the edit, not the outcome. Steps may be deleted before it, or planned anew after it. An
--- undo brings back both, in an order of its own.
-CREATE FUNCTION guard_rollout() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
+-- What edits of percentages and steps come to, now and at each step that is to come.
+CREATE FUNCTION edited_shares(this_revision bigint)
+    RETURNS TABLE (key text, at timestamptz, share_before numeric, share numeric)
+    LANGUAGE plpgsql STABLE
     SET search_path = public, pg_temp
 AS $$
-DECLARE
-    steps CONSTANT bigint := (SELECT count(*) FROM rollout_steps WHERE rule = OLD.key);
+#variable_conflict use_column
 BEGIN
-    IF steps > 0 AND NOT public.undo_is_running() THEN
-        PERFORM public.refuse(
-            'rules.rollout',
-            format('%s follows its rollout steps', public.quoted(OLD.key)),
-            format('Delete the steps in the same transaction: DELETE FROM rollout_steps WHERE rule = %L;', OLD.key),
-            format('It has %s steps; from the first of them on they replace the column rollout.', steps),
-            TG_NAME::text,
-            jsonb_build_object('key', OLD.key)
-        );
-    END IF;
-    RETURN NEW;
+    RETURN QUERY
+    WITH edited AS MATERIALIZED (
+        SELECT c.table_name, c.before, c.after
+          FROM change_rows AS c
+         WHERE c.change = this_revision AND c.table_name IN ('rules', 'rollout_steps')
+    ),
+    edited_steps AS MATERIALIZED (
+        SELECT s.rule, s.at, s.rollout, s.is_before
+          FROM (
+              SELECT (jsonb_populate_record(NULL::rollout_steps, e.before)).*, true AS is_before
+                FROM edited AS e
+               WHERE e.table_name = 'rollout_steps' AND e.before IS NOT NULL
+               UNION ALL
+              SELECT (jsonb_populate_record(NULL::rollout_steps, e.after)).*, false
+                FROM edited AS e
+               WHERE e.table_name = 'rollout_steps' AND e.after IS NOT NULL
+          ) AS s
+    ),
+    edited_rules AS MATERIALIZED (
+        SELECT e.after ->> 'key' AS key, e.before IS NULL AS is_new, (e.before ->> 'rollout')::numeric AS rollout
+          FROM edited AS e
+         WHERE e.table_name = 'rules'
+    ),
+    rule AS MATERIALIZED (
+        SELECT r.key, coalesce(e.rollout, r.rollout) AS rollout_before, r.rollout
+          FROM rules AS r
+          LEFT JOIN edited_rules AS e ON e.key = r.key
+         WHERE e.is_new IS NOT true
+           AND (e.rollout <> r.rollout OR r.key IN (SELECT s.rule FROM edited_steps AS s))
+    ),
+    step AS MATERIALIZED (
+        SELECT s.rule, s.at, s.rollout, false AS is_before
+          FROM rule
+          JOIN rollout_steps AS s ON s.rule = rule.key
+         UNION ALL
+        SELECT s.rule, s.at, s.rollout, true
+          FROM rule
+          JOIN rollout_steps AS s ON s.rule = rule.key
+         WHERE (s.rule, s.at) NOT IN (SELECT e.rule, e.at FROM edited_steps AS e WHERE NOT e.is_before)
+         UNION ALL
+        SELECT s.rule, s.at, s.rollout, true FROM edited_steps AS s WHERE s.is_before
+    ),
+    -- Percentages by time, for each rule: those that held, and those that hold.
+    course AS (
+        SELECT s.rule,
+               array_agg(DISTINCT s.at) FILTER (WHERE s.at > now()) AS moments,
+               array_agg(s.at ORDER BY s.at DESC) FILTER (WHERE s.is_before) AS times_before,
+               array_agg(s.rollout ORDER BY s.at DESC) FILTER (WHERE s.is_before) AS shares_before,
+               array_agg(s.at ORDER BY s.at DESC) FILTER (WHERE NOT s.is_before) AS times,
+               array_agg(s.rollout ORDER BY s.at DESC) FILTER (WHERE NOT s.is_before) AS shares
+          FROM step AS s
+         GROUP BY s.rule
+    )
+    SELECT rule.key,
+           moment.at,
+           coalesce(
+               (
+                   SELECT past.share
+                     FROM unnest(course.times_before, course.shares_before) AS past(at, share)
+                    WHERE past.at <= moment.at
+                    LIMIT 1
+               ),
+               rule.rollout_before
+           ),
+           coalesce(
+               (
+                   SELECT past.share
+                     FROM unnest(course.times, course.shares) AS past(at, share)
+                    WHERE past.at <= moment.at
+                    LIMIT 1
+               ),
+               rule.rollout
+           )
+      FROM rule
+      LEFT JOIN course ON course.rule = rule.key
+      CROSS JOIN LATERAL unnest(now() || course.moments) AS moment(at);
 END
 $$;
 
-COMMENT ON FUNCTION guard_rollout() IS 'Trigger: refuses an edit of rollout that steps would override.';
+COMMENT ON FUNCTION edited_shares(bigint) IS
+    'The percentages of the rules whose rollout or steps a change edits, before and after it: now, and at each step to'
+    ' come.';
 
-REVOKE ALL ON FUNCTION guard_rollout() FROM PUBLIC;
-
-CREATE TRIGGER rules_rollout_guard BEFORE UPDATE OF rollout ON rules
-    FOR EACH ROW WHEN (NEW.rollout <> OLD.rollout) EXECUTE FUNCTION guard_rollout();
-
-CREATE FUNCTION guard_rollout_steps(keys text[]) RETURNS void
+CREATE FUNCTION guard_rollouts(keys text[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
 DECLARE
+    ramp record;
     fall record;
-    late record;
 BEGIN
+    SELECT r.key, r.rollout, count(*) AS steps INTO ramp
+      FROM rules AS r
+      JOIN rollout_steps AS s ON s.rule = r.key
+     WHERE r.key = ANY (keys) AND r.rollout <> 0
+     GROUP BY r.key
+     ORDER BY r.key
+     LIMIT 1;
+    IF FOUND THEN
+        PERFORM refuse(
+            'rules.rollout',
+            format('%s follows its rollout steps', quoted(ramp.key)),
+            format('Delete the steps in the same transaction: DELETE FROM rollout_steps WHERE rule = %L;', ramp.key),
+            format('Steps: %s. Beside them its own percentage is 0.', ramp.steps),
+            'rules_rollout_guard',
+            jsonb_build_object('key', ramp.key)
+        );
+    END IF;
     SELECT * INTO fall
       FROM (
           SELECT s.rule, s.at, s.rollout, lag(s.rollout) OVER (PARTITION BY s.rule ORDER BY s.at) AS rollout_before
@@ -591,29 +531,235 @@ BEGIN
             jsonb_build_object('rule', fall.rule)
         );
     END IF;
-    FOR late IN
-        SELECT r.key, r.rollout AS rollout_before, s.at, s.rollout
-          FROM rules AS r
-         CROSS JOIN LATERAL (
-             SELECT s.at, s.rollout FROM rollout_steps AS s WHERE s.rule = r.key ORDER BY s.at LIMIT 1
-         ) AS s
-         WHERE r.key = ANY (keys) AND s.at > clock_timestamp() AND r.rollout > s.rollout
-         ORDER BY r.key
+END
+$$;
+
+COMMENT ON FUNCTION guard_rollouts(text[]) IS
+    'Refuses a percentage of one of these rules beside its steps, and steps of which a later one is lower.';
+
+CREATE FUNCTION warn_of_stopped_ramps(this_revision bigint) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    stopped record;
+BEGIN
+    FOR stopped IN
+        SELECT edited.key, edited.share_before, edited.share, next_step.at, next_step.rollout
+          FROM edited_shares(this_revision) AS edited
+          JOIN rules AS r ON r.key = edited.key AND r.enabled AND r.rollout = 0
+          LEFT JOIN LATERAL (
+              SELECT s.at, s.rollout FROM rollout_steps AS s WHERE s.rule = r.key AND s.at > now() ORDER BY s.at LIMIT 1
+          ) AS next_step ON true
+         WHERE edited.at = now() AND edited.share < edited.share_before
+         ORDER BY edited.key
+         LIMIT 20
     LOOP
         RAISE WARNING USING
             MESSAGE = format(
-                'rule %s is at %s %% until its first step at %s, which lowers it to %s %%',
-                quoted(late.key), late.rollout_before, time_text(late.at), late.rollout
+                'rule %s reaches %s %% of installs now, not %s %%: %s',
+                quoted(stopped.key), trim_scale(stopped.share), trim_scale(stopped.share_before),
+                CASE
+                    WHEN stopped.at IS NULL THEN 'no other step is left'
+                    ELSE format('its next step is to %s %% at %s', trim_scale(stopped.rollout), time_text(stopped.at))
+                END
             ),
-            DETAIL = format('Rule %s begins with a step in the future.', late.key),
-            HINT = format('Add a step that begins now: INSERT INTO rollout_steps VALUES (%L, now(), 0);', late.key),
-            SCHEMA = 'public', TABLE = 'rollout_steps', COLUMN = 'at', CONSTRAINT = 'rollout_steps_late';
+            DETAIL = format('Rule %s reached %s %%.', stopped.key, trim_scale(stopped.share_before)),
+            HINT = CASE
+                WHEN stopped.at IS NULL THEN ''
+                ELSE format(
+                    'To keep the steps: INSERT INTO rollout_steps VALUES (%L, now(), %s); else: DELETE FROM rollout_steps'
+                    ' WHERE rule = %1$L; ', stopped.key, trim_scale(stopped.share_before)
+                )
+            END || format(
+                'UPDATE rules SET rollout = %s WHERE key = %L;', trim_scale(stopped.share_before), stopped.key
+            ),
+            SCHEMA = 'public', TABLE = 'rollout_steps', COLUMN = 'at', CONSTRAINT = 'rollout_steps_stopped';
     END LOOP;
 END
 $$;
 
-COMMENT ON FUNCTION guard_rollout_steps(text[]) IS
-    'Refuses steps of these rules of which a later one is lower. Warns of a first step to come that lowers the rollout.';
+COMMENT ON FUNCTION warn_of_stopped_ramps(bigint) IS
+    'Warns of enabled rules that reach fewer installs now, as this change left them no step in force, or a lower one.';
+
+-- Consent.
+
+CREATE FUNCTION needs_consent(rule rules) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN rule.enabled AND rule.lockout AND (rule.ends_at IS NULL OR rule.ends_at > now()) AND (
+        rule.bundle IS NULL
+        OR rule.lockout_without_update AND (rule.ends_at IS NULL OR rule.ends_at > now() + interval '7 days')
+    );
+END
+$$;
+
+COMMENT ON FUNCTION needs_consent(rules) IS
+    'Whether a rule is an enabled lockout that is for every app, or for clients without a way out and has no end within'
+    ' seven days.';
+
+CREATE FUNCTION consent_columns(rule jsonb) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN rule - '{position,title,text,link,remind,shows,skippable,final,note}'::text[];
+END
+$$;
+
+COMMENT ON FUNCTION consent_columns(jsonb) IS 'The columns of a rule that say whom it reaches, and when.';
+
+CREATE FUNCTION reaches_more(rule rules, rule_before rules, bundle_before text) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    conditions CONSTANT text[] := '{versions,builds,os,attributes,target,soak}';
+BEGIN
+    RETURN (rule.lockout_without_update AND NOT rule_before.lockout_without_update
+        OR rule_before.bundle IS NOT NULL AND rule.bundle IS DISTINCT FROM bundle_before
+        OR rule_before.platforms IS NOT NULL AND (rule.platforms <@ rule_before.platforms) IS NOT TRUE
+        OR rule_before.regions IS NOT NULL AND (rule.regions <@ rule_before.regions) IS NOT TRUE
+        OR rule_before.languages IS NOT NULL AND (rule.languages <@ rule_before.languages) IS NOT TRUE
+        OR rule_before.starts_at > now() AND (rule.starts_at >= rule_before.starts_at) IS NOT TRUE
+        OR rule_before.ends_at IS NOT NULL AND (rule.ends_at <= rule_before.ends_at) IS NOT TRUE
+        OR EXISTS (
+            SELECT FROM unnest(conditions) AS name
+             WHERE to_jsonb(rule_before) -> name <> 'null'
+               AND to_jsonb(rule) -> name <> to_jsonb(rule_before) -> name
+        )) IS TRUE;
+END
+$$;
+
+COMMENT ON FUNCTION reaches_more(rules, rules, text) IS
+    'Whether a rule may reach clients that it did not reach before, its percentage aside. A condition that is added, a'
+    ' shorter list, a later start and an earlier end narrow it; any other edit of them counts as wider.';
+
+CREATE FUNCTION guard_consent(this_revision bigint, keys text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    undone CONSTANT bigint := (SELECT c.undoes FROM changes AS c WHERE c.id = this_revision);
+    given CONSTANT text[] := string_to_array(
+        regexp_replace(current_setting('versiongate.consent', true), '[[:space:]]', '', 'g'), ','
+    );
+    rule rules;
+    edited record;
+    raised text[];
+    asked text[] := '{}';
+    faults text[] := '{}';
+    list text;
+BEGIN
+    FOR rule IN
+        SELECT r.*
+          FROM rules AS r
+         WHERE r.key = ANY (keys)
+           AND r.enabled AND r.lockout AND (r.bundle IS NULL OR r.lockout_without_update)
+           AND needs_consent(r)
+           AND (r.key = ANY (given)) IS NOT TRUE
+         ORDER BY r.key
+    LOOP
+        raised := coalesce(
+            raised, ARRAY(SELECT s.key FROM edited_shares(this_revision) AS s WHERE s.share > s.share_before)
+        );
+        SELECT c.before, c.after INTO edited
+          FROM change_rows AS c
+         WHERE c.table_name = 'rules' AND c.key = jsonb_build_object('key', rule.key) AND c.change = this_revision;
+        CONTINUE WHEN NOT (
+            edited.after IS NOT NULL AND (
+                edited.before IS NULL
+                OR NOT needs_consent(jsonb_populate_record(NULL::rules, edited.before))
+                OR reaches_more(
+                    rule,
+                    jsonb_populate_record(NULL::rules, edited.before),
+                    bundle_after_rename(this_revision, edited.before ->> 'bundle', edited.after ->> 'bundle')
+                )
+            )
+            OR rule.key = ANY (raised)
+        );
+        -- What an undo brings back as it was has been consented to, or was there before.
+        CONTINUE WHEN undone IS NOT NULL AND coalesce(
+            (
+                SELECT consent_columns(c.before) = consent_columns(to_jsonb(rule))
+                  FROM change_rows AS c
+                 WHERE c.table_name = 'rules' AND c.key = jsonb_build_object('key', rule.key) AND c.change = undone
+            ),
+            NOT EXISTS (
+                SELECT FROM change_rows AS c
+                 WHERE c.table_name = 'rules' AND c.key = jsonb_build_object('key', rule.key) AND c.change > undone
+                   AND consent_columns(c.before) IS DISTINCT FROM consent_columns(c.after)
+            )
+        );
+        asked := asked || rule.key;
+        faults := faults || CASE
+            WHEN rule.bundle IS NULL THEN format('%s would lock out in every app', quoted(rule.key))
+            WHEN rule.ends_at IS NULL THEN
+                format('%s would lock out also who has nothing to update to, and has no end', quoted(rule.key))
+            ELSE format(
+                '%s would lock out also who has nothing to update to, until %s', quoted(rule.key), time_text(rule.ends_at)
+            )
+        END;
+    END LOOP;
+    IF asked <> '{}' THEN
+        list := array_to_string(asked, ',');
+        PERFORM refuse(
+            'rules.lockout',
+            array_to_string(faults[:20], '; ')
+                || CASE WHEN cardinality(faults) > 20 THEN format('; and %s more', cardinality(faults) - 20) ELSE '' END,
+            format(
+                'If that is meant, say so in the same transaction: SET LOCAL versiongate.consent = %1$L; Where each'
+                ' statement is a transaction of its own: SELECT set_config(''versiongate.consent'', %1$L, false); If it is not'
+                ' meant, set bundle, and ends_at to a time within seven days.',
+                list
+            ),
+            'Such a lockout needs consent.',
+            'lockout_needs_consent',
+            jsonb_build_object('key', list)
+        );
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION guard_consent(bigint, text[]) IS
+    'Refuses to make one of these rules a lockout of everybody, or a wider one, unless the setting versiongate.consent'
+    ' names it.';
+
+CREATE FUNCTION warn_of_keys_used_again(this_revision bigint, keys text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    again record;
+BEGIN
+    FOR again IN
+        SELECT added.key ->> 'key' AS key, max(removed.change) AS change
+          FROM change_rows AS added
+          JOIN change_rows AS removed ON removed.table_name = 'rules' AND removed.key = added.key
+         WHERE added.change = this_revision AND added.table_name = 'rules' AND added.before IS NULL
+           AND added.key ->> 'key' = ANY (keys)
+           AND removed.change < this_revision AND removed.after IS NULL
+           AND NOT EXISTS (SELECT FROM changes AS c WHERE c.id = this_revision AND c.undoes IS NOT NULL)
+         GROUP BY added.key
+         ORDER BY added.key
+         LIMIT 20
+    LOOP
+        RAISE WARNING USING
+            MESSAGE = format(
+                'rule %s: change %s removed a rule with this key, and clients remember it', quoted(again.key), again.change
+            ),
+            DETAIL = format('Rule %s was there before.', again.key),
+            HINT = 'Who has skipped that message, or seen it often enough, does not see this one. For another message, take'
+                ' another key.',
+            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'key', CONSTRAINT = 'rules_key_again';
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION warn_of_keys_used_again(bigint, text[]) IS
+    'Warns of new rules with the key of one that was removed, unless an undo brings it back.';
 
 -- No unique index: keys are in lists, and whoever swaps two numbers is not to mind the order.
 CREATE FUNCTION guard_app_identifiers(bundles text[]) RETURNS void
@@ -821,11 +967,20 @@ DECLARE
     edited_tables CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(notes) AS n);
     rule_keys text[];
     release_ids bigint[];
+    lockout_notes edited_rows[];
 BEGIN
+    IF edited_tables && '{rules,rollout_steps}' THEN
+        rule_keys := ARRAY(
+            SELECT DISTINCT side.policy_row ->> CASE n.table_name WHEN 'rules' THEN 'key' ELSE 'rule' END
+              FROM unnest(notes) AS n, LATERAL (VALUES (n.before), (n.after)) AS side(policy_row)
+             WHERE n.table_name IN ('rules', 'rollout_steps')
+        );
+        PERFORM guard_rollouts(rule_keys);
+        PERFORM guard_consent(this_revision, rule_keys);
+        PERFORM warn_of_keys_used_again(this_revision, rule_keys);
+    END IF;
     IF 'rollout_steps' = ANY (edited_tables) THEN
-        PERFORM guard_rollout_steps(ARRAY(
-            SELECT DISTINCT n.after ->> 'rule' FROM unnest(notes) AS n WHERE n.table_name = 'rollout_steps'
-        ));
+        PERFORM warn_of_stopped_ramps(this_revision);
     END IF;
     IF 'apps' = ANY (edited_tables) THEN
         PERFORM guard_app_identifiers(ARRAY(
@@ -860,8 +1015,12 @@ BEGIN
         PERFORM warn_of_missing_links(this_revision, rule_keys);
         PERFORM warn_of_waiting_rules(this_revision, rule_keys);
     END IF;
-    IF 'releases' = ANY (edited_tables) THEN
-        PERFORM warn_of_lost_ways_out(this_revision, notes);
+    IF edited_tables && '{releases,rules}' THEN
+        lockout_notes := notes_of_lockouts(notes);
+        IF lockout_notes <> '{}' THEN
+            PERFORM warn_of_lost_ways_out(lockout_notes);
+            PERFORM warn_of_hidden_lockouts(lockout_notes);
+        END IF;
     END IF;
     IF edited_tables && '{releases,store_links}' THEN
         PERFORM warn_of_lost_buttons(this_revision, notes);

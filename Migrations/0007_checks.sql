@@ -597,6 +597,7 @@ CREATE FUNCTION messages_for(client jsonb, at timestamptz DEFAULT now())
         text text,
         link text,
         lockout boolean,
+        until bigint,
         remind bigint,
         shows integer,
         skip boolean,
@@ -620,6 +621,7 @@ BEGIN
                ELSE r.link
            END,
            j.lockout,
+           CASE WHEN j.lockout THEN ceil(extract(epoch FROM r.ends_at))::bigint END,
            hints.remind,
            hints.shows,
            coalesce(hints.skippable, false),
@@ -645,6 +647,6 @@ $$;
 
 COMMENT ON FUNCTION messages_for(jsonb, timestamptz) IS
     'The messages that a check would be answered with, in order:'
-    ' messages_for(''{"bundle": "com.example.app", "version": "1.1", "platform": "ios"}''). remind (seconds), shows, skip'
-    ' and target say how often it is to be shown. Write versions as strings: jsonb does not keep how a number was written'
+    ' messages_for(''{"bundle": "com.example.app", "version": "1.1", "platform": "ios"}''). until is when a'
+    ' lockout ends, in seconds since 1970. remind (seconds), shows, skip and target say how often it is to be shown. Write versions as strings: jsonb does not keep how a number was written'
     ' (1e0).';

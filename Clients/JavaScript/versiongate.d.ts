@@ -38,6 +38,8 @@ export interface Request {
 export interface Answer {
   status: number;
   body: string;
+  /** The header `Date`, if there is one. */
+  date?: string | null;
 }
 
 export interface Options {
@@ -52,6 +54,21 @@ export interface Options {
   transport?: (request: Request) => Promise<Answer>;
   /** For how many days a lockout holds while the server does not answer: 0 to 90, 7 unless given. */
   maximumAge?: number;
+  /** Is told what each check did. Unless given, a development build says its first fault on the console. */
+  observer?: (report: Report) => void;
+}
+
+/** What a check did. Checks that share a question are one. */
+export interface Report {
+  /** `asked`: a question was sent, or tried. `kept`: it was too early for one. */
+  readonly outcome: 'asked' | 'kept';
+  /** The status of HTTP, if the server answered. */
+  readonly status: number | undefined;
+  /** Why the check has failed; undefined if it has not. */
+  readonly fault: string | undefined;
+  readonly milliseconds: number;
+  /** How many messages it gave. */
+  readonly messages: number;
 }
 
 /** A message to show. Title and text are plain text. */
@@ -79,6 +96,12 @@ export interface Message {
 export class VersionGate {
   /** Throws a TypeError or a RangeError if the options are wrong. */
   constructor(options: Options);
+  /** What rules can have as a condition besides, such as `channel`. The next question sends what is set. */
+  attributes: App['attributes'];
+  /** A language tag (`de-AT`), or null for none. The next question sends what is set. */
+  language: App['language'];
+  /** A country (`AT`), or null for none. The next question sends what is set. */
+  region: App['region'];
   /**
    * The messages to show now, in their order. It takes at most two seconds, and never rejects. It asks the server if it
    * has not asked within 15 minutes, or if it is forced; else only a lockout is given again.

@@ -7,20 +7,23 @@ const storageLimit = 1_000; // milliseconds of them that reading the storage tak
 const pause = 15 * 60; // seconds between two questions of a start
 const day = 86_400;
 const largestBody = 1_048_576;
+const tooLong = 'the answer is longer than 1 MiB';
 const longestLink = 2_048;
+const mostMessages = 100;
 const mostRemembered = 256;
-const knownMembers = ['bundle', 'version', 'build', 'platform', 'os', 'region', 'language', 'install'];
+const texts = ['bundle', 'version', 'build', 'platform', 'os', 'region', 'language'];
 
 /** Asks a versiongate server which messages an app is to show. One object is one start of the app. */
 export class VersionGate {
   #url;
-  #description;
-  #version;
-  #build;
+  #app = {}; // the texts that are known
+  #attributes = []; // names and values
   #maximumAge;
   #clock;
   #transport;
   #storage;
+  #observer;
+  #hasSaidFault = false;
 
   // What is kept.
   #install;
@@ -37,13 +40,17 @@ export class VersionGate {
   #written = Promise.resolve();
 
   constructor(options) {
-    const known = ['server', 'app', 'storage', 'clock', 'transport', 'maximumAge'];
-    const { server, app, storage, clock, transport, maximumAge } = membersOf(options, 'options', known);
-    if (typeof server !== 'string' || !/^https?:\/\/[^/?#\s]+(\/[^?#\s]*)?$/i.test(server)) {
+    const known = ['server', 'app', 'storage', 'clock', 'transport', 'maximumAge', 'observer'];
+    const { server, app, storage, clock, transport, maximumAge, observer } = membersOf(options, 'options', known);
+    if (typeof server !== 'string' || !/^https?:\/\/[^/?#\s@\\]+(\/[^?#\s\\]*)?$/i.test(server)) {
       throw new TypeError(`server must be an address such as https://gate.example.com, not ${shown(server)}`);
     }
     this.#url = `${server.replace(/\/+$/, '')}/v1/check`;
-    this.#describe(app);
+
+    const { attributes, ...described } = membersOf(app, 'app', [...texts, 'attributes']);
+    for (const name of texts) this.#describe(name, described[name]);
+    if (this.#app.bundle === undefined) throw new TypeError('app.bundle is missing: com.example.doto, for instance');
+    this.attributes = attributes;
 
     this.#maximumAge = maximumAge ?? 7;
     if (!Number.isInteger(this.#maximumAge) || this.#maximumAge < 0 || this.#maximumAge > 90) {
@@ -59,6 +66,44 @@ export class VersionGate {
         throw new TypeError(`storage must be null or have the methods of localStorage; it has no ${method}`);
       }
     }
+    this.#observer = observer ?? undefined;
+    if (!['undefined', 'function'].includes(typeof this.#observer)) throw new TypeError('observer must be a function');
+  }
+
+  /** What rules can have as a condition besides. The next question sends it. */
+  get attributes() {
+    return Object.fromEntries(this.#attributes);
+  }
+
+  set attributes(given) {
+    const attributes = given ?? {};
+    if (objectOrNull(attributes) === null) {
+      throw new TypeError(`app.attributes must be an object, not ${shown(attributes)}`);
+    }
+    for (const [name, value] of Object.entries(attributes)) {
+      if (value !== null && !['string', 'number', 'boolean', 'undefined'].includes(typeof value)) {
+        throw new TypeError(`app.attributes.${name} must be a string, a number or a boolean, not ${shown(value)}`);
+      }
+    }
+    this.#attributes = Object.entries(attributes);
+  }
+
+  /** The language tag; undefined if none is sent. The next question sends it. */
+  get language() {
+    return this.#app.language;
+  }
+
+  set language(tag) {
+    this.#describe('language', tag);
+  }
+
+  /** The country; undefined if none is sent. The next question sends it. */
+  get region() {
+    return this.#app.region;
+  }
+
+  set region(country) {
+    this.#describe('region', country);
   }
 
   /** The messages to show now, in their order. It takes at most two seconds, and never rejects. */
@@ -84,39 +129,24 @@ export class VersionGate {
     await this.#written;
   }
 
-  #describe(app) {
-    const texts = knownMembers.filter((name) => name !== 'install');
-    const given = membersOf(app, 'app', [...texts, 'attributes']);
-    const described = [];
-    for (const name of texts) {
-      const value = (given[name] === undefined ? defaults[name]?.() : given[name]) ?? '';
-      if (typeof value !== 'string') throw new TypeError(`app.${name} must be a string, not ${shown(value)}`);
-      if (value !== '') described.push([name, value]);
-    }
-    if (described[0]?.[0] !== 'bundle') throw new TypeError('app.bundle is missing: com.example.doto, for instance');
-    const attributes = given.attributes ?? {};
-    if (objectOrNull(attributes) === null) {
-      throw new TypeError(`app.attributes must be an object, not ${shown(attributes)}`);
-    }
-    for (const [name, value] of Object.entries(attributes)) {
-      if (value === null || value === undefined || (typeof value === 'number' && !Number.isFinite(value))) continue;
-      if (!['string', 'number', 'boolean'].includes(typeof value)) {
-        throw new TypeError(`app.attributes.${name} must be a string, a number or a boolean, not ${shown(value)}`);
-      }
-      if (value !== '' && !knownMembers.includes(name)) described.push([name, value]);
-    }
-    this.#description = described;
-    this.#version = given.version || undefined;
-    this.#build = given.build || undefined;
+  #describe(name, given) {
+    const text = (given === undefined ? defaults[name]?.() : given) ?? '';
+    if (typeof text !== 'string') throw new TypeError(`app.${name} must be a string, not ${shown(text)}`);
+    this.#app[name] = text === '' ? undefined : text;
   }
 
   async #check(forced) {
+    const begun = Date.now();
     const expiry = expiring(checkLimit);
     try {
       await this.#load();
       if (this.#asking === null) {
-        if (this.#isHeldBack() && !forced) return this.#keptLockout();
-        const asking = this.#ask(expiry).finally(() => {
+        if (this.#isHeldBack() && !forced) {
+          const given = this.#keptLockout();
+          this.#report(begun, { outcome: 'kept', messages: given.length });
+          return given;
+        }
+        const asking = this.#ask(expiry, begun).finally(() => {
           if (this.#asking === asking) this.#asking = null;
         });
         this.#asking = asking;
@@ -127,45 +157,79 @@ export class VersionGate {
     }
   }
 
+  /** Whether it is too early to ask: less than 15 minutes after the last question, and no lockout has ended since. */
   #isHeldBack() {
     const now = this.#now();
-    return this.#askedAt !== null && this.#askedAt <= now && now - this.#askedAt < pause;
+    if (this.#askedAt === null || this.#askedAt > now || now - this.#askedAt >= pause) return false;
+    const { at, left } = this.#answer ?? {};
+    return left === undefined || this.#askedAt >= at + left || now < at + left;
   }
 
-  async #ask(expiry) {
+  async #ask(expiry, begun) {
     this.#askedAt = this.#now();
     if (this.#install === undefined) {
       this.#install = randomUUID();
       this.#write();
     }
     const forgotten = this.#forgotten;
-    const elements = await Promise.race([this.#elements(expiry.signal), expiry.promise]).catch(() => null);
-    if (!Array.isArray(elements)) return this.#keptLockout();
-    return this.#show(elements, forgotten === this.#forgotten);
+    let status;
+    let fault;
+    let given;
+    try {
+      const answer = await Promise.race([this.#answerTo(expiry.signal), expiry.promise]);
+      ({ status } = answer);
+      given = this.#show(elementsOf(answer), timeOf(answer.date), forgotten === this.#forgotten);
+    } catch (error) {
+      fault = wordsOf(error);
+      given = this.#keptLockout();
+    }
+    this.#report(begun, { outcome: 'asked', status, fault, messages: given.length });
+    return given;
   }
 
-  /** What a valid answer has as its messages. */
-  async #elements(signal) {
+  async #answerTo(signal) {
+    const members = texts.map((name) => [name, this.#app[name]]);
+    const attributes = this.#attributes.filter(([name, value]) => {
+      return name !== 'install' && !texts.includes(name) && value !== '' && value !== null &&
+        (typeof value !== 'number' || Number.isFinite(value));
+    });
     const answer = await this.#transport({
       url: this.#url,
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(Object.fromEntries([...this.#description, ['install', this.#install]])),
+      body: JSON.stringify(Object.fromEntries([...members, ['install', this.#install], ...attributes])),
       signal,
     });
-    if (answer.status !== 200 || !isText(answer.body) || isLongerThan(largestBody, answer.body)) return null;
-    return objectOrNull(JSON.parse(answer.body))?.messages;
+    if (objectOrNull(answer ?? null) === null) throw new Error('the transport gives no answer');
+    return answer;
   }
 
-  #show(elements, isKept) {
+  /** Tells the observer what a check did. Without one, a debug build says the first fault on the console. */
+  #report(begun, { outcome, status, fault, messages }) {
+    if (this.#observer !== undefined) {
+      try {
+        this.#observer({ outcome, status, fault, milliseconds: Math.max(0, Date.now() - begun), messages });
+      } catch {
+        // The messages are given whatever the app makes of the report.
+      }
+    } else if (fault !== undefined && !this.#hasSaidFault && isDebugBuild()) {
+      this.#hasSaidFault = true;
+      console.warn(`versiongate: ${this.#url}: ${fault}`);
+    }
+  }
+
+  #show(elements, sentAt, isKept) {
     const now = this.#now();
     const messages = elements.map(readMessage).filter((message) => message !== null);
     const lockout = messages.find((message) => message.lockout);
     let hasChanged = false;
     if (isKept) {
-      const isNew = lockout !== undefined && this.#maximumAge > 0;
       const before = this.#answer;
-      this.#answer = isNew ? { at: now, version: this.#version, build: this.#build, lockout } : undefined;
+      this.#answer = undefined;
+      if (lockout !== undefined && this.#maximumAge > 0) {
+        const left = lockout.until === undefined ? undefined : Math.max(0, lockout.until - (sentAt ?? now));
+        this.#answer = { at: now, version: this.#app.version, build: this.#app.build, left, lockout };
+      }
       hasChanged = before !== this.#answer;
     }
     const given = [];
@@ -186,11 +250,11 @@ export class VersionGate {
   }
 
   #keptLockout() {
-    const { at, version, build, lockout } = this.#answer ?? {};
+    const { at, version, build, left = Infinity, lockout } = this.#answer ?? {};
     const age = this.#now() - at;
     const isShown =
-      lockout !== undefined && version === this.#version && build === this.#build &&
-      this.#maximumAge > 0 && age >= 0 && age <= this.#maximumAge * day;
+      lockout !== undefined && version === this.#app.version && build === this.#app.build &&
+      this.#maximumAge > 0 && age >= 0 && age <= this.#maximumAge * day && age < left;
     return isShown ? [this.#give(lockout)] : [];
   }
 
@@ -212,7 +276,14 @@ export class VersionGate {
   }
 
   #now() {
-    return Math.max(0, Math.floor(this.#clock() / 1_000));
+    let time = NaN;
+    try {
+      time = Math.floor(this.#clock() / 1_000);
+    } catch {
+      // The clock of the system is used.
+    }
+    if (Number.isNaN(time)) time = Math.floor(Date.now() / 1_000);
+    return Math.min(Math.max(0, time), Number.MAX_SAFE_INTEGER);
   }
 
   #load() {
@@ -262,11 +333,11 @@ export class VersionGate {
 
   #text() {
     const messages = [...this.#messages.values()];
-    const { at, version, build, lockout } = this.#answer ?? {};
+    const { at, version, build, left, lockout } = this.#answer ?? {};
     const { id, title, text, link, target } = lockout ?? {};
     return JSON.stringify({
       install: this.#install,
-      answer: lockout && { at, version, build, lockout: { id, title, text, link, target } },
+      answer: lockout && { at, version, build, left, lockout: { id, title, text, link, target } },
       messages: messages.length > 0 ? messages : undefined,
     });
   }
@@ -307,7 +378,8 @@ class Message {
 
 // What comes from a server or from storage.
 
-const isText = (value) => typeof value === 'string';
+/** Text that can be written as UTF-8: a surrogate alone cannot. */
+const isText = (value) => typeof value === 'string' && !/[\ud800-\udfff]/u.test(value);
 const isBoolean = (value) => typeof value === 'boolean';
 const isCount = (value) => Number.isSafeInteger(value) && value >= 1;
 const isTime = (value) => Number.isSafeInteger(value) && value >= 0;
@@ -316,13 +388,43 @@ const optional = (isRight) => (value) => value === undefined || isRight(value);
 const messageTypes = {
   id: isText, title: isText, text: isText, link: optional(isText), target: optional(isText),
   lockout: optional(isBoolean), skip: optional(isBoolean), remind: optional(isCount), shows: optional(isCount),
+  until: optional(isCount),
 };
 const memberTypes = {
   id: isText, target: optional(isText), shown: isCount, last: isTime, skipped: optional(isBoolean),
 };
 const answerTypes = {
-  at: isTime, version: optional(isText), build: optional(isText), lockout: (value) => value !== undefined,
+  at: isTime, version: optional(isText), build: optional(isText), left: optional(isTime),
+  lockout: (value) => value !== undefined,
 };
+
+/** What a valid answer has as its messages. An answer that is not valid is an error. */
+function elementsOf({ status, body }) {
+  if (status !== 200) throw new Error(`the server answers with status ${status}`);
+  if (typeof body !== 'string') throw new Error('the transport gives no text');
+  if (isLongerThan(largestBody, body)) throw new Error(tooLong);
+  let answer;
+  try {
+    answer = JSON.parse(body);
+  } catch {
+    throw new Error('the answer is no JSON');
+  }
+  const elements = objectOrNull(answer)?.messages;
+  if (!Array.isArray(elements)) throw new Error('the answer has no list of messages');
+  return elements.slice(0, mostMessages);
+}
+
+/** The seconds since 1970 of a header Date; undefined if it is none. */
+function timeOf(date) {
+  const [, day, month, year, ...time] = /^..., (\d\d) (...) (\d{4}) (\d\d):(\d\d):(\d\d) GMT$/.exec(date) ?? [];
+  const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+  return months.includes(month) ? Date.UTC(year, months.indexOf(month), day, ...time) / 1_000 : undefined;
+}
+
+function wordsOf(error) {
+  return [error?.message, error?.cause?.message].filter((words) => words).join(': ') || 'the transport fails';
+}
+
 
 /** The members of `value` that `types` names, but null and false; null if it is no object or one is not right. */
 function read(value, types) {
@@ -344,8 +446,8 @@ function readMessage(element) {
 
 function mayBeOpened(link) {
   return (
-    link.length <= longestLink && /^[\x21-\x7e]*$/.test(link) &&
-    /^(https?:\/\/|itms-appss?:|macappstore:|market:|ms-windows-store:)./i.test(link)
+    link.length <= longestLink && /^[\x21-\x5b\x5d-\x7e]*$/.test(link) &&
+    /^(https?:\/\/(?![^/?#]*@)|itms-appss?:|macappstore:|market:|ms-windows-store:)./i.test(link)
   );
 }
 
@@ -392,17 +494,29 @@ function isHidden({ remind, shows }, known, now) {
 
 // What the platform has.
 
-/** Asks by `fetch`. A redirect, followed or not, and an answer that is too long are errors. */
+/** Asks by `fetch`. A redirect, an encoding that was not asked for, and an answer that is too long are errors. */
 async function fetchAnswer({ url, method, headers, body, signal }) {
   const response = await fetch(url, {
-    method, headers, body, signal,
+    method, headers: { ...headers, ...plain }, body, signal,
     redirect: 'manual', credentials: 'omit', cache: 'no-store', referrerPolicy: 'no-referrer',
   });
   // React Native follows redirects whatever it is told.
   const isElsewhere = response.redirected || (response.url && comparable(response.url) !== comparable(url));
-  if (isElsewhere) throw new Error('The server redirects.');
-  if (response.status !== 200) return { status: response.status, body: '' };
-  return { status: 200, body: await bodyText(response) };
+  if (isElsewhere) throw new Error('the server redirects');
+  const encoding = response.headers?.get('Content-Encoding') ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity' && canAskForPlain()) {
+    throw new Error(`the answer has the Content-Encoding ${encoding}, which was not asked for`);
+  }
+  const date = response.headers?.get('Date');
+  return { status: response.status, body: response.status === 200 ? await bodyText(response) : '', date };
+}
+
+const plain = { 'Accept-Encoding': 'identity' };
+
+/** A page asks for the encodings of its browser, whatever it is told. */
+function canAskForPlain() {
+  const request = new Request('https://example.com', { method: 'POST', headers: plain });
+  return request.headers.has('Accept-Encoding');
 }
 
 function comparable(url) {
@@ -419,14 +533,14 @@ async function bodyText(response) {
     return response.text(); // React Native has no streams
   }
   const reader = response.body.getReader();
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder('utf-8', { fatal: true });
   let text = '';
   let length = 0;
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return text + decoder.decode();
     length += value.byteLength;
-    if (length > largestBody) throw new Error('The answer is too long.');
+    if (length > largestBody) throw new Error(tooLong);
     text += decoder.decode(value, { stream: true });
   }
 }
@@ -481,18 +595,28 @@ function randomUUID() {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
+/** As bundlers and React Native say it. */
+function isDebugBuild() {
+  try {
+    return globalThis.__DEV__ === true || process.env.NODE_ENV === 'development';
+  } catch {
+    return false; // A browser has no process.
+  }
+}
+
 // Limits of time.
 
-/** A signal that is aborted, and a promise that is resolved with null, after some milliseconds. */
+/** A signal that is aborted, and a promise that is rejected, after some milliseconds. */
 function expiring(milliseconds) {
   const controller = new AbortController();
   let timer;
-  const promise = new Promise((resolve) => {
+  const promise = new Promise((_, reject) => {
     timer = setTimeout(() => {
-      resolve(null);
+      reject(new Error('no answer within 2 seconds'));
       controller.abort();
     }, milliseconds);
   });
+  promise.catch(() => {}); // a check that does not ask waits for no answer
   const end = () => {
     clearTimeout(timer);
     controller.abort(); // drops what is still open of the answer

@@ -75,9 +75,19 @@ public struct FeedValues: Sendable, Equatable {
 }
 
 extension FeedValues {
-    /// What a policy says to the clients of a question; nil where it has nothing about the app.
-    public init?(answering question: FeedQuestion, by policy: CompiledPolicy, at time: Timestamp) {
-        guard let summary = FeedSummary(answering: question, by: policy, at: time) else { return nil }
+    /// What a policy says to the clients of a question, as far as a template shows it.
+    ///
+    /// - Returns: nil where the policy has nothing about the app, or its messages are too large for a document.
+    public init?(
+        answering question: FeedQuestion,
+        by policy: CompiledPolicy,
+        at time: Timestamp,
+        for template: ParsedTemplate
+    ) {
+        let showsMessages = template.showsMessages
+        guard let summary = FeedSummary(answering: question, by: policy, at: time, withMessages: showsMessages) else {
+            return nil
+        }
         let said = summary.announcement
         self.init(
             bundle: summary.bundle,
@@ -107,11 +117,18 @@ enum TemplateValue: Sendable {
     case object([String: TemplateValue])
     case list([[String: TemplateValue]])
 
+    /// Whether a section of it is not written.
+    var isEmpty: Bool {
+        switch self {
+        case .text, .object: false
+        case .flag(let flag): !flag
+        case .list(let items): items.isEmpty
+        }
+    }
+
     /// All values of an app by their names; what there is not has none.
-    ///
-    /// - Parameter escape: Escapes a text for the document.
-    static func all(of values: FeedValues, _ escape: (String) -> String) -> [String: TemplateValue] {
-        func text(_ text: String?) -> TemplateValue? { text.map { .text(escape($0)) } }
+    static func all(of values: FeedValues) -> [String: TemplateValue] {
+        func text(_ text: String?) -> TemplateValue? { text.map { .text($0) } }
         let members: [String: TemplateValue?] = [
             "bundle": text(values.bundle),
             "name": text(values.name),
@@ -137,15 +154,5 @@ enum TemplateValue: Sendable {
             "revision": text("\(values.revision)"),
         ]
         return members.compactMapValues(\.self)
-    }
-
-    /// The value as the renderer takes it.
-    var rendered: Any {
-        switch self {
-        case .text(let text): text
-        case .flag(let flag): flag
-        case .object(let members): members.mapValues(\.rendered)
-        case .list(let items): items.map { $0.mapValues(\.rendered) }
-        }
     }
 }

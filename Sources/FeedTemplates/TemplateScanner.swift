@@ -5,21 +5,36 @@ import UpdatePolicy
 
 /// A part of a template.
 indirect enum TemplatePart: Sendable {
-    /// Text that is written as it stands, by its bytes.
-    case literal(Int)
+    /// Text that is written as it stands.
+    case literal(String)
     /// A value.
     case value([String])
     /// What is written for each item of a list, or once if there is a value.
     case section([String], [TemplatePart])
-    /// What is written if there is no value, or for the first or last item of a list alone.
-    case conditional([TemplatePart])
+    /// What is written if there is no value, or none in its list.
+    case inverted([String], [TemplatePart])
+    /// What is written for the first item of a list alone, or for all others.
+    case first(Bool, [TemplatePart])
+    /// What is written for the last item of a list alone, or for all others.
+    case last(Bool, [TemplatePart])
+
+    /// Whether a value is asked for, here or in what it holds.
+    func names(_ value: String) -> Bool {
+        switch self {
+        case .literal: false
+        case .value(let path): path.first == value
+        case .section(let path, let parts), .inverted(let path, let parts):
+            path.first == value || parts.contains { $0.names(value) }
+        case .first(_, let parts), .last(_, let parts): parts.contains { $0.names(value) }
+        }
+    }
 }
 
-/// Reads the tags of a template as the parser of Mustache does, and refuses those that are not for feeds, with their
-/// place.
+/// Reads the tags of a template, and refuses those that are not for feeds, with their place.
 ///
-/// Of Mustache there are values, sections, inverted sections and comments; of the parser's own additions `first()` and
-/// `last()` as sections in a list, for commas. Delimiters cannot be changed, so a tag always begins with `{{`.
+/// Of Mustache there are values, sections, inverted sections and comments, which all but values leave no line behind that
+/// they are alone on; and `first()` and `last()` as sections in a list, for commas. Delimiters cannot be changed, so a tag
+/// always begins with `{{`.
 struct TemplateScanner {
     /// What names mean at a place.
     private struct Scope {
@@ -33,7 +48,7 @@ struct TemplateScanner {
         let name: String
         let place: Place
         let path: [String]
-        let isConditional: Bool
+        let isInverted: Bool
         let opensScope: Bool
         var parts: [TemplatePart] = []
     }
@@ -52,7 +67,7 @@ struct TemplateScanner {
     private var scopes = [Scope(shape: .object(TemplateShape.all))]
     private var open: [Section] = []
     private var parts: [TemplatePart] = []
-    private var literal = 0
+    private var literal = ""
 
     init(_ body: String) {
         characters = Array(body)
@@ -64,7 +79,7 @@ struct TemplateScanner {
             if characters[index] == "{", index + 1 < characters.count, characters[index + 1] == "{" {
                 try readTag()
             } else {
-                literal += String(characters[index]).utf8.count
+                literal.append(characters[index])
                 advance(1)
             }
         }
@@ -92,7 +107,11 @@ struct TemplateScanner {
             throw fault("a tag that is not closed", "Write }} behind it, or a blank between the two braces.", start)
         }
         let contents = String(characters[(index + 2)..<end])
-        let length = end + 2 - index
+        var length = end + 2 - index
+        if let kind = contents.first, "#^/!".contains(kind), let line = lineOfItsOwn(end + 2) {
+            literal.removeLast(line.blanksBefore)
+            length = line.end - index
+        }
         let name = { String(contents.dropFirst().drop(while: \.isWhitespace).trimmingSuffix(while: \.isWhitespace)) }
         endLiteral()
         switch contents.first {
@@ -119,6 +138,19 @@ struct TemplateScanner {
             try readValue(String(name), start)
         }
         advance(length)
+    }
+
+    /// How many blanks are before a tag that is alone on its line, and where that line ends; nil where it is not alone.
+    private func lineOfItsOwn(_ endOfTag: Int) -> (blanksBefore: Int, end: Int)? {
+        func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
+        func isEnd(_ character: Character) -> Bool { character == "\n" || character == "\r\n" }
+        let blanks = characters[..<index].reversed().prefix(while: isBlank).count
+        let start = index - blanks
+        let end = characters[endOfTag...].firstIndex { !isBlank($0) } ?? characters.count
+        guard start == 0 || isEnd(characters[start - 1]), end == characters.count || isEnd(characters[end]) else {
+            return nil
+        }
+        return (blanks, min(end + 1, characters.count))
     }
 
     private mutating func readValue(_ name: String, _ start: Place) throws(FeedTemplateFault) {
@@ -150,7 +182,7 @@ struct TemplateScanner {
             guard scopes.last?.list != nil else {
                 throw fault("\(name) outside of a list", "Write it directly in {{#messages}}...{{/messages}}.", start)
             }
-            section = Section(name: name, place: start, path: [], isConditional: true, opensScope: false)
+            section = Section(name: name, place: start, path: [], isInverted: isInverted, opensScope: false)
         } else {
             let (path, shape) = try resolve(name, start)
             switch shape {
@@ -166,7 +198,7 @@ struct TemplateScanner {
                 name: name,
                 place: start,
                 path: path,
-                isConditional: isInverted,
+                isInverted: isInverted,
                 opensScope: scope != nil
             )
         }
@@ -189,7 +221,13 @@ struct TemplateScanner {
         }
         open.removeLast()
         if section.opensScope { scopes.removeLast() }
-        parts = section.parts + [section.isConditional ? .conditional(parts) : .section(section.path, parts)]
+        let part: TemplatePart =
+            switch name {
+            case "first()": .first(!section.isInverted, parts)
+            case "last()": .last(!section.isInverted, parts)
+            default: section.isInverted ? .inverted(section.path, parts) : .section(section.path, parts)
+            }
+        parts = section.parts + [part]
     }
 
     // MARK: - Names
@@ -245,8 +283,8 @@ struct TemplateScanner {
     // MARK: - Places
 
     private mutating func endLiteral() {
-        if literal > 0 { parts.append(.literal(literal)) }
-        literal = 0
+        if !literal.isEmpty { parts.append(.literal(literal)) }
+        literal = ""
     }
 
     private mutating func advance(_ count: Int) {

@@ -12,7 +12,7 @@ indirect enum TemplateShape: Sendable {
     /// Any number of values with names.
     case list([String: TemplateShape])
 
-    /// The names that every template knows: those of `TemplateValue.all(of:_:)`.
+    /// The names that every template knows: those of `TemplateValue.all(of:)`.
     static let all: [String: TemplateShape] = [
         "bundle": .text,
         "name": .text,

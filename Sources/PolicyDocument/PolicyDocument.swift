@@ -18,6 +18,8 @@ public struct PolicyDocument: Sendable {
 
     /// The policy with its notes, in the order of the file; of no revision.
     public internal(set) var policy = Policy(revision: 0, token: "")
+    /// Whether the file ends with the mark of YAML, `...`: one that was cut does not.
+    public private(set) var hasEndMark = false
     /// The positions of the rows of each table, in the order of ``policy``.
     var positions: [PolicyTable: [Positions]] = [:]
 
@@ -61,8 +63,9 @@ extension PolicyDocument {
             ])
         }
         let root: YAMLNode?
+        let hasEndMark: Bool
         do throws(PolicyFileFault) {
-            root = try YAMLReader.document(bytes)
+            (root, hasEndMark) = try YAMLReader.document(bytes)
         } catch {
             throw PolicyFileFaults(faults: [error])
         }
@@ -72,6 +75,7 @@ extension PolicyDocument {
             throw PolicyFileFaults(faults: reader.faults.sorted { $0.position < $1.position })
         }
         self = reader.document
+        self.hasEndMark = hasEndMark
     }
 }
 

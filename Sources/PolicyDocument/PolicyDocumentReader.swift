@@ -13,7 +13,11 @@ struct PolicyDocumentReader {
     /// Reads the whole document; nil is an empty file.
     mutating func read(_ root: YAMLNode?) {
         guard let root, !root.isAbsent else {
-            fault(.start, "an empty file", hint: "A policy without anything is: versiongate: \(PolicyDocument.format)")
+            fault(
+                .start,
+                "an empty file",
+                hint: "A policy without anything has versiongate: \(PolicyDocument.format), apps: {} and rules: {}."
+            )
             return
         }
         guard let members = mapping(root, what: "a policy file", example: "versiongate, apps and rules") else { return }
@@ -34,6 +38,14 @@ struct PolicyDocumentReader {
             readMembers(of: value, what: "rules", example: "keys, each with what the rule says") {
                 $0.readRule($1, $2)
             }
+        }
+        // Where there is another fault, such as a misspelled key, this one would only be noise.
+        for name in ["apps", "rules"] where faults.isEmpty && !members.contains(where: { $0.key.text == name }) {
+            fault(
+                root.position,
+                "the key \(name) is missing, as in a file that was cut",
+                hint: "Write \(name): {} if there shall be none."
+            )
         }
     }
 
@@ -204,6 +216,17 @@ struct PolicyDocumentReader {
                     )
                 }
             }
+        }
+        if !rule.steps.isEmpty {
+            if let position = document.positions[.rules]?.last?.columns["rollout"], rule.rollout != .zero {
+                fault(
+                    position,
+                    "\(what): rollout beside steps",
+                    hint: "Leave rollout out: before its first step a rule reaches nobody. For a share until then, "
+                        + "add a step."
+                )
+            }
+            rule.rollout = .zero
         }
         if let texts = nested["texts"] {
             var languages: Set<UTF8Text> = []
@@ -445,6 +468,7 @@ struct PolicyDocumentReader {
         example: String
     ) -> [(key: YAMLNode.Key, value: YAMLNode)]? {
         if node.isAbsent { return [] }
+        if case .sequence(let items) = node.content, items.isEmpty { return [] }
         guard case .mapping(let members) = node.content else {
             fault(node.position, "\(what) is a \(node.kind) where a map is wanted", hint: "It is a map of \(example).")
             return nil

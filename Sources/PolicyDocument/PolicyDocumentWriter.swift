@@ -16,22 +16,20 @@ struct PolicyDocumentWriter {
     mutating func write(_ policy: Policy) {
         let releases = Dictionary(grouping: policy.releases) { UTF8Text($0.bundle) }
         line("versiongate: \(PolicyDocument.format)", depth: 0)
-        if !policy.apps.isEmpty {
-            text += "\n"
-            line("apps:", depth: 0)
-        }
+        text += "\n"
+        line(policy.apps.isEmpty ? "apps: {}" : "apps:", depth: 0)
         for (index, app) in policy.apps.enumerated() {
             if index > 0 { text += "\n" }
             write(app, releases: releases[UTF8Text(app.bundle)] ?? [])
         }
-        if !policy.rules.isEmpty {
-            text += "\n"
-            line("rules:", depth: 0)
-        }
+        text += "\n"
+        line(policy.rules.isEmpty ? "rules: {}" : "rules:", depth: 0)
         for (index, rule) in policy.rules.enumerated() {
             if index > 0 { text += "\n" }
             write(rule)
         }
+        // A file that was cut lacks it.
+        line("...", depth: 0)
     }
 
     private mutating func write(_ app: App, releases: [Release]) {
@@ -56,8 +54,9 @@ struct PolicyDocumentWriter {
 
     private mutating func write(_ rule: Rule) {
         key(rule.key, depth: 1, "")
-        let members = Self.members(rule, except: "key")
-        // Steps stand below the percentage that they change.
+        // Steps leave a rule no other percentage than 0.
+        let members = Self.members(rule, except: "key").filter { rule.steps.isEmpty || $0.index != Self.indexOfRollout }
+        // Steps stand where the percentage would.
         let end = members.firstIndex { $0.index > Self.indexOfRollout } ?? members.endIndex
         write(Array(members[..<end]), depth: 2)
         if !rule.steps.isEmpty { line("steps:", depth: 2) }

@@ -12,7 +12,7 @@ public import UpdatePolicy
 /// All that takes time happens on a thread of its own, at a lower priority than checks.
 public actor PolicyPages {
     /// The first parts of the paths of pages.
-    public static let folders: Set<String> = ["apps", "rules", "try", "history", "unknowns", "assets"]
+    public static let folders: Set<String> = ["overview", "apps", "rules", "try", "history", "unknowns", "assets"]
 
     private let thread = PageThread()
     private let facts: @Sendable () -> ServerFacts
@@ -82,7 +82,7 @@ public actor PolicyPages {
 
     private func page(_ request: PageRequest) async -> PageResponse {
         let now = clock()
-        var scene = PageScene(facts: facts(), now: now, address: await database.address)
+        var scene = PageScene(facts: facts(), now: now)
         guard let members = request.members else {
             return scene.problem(400, "This address cannot be read", "Its query is not encoded as addresses are.")
         }
@@ -103,8 +103,12 @@ public actor PolicyPages {
     private func answer(_ route: PageRoute, _ scene: inout PageScene) async throws -> PageResponse {
         switch route {
         case .overview:
-            let figures = try await read(&scene) { try OverviewPage.Figures($0) }
+            let time = scene.now
+            let figures = try await read(&scene) { try OverviewPage.Figures(at: time, $0) }
             return OverviewPage(figures, scene).response
+        case .overviewChart(let name):
+            let time = scene.now
+            return try await chart(name, of: "overview", &scene) { [try LockoutFigures(at: time, $0).chart] }
         case .app(let bundle, let days):
             let time = scene.now
             let keys = try AppPage.rules(bundle, scene).map(\.key)
@@ -184,9 +188,7 @@ public actor PolicyPages {
             return nil
         }
         do throws(PageDatabase.Fault) {
-            let result = try await database.read(body)
-            scene.address = await database.address
-            return result
+            return try await database.read(body)
         } catch {
             scene.note(error)
             return nil
@@ -202,6 +204,7 @@ enum PageRoute {
     case attempt(TryQuestion)
     case history(HistoryPage.Filter)
     case unknowns
+    case overviewChart(name: String)
     case appChart(String, name: String, days: Int)
     case ruleChart(String, name: String, days: Int)
 
@@ -217,6 +220,8 @@ enum PageRoute {
         case (nil, _): self = .overview
         case ("apps", 2): self = .app(path[1], days: try Self.days(members))
         case ("rules", 2): self = .rule(path[1], days: try Self.days(members))
+        case ("overview", 2) where path[1].hasSuffix(".csv"):
+            self = .overviewChart(name: String(path[1].dropLast(4)))
         case ("apps", 3) where path[2].hasSuffix(".csv"):
             self = .appChart(path[1], name: String(path[2].dropLast(4)), days: try Self.days(members))
         case ("rules", 3) where path[2].hasSuffix(".csv"):

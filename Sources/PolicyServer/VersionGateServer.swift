@@ -72,9 +72,16 @@ public struct VersionGateServer: Sendable {
     ///
     /// - Parameter onReady: Receives the addresses once both listeners are open and loading a policy was tried.
     public func run(onReady: @escaping @Sendable (Addresses) -> Void) async throws {
+        LargeMemory.isGivenBack()
         let shutdownLimit = configuration.drainDuration + Self.maximumShutdownDuration
         TerminationSignals.prepare(endingWithin: shutdownLimit + Self.lastResortDelay)
-        let tls = try configuration.publicListener.tls.map { try TLSService($0, clock: clock, logger: logger) }
+        let tls = try configuration.publicListener.tls.map { try ReloadedCertificate($0, clock: clock, logger: logger) }
+        ReloadSignal.trap { [logger] in
+            guard let tls else { return logger.notice("SIGHUP: without TLS there is nothing to read again") }
+            tls.reload()
+        }
+        let file = configuration.stateDirectory.map { LastGoodPolicyFile(stateDirectory: $0) }
+        try file?.requireProtectedFolder()
         if configuration.publicSocket == nil { try configuration.publicAddress.requireAvailable(for: "public") }
         try configuration.managementAddress.requireAvailable(for: "management")
         let policy = LivePolicy()
@@ -98,9 +105,10 @@ public struct VersionGateServer: Sendable {
         bootstrap.trustedProxies = configuration.publicListener.trustedProxies
         bootstrap.statistics = statistics
         bootstrap.tls = tls?.certificate
+        bootstrap.runLongWork = { LowPriorityThread.start($0) }
         let managementConnections = ManagementConnections()
         let pages = PolicyPages(
-            facts: { ServerFacts(policy, counting) },
+            facts: { ServerFacts(policy, counting, tls) },
             database: pagesDatabase,
             clock: clock,
             logger: logger
@@ -112,6 +120,7 @@ public struct VersionGateServer: Sendable {
             pages: pages,
             access: PageAccess(password: configuration.pagesPassword, host: configuration.managementAddress.host),
             policy: policy,
+            tls: tls,
             state: state,
             counting: counting,
             metrics: ServerMetrics(
@@ -127,9 +136,9 @@ public struct VersionGateServer: Sendable {
             logger: logger,
             onBound: { announcement.management($0) }
         )
-        let file = configuration.stateDirectory.map { LastGoodPolicyFile(stateDirectory: $0) }
         var follower = PolicyFollower(database: database, policy: policy, clock: clock, logger: logger)
         follower.file = file
+        follower.serving = state
         // Services end in the reverse order: the counts are written once the public listener has answered its last check.
         var services: [any Service] = [
             follower,
@@ -157,7 +166,10 @@ public struct VersionGateServer: Sendable {
                     bootstrap: bootstrap,
                     eventLoopGroup: eventLoopGroup,
                     logger: logger,
-                    onBound: { announcement.publicListener($0) }
+                    onBound: { address in
+                        state.publicListenerIsOpen(on: address.port)
+                        announcement.publicListener(address)
+                    }
                 ),
                 DrainService(
                     state: state,
@@ -166,7 +178,6 @@ public struct VersionGateServer: Sendable {
                     logger: logger
                 ),
             ] as [any Service]
-        if let tls { services.insert(tls, at: 0) }
         let watchdog = WatchdogService(
             interval: serviceManager?.watchdogInterval ?? Self.watchInterval,
             eventLoopGroup: eventLoopGroup,

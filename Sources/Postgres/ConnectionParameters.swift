@@ -37,7 +37,15 @@ struct ConnectionParameters {
         let isAddress = string.hasPrefix("postgresql://") || string.hasPrefix("postgres://")
         guard isAddress || string.contains("=") else { return }
 
-        guard let options = PQconninfoParse(string, nil) else { throw unreadable(nil) }
+        var message: UnsafeMutablePointer<CChar>?
+        guard let options = PQconninfoParse(string, &message) else {
+            defer { PQfreemem(message) }
+            // Of libpq's message only the name of an option, which is no password.
+            let option = message.flatMap {
+                String(cString: $0).firstMatch(of: #/^invalid connection option "([a-z_]{1,32})"/#)
+            }
+            throw unreadable(option.map { "there is no option \"\($0.1)\"" })
+        }
         defer { PQconninfoFree(options) }
         var option = options
         while let keyword = option.pointee.keyword {

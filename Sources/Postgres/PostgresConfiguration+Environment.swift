@@ -28,4 +28,26 @@ extension PostgresConfiguration {
         }
         return environment
     }
+
+    /// The connection string without any password; nil where libpq cannot read it.
+    public var addressWithoutPassword: String? {
+        guard let options = PQconninfoParse(connectionString, nil) else { return nil }
+        defer { PQconninfoFree(options) }
+        var settings: [String] = []
+        var hasPassword = false
+        var option = options
+        while let keyword = option.pointee.keyword.map({ String(cString: $0) }) {
+            if keyword == "password" || keyword == "sslpassword" {
+                hasPassword = hasPassword || option.pointee.val != nil
+            } else if let value = option.pointee.val.map({ String(cString: $0) }) {
+                let quoted = value.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
+                settings.append(
+                    value.isEmpty || value.contains { " '\\".contains($0) }
+                        ? "\(keyword)='\(quoted)'" : "\(keyword)=\(value)"
+                )
+            }
+            option += 1
+        }
+        return hasPassword ? settings.joined(separator: " ") : connectionString
+    }
 }

@@ -43,6 +43,15 @@ struct FeedApp {
         return "https://apps.apple.com/app/id\(storeID)"
     }
 
+    /// The platform of a question, else that of its User-Agent, which on all of Apple's systems is the same: it says iOS where the
+    /// app is on none of the others. `nil` where neither tells.
+    func platform(of question: FeedQuestion) -> String? {
+        if let platform = question.platform { return platform }
+        guard question.agentPlatform == "ios" else { return question.agentPlatform }
+        let known = Set(platforms + links.map { Platform($0.platform).name })
+        return known.isDisjoint(with: ["macos", "tvos", "visionos", "watchos"]) ? "ios" : nil
+    }
+
     /// The platforms that the app has releases for, in the order of their names.
     var platforms: [String] {
         Set(releases.map { Platform($0.platform).name }).sorted()

@@ -90,8 +90,8 @@ struct FeedSource {
         )
     }
 
-    /// The messages that every client of the question is sent.
-    func messages(on platform: String) -> [Message] {
+    /// The messages that every client of the question is sent; `nil` where they are too large for a document.
+    func messages(on platform: String) -> [Message]? {
         guard !isTooLarge, let app, let policy, let client = question.client(of: app.bundle, on: platform) else {
             return []
         }

@@ -9,6 +9,8 @@ public struct FeedReach: Sendable, Equatable {
     public enum Extent: Sendable, Equatable {
         /// All to whom the rule is sent.
         case all
+        /// Those of them below this version, the newest that they can get, on this version of the operating system or later.
+        case versions(below: String, system: String?)
         /// Those of them on this version of the operating system or a later one.
         case systems(from: String)
         /// None.
@@ -125,6 +127,11 @@ extension FeedReach {
         func extent(_ announcements: [Announcement], _ version: (Announcement) -> AnnouncedVersion?) -> Extent {
             let holding = announcements.filter { announcement in
                 version(announcement).map { isOfRule($0) && Self.isComparedByAll($0, reader) } ?? false
+            }
+            let range = rule.target == nil ? rule.versions.flatMap { try? VersionRange($0) } : nil
+            if let said = holding.last, let version = version(said), range?.hasVersions(from: version.version) ?? false
+            {
+                return .versions(below: version.version.text, system: said.leastSystem?.text)
             }
             // What every client is told, those on some systems are told too.
             if holding.contains(where: { $0.leastSystem == nil }) { return .all }
@@ -247,6 +254,9 @@ extension FeedReach {
         var sentences: [String] = []
         switch announced {
         case .all: sentences.append("All clients of the rule are told that there is an update.")
+        case .versions(let newest, let system):
+            let systems = system.map { " on \($0) or later" } ?? ""
+            sentences.append("Clients of the rule below \(newest)\(systems) are told of it; the rule ends above it.")
         case .systems(let least):
             sentences.append("Clients of the rule on \(least) or later are told that there is an update.")
         case .none: return []
@@ -271,6 +281,7 @@ extension FeedReach {
             }
         switch demanded {
         case .all: return [reader.canAnnounce ? "They \(demand)." : "All clients of the rule \(demand)."]
+        case .versions(let newest, _): return ["Those below \(newest) \(demand)."]
         case .systems(let least): return ["Those on \(least) or later \(demand)."]
         case .none where reader.format == .lookup && floor != nil:
             return ["The lockout is lost, except with upgrader: its clients cannot ignore the update or put it off."]

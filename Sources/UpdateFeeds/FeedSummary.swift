@@ -17,22 +17,30 @@ public struct FeedSummary: Sendable {
     /// The notes of the release that every client can get.
     public let notes: String?
 
-    /// The messages that every client of the question is sent, as lockouts where they are lockouts to all of them.
+    /// The messages that every client of the question is sent, as lockouts where they are lockouts to all of them; none where
+    /// they were not asked for.
     public let messages: [Message]
 
-    /// What is said on the platform that the question names, else on that of its User-Agent, else on the only one that
-    /// the app has releases for; `nil` where the policy has nothing about the app.
-    public init?(answering question: FeedQuestion, by policy: CompiledPolicy, at time: Timestamp) {
+    /// What is said on the platform that the question names, else on that of its User-Agent; without either, what is said on
+    /// all.
+    ///
+    /// - Returns: `nil` where the policy has nothing about the app, or its messages are too large for a document.
+    public init?(
+        answering question: FeedQuestion,
+        by policy: CompiledPolicy,
+        at time: Timestamp,
+        withMessages: Bool = true
+    ) {
         let source = FeedSource(question, policy, time)
         guard let app = source.app else { return nil }
-        let only = app.platforms.count == 1 ? app.platforms[0] : ""
-        let platform = question.platform ?? question.agentPlatform ?? only
+        let platform = app.platform(of: question) ?? ""
         bundle = app.bundle
         name = app.name
         announcement = source.announcement(on: platform, naming: .any)
         notes = announcement?.latest.flatMap { AppVersion($0.version) }.flatMap { version in
             app.notes(of: version, on: platform, in: question.language)
         }
-        messages = source.messages(on: platform)
+        guard let messages = withMessages ? source.messages(on: platform) : [] else { return nil }
+        self.messages = messages
     }
 }

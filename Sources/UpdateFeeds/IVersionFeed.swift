@@ -8,8 +8,8 @@ import UpdatePolicy
 /// Notes are always arrays: up to 1.6.4 a string crashes iVersion. A document without a dictionary crashes it from 1.5 on, so
 /// there always is one. It cannot lock out, and names no link.
 enum IVersionFeed {
-    /// The most versions before the one that is announced.
-    private static let maximumOlderVersions = 50
+    /// The most versions before the one that is announced, and the most bytes that their notes have together.
+    private static let (maximumOlderVersions, maximumOlderNotes) = (50, 1 << 16)
 
     static let naming = VersionNaming.numbers(upTo: 5)
 
@@ -31,7 +31,12 @@ enum IVersionFeed {
                 $0.version.text.allSatisfy { "0123456789.".contains($0) }
                     && count(of: $0.version.text) == count(of: version)
             }
-            for other in older.suffix(maximumOlderVersions) { entries += entry(other.version.text, other.notes) }
+            var size = 0
+            let newest = older.suffix(maximumOlderVersions).reversed().prefix { other in
+                size += other.notes.utf8.count
+                return size <= maximumOlderNotes
+            }
+            for other in newest.reversed() { entries += entry(other.version.text, other.notes) }
             entries += entry(version, source.notes(of: prompt, on: platform))
         }
         return XMLElement("plist", [("version", "1.0")], [XMLElement("dict", entries)]).document(

@@ -6,7 +6,7 @@ import UpdatePolicy
 /// The look-up of the App Store: one result with every field that its readers need, each of the type that they need.
 ///
 /// Several readers do not heed `minimumOsVersion`, so nothing is announced that depends on a system which is not known. What is
-/// demanded stands in the description, where upgrader looks for it.
+/// demanded stands in the description, where upgrader looks for it: so nothing else does that somebody may have typed.
 enum LookupFeed {
     /// Code that was copied from tutorials makes one number of three, of which each has room for 999.
     static let naming = VersionNaming.numbers(upTo: 3, greatest: 999)
@@ -33,7 +33,7 @@ enum LookupFeed {
                 ("releaseDate", .string(date)),
                 ("releaseNotes", .string(notes)),
                 ("trackViewUrl", .string(link)),
-                ("description", .string(floor.map { "\(app.name) [:mav: \($0)-0]" } ?? app.name)),
+                ("description", .string(floor.map { "[:mav: \($0)-0]" } ?? "")),
                 ("sellerName", .string(app.seller)),
                 ("artistName", .string(app.seller)),
                 ("price", .integer(0)),

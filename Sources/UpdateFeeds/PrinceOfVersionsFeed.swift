@@ -64,10 +64,12 @@ enum PrinceOfVersionsFeed {
     }
 
     /// The shape of before 4.0.
-    private static func oldConfiguration(_ said: Announcement?) -> JSONValue {
+    ///
+    /// - Parameter suffix: What follows the version that is demanded.
+    private static func oldConfiguration(_ said: Announcement?, suffix: String = "") -> JSONValue {
         let version = said?.prompt.map { threeParts($0) }
         return .object([
-            ("minimum_version", said?.floor.map { threeParts($0) }.map { .string($0) }),
+            ("minimum_version", said?.floor.map { .string(threeParts($0) + suffix) }),
             (
                 "latest_version",
                 .object([("version", .string(version ?? "0.0.0")), ("notification_type", frequency(said))])
@@ -84,8 +86,10 @@ enum PrinceOfVersionsFeed {
     /// Android compares version codes, and its requirement is an API level, which the policy does not know.
     private static func androidMembers(_ source: FeedSource) -> [(name: String, value: JSONValue?)] {
         let every = source.announcement(on: "android", naming: androidNaming)
+        // Before 4.0 it took 1.2.0-play for older than 1.2.0, and nothing is older than 1.2.0-0.
+        let before = oldConfiguration(source.announcement(on: "android", naming: naming), suffix: "-0")
         return [
-            ("android", oldConfiguration(source.announcement(on: "android", naming: naming))),
+            ("android", before),
             (
                 "android2",
                 .array([

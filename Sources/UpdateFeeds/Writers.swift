@@ -62,34 +62,8 @@ struct XMLElement {
     }
 
     private var serialized: String {
-        let opening = name + attributes.map { " \($0.name)=\"\(Self.escaped($0.value))\"" }.joined()
+        let opening = name + attributes.map { " \($0.name)=\"\(XMLText.escaped($0.value))\"" }.joined()
         if children.isEmpty, text.isEmpty { return "<\(opening)/>" }
-        return "<\(opening)>" + Self.escaped(text) + children.map(\.serialized).joined() + "</\(name)>"
-    }
-
-    /// A text for an element or an attribute, by the five entities of XML alone.
-    ///
-    /// A carriage return becomes a line feed, as readers make it one. What XML 1.0 cannot hold is left out: no reader could
-    /// be told of it, and one such character makes the whole document invalid.
-    private static func escaped(_ text: String) -> String {
-        var escaped = String.UnicodeScalarView()
-        var isAfterReturn = false
-        for scalar in text.unicodeScalars {
-            let wasAfterReturn = isAfterReturn
-            isAfterReturn = scalar == "\r"
-            switch scalar {
-            case "&": escaped.append(contentsOf: "&amp;".unicodeScalars)
-            case "<": escaped.append(contentsOf: "&lt;".unicodeScalars)
-            case ">": escaped.append(contentsOf: "&gt;".unicodeScalars)
-            case "\"": escaped.append(contentsOf: "&quot;".unicodeScalars)
-            case "'": escaped.append(contentsOf: "&apos;".unicodeScalars)
-            case "\r": escaped.append("\n")
-            case "\n": if !wasAfterReturn { escaped.append("\n") }
-            case "\t": escaped.append("\t")
-            case "\u{0}"..<" ", "\u{FFFE}", "\u{FFFF}": break
-            default: escaped.append(scalar)
-            }
-        }
-        return String(escaped)
+        return "<\(opening)>" + XMLText.escaped(text) + children.map(\.serialized).joined() + "</\(name)>"
     }
 }

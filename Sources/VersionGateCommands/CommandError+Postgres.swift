@@ -17,41 +17,41 @@ extension CommandError {
 
     /// Others have edited the policy and not committed, so that this edit has to wait for them.
     static func openEdits(_ edits: [OpenEdit], database: String) -> CommandError {
-        let who = edits.map { edit in
-            "process \(edit.processID) of \(edit.role)" + (edit.application.isEmpty ? "" : " (\(edit.application))")
-        }
-        let fault = "somebody else is editing the same rows and has not committed"
-        let cure = "try again when they are done"
-        guard let first = edits.first else {
-            return CommandError("\(fault); nothing was changed on \(database); \(cure)")
-        }
+        let who = edits.isEmpty ? "" : ": \(edits.map(\.words).joined(separator: ", "))"
         return CommandError(
-            "\(fault): \(who.joined(separator: ", ")); nothing was changed on \(database); \(cure), or end their session: "
-                + "SELECT pg_terminate_backend(\(first.processID))"
+            "somebody else is editing the same rows and has not committed\(who); nothing was changed on \(database); "
+                + "try again when they are done\(ending(edits))"
         )
     }
 
     /// A migration had to wait for others, who use the tables that it changes and have not committed.
     static func migrationWaits(for edits: [OpenEdit]) -> CommandError {
-        let fault = "a migration waited for others who use the tables that it changes; it changed nothing"
-        guard let first = edits.first else { return CommandError("\(fault); migrate again when they are done") }
-        let who = edits.map { "process \($0.processID) of \($0.role)" }.joined(separator: ", ")
+        let who = edits.isEmpty ? "" : ": \(edits.map(\.words).joined(separator: ", "))"
         return CommandError(
-            "\(fault): \(who)\nHint: Migrate again when they are done, or end their session: "
-                + "SELECT pg_terminate_backend(\(first.processID))"
+            "a migration waited for others who use the tables that it changes; it changed nothing\(who)\n"
+                + "Hint: Migrate again when they are done\(ending(edits))"
         )
+    }
+
+    /// How to end the first of some sessions, and who may.
+    private static func ending(_ edits: [OpenEdit]) -> String {
+        guard let first = edits.first else { return "" }
+        let statement = "SELECT pg_terminate_backend(\(first.processID))"
+        return first.mayBeEnded
+            ? ", or end their session: \(statement)"
+            : ", or let \(first.role) or a superuser end the session: \(statement)"
     }
 
     /// What was given twice, by the constraint that says so.
     private static let repeated = [
         "rule_texts_language_key":
-            "the rule has a text in this language already, spelled in another way; `versiongate rule "
-            + "show` lists its texts",
+            "the rule has a text in this language already, spelled in another way; `"
+            + "\(PrintedCommand("rule show KEY"))` lists its texts",
         "release_notes_language_key":
-            "the release has notes in this language already, spelled in another way; `versiongate release list` shows "
+            "the release has notes in this language already, spelled in another way; `\(PrintedCommand("release list"))` shows "
             + "the languages",
-        "store_links_pkey": "the app has a link for this platform already; `versiongate app edit BUNDLE --store-link "
-            + "PLATFORM=URL` replaces it",
+        "store_links_pkey": "the app has a link for this platform already; `"
+            + "\(PrintedCommand("app edit BUNDLE --store-link PLATFORM=URL"))` replaces it",
         "rollout_steps_pkey": "two steps are at the same time; leave one of them out",
     ]
 
@@ -62,8 +62,8 @@ extension CommandError {
         switch error.code {
         case .server where error.sqlState == .insufficientPrivilege && (error.hint ?? "").isEmpty:
             self.init(
-                "\(error.message); log in as a viewer to read, as a planner to plan, as an admin to edit (`versiongate user "
-                    + "add` makes them), or as the schema's owner to migrate"
+                "\(error.message); log in as a viewer to read, as a planner to plan, as an admin to edit (`"
+                    + "\(PrintedCommand("user add"))` makes them), or as the schema's owner to migrate"
             )
         case .server where Self.repeated[error.constraint ?? ""] != nil:
             self.init(Self.repeated[error.constraint ?? ""] ?? "")
@@ -86,7 +86,7 @@ extension CommandError {
         case .connectionFailed:
             self.init(
                 "the database cannot be reached: \(error.message); check --database-url, --context or DATABASE_URL, and that the "
-                    + "server runs"
+                    + "server runs" + (error.hint.map { "\nHint: \($0)" } ?? "")
             )
         default:
             self.init("the database failed: \(error)")

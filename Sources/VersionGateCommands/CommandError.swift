@@ -26,24 +26,24 @@ struct CommandError: Error, CustomStringConvertible {
     }
 
     static func noSuchApp(_ bundle: String) -> CommandError {
-        CommandError("there is no app \(bundle); `versiongate app list` shows those there are")
+        CommandError("there is no app \(bundle); `\(PrintedCommand("app list"))` shows those there are")
     }
 
     static func appExists(_ bundle: String) -> CommandError {
         CommandError(
-            "there is an app \(bundle) already; `versiongate app show \(bundle)` shows it, and `versiongate app edit "
-                + "\(bundle) --name NAME --store-link ios=https://...` changes it"
+            "there is an app \(bundle) already; `\(PrintedCommand("app show \(bundle)"))` shows it, and `"
+                + "\(PrintedCommand("app edit \(bundle) --name NAME --store-link ios=https://..."))` changes it"
         )
     }
 
     static func ruleExists(_ key: String) -> CommandError {
         CommandError(
-            "there is a rule \(key) already; `versiongate rule show \(key)` shows it, and `versiongate rule edit \(key)` "
+            "there is a rule \(key) already; `\(PrintedCommand("rule show \(key)"))` shows it, and `\(PrintedCommand("rule edit \(key)"))` "
                 + "changes it; or choose another key"
         )
     }
 
     static func noSuchRule(_ key: String) -> CommandError {
-        CommandError("there is no rule \(key); `versiongate rule list` shows those there are")
+        CommandError("there is no rule \(key); `\(PrintedCommand("rule list"))` shows those there are")
     }
 }

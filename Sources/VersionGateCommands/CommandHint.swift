@@ -57,7 +57,7 @@ enum CommandHint {
                 options: "Leave the option out, or take it away with --clear: the message is shown at every start",
                 policyFile: "Leave the key out: the message is shown at every start"
             ),
-            Phrase("see the column rollout", options: "versiongate rule rollout KEY PERCENT"),
+            Phrase("see the column rollout", options: "\(PrintedCommand("rule rollout KEY PERCENT"))"),
         ]
 
     /// The hint for what the database named by a constraint; nil where its own hint fits the command line too.
@@ -78,63 +78,70 @@ enum CommandHint {
         case "rules_lockout_guard" where detail?.contains("no build recorded") == true:
             return """
                 Say which version has the build: --versions 1.1.3. Or record the builds of the releases that users are to \
-                get: versiongate release edit BUNDLE VERSION --platform PLATFORM --set-build BUILD. Or let it be asked \
-                for: versiongate block BUNDLE VERSION --build BUILD. Only for maintenance or the end of a platform, where \
+                get: \(PrintedCommand("release edit BUNDLE VERSION --platform PLATFORM --set-build BUILD")). Or let it be asked \
+                for: \(PrintedCommand("block BUNDLE VERSION --build BUILD")). Only for maintenance or the end of a platform, where \
                 users shall have no way on: --lockout-without-update.
                 """
         case "rules_lockout_guard":
             return """
                 If only one version is meant, name it: --versions 1.1.3. Or first record the release that users are to \
-                get, staged or in the future too: versiongate release add BUNDLE VERSION --platform PLATFORM. Or leave the \
+                get, staged or in the future too: \(PrintedCommand("release add BUNDLE VERSION --platform PLATFORM")). Or leave the \
                 rule disabled. Only for maintenance or the end of a platform, where users shall have no way on: \
                 --lockout-without-update.
                 """
         case "rules_rollout_guard":
             return
-                "Replace the steps: versiongate rule rollout KEY PERCENT, or versiongate rule ramp KEY PERCENT@TIME..."
+                "Replace the steps: \(PrintedCommand("rule rollout KEY PERCENT")), or "
+                + "\(PrintedCommand("rule ramp KEY PERCENT@TIME..."))"
         case "rollout_steps_rollout_guard":
-            return "A ramp only goes up. To take a rule back: versiongate rule rollout KEY PERCENT"
-        case "rollout_steps_late":
-            return "Begin with a step now: versiongate rule ramp \(second(words) ?? "KEY") 0%@now PERCENT@TIME..."
+            return "A ramp only goes up. To take a rule back: \(PrintedCommand("rule rollout KEY PERCENT"))"
+        case "rollout_steps_stopped":
+            let share = words.dropFirst(3).first ?? "PERCENT"
+            return "For a share from now on: \(PrintedCommand("rule rollout \(second(words) ?? "KEY") \(share)%"))"
         case "store_links_bundle_fkey", "releases_bundle_fkey", "feed_templates_bundle_fkey":
-            return "Add it first: versiongate app add BUNDLE"
+            return "Add it first: \(PrintedCommand("app add BUNDLE"))"
         case "rules_bundle_fkey":
-            return "Add it first: versiongate app add BUNDLE. Without --bundle a rule is for every app."
+            return "Add it first: \(PrintedCommand("app add BUNDLE")). Without --bundle a rule is for every app."
         case "rules_link_missing":
-            return "versiongate rule edit \(words.dropFirst().first ?? "KEY") --link store"
+            return "\(PrintedCommand("rule edit \(words.dropFirst().first ?? "KEY") --link store"))"
         case "store_links_missing":
             let platform = words.last.map { $0.dropLast() } ?? "ios"
-            return "versiongate app edit \(words.first ?? "BUNDLE") --store-link \(platform)=https://..."
+            return "\(PrintedCommand("app edit \(words.first ?? "BUNDLE") --store-link \(platform)=https://..."))"
         case "planner_guard":
-            return "See what it would do: add --dry-run, or versiongate plan FILE. An admin can do it."
+            return "See what it would do: add --dry-run, or \(PrintedCommand("plan FILE")). An admin can do it."
         case "rules_rollout_small":
             let hundredth = words.last.flatMap { Double(withoutFullStop($0)) } ?? 0
             let meant = Int((hundredth * 100).rounded())
-            return "If \(meant) % is meant: versiongate rule rollout \(second(words) ?? "KEY") \(meant)%"
+            return "If \(meant) % is meant: \(PrintedCommand("rule rollout \(second(words) ?? "KEY") \(meant)%"))"
         case "rules_ended":
             return
-                "For another end: versiongate rule edit \(second(words) ?? "KEY") --ends-at +2h; for none: --clear ends-at"
-        case "rules_every_app":
-            return "If one app is meant: versiongate rule edit \(second(words) ?? "KEY") --bundle BUNDLE"
+                "For another end: \(PrintedCommand("rule edit \(second(words) ?? "KEY") --ends-at +2h")); for none: --clear ends-at"
+        case "lockout_needs_consent":
+            return "Say that it is meant: answer the question, or give --yes. Else name an app and an end."
         case "rules_soak_without_effect":
             return "Give --target or --lockout as well: no other rule asks how long a release has been live."
         case "rules_lockout_without_effect":
             return "Give --lockout as well."
         case "rules_hints_without_effect":
             return
-                "A lockout is shown at every start. To take them away: versiongate rule edit \(second(words) ?? "KEY") "
-                + "--clear remind --clear shows --no-skippable"
+                "A lockout is shown at every start. To take them away: "
+                + "\(PrintedCommand("rule edit \(second(words) ?? "KEY") --clear remind --clear shows --no-skippable"))"
         case "rules_target_waits":
-            return
-                "Once users can get it: versiongate release add \(words.first ?? "BUNDLE") "
-                + "\(words.dropFirst(4).first.map(withoutFullStop) ?? "VERSION") --platform PLATFORM"
+            let version = words.dropFirst(4).first.map(withoutFullStop) ?? "VERSION"
+            let add = PrintedCommand("release add \(words.first ?? "BUNDLE") \(version) --platform PLATFORM")
+            return "Once users can get it: \(add)"
         case "releases_staged_live_at":
-            return "Leave --live-at out; when users can get it: versiongate release edit \(release(words)) --no-staged"
+            return
+                "Leave --live-at out; when users can get it: \(PrintedCommand("release edit \(release(words)) --no-staged"))"
+        case "releases_no_live_at":
+            return "Once users can get it: \(PrintedCommand("release edit \(release(words)) --live-at now"))"
         case "releases_again":
             return
-                "To change that one, take this back and use: versiongate release edit \(release(words))"
+                "To change that one, take this back and use: \(PrintedCommand("release edit \(release(words))"))"
+        case "rules_way_out":
+            return "Clients there get the message without the lockout. What is so now: \(PrintedCommand("rule list"))"
         case "rules_lockout_endless":
-            return "For an end: versiongate rule edit \(second(words) ?? "KEY") --ends-at +2h"
+            return "For an end: \(PrintedCommand("rule edit \(second(words) ?? "KEY") --ends-at +2h"))"
         case "rules_platforms_check" where place == .options && hint?.contains("{ios,android}") == true:
             return "Write each platform by itself: --platform ios --platform android"
         default:

@@ -2,75 +2,24 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import Foundation
 import UpdatePolicy
 
-extension VersionGate {
-    /// Runs the command that the arguments of this process name.
-    ///
-    /// What is wrong with the arguments is said by the argument parser, except where ``UsageFault`` knows better.
-    public static func start() async {
-        let words = Array(CommandLine.arguments.dropFirst())
-        do {
-            var command = try await asyncParseAsRoot(words)
-            guard var command = command as? any AsyncParsableCommand else { return try command.run() }
-            do {
-                try await command.run()
-            } catch let failure where !(failure is ValidationError || failure is CleanExit) {
-                end(of: failure)
-            }
-        } catch {
-            await answer(error, words)
-        }
-    }
-
-    /// Says why a command could not be carried out, and ends the process.
-    private static func end(of error: any Error) -> Never {
-        if let code = error as? ExitCode { Foundation.exit(code.rawValue) }
-        let text = (error as? any LocalizedError)?.errorDescription ?? String(describing: error)
-        StandardStreams.printError("\(errorPrefix)\(text)\n")
-        Foundation.exit(ExitCode.failure.rawValue)
-    }
-
-    /// Answers arguments that name no command: with what they asked for, such as help, or with what is wrong with them.
-    private static func answer(_ error: any Error, _ words: [String]) async {
-        let fault = UsageFault(words)
-        // The parser makes the message anew whenever it is asked for one, which takes longer than all the rest.
-        var text = fullMessage(for: error)
-        if !text.hasPrefix(errorPrefix), let mistaken = fault.unknownCommandLine {
-            // The parser takes the h of an option behind it, such as -2h, for a question for help.
-            do { _ = try await asyncParseAsRoot(mistaken) } catch { text = fullMessage(for: error) }
-        }
-        guard text.hasPrefix(errorPrefix) else {
-            print(text)
-            Foundation.exit(ExitCode.success.rawValue)
-        }
-        text.removeFirst(errorPrefix.count)
-        let end = ["\nHelp:  ", "\nUsage: "].compactMap { text.range(of: $0)?.lowerBound }.min() ?? text.endIndex
-        let message = String(text[..<end])
-        let whole = errorPrefix + (fault.message(insteadOf: message) ?? message) + text[end...]
-        StandardStreams.printError(whole.visible(keepsNewlines: true) + "\n")
-        Foundation.exit(ExitCode.validationFailure.rawValue)
-    }
-
-    /// What the argument parser begins each refusal with.
-    private static let errorPrefix = "Error: "
-}
-
-/// Explains arguments that the parser refuses, where it does not say what to write.
+/// Explains arguments that the parser refuses without saying what to write, and those that it would take for what was not
+/// meant.
 struct UsageFault {
-    private let words: [String]
+    let words: [String]
+    let command: any ParsableCommand.Type
     /// The commands that the first words name: `versiongate rule add`.
-    private var path = ["versiongate"]
+    var path = ["versiongate"]
     /// The commands below the last of them; empty where there are none.
     private var subcommands: [String] = []
     /// The word in the place of a command that there is not.
-    private var unknown: String?
+    var unknown: String?
 
     init(_ words: [String]) {
         self.words = words
         var command: any ParsableCommand.Type = VersionGate.self
-        for word in words {
+        for word in words.first == "help" ? words.dropFirst() : words[...] {
             let below = command.configuration.subcommands
             guard !below.isEmpty, !word.hasPrefix("-") else { break }
             guard let next = below.first(where: { $0.configuration.commandName == word }) else {
@@ -81,6 +30,18 @@ struct UsageFault {
             path.append(word)
             command = next
         }
+        self.command = command
+    }
+
+    var options: CommandOptions { CommandOptions(command) }
+
+    /// The words behind those that name the command.
+    var rest: ArraySlice<String> { words.dropFirst(path.count - 1) }
+
+    /// The command line with other words behind the command.
+    func commandLine(_ words: some Sequence<String>) -> String {
+        let others = DatabaseWords(Array(words)).others.map(\.shellWord)
+        return PrintedCommand.text((path.dropFirst() + others).joined(separator: " "))
     }
 
     /// What people write for a command that has another name here.
@@ -98,6 +59,12 @@ struct UsageFault {
     /// A better message; nil where that of the parser says enough.
     func message(insteadOf message: String) -> String? {
         if let unknown { return unknownCommand(unknown) }
+        if message.hasPrefix("Missing expected argument") || message.hasPrefix("Unknown option")
+            || message.contains("nexpected argument"), let better = unknownOption ?? unexpectedWord(message)
+        {
+            return better
+        }
+        if message.hasPrefix("Value to be set with flag") { return "\(message); leave one of the two out" }
         if message.hasPrefix("Missing value for '--") { return missingValue(message) }
         if message.hasPrefix("The value '"), message.contains("' is invalid for '"), message.hasSuffix(">'") {
             // Whatever else can be wrong says itself what to write.
@@ -114,15 +81,75 @@ struct UsageFault {
         return nil
     }
 
-    private func unknownCommand(_ word: String) -> String {
+    func unknownCommand(_ word: String) -> String {
         let parent = path.joined(separator: " ")
-        let other = Self.otherNames[word.lowercased()].flatMap { subcommands.contains($0) ? $0 : nil }
-        let meant = other ?? SimilarNames.of(word, among: subcommands).first
-        let rest = words.drop { $0 != word }.dropFirst().map(\.shellWord).joined(separator: " ")
-        let cure =
-            meant.map { "did you mean: \(parent) \($0)\(rest.isEmpty ? "" : " " + rest)" }
-            ?? "there are \(subcommands.joined(separator: ", "))"
+        let rest = Array(rest.drop { $0 != word }.dropFirst())
+        let cure: String
+        if let verb = rest.first(where: subcommands.contains) {
+            cure = "did you mean: \(commandLine([verb, word] + rest.filter { $0 != verb }))"
+        } else if let noun = rest.first, isCommand(noun, word) {
+            cure = "did you mean: \(commandLine([noun, word] + rest.dropFirst()))"
+        } else if let meant = Self.otherNames[word.lowercased()].flatMap({ subcommands.contains($0) ? $0 : nil })
+            ?? SimilarNames.of(word, among: subcommands).first
+        {
+            cure = "did you mean: \(commandLine([meant] + rest))"
+        } else {
+            cure = "there are \(subcommands.joined(separator: ", "))"
+        }
         return "There is no command \"\(parent) \(word)\"; \(cure)"
+    }
+
+    /// Whether a verb stands in front of its noun: `add rule`.
+    private func isCommand(_ noun: String, _ verb: String) -> Bool {
+        command.configuration.subcommands.first { $0.configuration.commandName == noun }?.configuration.subcommands
+            .contains { $0.configuration.commandName == verb } == true
+    }
+
+    /// What people write for an option that has another name here.
+    private static let otherOptions = [
+        "--app": "--bundle", "--application": "--bundle", "--file": "--output", "--percent": "--rollout",
+        "--start": "--starts-at", "--end": "--ends-at", "--country": "--region", "--reason": "--why",
+    ]
+
+    /// The first option that the command does not have; nil where there is none.
+    private var unknownOption: String? {
+        let options = options
+        guard path.last != "psql",
+            let unknown = options.parted(rest).first(where: {
+                $0.option == nil && $0.text.hasPrefix("--") && !["--help", "--version"].contains($0.text)
+            })
+        else { return nil }
+        let other = Self.otherOptions[unknown.text].flatMap { options.names.contains($0) ? $0 : nil }
+        let meant = other ?? SimilarNames.of(unknown.text, among: options.names).first
+        if let meant { return "Unknown option '\(unknown.text)'. Did you mean '\(meant)'?" }
+        guard unknown.text == "--all", path.starts(with: ["versiongate", "rule"]) else { return nil }
+        return "Unknown option '--all'. A rule is named by its key; to answer all checks without messages: "
+            + PrintedCommand.text("app pause --all")
+    }
+
+    /// What a word that is one too many was meant for; nil where that is not known.
+    private func unexpectedWord(_ message: String) -> String? {
+        guard let word = rest.first(where: { !$0.hasPrefix("-") && message.contains("'\($0)'") }),
+            message.contains("nexpected argument")
+        else { return nil }
+        if let index = words.firstIndex(of: "%"), index > 0, message.contains("'%'") {
+            return "\(message). Write the percentage as one word: \(words[index - 1])%"
+        }
+        let options = options
+        if options.names.contains("--output"), word.contains(".") || word.contains("/") {
+            return
+                "\(message). A file to write is named by --output: \(commandLine(replacing(word, by: ["--output", word])))"
+        }
+        if options.positionals.isEmpty, options.names.contains("--bundle") {
+            return "\(message). An app is named by --bundle: \(commandLine(replacing(word, by: ["--bundle", word])))"
+        }
+        guard options.positionals.count == 1, options.positionals[0].valueName == "key", unquotedValue(message) == nil
+        else { return nil }
+        return "\(message). This takes one rule; for that one: \(commandLine([word]))"
+    }
+
+    private func replacing(_ word: String, by others: [String]) -> [String] {
+        rest.flatMap { $0 == word ? others : [$0] }
     }
 
     private func missingValue(_ message: String) -> String? {
@@ -140,8 +167,12 @@ struct UsageFault {
         for (index, word) in words.enumerated() where word.hasPrefix("--") && !word.contains("=") {
             let value = words[(index + 1)...].prefix { !$0.hasPrefix("-") }
             guard value.count > 1, value.dropFirst().allSatisfy({ message.contains("'\($0)'") }) else { continue }
-            return "\(word) \"\(value.joined(separator: " "))\""
+            return "\(word) \"\(Self.withoutCurlyQuotes(value.joined(separator: " ")))\""
         }
         return nil
     }
+
+    static let curlyQuotes: Set<Character> = ["“", "”", "„", "‘", "’", "‚", "«", "»"]
+
+    static func withoutCurlyQuotes(_ text: String) -> String { text.filter { !curlyQuotes.contains($0) } }
 }

@@ -29,7 +29,6 @@ public struct VersionGate: AsyncParsableCommand {
               versiongate check bundle=com.example.doto version=1.1 \\
                 platform=ios
             """,
-        version: versionText,
         groupedSubcommands: [
             CommandGroup(name: "Server", subcommands: [ServeCommand.self, MigrateCommand.self]),
             CommandGroup(
@@ -59,6 +58,9 @@ public struct VersionGate: AsyncParsableCommand {
 
     /// The version of this program.
     public static let versionText = "0.1.0"
+
+    @Flag(name: .customLong("version"), help: "Show the version.")
+    var showsVersion = false
 
     /// Creates the command; the argument parser fills it in.
     public init() {}

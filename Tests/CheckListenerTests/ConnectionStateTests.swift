@@ -25,6 +25,10 @@ struct ConnectionStateTests {
         case inputClosed
         case discarded(Int)
         case heldTooMuch
+        case beginDocument
+        case endDocument
+        case beginEnding
+        case finishOutput
         case deadline
         case evicted
         case shutdown
@@ -80,6 +84,14 @@ struct ConnectionStateTests {
             case .inputClosed: return [state.inputClosed(hasUnparsedBytes: false)]
             case .discarded(let count): return [state.discarded(count)]
             case .heldTooMuch: return [state.heldTooMuch()]
+            case .beginDocument:
+                state.beginAwaitingDocument()
+                return []
+            case .endDocument: return [state.endAwaitingDocument()]
+            case .beginEnding:
+                state.beginEndingOutput()
+                return []
+            case .finishOutput: return [state.finishOutput()]
             case .deadline: return [state.deadlineExpired()]
             case .evicted: return [state.evicted()]
             case .shutdown:
@@ -100,6 +112,7 @@ struct ConnectionStateTests {
         static func text(_ action: ConnectionState.Action) -> String {
             switch action {
             case .none: "none"
+            case .giveUpDocument: "give up"
             case .sendContinue: "continue"
             case .answer(_, let connection): "answer \(connection)"
             case .refuse(let refusal):
@@ -244,6 +257,28 @@ struct ConnectionStateTests {
                 (.writable(true), "resume -> idle"), (.resume, "answer implied, end -> lingering"),
             ]
         },
+        Scenario(testDescription: "the output ends when the last answer is read, where the client has sent all") {
+            [
+                (.head(), "none"), (.end, "answer implied -> idle"), (.writable(false), "flush -> unread"),
+                (.inputClosed, "none"), (.writable(true), "resume -> idle"), (.resume, "end -> lingering"),
+                (.beginEnding, "none -> unread"), (.writable(false), "flush -> unread"),
+                (.writable(true), "resume -> unread"), (.resume, "none"), (.finishOutput, "close -> lingering"),
+            ]
+        },
+        Scenario(testDescription: "the last answer is waited for, where the client ends its side meanwhile") {
+            [
+                (.head(.GET, "/v1/check?bundle=a", .http1_0, [:]), "none"), (.end, "answer close -> lingering"),
+                (.beginEnding, "none -> unread"), (.inputClosed, "none"), (.finishOutput, "close -> lingering"),
+            ]
+        },
+        Scenario(testDescription: "what comes after a document that is made is held until it is sent") {
+            [
+                (.head(), "none"), (.end, "answer implied -> idle"), (.beginDocument, "none -> document"),
+                (.head(), "none"), (.end, "none"), (.writable(false), "flush -> unread"),
+                (.writable(true), "resume -> document"), (.resume, "none"), (.inputClosed, "none"),
+                (.endDocument, "resume -> idle"), (.resume, "answer implied, end -> lingering"),
+            ]
+        },
         Scenario(testDescription: "what waits is forgotten when the last response is written") {
             [
                 (.writable(false), "flush -> unread"), (.head(.GET, "/v1/check?bundle=a", .http1_0, [:]), "none"),
@@ -278,6 +313,18 @@ struct ConnectionStateTests {
         },
         Scenario(testDescription: "responses that are not read") {
             [(.writable(false), "flush -> unread"), (.deadline, "close unreadTimeout")]
+        },
+        Scenario(testDescription: "a document that is not made") {
+            [
+                (.head(), "none"), (.end, "answer implied -> idle"), (.beginDocument, "none -> document"),
+                (.deadline, "give up"), (.endDocument, "resume -> idle"),
+            ]
+        },
+        Scenario(testDescription: "the last answer, which is not read") {
+            [
+                (.head(.GET, "/v1/check?bundle=a", .http1_0, [:]), "none"), (.end, "answer close -> lingering"),
+                (.beginEnding, "none -> unread"), (.deadline, "close unreadTimeout"),
+            ]
         },
         Scenario(testDescription: "room for another connection") { [(.evicted, "flush, close evicted")] },
         Scenario(testDescription: "a shutdown between two requests") {
@@ -392,7 +439,7 @@ extension ConnectionState.Action {
         case .answer(_, let connection): connection == .close
         case .refuse(let refusal): refusal.endsOutput
         case .endOutput, .close, .flushAndClose: true
-        case .none, .sendContinue, .flush, .resume: false
+        case .none, .sendContinue, .flush, .resume, .giveUpDocument: false
         }
     }
 }

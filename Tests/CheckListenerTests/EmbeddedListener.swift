@@ -26,12 +26,14 @@ struct EmbeddedListener {
         policy: CompiledPolicy? = nil,
         recorder: CheckRecorder? = nil,
         limits: ConnectionLimits = ConnectionLimits(),
+        documents: LongWork = LongWork(),
         clock: @escaping @Sendable () -> Timestamp = { Timestamp(microsecondsSince1970: 1_772_366_400_000_000) }
     ) throws {
         self.init(
             CurrentPolicy(try policy ?? ListenerFixture.policy()),
             recorder: recorder,
             limits: limits,
+            documents: documents,
             clock: clock
         )
     }
@@ -40,6 +42,7 @@ struct EmbeddedListener {
         _ policy: CurrentPolicy,
         recorder: CheckRecorder? = nil,
         limits: ConnectionLimits = ConnectionLimits(),
+        documents: LongWork = LongWork(),
         clock: @escaping @Sendable () -> Timestamp = { Timestamp(microsecondsSince1970: 1_772_366_400_000_000) }
     ) {
         context = EventLoopContext(
@@ -48,6 +51,8 @@ struct EmbeddedListener {
             recorder: recorder,
             limits: limits,
             statistics: statistics,
+            documents: DocumentMaker(clock: clock, run: documents.run),
+            unreadBytes: limits.bufferedBytesOfAll,
             clock: clock
         )
     }
@@ -85,6 +90,11 @@ extension EventLoopContext {
             recorder: nil,
             limits: limits,
             statistics: EventLoopStatistics(),
+            documents: DocumentMaker(
+                clock: { Timestamp(microsecondsSince1970: 1_772_366_400_000_000) },
+                run: LongWork().run
+            ),
+            unreadBytes: limits.bufferedBytesOfAll,
             clock: { Timestamp(microsecondsSince1970: 1_772_366_400_000_000) }
         )
     }

@@ -288,11 +288,14 @@ struct FeedRouteTests {
             ("/lookup?id=123456789&country=us", 1), ("/us/lookup?bundleId=com.example.doto", 1),
             ("/US/lookup?id=123456789", 1), ("/jp/lookup?id=123456789", 0), ("/lookup?id=123456789&country=JP", 0),
             ("/lookup?id=1", 0), ("/lookup", 0), ("/lookup?id=x", 0),
+            // As react-native-version-check asks.
+            ("//lookup?id=123456789&country=us", 1), ("/us//lookup?id=123456789", 1), ("/jp//lookup?id=123456789", 0),
         ] {
             #expect(try listener.ask(target).body.hasPrefix("{\"resultCount\":\(count),"), "\(target)")
         }
-        #expect(try listener.ask("/usa/lookup?id=1").status == 404)
-        #expect(try listener.ask("/u1/lookup?id=1").status == 404)
+        for path in ["/usa/lookup", "/u1/lookup", "///lookup", "/us///lookup", "//us/us/lookup", "/lookup/"] {
+            #expect(try listener.ask(path + "?id=1").status == 404)
+        }
     }
 
     @Test("The bundle of a path is decoded, and what cannot be is the bundle of no app")
@@ -340,7 +343,9 @@ struct FeedRouteTests {
         for _ in 0..<2 {
             let template = "\(Self.feeds)/v.json"
             #expect(try listener.ask(template).body.hasPrefix(#"{"min":"","#))
-            #expect(try listener.ask(template, [("User-Agent", "Doto/10 Darwin/23.1.0")]).body.contains("1.2.0"))
+            // The app is on macOS too.
+            let apple = try listener.ask(template, [("User-Agent", "Doto/10 Darwin/23.1.0")])
+            #expect(apple.body.hasPrefix(#"{"min":"","#))
             #expect(try listener.ask(template, [("User-Agent", "okhttp/4")]).body.contains("1.2.0"))
         }
     }
@@ -471,7 +476,7 @@ struct FeedCacheTests {
     @Test("A document is found again by its target and the fields that it depends on, and by no others")
     func finds() {
         var cache = FeedCache()
-        cache.begin(second: 1)
+        cache.begin(second: 1, nil)
         let requests = [
             Self.request("/a"), Self.request("/b"), Self.request("/a", "de"), Self.request("/a", nil, "de"),
             Self.request("/a", "d", "e"), Self.request("/a", "e", "d"),
@@ -491,11 +496,11 @@ struct FeedCacheTests {
     @Test("Documents of another second are forgotten, and all of them before they take more memory than they may")
     func forgets() {
         var cache = FeedCache()
-        cache.begin(second: 1)
+        cache.begin(second: 1, nil)
         cache.insert(Self.document("x"), for: Self.request("/a"))
-        cache.begin(second: 1)
+        cache.begin(second: 1, nil)
         #expect(cache[Self.request("/a")] != nil)
-        cache.begin(second: 2)
+        cache.begin(second: 2, nil)
         #expect(cache[Self.request("/a")] == nil && cache.size == 0)
 
         let large = Self.document(String(repeating: "x", count: FeedCache.maximumSize / 4))
@@ -584,13 +589,13 @@ struct GateTests {
         #expect(try status("&region=US", exempt { $0.regions = ["JP"] }) == 403)
         #expect(try status("&region=US", exempt { $0.rollout = Percentage(hundredths: 5_000) ?? .all }) == 204)
         #expect(try status("", exempt { $0.platforms = ["android"] }) == 403)
-        // What cannot be looked through in time refuses nobody.
+        // What is too much for an event loop is looked through elsewhere.
         let many = { (count: Int) -> (inout Policy) -> Void in
             { rows in rows.rules += (0..<count).map { number in TestPolicy.rule("m\(number)") { $0.versions = "<0.1" } }
             }
         }
         #expect(try status("", many(1_500)) == 403)
-        #expect(try status("", many(2_000)) == 204)
+        #expect(try status("", many(2_000)) == 403)
     }
 
     @Test("A gate reads what the query does not say from fields, and the query wins")

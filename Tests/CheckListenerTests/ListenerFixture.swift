@@ -25,6 +25,7 @@ enum ListenerFixture {
         limits.bodyTimeout = .seconds(600)
         limits.idleTimeout = .seconds(600)
         limits.unreadTimeout = .seconds(600)
+        limits.documentTimeout = .seconds(600)
         return limits
     }
 
@@ -35,6 +36,7 @@ enum ListenerFixture {
         rateLimit: RateLimit? = nil,
         trustedProxies: TrustedProxies = TrustedProxies(),
         statistics: ListenerStatistics = ListenerStatistics(),
+        longWork: LongWork? = nil,
         _ body: @Sendable @escaping (SocketAddress) async throws -> Result
     ) async throws -> Result {
         let group = MultiThreadedEventLoopGroup.singleton
@@ -47,6 +49,7 @@ enum ListenerFixture {
         bootstrap.rateLimit = rateLimit
         bootstrap.trustedProxies = trustedProxies
         bootstrap.statistics = statistics
+        if let longWork { bootstrap.runLongWork = longWork.run }
         let quiescing = ServerQuiescingHelper(group: group)
         let channel = try await bootstrap.bind(host: "127.0.0.1", port: 0, quiescing: quiescing)
         let result: Swift.Result<Result, any Error>

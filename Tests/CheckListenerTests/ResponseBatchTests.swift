@@ -110,6 +110,35 @@ struct ResponseBatchTests {
         listener.eventLoop.run()
     }
 
+    /// A socket that is full at the first write, which the connection is told within it.
+    private final class FullAtFirst: ChannelOutboundHandler {
+        typealias OutboundIn = ByteBuffer
+
+        private var isFull = false
+
+        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+            context.write(data, promise: promise)
+            guard !isFull, let channel = context.channel as? EmbeddedChannel else { return }
+            isFull = true
+            channel.isWritable = false
+            context.pipeline.fireChannelWritabilityChanged()
+        }
+    }
+
+    @Test(
+        "A batch sends each response once, also where a connection is told in the middle that its client does not read"
+    )
+    func sendsOnce() throws {
+        let (channel, other) = (try connect(), try connect())
+        try channel.pipeline.syncOperations.addHandler(FullAtFirst(), position: .first)
+        try ask(channel)
+        try ask(other)
+        try ask(channel, "{")
+        listener.eventLoop.run()
+        let statuses = try sent(by: channel).matches(of: #/HTTP\/1\.1 ([0-9]+) /#).map { String($0.output.1) }
+        #expect(statuses == ["200", "400"])
+    }
+
     @Test("A batch does without a connection that is gone")
     func goneConnection() throws {
         let (gone, other) = (try connect(), try connect())

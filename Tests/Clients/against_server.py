@@ -8,11 +8,12 @@ against_server.py VERSIONGATE NAME=PROGRAM... -- SCENARIOS...
 VERSIONGATE is the built program. Each NAME=PROGRAM is the command of a library's program that runs one file of
 scenarios; Clients/scenarios/README.md says how it speaks. For every answer with messages this program applies a policy
 that sends them, waits until the server serves it, and checks that it does send them. Between the libraries and the server
-is a relay, which keeps what was asked and makes the faults that no server makes: answers with other contents, resets,
-stalls, redirects. Exits with 1 if a scenario fails, a library runs less than all of them, or a server sends other
+is a relay, which keeps what was asked and makes the faults that no server makes: answers with other contents, dates or
+encodings, answers that are cut, resets, stalls, redirects. Exits with 1 if a scenario fails, a library runs less than all of them, or a server sends other
 messages.
 """
 import concurrent.futures
+import gzip
 import http.client
 import json
 import os
@@ -168,12 +169,19 @@ class Connection(socketserver.StreamRequestHandler):
         if not request.startswith("POST /v1/check "):
             self.write(200, b'{"messages":[]}')
         elif "messages" in answer:
-            self.write(*relay.server.ask(body))
+            self.write(*relay.server.ask(body), date=answer.get("date"))
         elif "status" in answer:
-            text = answer.get("body", "").encode() * answer.get("repeat", 1)
-            self.write(answer["status"], text.ljust(answer.get("bytes", 0)))
+            text = answer.get("body", "").encode(answer.get("encoding", "utf-8")) * answer.get("repeat", 1)
+            self.write(answer["status"], text.ljust(answer.get("bytes", 0)), date=answer.get("date"))
         elif answer["fails"] == "redirect":
             self.wfile.write(b"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        elif answer["fails"] == "cut":
+            self.wfile.write(b'HTTP/1.1 200 OK\r\nContent-Length: 16\r\nConnection: close\r\n\r\n{"messages":[]}')
+        elif answer["fails"] == "encoded":
+            packed = gzip.compress(b'{"messages":[]}')
+            self.wfile.write(
+                b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\nConnection: close\r\n\r\n"
+                % len(packed) + packed)
         elif answer["fails"] == "stall":
             self.rfile.read(1)
         else:
@@ -191,10 +199,11 @@ class Connection(socketserver.StreamRequestHandler):
             lines.append(line.decode().strip())
         return lines or [""]
 
-    def write(self, status, body):
+    def write(self, status, body, date=None):
+        fields = f"Date: {date}\r\n" if date else ""
         self.wfile.write(
-            b"HTTP/1.1 %d Answer\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n"
-            % (status, len(body)) + body)
+            b"HTTP/1.1 %d Answer\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n%b\r\n"
+            % (status, len(body), fields.encode()) + body)
 
 
 def run(program, file, server, relay):

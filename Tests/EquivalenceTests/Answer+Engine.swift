@@ -13,7 +13,7 @@ extension Answer {
             [
                 UTF8Text(message.id), UTF8Text(message.title), UTF8Text(message.text),
                 message.link.map { UTF8Text($0) },
-                message.lockout ? "true" : "false",
+                message.lockout ? "true" : "false", message.until.map { UTF8Text(String($0)) },
                 message.hints?.remind.map { UTF8Text(String($0)) }, message.hints?.shows.map { UTF8Text(String($0)) },
                 message.hints?.skip ?? false ? "true" : "false", message.hints?.target.map { UTF8Text($0) },
             ]
@@ -26,16 +26,29 @@ extension Answer {
                 row.release.map { UTF8Text($0) },
             ]
         }
+        statuses = Self.statuses(policy.policy, at: time)
         for shape in [AnswerShape.standard, .legacy] {
             let answer = policy.answer(to: client, at: time, shape: shape)
             let document = String(decoding: answer.body, as: UTF8.self)
-            let expected = shape == .legacy ? messages.map { $0.prefix(5) + [nil, nil, "false", nil] } : messages
+            let expected = shape == .legacy ? messages.map { $0.prefix(6) + [nil, nil, "false", nil] } : messages
             guard try Self.messages(in: answer.body, shape) == expected else {
                 throw AnswerBytesError(document: document)
             }
             guard answer.sent.map({ UTF8Text(policy.key(of: $0.id)) }) == messages.map(\.first),
                 answer.sent.map({ $0.lockout ? "true" : "false" }) == messages.map({ $0[4] })
             else { throw AnswerBytesError(document: document) }
+        }
+    }
+
+    /// What the engine says of each rule, in the order of the messages.
+    static func statuses(_ policy: Policy, at time: Timestamp) -> [Row] {
+        let statuses = policy.ruleStatuses(at: time)
+        return policy.rules.sorted(by: Rule.precedes).compactMap { statuses[$0.key] }.map { status in
+            [
+                UTF8Text(status.key), UTF8Text(status.name.rawValue), status.since.map { UTF8Text($0.description) },
+                status.next.map { UTF8Text($0.description) }, UTF8Text(status.rollout.description),
+                status.reason.map { UTF8Text($0) },
+            ]
         }
     }
 
@@ -53,17 +66,18 @@ extension Answer {
             else { return nil }
             let link = message["link"] as? String
             let lockout = message["lockout"] as? Bool
+            let until = message["until"] as? Int
             let numbers = [message["remind"] as? Int, message["shows"] as? Int]
             let skip = message["skip"] as? Bool
             let target = message["target"] as? String
-            let optional: [Any?] = [link, lockout, numbers[0], numbers[1], skip, target]
+            let optional: [Any?] = [link, lockout, until, numbers[0], numbers[1], skip, target]
             guard message.count == 3 + optional.count(where: { $0 != nil }), lockout != false, skip != false else {
                 return nil
             }
             rows.append(
                 [
                     UTF8Text(id), UTF8Text(title), UTF8Text(text), link.map { UTF8Text($0) },
-                    lockout == nil ? "false" : "true",
+                    lockout == nil ? "false" : "true", until.map { UTF8Text(String($0)) },
                 ] + numbers.map { $0.map { UTF8Text(String($0)) } }
                     + [skip == nil ? "false" : "true", target.map { UTF8Text($0) }]
             )

@@ -10,20 +10,43 @@ import UpdatePolicy
 struct Answer: Sendable, Equatable {
     typealias Row = [UTF8Text?]
 
-    static let messageFields = ["id", "title", "text", "link", "lockout", "remind", "shows", "skip", "target"]
+    static let messageFields = ["id", "title", "text", "link", "lockout", "until", "remind", "shows", "skip", "target"]
     static let explanationFields = [
         "position", "key", "outcome", "condition", "expected", "actual", "bucket", "rollout", "release",
     ]
 
+    static let statusFields = ["key", "status", "since", "next", "rollout", "reason"]
+
     var messages: [Row] = []
     var explanations: [Row] = []
+    /// What each rule of the policy is at the time of the check.
+    var statuses: [Row] = []
+
+    /// What a check says against the statuses; nil: nothing.
+    ///
+    /// Whether a message is sent is decided for one client, and what its rule is for all of them, so neither follows from
+    /// the other.
+    var contradiction: String? {
+        let names = Dictionary(statuses.map { ($0[0], $0[1]?.string ?? "") }) { first, _ in first }
+        for message in messages {
+            let key = message[0]
+            let name = names[key].flatMap { RuleStatus.Name(rawValue: $0) }
+            guard let name, name.isSent else { return "\(key?.string ?? "") is sent and \(names[key] ?? "unknown")" }
+            if name == .onWithoutLockout, message[4] == "true" {
+                return "\(key?.string ?? "") locks out and is \(name)"
+            }
+        }
+        return nil
+    }
 }
 
 extension Answer: CustomStringConvertible {
     var description: String {
         let messages = messages.map { "  " + Self.line($0, Self.messageFields) }
         let explanations = explanations.map { "  " + Self.line($0, Self.explanationFields) }
-        return (["messages:"] + messages + ["explanations:"] + explanations).joined(separator: "\n")
+        let statuses = statuses.map { "  " + Self.line($0, Self.statusFields) }
+        return (["messages:"] + messages + ["explanations:"] + explanations + ["statuses:"] + statuses)
+            .joined(separator: "\n")
     }
 
     private static func line(_ row: Row, _ names: [String]) -> String {

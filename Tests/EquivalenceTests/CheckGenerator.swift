@@ -92,7 +92,8 @@ struct CheckGenerator {
         }
     }
 
-    private mutating func time() -> Timestamp {
+    /// A time at which answers change, just before or after it, or any other.
+    mutating func time() -> Timestamp {
         guard !boundaries.isEmpty, random.chance(75) else {
             return scene.origin.advanced(
                 byMicroseconds: Int64.random(in: -300_000_000_000...300_000_000_000, using: &random)

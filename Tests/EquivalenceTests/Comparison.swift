@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import TestPolicies
+import TestRandom
 import UpdatePolicy
 
 /// The comparison of SQL with the engine, check by check.
@@ -16,6 +17,10 @@ struct Comparison {
     /// What a comparison came to.
     struct Outcome: Sendable {
         var pairs = 0
+        /// How many rules were judged at how many moments.
+        var judgedRules = 0
+        /// What a check said against the statuses.
+        var contradiction: String?
         var policies = 0
         var refusedRows = 0
         var writtenRows = 0
@@ -23,11 +28,14 @@ struct Comparison {
         var disagreement: Disagreement?
     }
 
+    /// At how many moments beside those of the checks the rules of a policy are judged: in a whole run a million times.
+    private static let momentsPerPolicy = Trials.isWhole ? 800 : 60
+
     /// Compares random policies and checks up to the first disagreement, which is not shrunk yet.
     func run(seed: UInt64, pairs: Int, checksPerPolicy: Int) throws -> Outcome {
         var outcome = Outcome()
         var policies = PolicyGenerator(seed: seed)
-        while outcome.pairs < pairs, outcome.disagreement == nil {
+        while outcome.pairs < pairs, outcome.disagreement == nil, outcome.contradiction == nil {
             let scene = policies.scene()
             var generator = CheckGenerator(scene, seed: policies.seedForChecks())
             let checks = (0..<min(checksPerPolicy, pairs - outcome.pairs)).map { _ in generator.check() }
@@ -36,12 +44,32 @@ struct Comparison {
                 outcome.writtenRows += PolicyScript(written.accepted).rows.count
                 let answers = try specification.answers(to: checks)
                 for answer in answers { outcome.coverage.add(answer) }
+                outcome.contradiction = answers.lazy.compactMap(\.contradiction).first
                 outcome.disagreement = disagreement(written, scene.timeZone, checks, answers)
+                guard outcome.disagreement == nil else { return }
+                let moments = (0..<Self.momentsPerPolicy).map { _ in generator.time() }
+                outcome.disagreement = try disagreement(written, scene.timeZone, moments)
+                outcome.judgedRules += written.read.rules.count * (checks.count + moments.count)
             }
             outcome.policies += 1
             outcome.pairs += checks.count
         }
         return outcome
+    }
+
+    /// The first of some moments at which the engine judges a rule otherwise than SQL.
+    private func disagreement(
+        _ written: SpecificationSession.Written,
+        _ timeZone: String,
+        _ moments: [Timestamp]
+    ) throws -> Disagreement? {
+        let policy = policyForEngine(written.read)
+        for (moment, expected) in zip(moments, try specification.statuses(at: moments))
+        where Answer.statuses(policy, at: moment) != expected {
+            let check = Check(client: ["bundle": .text("com.example.doto")], time: moment)
+            return disagreement(written, timeZone, [check], try specification.answers(to: [check]))
+        }
+        return nil
     }
 
     /// The first of some checks that the engine does not answer like SQL.

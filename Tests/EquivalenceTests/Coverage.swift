@@ -16,7 +16,7 @@ struct Coverage: Sendable {
     )
 
     private static let others: Set<String> = [
-        "sent", "sent, a lockout", "sent, translated or filled in", "sent, a link",
+        "sent", "sent, a lockout", "sent, a lockout with an end", "sent, translated or filled in", "sent, a link",
         "sent, hints", "sent, hints and a target", "sent without lockout, hints",
         "sent without lockout: no offer", "sent without lockout: the offer is not above the client",
         "sent without lockout: the rule matches the offer", "after a final rule",
@@ -35,9 +35,10 @@ struct Coverage: Sendable {
         }
         for row in answer.messages {
             if row[4] == "true" { counts["sent, a lockout", default: 0] += 1 }
-            if row[5] != nil || row[6] != nil || row[7] == "true" {
+            if row[5] != nil { counts["sent, a lockout with an end", default: 0] += 1 }
+            if row[6] != nil || row[7] != nil || row[8] == "true" {
                 counts["sent, hints", default: 0] += 1
-                if row[8] != nil { counts["sent, hints and a target", default: 0] += 1 }
+                if row[9] != nil { counts["sent, hints and a target", default: 0] += 1 }
                 if answer.explanations.contains(where: { $0[1] == row[0] && $0[2] == "sent without lockout" }) {
                     counts["sent without lockout, hints", default: 0] += 1
                 }

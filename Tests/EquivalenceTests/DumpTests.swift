@@ -16,7 +16,9 @@ struct DumpTests {
         let database = TestDatabase.current
         let original = try await database.connect()
         let scene = try #require(Self.scene())
-        for (_, statement) in PolicyScript(scene.policy).rows {
+        let script = PolicyScript(scene.policy)
+        try await original.execute(script.consent)
+        for (_, statement) in script.rows {
             do {
                 try await original.execute(statement)
             } catch let error as PostgresError where error.sqlState?.isIntegrityViolation == true {

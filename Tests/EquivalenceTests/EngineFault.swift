@@ -72,6 +72,7 @@ extension EngineFault {
             rule: { $0.startsAt = $0.startsAt?.advanced(byMicroseconds: 1) }
         ),
         EngineFault("lockouts need no way out", seed: 9, rule: { $0.lockoutWithoutUpdate = true }),
+        EngineFault("a disabled rule hides others", seed: 1, rule: { if $0.final { $0.enabled = true } }),
         EngineFault("remind is lost", seed: 1, rule: { $0.remind = nil }),
         EngineFault("shows are lost", seed: 1, rule: { $0.shows = nil }),
         EngineFault("skippable is lost", seed: 1, rule: { $0.skippable = false }),

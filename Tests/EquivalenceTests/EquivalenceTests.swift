@@ -4,12 +4,13 @@
 import Postgres
 import TestDatabase
 import TestPolicies
+import TestRandom
 import Testing
 
 @Suite("Equivalence", .migratedDatabase)
 struct EquivalenceTests {
     @Test(
-        "SQL and the engine answer random clients alike, in messages, bytes and explanations",
+        "SQL and the engine answer random clients alike, in messages, bytes and explanations, and judge every rule alike",
         arguments: ComparisonSettings.parts
     )
     func randomPairs(part: Int) async throws {
@@ -28,7 +29,7 @@ struct EquivalenceTests {
         print(
             """
             Compared \(outcome.pairs) pairs of policy and client (\(outcome.policies) policies, \
-            \(outcome.writtenRows) rows written, \(outcome.refusedRows) refused) in \(clock.now - start), \
+            \(outcome.judgedRules) of rule and moment, \(outcome.writtenRows) rows written, \(outcome.refusedRows) refused) in \(clock.now - start), \
             VERSIONGATE_SEED=\(settings.seed(ofPart: part)), part \(part)
             \(outcome.coverage.summary)
             """
@@ -36,7 +37,9 @@ struct EquivalenceTests {
         if let disagreement = outcome.disagreement {
             Issue.record("VERSIONGATE_SEED=\(settings.seed(ofPart: part)), part \(part)\n\(disagreement)")
         }
+        #expect(outcome.contradiction == nil, "VERSIONGATE_SEED=\(settings.seed(ofPart: part)), part \(part)")
         #expect(outcome.pairs == pairs)
+        if Trials.isWhole { #expect(outcome.judgedRules >= 500_000) }
         if settings.requiresCoverage(ofPart: part) {
             #expect(Coverage.required.subtracting(outcome.coverage.counts.keys) == [])
         }

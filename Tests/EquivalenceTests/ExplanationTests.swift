@@ -165,7 +165,7 @@ struct ExplanationTests {
             seconds: 1,
             ["no match", "ends_at", "until 2026-03-01T12:00:00Z", "2026-03-01T12:00:01Z", nil, "100", nil]
         ),
-        step(seconds: -1, ["no match", "rollout", "bucket < 2499", "2499", "2499", "24.99", nil]),
+        step(seconds: -1, ["no match", "rollout", "bucket < 0", "2499", "2499", "0", nil]),
         step(seconds: 1, ["sent", nil, nil, nil, "2499", "25", nil]),
         soak(seconds: -1, ["no match", "target", ">=1.2", nil, nil, "100", "1.2: soaks until 2026-03-01T12:00:00Z"]),
         soak(seconds: 1, ["sent", nil, nil, nil, nil, "100", "1.2"]),

@@ -27,7 +27,10 @@ extension Policy {
         case .text(let text, let key):
             rules.changeFirst(where: { $0.key == key }) { $0.texts.append(text) }
         case .step(let step, let key):
-            rules.changeFirst(where: { $0.key == key }) { $0.steps.append(step) }
+            rules.changeFirst(where: { $0.key == key }) {
+                $0.steps.append(step)
+                $0.rollout = .zero
+            }
         }
     }
 }

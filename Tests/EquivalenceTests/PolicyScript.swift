@@ -23,6 +23,8 @@ struct PolicyScript {
     }
 
     let rows: [(row: Row, statement: String)]
+    /// Says that lockouts for everybody are meant, as they may well be among random ones.
+    let consent: String
     let withdrawals: [String]
 
     init(_ policy: Policy) {
@@ -58,12 +60,13 @@ struct PolicyScript {
             }
         }
         self.rows = rows
+        consent = "SET versiongate.consent = \(Self.text(policy.rules.map(\.key).joined(separator: ",")))"
         withdrawals = Self.withdrawals(policy.releases)
     }
 
     /// Everything as one script.
     var text: String {
-        (rows.map(\.statement) + withdrawals).map { $0 + ";" }.joined(separator: "\n")
+        ([consent] + rows.map(\.statement) + withdrawals).map { $0 + ";" }.joined(separator: "\n")
     }
 
     /// The id of a release. They are told apart by their order, as they have no id before they are written.

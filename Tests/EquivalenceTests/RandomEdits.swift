@@ -10,6 +10,7 @@ import UpdatePolicy
 struct RandomEdits {
     private var random: SeededGenerator
     private var inserts: [String] = []
+    private var consent = ""
     private var generator: PolicyGenerator
 
     init(seed: UInt64) {
@@ -19,6 +20,11 @@ struct RandomEdits {
 
     /// The next edit, as a script that is one transaction.
     mutating func script(revision: Int64) -> String {
+        let edit = edit(revision: revision)
+        return "\(consent); \(edit)"
+    }
+
+    private mutating func edit(revision: Int64) -> String {
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<10 where revision > 0: "SELECT undo_change(\(Int64.random(in: 1...revision, using: &random)))"
         case 10..<15 where revision > 0:
@@ -37,7 +43,11 @@ struct RandomEdits {
 
     /// A row of some random policy, always in the order in which rows need each other.
     private mutating func insert() -> String {
-        while inserts.isEmpty { inserts = PolicyScript(generator.scene().policy).rows.map(\.statement).reversed() }
+        while inserts.isEmpty {
+            let script = PolicyScript(generator.scene().policy)
+            consent = script.consent
+            inserts = script.rows.map(\.statement).reversed()
+        }
         return inserts.removeLast()
     }
 

@@ -43,6 +43,7 @@ struct SemanticCaseTests {
                 text: row[2]?.string ?? "",
                 link: row[3]?.string,
                 lockout: row[4] == "true",
+                until: row[5].flatMap { Int64($0.string) },
                 hints: Self.hints(row)
             )
         }
@@ -56,12 +57,12 @@ struct SemanticCaseTests {
     }
 
     private static func hints(_ row: Answer.Row) -> MessageHints? {
-        guard row[5] != nil || row[6] != nil || row[7] == "true" else { return nil }
+        guard row[6] != nil || row[7] != nil || row[8] == "true" else { return nil }
         return MessageHints(
-            remind: row[5].flatMap { Int64($0.string) },
-            shows: row[6].flatMap { Int64($0.string) },
-            skip: row[7] == "true",
-            target: row[8]?.string
+            remind: row[6].flatMap { Int64($0.string) },
+            shows: row[7].flatMap { Int64($0.string) },
+            skip: row[8] == "true",
+            target: row[9]?.string
         )
     }
 

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Postgres
+import Synchronization
 import TestDatabase
 import Testing
 import UpdatePolicy
@@ -67,29 +68,166 @@ struct SemanticEditTests {
         #expect(try await connection.query("SELECT bundle FROM rules").value(as: String.self) == "com.example.doto")
     }
 
-    @Test("Row 28: A rollout that steps override is not edited, and goes down when they are deleted with it")
+    @Test("Row 28: The first step sets the rollout to 0, with a warning, and no other is set beside steps")
     func rolloutWithSteps() async throws {
-        let connection = try await database()
+        let warnings = Mutex<[String]>([])
+        let connection = try await database { notice in warnings.withLock { $0.append(notice.message) } }
         try await connection.execute(
             """
             INSERT INTO rules (key, bundle, enabled, title, text, rollout)
-            VALUES ('r', 'com.example.doto', true, 't', 'x', 5);
-            INSERT INTO rollout_steps VALUES ('r', '2026-03-01T13:00Z', 25), ('r', '2026-03-01T14:00Z', 100);
+            VALUES ('r', 'com.example.doto', true, 't', 'x', 5)
             """
         )
+        try await connection.execute(
+            "INSERT INTO rollout_steps VALUES ('r', '2126-03-01T13:00Z', 25), ('r', '2126-03-01T14:00Z', 100)"
+        )
+        #expect(
+            warnings.withLock(\.self) == [
+                "rule \"r\" reaches 0 % of installs now, not 5 %: its next step is to 25 % at 2126-03-01T13:00:00Z"
+            ]
+        )
+        #expect(try await connection.query("SELECT rollout::text FROM rules").value(as: String.self) == "0")
+        #expect(try await connection.query("SELECT count(*) FROM changes").value(as: Int.self) == 3)
+        let shares = try await connection.query(
+            """
+            SELECT array_agg(rollout_at('r', at)::text)
+            FROM unnest(
+                '{2126-03-01T12:00Z,2126-03-01T12:59:59.999999Z,2126-03-01T13:00Z,2126-03-01T14:00Z}'::timestamptz[]
+            ) AS at
+            """
+        )
+        #expect(try shares.value(as: [String].self) == ["0", "0", "25", "100"])
         let error = await #expect(throws: PostgresError.self) {
-            try await connection.execute("UPDATE rules SET rollout = 0")
+            try await connection.execute("UPDATE rules SET rollout = 7")
         }
         #expect(error?.constraint == "rules_rollout_guard")
         #expect(error?.hint?.contains("DELETE FROM rollout_steps") == true)
-        try await connection.execute("BEGIN; DELETE FROM rollout_steps; UPDATE rules SET rollout = 0; COMMIT")
-        let rollouts = try await connection.query(
+        try await connection.execute("BEGIN; UPDATE rules SET rollout = 7; DELETE FROM rollout_steps; COMMIT")
+        #expect(try await share(connection, "r") == "7")
+    }
+
+    /// Edits of the steps of a lockout that stands at 10 %, the share and the warnings after it.
+    static let stepEdits: [(edit: String, share: String, warnings: [String])] = [
+        (
+            "DELETE FROM rollout_steps WHERE at < now()", "0",
+            ["rule \"lk\" reaches 0 % of installs now, not 10 %: its next step is to 50 % at 2126-01-01T00:00:00Z"]
+        ),
+        (
+            "DELETE FROM rollout_steps", "0",
+            ["rule \"lk\" reaches 0 % of installs now, not 10 %: no other step is left"]
+        ),
+        (
+            "UPDATE rollout_steps SET at = at + interval '100 years'", "0",
+            ["rule \"lk\" reaches 0 % of installs now, not 10 %: its next step is to 10 % at 2100-01-01T00:00:00Z"]
+        ),
+        ("UPDATE rollout_steps SET at = at + interval '1 day' WHERE at > now()", "10", []),
+        ("BEGIN; DELETE FROM rollout_steps; UPDATE rules SET rollout = 5; COMMIT", "5", []),
+    ]
+
+    @Test("Row 44: No edit of steps raises what a rule reaches; an undo brings the share back", arguments: stepEdits)
+    func stepsNeverRaise(_ edit: (edit: String, share: String, warnings: [String])) async throws {
+        let warnings = Mutex<[String]>([])
+        let connection = try await database { notice in warnings.withLock { $0.append(notice.message) } }
+        try await connection.execute(
             """
-            SELECT array_agg(rollout_at('r', at)::text)
-            FROM unnest('{2026-03-01T12:00Z,2026-03-01T15:00Z}'::timestamptz[]) AS at
+            INSERT INTO store_links VALUES ('com.example.doto', 'ios', 'https://example.com');
+            INSERT INTO releases (bundle, platform, version, live_at) VALUES ('com.example.doto', 'ios', '2', '2000-01-01Z');
+            INSERT INTO rules (key, bundle, versions, lockout, title, text, link, enabled, rollout)
+            VALUES ('lk', 'com.example.doto', '<2', true, 't', 'x', 'store', true, 3);
+            INSERT INTO rollout_steps VALUES ('lk', '2000-01-01Z', 10), ('lk', '2126-01-01Z', 50);
             """
         )
-        #expect(try rollouts.value(as: [String].self) == ["0", "0"])
+        #expect(warnings.withLock(\.self) == [])
+        #expect(try await share(connection, "lk") == "10")
+        try await connection.execute(edit.edit)
+        #expect(try await share(connection, "lk") == edit.share)
+        #expect(warnings.withLock(\.self) == edit.warnings)
+        try await connection.query("SELECT undo_change($1)", [try await revision(connection)])
+        #expect(try await share(connection, "lk") == "10")
+        #expect(try await connection.query("SELECT rollout::text FROM rules").value(as: String.self) == "0")
+    }
+
+    @Test("An undo that would leave a rule a percentage beside later steps is refused, and names them")
+    func undoBesideSteps() async throws {
+        let connection = try await database()
+        try await connection.execute(
+            "INSERT INTO rules (key, bundle, title, text, rollout) VALUES ('r', 'com.example.doto', 't', 'x', 5)"
+        )
+        try await connection.execute("INSERT INTO rollout_steps VALUES ('r', '2126-01-01Z', 50)")
+        let first = try await revision(connection)
+        try await connection.execute("INSERT INTO rollout_steps VALUES ('r', '2126-01-02Z', 60)")
+        let error = await #expect(throws: PostgresError.self) {
+            try await connection.query("SELECT undo_change($1)", [first])
+        }
+        #expect(error?.detail == "rule r: has got rollout step r 2126-01-02T00:00:00Z by change \(first + 1)")
+    }
+
+    /// Lockouts for everybody, and whether they need consent.
+    static let lockouts: [(columns: String, values: String, needsConsent: Bool)] = [
+        ("bundle, lockout_without_update, ends_at", "'com.example.doto', true, now() + interval '2 hours'", false),
+        ("bundle, lockout_without_update, ends_at", "'com.example.doto', true, now() + interval '7 days'", false),
+        ("bundle, lockout_without_update, ends_at", "'com.example.doto', true, now() + interval '8 days'", true),
+        ("bundle, lockout_without_update", "'com.example.doto', true", true),
+        ("lockout_without_update, ends_at", "true, now() + interval '2 hours'", true), ("versions", "'<2'", true),
+        ("bundle, versions", "'com.example.doto', '<2'", false),
+    ]
+
+    @Test("Row 45: A lockout of everybody needs consent, and what was so before needs none", arguments: lockouts)
+    func needsConsent(_ lockout: (columns: String, values: String, needsConsent: Bool)) async throws {
+        let connection = try await database()
+        try await connection.execute(
+            "INSERT INTO releases (bundle, platform, version, live_at) VALUES ('com.example.doto', 'ios', '2', '2000-01-01Z')"
+        )
+        let insertion = """
+            INSERT INTO rules (key, title, text, lockout, enabled, \(lockout.columns))
+            VALUES ('r', 't', 'x', true, true, \(lockout.values));
+            """
+        if lockout.needsConsent {
+            let error = await #expect(throws: PostgresError.self) { try await connection.execute(insertion) }
+            #expect(error?.constraint == "lockout_needs_consent")
+            #expect(error?.hint?.contains("SET LOCAL versiongate.consent = 'r';") == true)
+            #expect(error?.hint?.contains("SELECT set_config('versiongate.consent', 'r', false);") == true)
+        }
+        try await connection.execute("BEGIN; SET LOCAL versiongate.consent = 'q, r'; \(insertion) COMMIT")
+        try await connection.execute("UPDATE rules SET title = 'u'")
+        try await connection.execute("DELETE FROM rules")
+        try await connection.query("SELECT undo_change($1)", [try await revision(connection)])
+        #expect(try await connection.query("SELECT enabled FROM rules").value(as: Bool.self))
+    }
+
+    /// Edits of a lockout for every app that has been consented to, and whether they need consent anew.
+    static let laterEdits: [(edit: String, needsConsent: Bool)] = [
+        ("UPDATE rules SET regions = '{DE}'", false), ("UPDATE rules SET regions = '{DE,AT,CH}'", true),
+        ("UPDATE rules SET regions = NULL", true), ("UPDATE rules SET versions = '<3'", true),
+        ("UPDATE rules SET os = '<10'", false), ("UPDATE rules SET rollout = 49", false),
+        ("UPDATE rules SET rollout = 51", true), ("UPDATE rules SET ends_at = ends_at - interval '1 hour'", false),
+        ("UPDATE rules SET ends_at = NULL", true), ("UPDATE rules SET lockout_without_update = true", true),
+        ("UPDATE rules SET lockout = false", false), ("UPDATE rules SET bundle = 'com.example.doto'", false),
+        ("UPDATE rules SET position = 7, link = 'https://example.com', final = true, note = 'n'", false),
+        ("INSERT INTO rollout_steps VALUES ('r', now(), 50)", false),
+        ("INSERT INTO rollout_steps VALUES ('r', '2126-01-01Z', 60)", true),
+        ("INSERT INTO rollout_steps VALUES ('r', '2126-01-01Z', 50)", false),
+        ("UPDATE apps SET bundle = 'com.example.other'", false),
+    ]
+
+    @Test("Only an edit that makes a lockout of everybody wider asks for consent again", arguments: laterEdits)
+    func needsConsentAgain(_ edit: (edit: String, needsConsent: Bool)) async throws {
+        let connection = try await database()
+        try await connection.execute(
+            """
+            INSERT INTO releases (bundle, platform, version, live_at) VALUES ('com.example.doto', 'ios', '2', '2000-01-01Z');
+            BEGIN; SET LOCAL versiongate.consent = 'r';
+            INSERT INTO rules (key, title, text, lockout, enabled, versions, regions, rollout, ends_at)
+            VALUES ('r', 't', 'x', true, true, '<2', '{DE,AT}', 50, '2126-01-01Z');
+            COMMIT;
+            """
+        )
+        if edit.needsConsent {
+            let error = await #expect(throws: PostgresError.self) { try await connection.execute(edit.edit) }
+            #expect(error?.constraint == "lockout_needs_consent")
+        } else {
+            try await connection.execute(edit.edit)
+        }
     }
 
     @Test("Row 36: A lockout is turned on only where there is a version to go to")
@@ -200,8 +338,14 @@ struct SemanticEditTests {
         #expect(try left.value(as: Int.self) == 0)
     }
 
-    private func database() async throws -> PostgresConnection {
-        let connection = try await TestDatabase.current.connect()
+    private func share(_ connection: PostgresConnection, _ rule: String) async throws -> String {
+        try await connection.query("SELECT rollout_at($1, now())::text", [rule]).value(as: String.self)
+    }
+
+    private func database(
+        onNotice: (@Sendable (PostgresNotice) -> Void)? = nil
+    ) async throws -> PostgresConnection {
+        let connection = try await TestDatabase.current.connect(onNotice: onNotice)
         try await connection.execute("INSERT INTO apps (bundle) VALUES ('com.example.doto')")
         return connection
     }

@@ -138,6 +138,31 @@ extension SpecificationFault {
             becomes: "(me.version_key <= a.target_key AND"
         ),
         SpecificationFault(
+            "a system just at the min_os of a release has no way out by it",
+            seed: 1,
+            in: "ways_out",
+            "h.min_os <= y.least",
+            becomes: "h.min_os < y.least"
+        ),
+        SpecificationFault(
+            "a final rule hides those before it",
+            seed: 1,
+            in: "rule_status_at",
+            """
+            ((f.rule)."position", (f.rule).key) < ((r.rule)."position", (r.rule).key)
+            """,
+            becomes: """
+                ((f.rule)."position", (f.rule).key) > ((r.rule)."position", (r.rule).key)
+                """
+        ),
+        SpecificationFault(
+            "a target waits for the date of a release and not for its soak",
+            seed: 1,
+            in: "rule_status_at",
+            "time_span(r.soaked_at, r.withdrawn_at)",
+            becomes: "time_span(r.live_at, r.withdrawn_at)"
+        ),
+        SpecificationFault(
             "placeholders are filled in one after the other",
             seed: 10,
             in: "fill_placeholders",

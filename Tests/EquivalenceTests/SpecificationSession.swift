@@ -40,7 +40,9 @@ struct SpecificationSession {
     private func write(_ policy: Policy) throws -> Written {
         var accepted = Policy(revision: 0, token: "")
         var refusedRows = 0
-        for (row, statement) in PolicyScript(policy).rows {
+        let script = PolicyScript(policy)
+        try session.execute(script.consent)
+        for (row, statement) in script.rows {
             do throws(PostgresError) {
                 try session.execute("SAVEPOINT offered; \(statement); RELEASE offered")
             } catch {
@@ -65,15 +67,35 @@ struct SpecificationSession {
         for row in try session.query(Self.explanations, [parameter]) {
             answers[try row.decode(0, as: Int.self) - 1].explanations.append(try Self.fields(row))
         }
+        for (number, statuses) in try statuses(at: checks.map(\.time)).enumerated() {
+            answers[number].statuses = statuses
+        }
         return answers
     }
 
+    /// What each rule is at each of some moments.
+    func statuses(at moments: [Timestamp]) throws -> [[Answer.Row]] {
+        var statuses: [String: [Answer.Row]] = [:]
+        for row in try session.query(Self.statusesQuery, [moments.map(\.description)]) {
+            statuses[try row.decode(0, as: String.self), default: []].append(try Self.fields(row))
+        }
+        return moments.map { statuses[$0.description] ?? [] }
+    }
+
+    private static let statusesQuery = """
+        SELECT time_text(status.at), status.key, status.status, time_text(status.since), time_text(status.next),
+               status.rollout::text, status.reason
+          FROM rule_status_at($1::text[]::timestamptz[]) WITH ORDINALITY
+                   AS status(at, key, bundle, status, since, next, rollout, reason, place)
+         ORDER BY status.place
+        """
+
     private static let messages = """
         SELECT checks.number, answer.id, answer.title, answer.text, answer.link, answer.lockout::text,
-               answer.remind::text, answer.shows::text, answer.skip::text, answer.target
+               answer.until::text, answer.remind::text, answer.shows::text, answer.skip::text, answer.target
           FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS checks(item, number),
                LATERAL messages_for(checks.item -> 'client', (checks.item ->> 'at')::timestamptz)
-                   WITH ORDINALITY AS answer(id, title, text, link, lockout, remind, shows, skip, target, place)
+                   WITH ORDINALITY AS answer(id, title, text, link, lockout, until, remind, shows, skip, target, place)
          ORDER BY checks.number, answer.place
         """
 

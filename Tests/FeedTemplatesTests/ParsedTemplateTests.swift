@@ -3,7 +3,10 @@
 
 import FeedTemplates
 import Foundation
+import TestPolicies
+import TestSystem
 import Testing
+import UpdateFeeds
 import UpdatePolicy
 
 @Suite("Feed templates")
@@ -54,6 +57,12 @@ struct FeedDocumentTests {
             ("a{{! {{ a comment }}b", "ab"),
             ("{{#messages}}\n{{id}}\n{{/messages}}\nr{{revision}}", "a\nb\nr7"),
             ("\n  {{floor}}", "\n  1.2"),
+            ("x {", "x {"), ("{ {{floor}} }}", "{ 1.2 }}"),
+            // A section, its end and a comment leave no line behind that they are alone on.
+            ("a\r\n  {{#floor}}\t\r\n b\r\n{{/floor}}\r\nc", "a\r\n b\r\nc"),
+            ("{{! c }}\n a {{! c }}\n {{#floor}} b {{/floor}}\n", " a \n  b \n"),
+            ("a\n  {{! c }}", "a\n"), ("{{#floor}}\nb{{/floor}} c\n", "b c\n"),
+            ("{{^messages}}no{{/messages}}{{^latest.min_os}}{{#floor}}{{prompt}}{{/floor}}{{/latest.min_os}}", "1.3"),
         ]
     )
     func writes(_ body: String, _ document: String) throws {
@@ -125,7 +134,6 @@ struct FeedDocumentTests {
         ("{{#messages}}{{#title}}{{^last()}},{{/last()}}{{/title}}{{/messages}}", 1, 24, "last() outside", "directly"),
         ("{{floor", 1, 1, "a tag that is not closed", "Write }} behind it"),
         ("a {{floor}", 1, 3, "a tag that is not closed", "Write }} behind it"),
-        ("x {", 1, 3, "it cannot be read as a template", "{{name}}"),
     ]
 
     @Test("A template is refused with the place of its fault and what to write", arguments: refused.indices)
@@ -146,6 +154,25 @@ struct FeedDocumentTests {
         #expect(try Self.render(nested(16)) == "x")
         let fault = #expect(throws: FeedTemplateFault.self) { try Self.render(nested(3_000)) }
         #expect(fault?.message == "more than 16 sections in each other")
+    }
+
+    /// The document of a template for an app with so many messages of 16 kB.
+    private static func document(_ body: String, messages: Int) throws -> String? {
+        let rules = (0..<messages).map { number in
+            TestPolicy.rule("r\(number)") { $0.text = String(repeating: "a<{&}\"bcdefgh012", count: 1_000) }
+        }
+        let policy = try TestPolicy.policy(rules, releases: [])
+        let question = FeedQuestion(format: nil, bundle: TestPolicy.bundle)
+        let template = try ParsedTemplate(FeedTemplate(name: "n", contentType: "application/xml", body: body))
+        return FeedValues(answering: question, by: policy, at: TestPolicy.noon, for: template).flatMap(template.render)
+    }
+
+    @Test("Messages that a template does not show cost nothing, and those that it may show have no more than 1 MiB")
+    func longMessages() throws {
+        #expect(try Self.document("{{bundle}}", messages: 300) == TestPolicy.bundle)
+        #expect(try Self.document("{{#messages}}.{{/messages}}", messages: 60) == String(repeating: ".", count: 60))
+        #expect(try Self.document("{{#messages}}.{{/messages}}", messages: 70) == nil)
+        #expect(try Self.document("{{#floor}}{{^messages}}{{/messages}}{{/floor}}", messages: 70) == nil)
     }
 
     @Test("A document has no more than 1 MiB, and one that would have is not begun")

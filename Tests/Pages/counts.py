@@ -134,7 +134,8 @@ EDITS = (
      " WHERE bundle = 'com.example.doto' AND platform = 'android' AND version = '2.3.0'"),
     (12 * 24, "Ticket 4711: lists are lost", "UPDATE rules SET rollout = 5 WHERE key = 'doto-unsafe'"),
     (6 * 24, "Half of the lists are lost", "UPDATE rules SET rollout = 25 WHERE key = 'doto-unsafe'"),
-    (30, "Slowly", "INSERT INTO rollout_steps VALUES ('doto-unsafe', date_trunc('hour', now()) + interval '20 hours', 50),"
+    (30, "Slowly", "INSERT INTO rollout_steps VALUES ('doto-unsafe', now() - interval '30 hours', 25),"
+     " ('doto-unsafe', date_trunc('hour', now()) + interval '20 hours', 50),"
      " ('doto-unsafe', date_trunc('hour', now()) + interval '44 hours', 100)"),
     (5, "Said by support", "UPDATE rules SET title = 'This version loses lists' WHERE key = 'doto-unsafe'"),
     (2, "Over soon", "UPDATE rules SET ends_at = date_trunc('hour', now()) + interval '9 hours' WHERE key = 'maintenance'"),

@@ -99,7 +99,7 @@ struct PolicyDocumentTests {
     @Test("The reader compares keys by their bytes, as the database does")
     func keepsNamesApart() throws {
         let policy = try read(
-            "versiongate: 1\nrules: {k: {title: T, text: X, attributes: {\u{E9}: [a], e\u{301}: [b]}}}\n"
+            "versiongate: 1\napps: {}\nrules: {k: {title: T, text: X, attributes: {\u{E9}: [a], e\u{301}: [b]}}}\n"
         )
         #expect(policy.rows(of: .rules)[0]["attributes"] == .attributes(["\u{E9}": ["a"], "e\u{301}": ["b"]]))
     }
@@ -130,10 +130,11 @@ struct PolicyDocumentTests {
     }
 
     @Test(
-        "Lengths of time are read and written as they were written",
+        "Lengths of time are read, and written in whole days and what is left of one",
         arguments: [
-            ("2 days", "2 days"), ("36h", "36 hours"), ("1d12h", "1 day 12 hours"), ("1 week", "7 days"),
-            ("1 day -1 hour", "1 day -1 hour"), ("12:30", "12 hours 30 minutes"), ("0.5s", "0.5 seconds"),
+            ("2 days", "2 days"), ("36h", "1 day 12 hours"), ("1d12h", "1 day 12 hours"), ("1 week", "7 days"),
+            ("1 day -1 hour", "23 hours"), ("-1 day 1 hour", "-23 hours"), ("12:30", "12 hours 30 minutes"),
+            ("0.5s", "0.5 seconds"),
             ("-00:00:01", "-1 second"), ("0", nil), ("2 months", nil), ("1.5 days", nil), ("days", nil), ("", nil),
             ("1h 2", nil),
             ("99999999999999999999 days", nil), ("9999999999 weeks", nil), ("0 seconds", "0 seconds"),
@@ -188,7 +189,6 @@ struct PolicyDocumentTests {
                   "yes": ["1.0"]
                 target: "1.10"
                 soak: 2 days
-                rollout: 37.5
                 steps:
                   - at: 2026-03-01T12:00:00Z
                     rollout: 5
@@ -204,9 +204,35 @@ struct PolicyDocumentTests {
                   "no":
                     title: Oppdater
                     text: Takk
+            ...
 
             """
         let policy = try read(text)
         #expect(PolicyDocument.text(of: policy, revision: 41) == text)
+    }
+
+    @Test("The reader demands both keys, empty or not, and knows whether the mark of the end is there")
+    func wholeFiles() throws {
+        for (file, missing) in [("apps: {}", "rules"), ("rules: {}", "apps"), ("rules: []", "apps")] {
+            #expect(
+                faults(Array("versiongate: 1\n\(file)\n...\n".utf8)) == [
+                    "policy.yaml:1:1: the key \(missing) is missing, as in a file that was cut\n"
+                        + "Hint: Write \(missing): {} if there shall be none."
+                ]
+            )
+        }
+        for (end, isThere) in [("", false), ("...\n", true), ("...", true), ("# ...\n", false)] {
+            let document = try PolicyDocument(Array("versiongate: 1\napps: []\nrules: []\n\(end)".utf8))
+            #expect(document.hasEndMark == isThere, "\(end)")
+            #expect(document.policy.apps.isEmpty && document.policy.rules.isEmpty)
+        }
+        let policy = try PolicyDocument(Array("versiongate: 1\napps: {a: }\nrules: {k: {title: t, text: x}}".utf8))
+            .policy
+        let text = PolicyDocument.text(of: policy, revision: 1)
+        #expect(text.hasSuffix("\n...\n"))
+        for length in 1..<text.utf8.count - 3 {
+            let cut = try? PolicyDocument(Array(text.utf8.prefix(length)))
+            #expect(cut?.hasEndMark != true, "\(length)")
+        }
     }
 }

@@ -77,7 +77,9 @@ struct RoundTripTests {
         let difference = PolicyDifference(from: present, to: wanted)
         do {
             _ = try await PolicyEditing(connection, logger: TestDatabase.logger)
-                .edit(by: EditAuthor(osUser: nil, why: nil)) { try $0.make(difference, from: version) }
+                .edit(by: EditAuthor(osUser: nil, why: nil), consent: wanted.rules.map(\.key)) {
+                    try $0.make(difference, from: version)
+                }
         } catch let refusals as PolicyRefusals {
             Issue.record("\(refusals.refusals.map { ($0.error.message, $0.error.detail ?? "") })")
             throw refusals

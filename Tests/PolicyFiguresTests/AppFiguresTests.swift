@@ -277,7 +277,7 @@ struct AppFiguresTests {
         ] { try await counted.connection.execute(script) }
         let edits: [(change: Int64, label: String)] = [
             (2, "r added"), (3, "r rollout 10 -> 50"), (5, "r enabled"), (6, "every-1 added, and 2 more"),
-            (7, "r title changed"), (8, "r text, title changed"), (9, "r rollout 50 -> 100, and 1 more"),
+            (7, "r title changed"), (8, "r text, title changed"), (9, "r ramp, and 1 more"),
             (10, "app paused"), (12, "r removed, and 1 more"),
         ]
         let chart = try await counted.chart("messages", days: 7)

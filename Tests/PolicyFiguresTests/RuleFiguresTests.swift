@@ -98,7 +98,7 @@ struct RuleFiguresTests {
             }
         }
         #expect(chart.answer.hasPrefix("Of the 5,740 checks of the last 7 days it reaches at most"), "\(chart.answer)")
-        #expect(figures.charts[1].marks.last.map { "change \($0.change): \($0.label)" } == "change 3: ramp, and 1 more")
+        #expect(figures.charts[1].marks.last.map { "change \($0.change): \($0.label)" } == "change 3: ramp, and 2 more")
     }
 
     @Test("The bar of 100 % is left out where the one before it says the same, and stays where a release is to come")

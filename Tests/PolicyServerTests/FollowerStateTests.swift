@@ -175,7 +175,7 @@ struct FollowerStateTests {
             Self.begin + [
                 (1, .waited(isStandby: false), [], Self.read1),
                 (1, Self.read(second), [], .load),
-                (1, .rejected(second, reason: "x"), [.failure(.compiling, reason: "x")], Self.wait),
+                (1, .rejected(second, reason: "x"), [.failure(.compiling, reason: "x", rejected: 2)], Self.wait),
                 (2, .waited(isStandby: false), [], Self.read1),
                 (2, Self.read(second), [], Self.wait),
                 (3, .waited(isStandby: false), [], Self.read1),

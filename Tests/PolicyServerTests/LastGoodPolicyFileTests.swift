@@ -10,6 +10,28 @@ import UpdatePolicy
 
 @Suite("Last good policy file")
 struct LastGoodPolicyFileTests {
+    @Test("A file that every user may write is not read, and a folder that they may write is refused with what to do")
+    func refusesWhatOthersMayWrite() throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/versiongate-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let file = LastGoodPolicyFile(stateDirectory: folder)
+        try file.requireProtectedFolder()
+        #expect(try file.read() == nil)
+        var writer = LastGoodPolicyFileWriter(file)
+        try writer.write(try CompiledPolicy(Self.policy(7, ["a"])))
+        #expect(try file.read()?.revision == 7)
+
+        #expect(chmod(file.path, 0o606) == 0)
+        let unread = #expect(throws: LastGoodPolicyFileError.self) { try file.read() }
+        #expect(unread?.description.hasPrefix("\(file.path): every user of this machine may write it") == true)
+
+        #expect(chmod(folder, 0o777) == 0)
+        let refused = #expect(throws: ConfigurationError.self) { try file.requireProtectedFolder() }
+        #expect(refused.map { "\($0)".contains("run chmod o-w \(folder), or name") } == true, "\(refused as Any)")
+        #expect(chmod(folder, 0o775) == 0)
+        try file.requireProtectedFolder()
+    }
+
     static func policy(_ revision: Int64, _ titles: [String]) -> Policy {
         let awkward = "\"Quotes\" \\ 'n' \n\u{2028} / é 😀 \u{a0}"
         return Policy(

@@ -18,6 +18,20 @@ struct TerminationSignalsTests {
         }
     }
 
+    @Test("SIGHUP never ends the process, and is told each time")
+    func reloads() async {
+        await #expect(processExitsWith: .exitCode(8)) {
+            let told = DispatchSemaphore(value: 0)
+            ReloadSignal.trap { exit(1) }
+            ReloadSignal.trap { told.signal() }
+            for _ in 1...3 {
+                kill(getpid(), SIGHUP)
+                told.wait()
+            }
+            exit(8)
+        }
+    }
+
     @Test("The signals are told to the server", arguments: [SIGTERM, SIGINT])
     func areTold(number: Int32) async {
         await #expect(processExitsWith: .exitCode(7)) { [number] in

@@ -18,7 +18,7 @@ struct AdministrationTests {
         try await admin.execute(
             """
             INSERT INTO rules (key, bundle, title, text, versions, rollout, enabled, note)
-            VALUES ('k', 'a', 't', 'x', '<1.2', 25, true, repeat('n', 300))
+            VALUES ('k', 'a', 't', 'x', '<1.2', 0, true, repeat('n', 300))
             """
         )
         try await admin.execute("INSERT INTO rollout_steps VALUES ('k', '2030-01-01Z', 100)")
@@ -30,14 +30,14 @@ struct AdministrationTests {
         #expect(
             edits.prefix(4) == [
                 "added apps a: name Doto",
-                "added rules k: bundle a, enabled true, note \(note), rollout 25, text x, title t, versions <1.2",
+                "added rules k: bundle a, enabled true, note \(note), rollout 0, text x, title t, versions <1.2",
                 "added rollout_steps k 2030-01-01T00:00:00+00:00: rollout 100",
                 "rules k: title t -> u",
             ]
         )
         #expect(
             Set(edits.last?.split(separator: "\n") ?? []) == [
-                "removed rules k: bundle a, enabled true, note \(note), rollout 25, text x, title u, versions <1.2",
+                "removed rules k: bundle a, enabled true, note \(note), rollout 0, text x, title u, versions <1.2",
                 "removed rollout_steps k 2030-01-01T00:00:00+00:00: rollout 100",
             ]
         )

@@ -48,6 +48,67 @@ struct CountStoreTests {
         FROM check_counts ORDER BY 1
         """
 
+    @Test("No forged row keeps counts from being written, or from being read")
+    func outlivesForgedRows() async throws {
+        let server = try await TestDatabase.current.connect(user: "versiongate_server")
+        for wrong in [
+            "(now(), 'a', 1000000000001, 0, 0)", "(now(), 'a', 9223372036854775807, 0, 0)",
+            "('infinity', 'a', 1, 0, 0)",
+            "('-infinity', 'a', 1, 0, 0)", "(now(), 'a', -1, 0, 0)",
+        ] {
+            let error = await #expect(throws: PostgresError.self, "\(wrong)") {
+                try await server.execute(
+                    "INSERT INTO check_counts (hour, bundle, checks, messages, lockouts) VALUES \(wrong)"
+                )
+            }
+            #expect(error?.sqlState?.rawValue == "23514", "\(wrong)")
+        }
+        // The most that a row can hold, in the row that the batch adds to and in nine others.
+        try await server.execute(
+            """
+            INSERT INTO check_counts (hour, bundle, platform, version, checks, messages, lockouts)
+            SELECT date_trunc('hour', now()), 'a', 'ios', '0.' || number, 1000000000000, 0, 0
+              FROM generate_series(1, 10) AS number
+            """
+        )
+        let hour = try await server.query("SELECT extract(epoch FROM date_trunc('hour', now()))::int8").value(
+            as: Int64.self
+        )
+        var batch = CountBatch()
+        for name in ["a ios 0.1 - - -", "b ios 1.0 - - -"] {
+            batch.checks.append(
+                CheckCount(
+                    hour: Timestamp(secondsSince1970: hour),
+                    kind: kind(name),
+                    checks: 5,
+                    messages: 1,
+                    lockouts: 0
+                )
+            )
+        }
+        try await add(batch, server)
+        let written = "SELECT bundle || ' ' || checks FROM check_counts WHERE version IN ('0.1', '1.0') ORDER BY 1"
+        #expect(try await rows(server, written) == ["a 1000000000000", "b 5"])
+        let recent = try await server.transaction { try CountReader($0).recentChecks(days: 1) }
+        #expect(recent.clients.count == 11)
+        #expect(recent.unknown == 0)
+        let viewer = try await TestDatabase.current.connect(user: "versiongate_viewer")
+        #expect(try await viewer.query("SELECT FROM recent_checks").count == 22)
+    }
+
+    @Test("Counts that the database refuses to read are not known, and the transaction goes on")
+    func isNotKnown() async throws {
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute("ALTER TABLE check_counts RENAME TO moved_counts")
+        let recent = try await owner.transaction { session in
+            let recent = try CountReader(session).recentChecksIfReadable(days: 7)
+            #expect(try session.query("SELECT 1").value(as: Int.self) == 1)
+            return recent
+        }
+        #expect(!recent.isKnown)
+        #expect(recent.isEmpty)
+    }
+
     @Test("Counts are added to those of the same hour and kind, nothing being a kind of its own, by the server's role")
     func addsUp() async throws {
         let server = try await TestDatabase.current.connect(user: "versiongate_server")

@@ -5,6 +5,7 @@ import Dispatch
 import Postgres
 import Synchronization
 import TestDatabase
+import TestSystem
 import Testing
 
 /// What only the whole transaction can tell to be wrong is refused, whenever and in whatever order it is judged.
@@ -12,10 +13,10 @@ import Testing
 struct GuardTests {
     private static let example = """
         INSERT INTO apps (bundle) VALUES ('a'), ('b');
-        INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '2');
+        INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '2', '2020-01-01Z');
         INSERT INTO rules (key, bundle, title, text, link, versions, lockout)
         VALUES ('k', 'a', 't', 'x', 'https://a.example', '<2', true);
-        INSERT INTO rules (key, bundle, title, text, target) VALUES ('t', 'a', 't', 'x', '2');
+        INSERT INTO rules (key, bundle, title, text, target, rollout) VALUES ('t', 'a', 't', 'x', '2', 0);
         """
 
     /// The messages of the warnings that a connection got.
@@ -115,7 +116,7 @@ struct GuardTests {
                 try await earlier.execute(script)
                 committed.signal()
             }
-            #expect(committed.wait(timeout: .now() + 60) == .success)
+            #expect(committed.wait(timeout: .now() + .seconds(Patience.seconds)) == .success)
             let error = #expect(throws: PostgresError.self) { try session.execute("COMMIT") }
             #expect(error?.constraint == pair.constraint)
         }
@@ -195,7 +196,7 @@ struct GuardTests {
         let connection = try await admin(warnings: warnings)
         try await connection.execute("UPDATE rules SET enabled = true WHERE key = 'k'")
         try await connection.execute("DELETE FROM releases")
-        #expect(warnings.next() == ["the last release to go to is gone for: \"k\" on ios"])
+        #expect(warnings.next() == ["nobody has a way out of these lockouts: \"k\" on ios"])
         try await connection.execute("UPDATE apps SET bundle = 'c' WHERE bundle = 'a'")
         try await connection.execute(
             "BEGIN; SET CONSTRAINTS ALL IMMEDIATE; UPDATE apps SET bundle = 'd' WHERE bundle = 'c'; COMMIT"
@@ -210,7 +211,7 @@ struct GuardTests {
         )
     }
 
-    @Test("Who takes the last way out of a lockout is warned, and a view shows where there is none")
+    @Test("Who takes the last way out of a lockout on a platform is warned, and rule_status says where there is none")
     func warnsOfLostWaysOut() async throws {
         let warnings = Warnings()
         let connection = try await admin(warnings: warnings)
@@ -222,16 +223,19 @@ struct GuardTests {
             """
         )
         func closed() async throws -> String? {
-            try await connection.query("SELECT no_way_out_on FROM active_rules WHERE key = 'k'").value(as: String?.self)
+            try await connection.query("SELECT reason FROM rule_status WHERE key = 'k'").value(as: String?.self)
         }
         #expect(try await closed() == nil)
         for (edit, platforms, message) in [
             ("DELETE FROM releases WHERE version = '2'", nil, nil), ("UPDATE releases SET note = 'n'", nil, nil),
-            ("UPDATE releases SET staged = true WHERE platform = 'ios'", "ios", nil),
-            ("DELETE FROM releases WHERE platform = 'ios'", nil, "the last release to go to is gone for: \"k\" on ios"),
             (
-                "UPDATE releases SET version = '1'", "android",
-                "the last release to go to is gone for: \"k\" on android"
+                "UPDATE releases SET staged = true WHERE platform = 'ios'", "no way out on ios",
+                "nobody has a way out of these lockouts: \"k\" on ios"
+            ),
+            ("DELETE FROM releases WHERE platform = 'ios'", nil, nil),
+            (
+                "UPDATE releases SET version = '1'", "no way out on android",
+                "nobody has a way out of these lockouts: \"k\" on android"
             ),
         ] as [(String, String?, String?)] {
             try await connection.execute(edit)
@@ -245,16 +249,18 @@ struct GuardTests {
         let warnings = Warnings()
         let connection = try await admin(warnings: warnings)
         try await connection.execute(
-            "INSERT INTO releases (bundle, platform, version) VALUES ('b', 'ios', '1'), ('b', 'tvos', '1')"
+            """
+            INSERT INTO releases (bundle, platform, version, live_at)
+            VALUES ('b', 'ios', '1', now()), ('b', 'tvos', '1', now())
+            """
         )
         try await connection.execute(
-            "UPDATE rules SET bundle = NULL, enabled = true WHERE key = 'k'"
+            """
+            BEGIN; SET LOCAL versiongate.consent = 'k';
+            UPDATE rules SET bundle = NULL, enabled = true WHERE key = 'k'; COMMIT
+            """
         )
-        #expect(
-            warnings.next() == [
-                "rule \"k\" locks out in every app", "rule \"k\": no release to go to on ios (b), tvos (b)",
-            ]
-        )
+        #expect(warnings.next() == ["nobody has a way out of these lockouts: \"k\" on ios of b, tvos of b"])
     }
 
     /// Lockouts that are refused, and what is said of it: the case, and first what helps without locking anybody out.

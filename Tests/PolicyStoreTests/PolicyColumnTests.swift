@@ -32,7 +32,7 @@ struct PolicyColumnTests {
             FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
             LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid AND d.adnum = a.attnum
             WHERE c.relnamespace = 'public'::regnamespace AND a.attnum > 0 AND NOT a.attisdropped
-                AND EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = c.oid AND t.tgname = 'b_record_edit')
+                AND EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = c.oid AND t.tgname = 'a_note_edit')
             ORDER BY c.relname, a.attnum
             """
         ).map { row in
@@ -97,6 +97,7 @@ struct PolicyColumnTests {
 
     /// The rows that the edits below are about: two apps with a link and releases, and a rule with every condition.
     private static let rows = """
+        SET versiongate.consent = 'r,ramp';
         INSERT INTO apps VALUES ('a', 'A', false, 'n'), ('b', 'B', false, 'n');
         INSERT INTO store_links VALUES ('a', 'ios', 'https://example.com/a');
         INSERT INTO releases (bundle, platform, version, build, min_os, regions, live_at, staged, withdrawn_at, note)

@@ -4,6 +4,7 @@
 import Dispatch
 import Postgres
 import TestDatabase
+import TestSystem
 import Testing
 import UpdatePolicy
 
@@ -89,7 +90,7 @@ struct PolicyReaderTests {
                     ],
                     target: "1.2",
                     soak: DayTimeInterval(microseconds: 93_600_500_000),
-                    rollout: .all,
+                    rollout: .zero,
                     startsAt: Timestamp("2026-03-01T12:00:00Z"),
                     endsAt: Timestamp("2026-05-01T12:00:00Z"),
                     title: "Title",
@@ -126,7 +127,7 @@ struct PolicyReaderTests {
                 #expect(error?.sqlState == .lockNotAvailable)
                 ended.signal()
             }
-            #expect(ended.wait(timeout: .now() + 30) == .success)
+            #expect(ended.wait(timeout: .now() + .seconds(Patience.seconds)) == .success)
         }
     }
 }

@@ -4,6 +4,7 @@
 import Dispatch
 import Postgres
 import TestDatabase
+import TestSystem
 import Testing
 
 @testable import PolicyStore
@@ -155,7 +156,7 @@ struct RevisionTests {
                 try await other.execute("UPDATE rules SET title = 'other' WHERE key = 'y'")
                 committed.signal()
             }
-            #expect(committed.wait(timeout: .now() + 30) == .success)
+            #expect(committed.wait(timeout: .now() + .seconds(Patience.seconds)) == .success)
             try session.execute("COMMIT")
         }
         #expect(try await revision(other) == before + 2)
@@ -194,7 +195,7 @@ struct RevisionTests {
         try await listener.listen("versiongate")
         let admin = try await database.connect(user: "versiongate_admin")
         try await admin.execute(rule("x"))
-        let notifications = try await listener.notifications(waitingUpTo: .seconds(10))
+        let notifications = try await listener.notifications(waitingUpTo: Patience.limit)
         #expect(notifications.map(\.payload) == ["1"])
     }
 }

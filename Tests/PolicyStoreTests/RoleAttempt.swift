@@ -25,15 +25,15 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
             "permission denied for function note_edit"
         ),
         RoleAttempt(
-            "CREATE TRIGGER b AFTER INSERT ON pg_temp.rules FOR EACH ROW EXECUTE FUNCTION record_edit('key')",
-            "permission denied for function record_edit"
+            "CREATE TRIGGER b AFTER INSERT ON pg_temp.rules FOR EACH ROW EXECUTE FUNCTION record_edits()",
+            "permission denied for function record_edits"
         ),
         RoleAttempt(
             "CREATE TRIGGER c AFTER INSERT ON pg_temp.rules FOR EACH ROW EXECUTE FUNCTION keep_rule_spans()",
             "permission denied for function keep_rule_spans"
         ),
         RoleAttempt("SELECT note_edit()", "permission denied for function note_edit"),
-        RoleAttempt("SELECT record_edit()", "permission denied for function record_edit"),
+        RoleAttempt("SELECT record_edits()", "permission denied for function record_edits"),
         RoleAttempt("SELECT keep_rule_spans()", "permission denied for function keep_rule_spans"),
         RoleAttempt("SELECT record_notes()", "permission denied for function record_notes"),
         RoleAttempt("SELECT open_change()", "permission denied for function open_change"),
@@ -66,6 +66,8 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
             "permission denied for table edited_rows"
         ),
         RoleAttempt("DELETE FROM edited_rows", "permission denied for table edited_rows"),
+        RoleAttempt("DELETE FROM edits_to_record", "permission denied for table edits_to_record"),
+        RoleAttempt("INSERT INTO edits_to_record DEFAULT VALUES", "permission denied for table edits_to_record"),
         RoleAttempt("UPDATE policy_revision SET revision = 0", "permission denied for table policy_revision"),
         RoleAttempt("UPDATE policy_revision SET is_rehearsal = false", "permission denied for table policy_revision"),
         RoleAttempt("DELETE FROM policy_revision", "permission denied for table policy_revision"),
@@ -78,7 +80,7 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("BEGIN; LOCK TABLE change_rows; COMMIT", "permission denied for table change_rows"),
         RoleAttempt("UPDATE history SET why = 'x'", "permission denied for view history"),
         RoleAttempt("DELETE FROM history", "permission denied for view history"),
-        RoleAttempt("UPDATE active_rules SET title = 'x'", "permission denied for view active_rules"),
+        RoleAttempt("UPDATE active_rules SET title = 'x'", "cannot update view", sqlState: "55000"),
 
         // Leaving no trace
         RoleAttempt("TRUNCATE public.rules CASCADE", "permission denied for table rules"),
@@ -120,9 +122,9 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("COMMENT ON TABLE public.rules IS 'z'", "must be owner of table rules"),
         RoleAttempt("CREATE INDEX ON public.rules (title)", "must be owner of table rules"),
         RoleAttempt("ALTER FUNCTION version_key(text) RESET ALL", "must be owner of function version_key"),
-        RoleAttempt("DROP FUNCTION guard_rollout() CASCADE", "must be owner of function guard_rollout"),
+        RoleAttempt("DROP FUNCTION note_edit() CASCADE", "must be owner of function note_edit"),
         RoleAttempt(
-            "CREATE OR REPLACE FUNCTION guard_rollout() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+            "CREATE OR REPLACE FUNCTION note_edit() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
             "permission denied for schema public"
         ),
         RoleAttempt(

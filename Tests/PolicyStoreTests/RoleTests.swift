@@ -80,6 +80,7 @@ struct RoleTests {
             "apps", "store_links", "feed_templates", "releases", "release_notes", "rules", "rule_texts",
             "rollout_steps",
             "policy_revision", "changes", "change_rows", "check_counts", "rule_counts", "merged_counts", "active_rules",
+            "rule_status", "policy_warnings",
             "rollout_now",
             "current_releases", "recent_checks", "history", "user_functions", "rules_at(0)", "schema_faults()",
             "schema_migrations",
@@ -141,8 +142,8 @@ struct RoleTests {
         let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
         try await admin.execute(Self.example)
         for name in [
-            "changes", "change_rows", "check_counts", "rule_counts", "active_rules", "rollout_now", "current_releases",
-            "recent_checks", "history", "rules_at(0)",
+            "changes", "change_rows", "check_counts", "rule_counts", "rule_status", "policy_warnings", "active_rules",
+            "rollout_now", "current_releases", "recent_checks", "history", "rules_at(0)",
         ] {
             try await admin.execute("SELECT * FROM \(name)")
         }
@@ -192,7 +193,7 @@ struct RoleTests {
             VALUES (1, 'a', 'ios', '99', '2026-01-01T00:00Z', false);
         CREATE DOMAIN pg_temp.checking_client AS text;
         CREATE FUNCTION pg_temp.version_key(text) RETURNS bytea LANGUAGE sql AS 'SELECT $1::bytea';
-        CREATE FUNCTION pg_temp.guard_rollout() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+        CREATE FUNCTION pg_temp.note_edit() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
         CREATE FUNCTION pg_temp.lower(text) RETURNS text LANGUAGE sql AS 'SELECT ''''::text';
         CREATE FUNCTION pg_temp.refuse(text, text, text, text, text) RETURNS boolean LANGUAGE sql AS 'SELECT true';
         CREATE FUNCTION pg_temp.never(bytea, bytea) RETURNS boolean LANGUAGE sql AS 'SELECT false';
@@ -264,7 +265,7 @@ struct RoleTests {
             [deletion]
         )
         #expect(try records[0].decode(0, as: Bool.self))
-        #expect(try records[0].decode(1, as: String.self) == "36:00:00")
+        #expect(try records[0].decode(1, as: String.self) == "1 day 12:00:00")
         #expect(try records[0].decode(2, as: String.self) == "2026-03-01T12:00:00.5+00:00")
         let titles = "SELECT string_agg(title, ' ' ORDER BY key) FROM public.rules_at($1)"
         #expect(try await admin.query(titles, [deletion - 1]).value(as: String.self) == "v")
@@ -276,7 +277,7 @@ struct RoleTests {
         try await admin.execute("INSERT INTO rules (key, title, text) VALUES ('k', '0', 'x')")
         let scripts = [
             "SET CONSTRAINTS ALL IMMEDIATE; UPDATE rules SET title = $; SET CONSTRAINTS ALL DEFERRED",
-            "SET CONSTRAINTS b_record_edit IMMEDIATE; UPDATE rules SET title = 'z'; UPDATE rules SET title = $",
+            "SET CONSTRAINTS record_edits IMMEDIATE; UPDATE rules SET title = 'z'; UPDATE rules SET title = $",
             "UPDATE rules SET title = 'z'; SAVEPOINT s; UPDATE rules SET title = 'y'; ROLLBACK TO s; UPDATE rules SET title = $",
             "SAVEPOINT s; UPDATE rules SET title = $; RELEASE s",
             "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE; UPDATE rules SET title = $",

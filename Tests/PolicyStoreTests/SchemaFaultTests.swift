@@ -123,10 +123,12 @@ struct SchemaFaultTests {
                 """
                 GRANT TEMPORARY ON DATABASE versiongate TO PUBLIC;
                 ALTER ROLE versiongate_admin RESET idle_in_transaction_session_timeout;
+                CREATE ROLE test_bob LOGIN IN ROLE versiongate_admin;
                 """
             )
             let faults = try await migrator.faults(owner)
-            #expect(faults.count == 3)
+            #expect(faults.count == 4)
+            #expect(faults.contains { $0.fault.contains("test_bob leaves open can block all edits") })
             #expect(!faults.contains { $0.isDangerous })
             for fault in faults {
                 let sql = try #require(

@@ -134,7 +134,7 @@ struct SchemaMigratorTests {
                 #expect(error?.sqlState == .lockNotAvailable)
                 ended.signal()
             }
-            #expect(ended.wait(timeout: .now() + 30) == .success)
+            #expect(ended.wait(timeout: .now() + .seconds(Patience.seconds)) == .success)
         }
     }
 

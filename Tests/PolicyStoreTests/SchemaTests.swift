@@ -122,10 +122,19 @@ struct SchemaTests {
             """
         ),
         Rule(
+            "No function is for everybody but those for people, and the roles may call what serves them",
+            """
+            SELECT p.oid::regprocedure::text
+              FROM pg_proc AS p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) AS granted
+             WHERE p.pronamespace = 'public'::regnamespace AND granted.grantee = 0
+               AND p.oid::regprocedure::text NOT IN (SELECT u.function FROM user_functions AS u)
+            """
+        ),
+        Rule(
             "Every policy table has the triggers of the history, and refuses TRUNCATE",
             """
             SELECT t.name || ' ' || trigger
-              FROM policy_tables() AS t, unnest('{a_note_edit,b_record_edit,refuse_truncate}'::text[]) AS trigger
+              FROM policy_tables() AS t, unnest('{a_note_edit,refuse_truncate}'::text[]) AS trigger
              WHERE NOT EXISTS (
                  SELECT FROM pg_trigger WHERE tgrelid = t.name::regclass AND tgname = trigger AND tgenabled = 'O')
             """
@@ -134,7 +143,7 @@ struct SchemaTests {
             "Every table with a trigger of the history, and every table that belongs to a policy table, is a policy table",
             """
             SELECT tgrelid::regclass::text FROM pg_trigger
-             WHERE tgname IN ('a_note_edit', 'b_record_edit')
+             WHERE tgname = 'a_note_edit'
                AND NOT EXISTS (SELECT FROM policy_tables() AS t WHERE t.name::regclass = tgrelid)
              UNION ALL
             SELECT conrelid::regclass::text FROM pg_constraint
@@ -144,11 +153,11 @@ struct SchemaTests {
             """
         ),
         Rule(
-            "Nothing judges the policy by a trigger that a session can make immediate, but the one that records it",
+            "Nothing judges the policy by a trigger that a session can make immediate",
             """
             SELECT tgname FROM pg_trigger
              WHERE tgrelid IN (SELECT t.name::regclass FROM policy_tables() AS t)
-               AND tgdeferrable AND NOT tgisinternal AND tgname <> 'b_record_edit'
+               AND tgdeferrable AND NOT tgisinternal
             """
         ),
         Rule(

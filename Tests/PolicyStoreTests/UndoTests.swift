@@ -5,6 +5,7 @@ import Dispatch
 import Postgres
 import Synchronization
 import TestDatabase
+import TestSystem
 import Testing
 
 @Suite("Undo", .migratedDatabase)
@@ -64,6 +65,10 @@ struct UndoTests {
         ),
         (
             ["DELETE FROM apps", "INSERT INTO apps (bundle) VALUES ('A')"],
+            "app a: inserted again by change 4"
+        ),
+        (
+            ["UPDATE apps SET bundle = 'b'", "INSERT INTO apps (bundle) VALUES ('a')"],
             "app a: inserted again by change 4"
         ),
         (
@@ -255,7 +260,7 @@ struct UndoTests {
     @Test("An undo never removes what later changes put below a row that would go, and counts what it does")
     func keepsLaterRows() async throws {
         let connection = try await admin([
-            "INSERT INTO rules (key, title, text) VALUES ('r', 't', 'x')",
+            "INSERT INTO rules (key, title, text, rollout) VALUES ('r', 't', 'x', 0)",
             "INSERT INTO rule_texts VALUES ('r', 'de', 't', 'x'), ('r', 'fr', 't', 'x')",
             "INSERT INTO rollout_steps VALUES ('r', '2030-01-01Z', 5)", "INSERT INTO apps (bundle) VALUES ('b')",
             "INSERT INTO store_links VALUES ('b', 'ios', 'https://b.example')",
@@ -298,7 +303,7 @@ struct UndoTests {
             // The second waits for the first: its row has the same key.
             while try session.query("SELECT cardinality(pg_blocking_pids($1)) = 0", [process]).value(as: Bool.self) {}
             try session.execute("COMMIT")
-            #expect(ended.wait(timeout: .now() + 60) == .success)
+            #expect(ended.wait(timeout: .now() + .seconds(Patience.seconds)) == .success)
             return refusal.withLock { $0 }
         }
         #expect(error?.message == "change 3 cannot be undone: later changes are in the way")

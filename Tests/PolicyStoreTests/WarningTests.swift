@@ -18,7 +18,7 @@ struct WarningTests {
         try await connection.execute(
             """
             INSERT INTO apps (bundle) VALUES ('a'), ('empty');
-            INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '1');
+            INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '1', now());
             INSERT INTO store_links VALUES ('a', 'android', 'market://details?id=a');
             INSERT INTO rules (key, title, text, link) VALUES ('k', 't {app}', 'x', 'https://example.com');
             """
@@ -97,10 +97,38 @@ struct WarningTests {
     }
 
     @Test(
+        "The database warns of a time in seconds, a release that nobody is offered, a key used again",
+        arguments: [
+            (
+                "UPDATE rules SET lockout = true, soak = '2'; UPDATE rules SET title = 'u'",
+                ["rule \"k\": soak is 2 seconds"]
+            ),
+            ("UPDATE rules SET remind = '90'; UPDATE rules SET remind = '30'", ["rule \"k\": remind is 30 seconds"]),
+            (
+                "INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '2')",
+                ["release 2 of a on ios has no live_at, so nobody is offered it"]
+            ),
+            ("INSERT INTO releases (bundle, platform, version, staged) VALUES ('a', 'ios', '2', true)", []),
+            (
+                """
+                BEGIN; DELETE FROM rules; COMMIT;
+                INSERT INTO rules (key, title, text) VALUES ('k', 'u', 'y'), ('l', 'u', 'y')
+                """,
+                ["rule \"k\": change 2 removed a rule with this key, and clients remember it"]
+            ),
+            ("BEGIN; DELETE FROM rules; INSERT INTO rules (key, title, text) VALUES ('k', 'u', 'y'); COMMIT", []),
+            ("BEGIN; DELETE FROM rules; COMMIT; SELECT undo_change(2)", []),
+        ]
+    )
+    func ofWhatIsMeantOtherwise(_ script: String, _ expected: [String]) async throws {
+        #expect(try await warnings(script) == expected)
+    }
+
+    @Test(
         "The database warns of enabled lockouts that a new release, or a store link that goes, leaves without a button",
         arguments: [
             (
-                "INSERT INTO releases (bundle, platform, version) VALUES ('a', 'macos', '3')",
+                "INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'macos', '3', now())",
                 [
                     #"a has no store link for macos: users there see no button where these rules lock them out: "lock""#
                 ]
@@ -116,10 +144,15 @@ struct WarningTests {
                 ]
             ),
             ("UPDATE releases SET note = 'n'; UPDATE store_links SET link = 'https://example.com/b'", []),
-            ("INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '4'), ('empty', 'ios', '4')", []),
             (
                 """
-                INSERT INTO releases (bundle, platform, version) VALUES ('a', 'macos', '3');
+                INSERT INTO releases (bundle, platform, version, live_at)
+                VALUES ('a', 'ios', '4', now()), ('empty', 'ios', '4', now())
+                """, []
+            ),
+            (
+                """
+                INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'macos', '3', now());
                 INSERT INTO store_links VALUES ('a', 'macos', 'https://example.com')
                 """, []
             ),
@@ -131,7 +164,7 @@ struct WarningTests {
         let lockouts = """
             BEGIN;
             INSERT INTO store_links VALUES ('a', 'ios', 'https://example.com');
-            INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '3'), ('a', 'android', '3');
+            INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '3', now()), ('a', 'android', '3', now());
             INSERT INTO rules (key, bundle, title, text, link, versions, platforms, lockout, enabled) VALUES
                 ('lock', 'a', 't', 'x', 'store', '<2', NULL, true, true),
                 ('more', 'a', 't', 'x', 'store', '<2', '{ios}', true, true),

@@ -7,6 +7,7 @@ import Logging
 import Postgres
 import Subprocess
 import Synchronization
+import TestSystem
 import Testing
 
 @testable import PrivatePostgres
@@ -24,7 +25,7 @@ struct PrivatePostgresTests {
     private func untilStopped(_ folder: TemporaryFolder) async throws {
         let owner = try ClusterFolder(stateDirectory: folder.state, options: .init()).owner
         let server = try FileLock(folder.state + "/postgres/server.lock", owner: owner)
-        try await server.lock(.exclusive, within: .seconds(180), purpose: "the server to stop")
+        try await server.lock(.exclusive, within: Patience.limit, purpose: "the server to stop")
     }
 
     private func log(_ folder: TemporaryFolder) -> String {

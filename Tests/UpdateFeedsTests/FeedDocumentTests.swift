@@ -190,11 +190,19 @@ struct FeedDocumentTests {
                 }
             )
         }
-        let document = FeedExample.document(.iVersion, policy: try CompiledPolicy(policy))
-        let list = try PropertyListSerialization.propertyList(from: Data(document.utf8), format: nil)
-        let notes = try #require(list as? [String: [String]])
-        #expect(notes.count == 51)
-        #expect(notes["0.79.0"] == ["n79"] && notes["0.30.0"] == ["n30"] && notes["0.29.0"] == nil)
+        func notes() throws -> [String: [String]] {
+            let document = FeedExample.document(.iVersion, policy: try CompiledPolicy(policy))
+            let list = try PropertyListSerialization.propertyList(from: Data(document.utf8), format: nil)
+            return try #require(list as? [String: [String]])
+        }
+        var noted = try notes()
+        #expect(noted.count == 51)
+        #expect(noted["0.79.0"] == ["n79"] && noted["0.30.0"] == ["n30"] && noted["0.29.0"] == nil)
+        for index in policy.releases.indices where !policy.releases[index].notes.isEmpty {
+            policy.releases[index].notes[0].text = String(repeating: "n", count: 4_096)
+        }
+        noted = try notes()
+        #expect(noted.count == 17 && noted["0.64.0"] != nil, "the notes of 16 versions are 64 KiB")
     }
 
     @Test("Programs that are not ours read the documents and find the same texts")
@@ -365,7 +373,7 @@ struct FeedTrapTests {
         #expect(result["trackId"] as? Int == 123_456_789)
         #expect(result["bundleId"] as? String == FeedExample.bundle)
         #expect(result["currentVersionReleaseDate"] as? String == "2026-02-28T12:00:00Z")
-        #expect(result["description"] as? String == "Doto & Co [:mav: 1.1.0-0]")
+        #expect(result["description"] as? String == "[:mav: 1.1.0-0]")
         for name in [
             "version", "minimumOsVersion", "releaseNotes", "trackViewUrl", "sellerName", "artistName", "trackName",
         ] {
@@ -375,6 +383,76 @@ struct FeedTrapTests {
         #expect(byNumber["resultCount"] as? Int == 1)
         #expect(try said(.lookup, [("id", "1")]) == #"{"resultCount":0,"results":[]}"#)
         #expect(try said(.lookup, [("id", "x")]) == #"{"resultCount":0,"results":[]}"#)
+    }
+
+    @Test("Look-up: an app whose name is what upgrader takes for a demand demands nothing by it")
+    func lookupName() throws {
+        var policy = try FeedExample.policy().policy
+        policy.apps[0].name = "F [:mav: 9.9.9]"
+        policy.rules.removeAll { $0.lockout }
+        let document = FeedExample.document(.lookup, [("id", "123456789")], policy: try CompiledPolicy(policy))
+        let host = ReaderHost(version: "1.0.0", build: 10, os: "17.0", platform: "ios")
+        #expect(FeedReader.upgraderLookup.decision(Data(document.utf8), host) == .prompt("1.2.0"))
+    }
+
+    @Test("Prince of Versions before 4 on Android: an app that calls itself 1.1.0-play may be the very release 1.1.0")
+    func princeOfVersionsFlavours() throws {
+        let document = Data(try said(.princeOfVersions).utf8)
+        func decision(_ version: String) -> ReaderDecision {
+            let host = ReaderHost(version: version, build: 20, os: "14", platform: "android")
+            return FeedReader.princeOfVersionsAndroidBefore4.decision(document, host)
+        }
+        #expect(decision("1.0.9") == .lockout("1.1.0-0"))
+        #expect(decision("1.1.0-play") == .prompt("1.2.0") && decision("1.1.0") == .prompt("1.2.0"))
+        #expect(decision("1.2.0") == .nothing)
+    }
+
+    @Test("Every format announces the newest release to those below it where a rule ends above it")
+    func endsAboveNewest() throws {
+        var policy = try FeedExample.policy().policy
+        policy.releases.removeAll { $0.version > "1.1.0" }
+        policy.rules = [TestPolicy.rule("a") { $0.versions = "<1.2.0" }]
+        let compiled = try CompiledPolicy(policy)
+        // CodePush has no word for what is only announced.
+        for reader in FeedReader.allCases where ![.codePush, .codePushBefore].contains(reader) {
+            func decision(_ version: String, _ build: Int) -> ReaderDecision {
+                let host = ReaderHost(version: version, build: build, os: "17.0", platform: reader.platforms[0])
+                let question = reader.question(FeedExample.bundle, [("platform", host.platform)], version: version)
+                let document = FeedDocument(answering: question, by: compiled, at: TestPolicy.noon)
+                return reader.decision(Data(document.bytes), host)
+            }
+            #expect(decision("1.0.0", 10) != .nothing, "\(reader)")
+            #expect(decision("1.1.0", 20) == .nothing, "\(reader)")
+        }
+    }
+
+    @Test(
+        "A User-Agent of Apple's tells a platform where the app is on iOS alone, and a lone platform is not everybody's"
+    )
+    func platforms() throws {
+        let darwin = "Doto/10 CFNetwork/1498.700.2 Darwin/23.6.0"
+        func floor(
+            _ agent: String?,
+            _ query: [(name: String, value: String)] = [],
+            where change: (inout Policy) -> Void = { _ in }
+        ) throws -> String? {
+            var policy = try FeedExample.policy().policy
+            change(&policy)
+            let question = FeedQuestion(format: nil, bundle: FeedExample.bundle, query: query, userAgent: agent)
+            let summary = FeedSummary(answering: question, by: try CompiledPolicy(policy), at: TestPolicy.noon)
+            return summary?.announcement?.floor?.version.text
+        }
+        func isOnIOSAlone(_ policy: inout Policy) {
+            policy.releases.removeAll { $0.platform != "ios" }
+            policy.apps[0].storeLinks.removeAll { $0.platform == "macos" }
+        }
+        #expect(try floor(darwin, where: isOnIOSAlone) == "1.1.0")
+        #expect(try floor(darwin) == nil)
+        #expect(try floor(darwin) { $0.releases.removeAll { $0.platform == "macos" } } == nil, "it has a link")
+        #expect(try floor(darwin, [("platform", "ios")]) == "1.1.0")
+        #expect(try floor("okhttp/4.9.2") == "1.1.0")
+        #expect(try floor("MyApp/1 (Android)", where: isOnIOSAlone) == nil)
+        #expect(try floor(nil, where: isOnIOSAlone) == nil)
     }
 
     @Test(

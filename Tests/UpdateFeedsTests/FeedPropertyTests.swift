@@ -133,6 +133,11 @@ struct FeedPropertyTests {
         let version = generator.random.pick(versions.suffix(3))
         let minOS = generator.random.pick(["14", "15", "16.1"], chance: 40)
         policy.releases.append(TestPolicy.release(version) { ($0.id, $0.minOS) = (100, minOS) })
+        for index in policy.apps.indices where generator.random.chance(20) {
+            policy.apps[index].name = generator.random.pick([
+                "F [:mav: 9.9.9]", "[:MAV:9.9.9]", "[\u{301}[:mav: 9.9.9 ]",
+            ])
+        }
         for index in policy.releases.indices {
             if generator.random.chance(90) { policy.releases[index].platform = platform }
             if generator.random.chance(92) {
@@ -272,6 +277,58 @@ struct FeedPropertyTests {
         }
     }
 
+    @Test("What a template may show holds for every client of the question, also of one that tells no platform")
+    func templates() throws {
+        var generator = PolicyGenerator(Self.style, SeededGenerator())
+        let seed = generator.random.seed
+        print("feeds: templates seed \(seed)")
+        var counts = (prompts: 0, floors: 0, messages: 0)
+        for number in 0..<cases {
+            let policy = try CompiledPolicy(
+                Self.policy(&generator, generator.random.pick(["ios", "android", "macos"]))
+            )
+            let time = generator.time()
+            let (platform, agent) = generator.random.pick([
+                ("ios", "Doto/7 CFNetwork/1.0 Darwin/23.1.0"), ("macos", "Doto/7 CFNetwork/1.0 Darwin/23.1.0"),
+                ("android", "okhttp/4.9.2"), ("android", "Doto/1 (Android 14)"), ("windows", "Doto/1"),
+            ])
+            let rows = policy.policy
+            let platforms = rows.releases.map(\.platform) + rows.apps.flatMap { $0.storeLinks.map(\.platform) }
+            // Nobody has an app of a system that it is not on.
+            if platform == "macos", !platforms.contains("macos") { continue }
+            let version = generator.random.pick(Self.versions)
+            let os = platform == "macos" ? "14.1" : "17.1"
+            var query: [(name: String, value: String)] = []
+            if generator.random.chance(30) { query.append(("platform", platform)) }
+            if generator.random.chance(30) { query.append(("version", version)) }
+            let question = FeedQuestion(format: nil, bundle: TestPolicy.bundle, query: query, userAgent: agent)
+            guard let summary = FeedSummary(answering: question, by: policy, at: time) else { continue }
+            let client = try TestPolicy.client([
+                "platform": platform, "version": version, "os": os, "region": generator.random.pick(["JP", "US"]),
+                "install": "install-1", "channel": generator.random.pick(["a", "b"]),
+            ])
+            let sent = policy.messages(for: client, at: time)
+            let own = try #require(client.version)
+            let isPrompted = summary.announcement?.prompt.map { own < $0.version } ?? false
+            let isLockedOut = summary.announcement?.floor.map { own < $0.version } ?? false
+            if isPrompted { counts.prompts += 1 }
+            if isLockedOut { counts.floors += 1 }
+            counts.messages += summary.messages.count
+            #expect(
+                (!isPrompted || !sent.isEmpty) && (!isLockedOut || sent.contains { $0.lockout })
+                    && summary.messages.allSatisfy { said in
+                        sent.contains { $0.id == said.id && ($0.lockout || !said.lockout) }
+                    },
+                """
+                \(summary) for \(platform) \(version), sent \(sent), asked \(query) by \(agent), \(policy.policy), \
+                at \(time), case \(number), seed \(seed)
+                """
+            )
+        }
+        print("feeds: templates \(counts)")
+        #expect(counts.prompts > cases / 50 && counts.floors > cases / 100 && counts.messages > cases / 50)
+    }
+
     @Test("Where the reach of a rule says that something survives, the client decides as the policy does")
     func reach() throws {
         var generator = PolicyGenerator(Self.style, SeededGenerator())
@@ -337,6 +394,9 @@ struct FeedPropertyTests {
         switch extent {
         case .all: true
         case .none: false
+        case .versions(let newest, let system):
+            ReaderComparison.parts(host.version, isBelow: newest)
+                && !(system.map { ReaderComparison.parts(host.os, isBelow: $0) } ?? false)
         case .systems(let least): !ReaderComparison.parts(host.os, isBelow: least)
         }
     }

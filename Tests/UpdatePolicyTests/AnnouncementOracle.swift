@@ -218,6 +218,12 @@ struct AnnouncementOracle {
         AppVersion(String(version.text.drop { $0 == "v" }.prefix { "0123456789.".contains($0) })) ?? version
     }
 
+    /// Whether the versions of a rule have an end.
+    func ends(_ rule: Rule) -> Bool {
+        let isBelowTarget = rule.target.flatMap { AppVersion($0) } != nil
+        return isBelowTarget || rule.versions != nil && !holds(rule.versions, universe.last)
+    }
+
     // MARK: What is to be announced
 
     /// The greatest version that all clients below it are asked to reach, and the greatest of those below whose numbers all
@@ -228,9 +234,12 @@ struct AnnouncementOracle {
             return (nil, nil)
         }
         let certain = universe.map { (version: $0, rules: rulesCertain(at: $0)) }
-        /// The key of each rule that reaches no version from this one on.
+        /// The key of each rule that reaches no version from this one on, or none up to the least offer where it ends above.
         func rulesWhollyBelow(_ bound: AppVersion) -> Set<String> {
-            Set(rules.filter { rule in !universe.contains { $0 >= bound && reach(rule, $0) >= 0 } }.map(\.key))
+            let reaching = rules.filter { rule in
+                universe.contains { $0 >= bound && ($0 < least || !ends(rule)) && reach(rule, $0) >= 0 }
+            }
+            return Set(rules.map(\.key)).subtracting(reaching.map(\.key))
         }
         let prompts = spelled.filter { bound in
             let below = rulesWhollyBelow(bound)

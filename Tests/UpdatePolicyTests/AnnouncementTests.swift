@@ -3,6 +3,7 @@
 
 import TestPolicies
 import TestRandom
+import TestSystem
 import Testing
 import UpdatePolicy
 
@@ -40,7 +41,6 @@ struct AnnouncementTests {
             ),
             ("- -", { $0.versions = "<=1.1" }),
             ("- -", { $0.versions = "<=1.1.x" }),
-            ("- -", { $0.versions = "<2.0" }),
             ("- -", { $0.versions = ">=1.0 <1.2" }),
             ("- -", { _ in }),
             ("- -", { $0.versions = "1.1" }),
@@ -76,10 +76,85 @@ struct AnnouncementTests {
         #expect(try most(1, 3, members: ["platform": "ios", "version": "1.1"]) == 3, "1.1 is not asked for 1.1")
     }
 
+    @Test("A rule that ends above what can be had announces that to those below it, and demands what a check demands")
+    func endsAboveOffer() throws {
+        let cases: [(String, (inout Rule) -> Void)] = [
+            ("1.2 -", { $0.versions = "<2.0" }),
+            ("1.2 -", { $0.versions = "<=1.2" }),
+            ("1.2 -", { ($0.versions, $0.platforms) = ("<1.2.1", ["ios"]) }),
+            // The offer does not lead out of it.
+            ("1.2 -", { ($0.versions, $0.lockout) = ("<2.0", true) }),
+            ("1.2 1.2", { ($0.versions, $0.lockout) = ("<1.2 || >=1.3 <2.0", true) }),
+            ("1.2 1.2", { ($0.versions, $0.lockout, $0.lockoutWithoutUpdate) = ("<2.0", true, true) }),
+            // A message for every version is no update.
+            ("- -", { $0.versions = "*" }),
+            ("- -", { $0.versions = ">=0-0" }),
+            ("- -", { $0.versions = ">=1.0 <2.0" }),
+            ("- -", { $0.versions = ">=1.2 <2.0" }),
+            ("1.1 -", { $0.versions = "<1.1 || >=1.2 <2.0" }),
+            ("- -", { $0.versions = "<1.1.5 || >=1.2 <2.0" }),
+            ("- -", { ($0.versions, $0.target) = ("<2.0", "1.3") }),
+        ]
+        for (expected, change) in cases {
+            let rule = TestPolicy.rule("a", change)
+            #expect(try Self.said([rule], Self.twelve) == expected, "\(rule.versions ?? "-")")
+        }
+        let floor = TestPolicy.rule("b") { ($0.versions, $0.lockout) = ("<1.1", true) }
+        let above = TestPolicy.rule("a") { $0.versions = "<2.0" }
+        #expect(try Self.said([above, floor], Self.twelve) == "1.2 1.1")
+        #expect(try Self.said([above], Self.twelve, ["platform": "ios", "version": "1.1"]) == "1.2 -")
+        #expect(try Self.said([above], Self.twelve, ["platform": "ios", "version": "1.2"]) == "- -")
+        let news = TestPolicy.rule("a") { $0.versions = ">=1.0" }
+        #expect(try Self.said([news], Self.twelve, ["platform": "ios", "version": "1.1"]) == "- -")
+    }
+
+    @Test("Without a platform nothing is announced, and a final rule of some platform may be sent")
+    func noPlatform() throws {
+        let final = TestPolicy.rule("a") { ($0.platforms, $0.final) = (["ios"], true) }
+        let target = TestPolicy.rule("a") { ($0.target, $0.final) = ("1.2", true) }
+        let news = TestPolicy.rule("b")
+        func messages(_ rules: [Rule], _ members: KeyValuePairs<String, String>) throws -> [String]? {
+            let policy = try TestPolicy.policy(rules, releases: Self.twelve)
+            return policy.certainMessages(for: try TestPolicy.client(members), at: TestPolicy.noon)?.map(\.id)
+        }
+        #expect(try Self.said([TestPolicy.rule("a") { $0.versions = "<1.2" }], Self.twelve, [:]) == "- -")
+        #expect(try messages([news], [:]) == ["b"])
+        #expect(try messages([final, news], [:]) == [])
+        #expect(try messages([final, news], ["platform": "android"]) == ["b"])
+        #expect(try messages([target, news], ["version": "1.1"]) == [])
+        #expect(try messages([target, news], ["version": "1.1", "platform": "android"]) == ["b"])
+    }
+
     @Test("What nobody else spells is spelled as the rule writes it")
     func spelling() throws {
-        let rule = TestPolicy.rule("a") { $0.versions = "<1.1.5 || <=1.0" }
-        #expect(try Self.said([rule], Self.twelve) == "1.1.5 -")
+        for (expected, range) in [
+            ("1.1.5", "<1.1.5 || <=1.0"), ("1.1.05", "<=1.0 || <1.1.05"), ("1.1.5", "<1.1.5 <1.1.5.0"),
+            ("v1.1.5", ">=0-0 < v1.1.5"), ("1.1.5-0", "<1.1.5-0 <=1.1.4.x"), ("-", "<=1.1.4.x"),
+        ] {
+            #expect(try Self.said([TestPolicy.rule("a") { $0.versions = range }], Self.twelve) == "\(expected) -")
+        }
+        let both = TestPolicy.rule("a") { ($0.versions, $0.target) = ("<1.1.5.0 || 1.3", "1.1.5") }
+        #expect(try Self.said([both], Self.twelve) == "1.1.5 -")
+    }
+
+    @Test("An announcement takes as long, however long the ranges are that its rules are written in")
+    func longRanges() throws {
+        func cost(_ sides: Int) throws -> UInt64 {
+            let rules = (1...500).map { number in
+                TestPolicy.rule("r\(number)") {
+                    $0.versions = String(repeating: "<0.1||", count: sides) + "<1.1.9.\(number)"
+                }
+            }
+            let policy = try TestPolicy.policy(rules, releases: Self.twelve)
+            let client = try TestPolicy.client(["platform": "ios"])
+            return CPUTime.least(of: 5) {
+                _ = policy.announcement(for: client, at: TestPolicy.noon) { version, _ in
+                    !version.text.hasPrefix("1.1.9")
+                }
+            }
+        }
+        let (short, long) = (try cost(1), try cost(1_600))
+        #expect(long < 4 * short, "\(long) ns, beside \(short) ns")
     }
 
     @Test("Rules that together are sent to everything below a version prompt to it")
@@ -344,6 +419,14 @@ struct AnnouncementPropertyTests {
             if messages.isEmpty { #expect(asked.prompt == nil, "\(complete), \(policy), seed \(seed)") }
             let aimed = messages.filter { message in policy.rules.contains { $0.key == message.id && $0.target != nil }
             }
+            let oracle = AnnouncementOracle(policy, client, time)
+            let offer = oracle.offers(nil, isStrict: false).releases.last.flatMap { AppVersion($0.version) }
+            if let offer, let version = client.version, version < offer {
+                let isEnding = messages.contains { message in
+                    policy.rules.contains { $0.key == message.id && $0.target == nil && oracle.ends($0) }
+                }
+                #expect(!isEnding || asked.prompt != nil, "\(complete) at \(time), \(policy), seed \(seed)")
+            }
             let isAsked = aimed.isEmpty || asked.prompt != nil
             let isLockedOut = !aimed.contains { $0.lockout } || asked.floor != nil
             // An unreadable system counts against ways out alone, and an equal version with a greater build is above.
@@ -377,13 +460,18 @@ struct AnnouncementPropertyTests {
             offer.flatMap { AppVersion($0.version) }.map { $0 >= announced.version } ?? false,
             "\(announced.version) for \(members), seed \(seed)"
         )
-        // With the version announced in place of its own, none of these messages comes again.
+        // With the version announced in place of its own, none of these messages comes again but where its rule ends above it.
         var updated = members.filter { $0.name != "version" && $0.name != "build" }
         updated.append(("version", announced.version.text))
         if let build = announced.build ?? client.buildText?.string { updated.append(("build", build)) }
         let after = policy.messages(for: try Self.client(updated), at: time).map(\.id)
+        let oracle = AnnouncementOracle(policy.policy, client, time)
+        let isEndingAbove = policy.policy.rules.contains { rule in
+            rule.key == announced.message.id && rule.target == nil && oracle.ends(rule)
+                && client.version.map { $0 < announced.version } ?? false
+        }
         #expect(
-            !keys.contains { key in after.contains(key) && announced.message.id == key },
+            isEndingAbove || !keys.contains { key in after.contains(key) && announced.message.id == key },
             "\(announced.version) for \(members) at \(time), \(policy.policy), seed \(seed)"
         )
     }

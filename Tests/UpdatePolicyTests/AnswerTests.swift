@@ -44,6 +44,31 @@ struct AnswerTests {
         #expect(legacy == standard.replacingOccurrences(of: #""text":"#, with: #""message":"#))
     }
 
+    @Test("A lockout says when it ends, in whole seconds rounded up, and nothing else does")
+    func lockoutEnds() throws {
+        let ends: [(String, Bool, Int64?)] = [
+            ("a", true, 200_000), ("b", true, 1_000_000), ("c", true, nil), ("d", false, 200_000),
+        ]
+        let policy = try TestPolicy.policy(
+            ends.map { key, lockout, end in
+                TestPolicy.rule(key) {
+                    ($0.lockout, $0.lockoutWithoutUpdate) = (lockout, lockout)
+                    $0.endsAt = end.map { Timestamp(microsecondsSince1970: 1_796_148_000_000_000 + $0) }
+                }
+            }
+        )
+        let until = #","lockout":true,"until":1796148001"#
+        let messages = zip(["a", "b", "c", "d"], [until, until, #","lockout":true"#, ""]).map { key, members in
+            #"{"id":"\#(key)","title":"\#(key)","text":"\#(key)"\#(members)}"#
+        }
+        let standard = answer(policy, try TestPolicy.client(), .standard).0
+        #expect(standard == #"{"messages":[\#(messages.joined(separator: ","))]}"#)
+        let legacy = answer(policy, try TestPolicy.client(), .legacy).0
+        #expect(legacy == standard.replacingOccurrences(of: #""text":"#, with: #""message":"#))
+        let sent = policy.messages(for: try TestPolicy.client(), at: TestPolicy.noon)
+        #expect(sent.map(\.until) == [1_796_148_001, 1_796_148_001, nil, nil])
+    }
+
     @Test("Hints come behind the link in the order of the contract, and neither in lockouts nor in the shape of 2013")
     func hints() throws {
         let rules = [

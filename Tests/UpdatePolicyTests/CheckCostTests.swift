@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import TestPolicies
+import TestSystem
 import Testing
 
 @testable import UpdatePolicy
@@ -46,6 +47,28 @@ struct CheckCostTests {
         #expect(client.language == nil && client.regionText == nil && client.platformText == nil)
         #expect(client.install == nil && client.attributes.isEmpty)
         #expect(client.versionKey == nil && client.buildKey == nil && client.osKey == nil)
+    }
+
+    @Test("All rules of a check look at each release once, whatever their soaks", arguments: [false, true])
+    func offers(_ isLockout: Bool) throws {
+        func cost(_ count: Int) throws -> UInt64 {
+            let rules = (0..<count).map { number in
+                TestPolicy.rule("r\(number)") {
+                    $0.target = isLockout ? "1.0" : "101"
+                    $0.lockout = isLockout
+                    $0.soak = DayTimeInterval(microseconds: Int64(number) * 1_000_000)
+                }
+            }
+            let unreachable = (0..<4_000).map { number in
+                TestPolicy.release("102.\(number)") { ($0.id, $0.minOS) = (Int64(10 + number), "99") }
+            }
+            let policy = try TestPolicy.policy(rules, releases: unreachable + [TestPolicy.release("1.0")])
+            let client = try TestPolicy.client(["platform": "ios", "version": "0.5", "os": "17"])
+            #expect(policy.messages(for: client, at: TestPolicy.noon).count == (isLockout ? count : 0))
+            return CPUTime.least(of: 5) { _ = policy.messages(for: client, at: TestPolicy.noon) }
+        }
+        let (one, many) = (try cost(1), try cost(200))
+        #expect(many < 20 * one, "\(many) ns, beside \(one) ns")
     }
 
     @Test("Answers do not depend on the secret of the hashes")

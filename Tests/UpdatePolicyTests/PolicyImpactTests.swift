@@ -106,20 +106,20 @@ struct PolicyImpactTests {
         }
         let planned = try impact([], [ramp])
         #expect(planned.now.newLockouts == 0)
-        #expect(abs(planned.ahead.newLockouts - 70) < 1e-9)
-        #expect(try impact([], [lockout { $0.startsAt = TestPolicy.hours(24) }]).ahead.newLockouts == 100)
-        #expect(try impact([], [lockout { $0.endsAt = TestPolicy.hours(-1) }]).ahead.newLockouts == 0)
+        #expect(abs(planned.newLockouts - 70) < 1e-9)
+        #expect(try impact([], [lockout { $0.startsAt = TestPolicy.hours(24) }]).newLockouts == 100)
+        #expect(try impact([], [lockout { $0.endsAt = TestPolicy.hours(-1) }]).newLockouts == 0)
         var coming = release
         coming.liveAt = TestPolicy.hours(48)
         let later = try impact([], [lockout()], releases: [coming])
         #expect(later.now.newLockouts == 0)
-        #expect(later.ahead.newLockouts == 100)
+        #expect(later.newLockouts == 100)
         let longer = try impact(
             [lockout { $0.endsAt = TestPolicy.hours(1) }],
             [lockout { $0.endsAt = TestPolicy.hours(3) }]
         )
         #expect(longer.now.newLockouts == 0)
-        #expect(longer.ahead.newLockouts == 100)
+        #expect(longer.newLockouts == 100)
     }
 
     @Test("The impact of an edit takes what is not counted as met where that gives more, and says so")
@@ -139,6 +139,54 @@ struct PolicyImpactTests {
         let hidden = try impact([], [beta, lockout()])
         #expect(hidden.now.newLockouts == 100)
         #expect(hidden.uncounted == [.attributes])
+    }
+
+    @Test("The impact of an edit says from when on which rule locks out whom nothing locks out now")
+    func namesDates() throws {
+        let ramp = lockout("ramp") {
+            $0.rollout = .zero
+            $0.steps = [
+                RolloutStep(at: TestPolicy.hours(1), rollout: percent(1_000)),
+                RolloutStep(at: TestPolicy.hours(2), rollout: percent(7_000)),
+            ]
+        }
+        let planned = try impact([], [ramp])
+        #expect(planned.laterLockouts.map(\.at) == [TestPolicy.hours(1), TestPolicy.hours(2)])
+        #expect(planned.laterLockouts.map { $0.checks.rounded() } == [10, 70])
+        #expect(planned.laterLockouts.allSatisfy { $0.rules == ["ramp"] })
+        #expect(planned.largestLockout?.now == 0)
+        #expect(planned.largestLockout?.later?.at == TestPolicy.hours(2))
+        let message = TestPolicy.rule("news") { $0.startsAt = TestPolicy.hours(5) }
+        let news = try impact([], [message])
+        #expect(news.laterMessages == [ImpactStep(at: TestPolicy.hours(5), checks: 100, rules: ["news"])])
+        #expect(news.laterLockouts.isEmpty)
+    }
+
+    @Test("The impact of an edit leaves out what other rules plan, and whom nobody can count for them")
+    func leavesOutOthers() throws {
+        let maintenance = lockout("maintenance") {
+            $0.versions = nil
+            $0.lockoutWithoutUpdate = true
+            $0.startsAt = TestPolicy.hours(48)
+            $0.endsAt = TestPolicy.hours(50)
+        }
+        let beta = TestPolicy.rule("beta") {
+            $0.attributes = [AttributeCondition(name: "channel", values: ["beta"])]
+        }
+        let others = [maintenance, beta]
+        let added = try impact(others, others + [lockout { $0.rollout = percent(1_000) }])
+        #expect(added.now.messagesBefore == 0)
+        #expect(abs(added.now.messagesAfter - 10) < 1e-9)
+        #expect(abs(added.newLockouts - 10) < 1e-9)
+        #expect(added.laterLockouts.isEmpty)
+        #expect(added.leftOut == [.attributes])
+        #expect(added.uncounted == [.rollout])
+        // An app that goes on after a pause is locked out by the maintenance, then and not before.
+        let resumed = try impact([maintenance], [maintenance], pausedBefore: true)
+        #expect(resumed.now.newLockouts == 0)
+        #expect(
+            resumed.laterLockouts == [ImpactStep(at: TestPolicy.hours(48), checks: 100, rules: ["maintenance"])]
+        )
     }
 
     @Test("The impact of an edit of many rules that chance decides is found in bounded time, and never too low")
@@ -177,7 +225,7 @@ struct PolicyImpactTests {
         #expect(impact.rows.map { $0.group.version?.text } == ["1.5", "1.0", nil])
         #expect(impact.rows.map(\.now.newLockouts) == [1, 15, 0])
         #expect(impact.checks == 18)
-        #expect(abs((impact.largestNewLockout?.share ?? 0) - 16.0 / 18) < 1e-9)
+        #expect(abs((impact.largestLockout?.share ?? 0) - 16.0 / 18) < 1e-9)
     }
 
     @Test("The impact of an edit judges the share of the app where it is largest")
@@ -200,7 +248,7 @@ struct PolicyImpactTests {
             ],
             at: TestPolicy.noon
         )
-        #expect(impact.largestNewLockout?.share == 1)
+        #expect(impact.largestLockout?.share == 1)
     }
 
     @Test("The impact of an edit comes with the pre-releases that have the numbers of a release")

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
+import Postgres
 import Subprocess
 import TestDatabase
 import Testing
@@ -67,7 +68,7 @@ struct ApprovalTests {
             "lockout without an update",
             release + staged.replacing("2.0", with: "3.0") + "UPDATE releases SET live_at = NULL, staged = true;"
                 + rule("", ""),
-            "rule edit lock --lockout-without-update"
+            "rule edit lock --lockout-without-update --ends-at +2h"
         ),
         Edit("rollout up", release + rule(", rollout", ", 0"), "rule rollout lock 100%"),
         Edit("ramp", release + rule(", rollout", ", 0"), "rule ramp lock 0%@now 100%@+24h"),
@@ -167,7 +168,7 @@ struct ApprovalTests {
         Edit("other words", release + rule("", ""), "rule edit lock --title New --text New"),
         Edit("pause the app", release + rule("", ""), "app pause a"),
         Edit("a staged release", staged + rule("", ""), "release add a 2.2 --platform ios --staged"),
-        Edit("a message", release, "rule add m --title T --text X --enable"),
+        Edit("a message", release, "rule add m --bundle a --title T --text X --enable"),
         Edit("a final rule", release + rule("", ""), "rule add m --title T --text X --final"),
         Edit("a lockout that is off", release, "rule add m --title T --text X --lockout"),
         Edit(
@@ -198,11 +199,54 @@ struct ApprovalTests {
         #expect(try await versiongate.run(arguments: arguments + ["--yes"]).status == 0)
     }
 
+    @Test(
+        "Consent is asked for a lockout of everybody however few it reaches, and the command says it to the database",
+        arguments: [
+            ("--versions 1.0 --link store", "lock locks out in every app"),
+            (
+                "--bundle a --versions 1.0 --lockout-without-update",
+                "lock locks out also who has nothing to update to, and has no end"
+            ),
+        ]
+    )
+    func everybody(_ options: String, _ reason: String) async throws {
+        try await prepare(
+            Self.release,
+            counts: "(now(), 'a', 'ios', '1.0', 1, 0, 0), (now(), 'a', 'ios', '2.0', 999, 0, 0)"
+        )
+        let command = "rule add lock --title T --text X --lockout --enable \(options)"
+        let revision = try await TestDatabase.current.revision()
+        let refused = try await versiongate.run(command)
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains(reason), "\(refused.errors)")
+        #expect(try await TestDatabase.current.revision() == revision)
+        #expect(try await versiongate.run("\(command) --dry-run").status == 0)
+        #expect(try await versiongate.run("\(command) --yes").status == 0)
+        // What was so before asks nobody.
+        #expect(try await versiongate.run("rule edit lock --title U").status == 0)
+    }
+
+    @Test("Consent is asked for where the counts cannot be read, which stops no lockout")
+    func unreadableCounts() async throws {
+        try await prepare(Self.release, counts: "(now(), 'a', 'ios', '2.0', 100, 0, 0)")
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute("ALTER TABLE check_counts RENAME TO moved_counts")
+        let command = "rule add lock --bundle a --title T --text X --lockout --enable --versions 1.0 --link store"
+        let refused = try await versiongate.run(command)
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("the counts of checks could not be read"), "\(refused.errors)")
+        let made = try await versiongate.run("\(command) --yes")
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(made.output.contains("Impact: not known; the counts of checks could not be read."))
+    }
+
     @Test("Consent shows a line where only messages are concerned")
     func messages() async throws {
         try await prepare(Self.release, counts: Self.counts)
         let line = try await versiongate.run(
-            arguments: ["rule", "add", "m", "--title", "T", "--text", "X", "--versions", "<2", "--enable"]
+            arguments: [
+                "rule", "add", "m", "--bundle", "a", "--title", "T", "--text", "X", "--versions", "<2", "--enable",
+            ]
         )
         #expect(
             line.output.contains(

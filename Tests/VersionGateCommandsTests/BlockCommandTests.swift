@@ -265,11 +265,11 @@ struct BlockCommandTests {
     /// Command lines that are refused, and what is said.
     static let mistakes: [(line: String, message: String)] = [
         ("com.example.dotto 1.1", "there is no app com.example.dotto; did you mean com.example.doto?"),
-        ("com.example.dotto 1.1", "To add it: versiongate app add com.example.dotto --store-link ios=https://..."),
+        ("nosuch 1.1", "To add it: versiongate app add nosuch --store-link ios=https://..."),
         ("com.example.doto <1.1", #""<1.1" is not one version; write it as the app reports it"#),
         ("com.example.doto 1.x", "--versions '>=1.1 <1.2'"),
         ("com.example.doto 1.1 --build >5", #"">5" is not one build"#),
-        ("com.example.doto 1.1 --platform ios,android", #""ios,android" is not a platform"#),
+        ("com.example.doto 1.1 --platform i:os", #""i:os" is not a platform"#),
         ("com.example.doto 1.0 --yes", "rule old blocks 1.0 and is off; to turn it on: versiongate rule enable old"),
         ("com.example.doto 0.9 --yes", "rule older blocks 0.9 already; `versiongate rule show older` shows it"),
     ]
@@ -356,7 +356,7 @@ struct BlockCommandTests {
                 #""link":"https://apps.apple.com/app/id1","lockout":true"#
             )
         )
-        #expect(try await versiongate.run("undo \(before + 1)").status == 0)
+        #expect(try await versiongate.run("undo \(before + 1) --yes").status == 0)
         #expect(try await TestDatabase.current.psql("SELECT count(*) FROM releases, store_links").output == "0\n")
     }
 

@@ -10,13 +10,21 @@ import Testing
 struct CommandErrorTests {
     @Test("A migration that waited in vain says for whom, and what to do")
     func migrationWaits() {
-        let edit = OpenEdit(processID: 42, role: "anna", application: "psql")
+        let edit = OpenEdit(processID: 42, role: "anna", application: "psql", mayBeEnded: true)
+        let waits = "a migration waited for others who use the tables that it changes; it changed nothing"
         #expect(
             CommandError.migrationWaits(for: [edit]).description == """
-                a migration waited for others who use the tables that it changes; it changed nothing: process 42 of anna
+                \(waits): process 42 of anna (psql)
                 Hint: Migrate again when they are done, or end their session: SELECT pg_terminate_backend(42)
                 """
         )
-        #expect(CommandError.migrationWaits(for: []).description.hasSuffix("; migrate again when they are done"))
+        let other = OpenEdit(processID: 42, role: "anna", application: "", mayBeEnded: false)
+        #expect(
+            CommandError.migrationWaits(for: [other]).description == """
+                \(waits): process 42 of anna
+                Hint: Migrate again when they are done, or let anna or a superuser end the session: SELECT pg_terminate_backend(42)
+                """
+        )
+        #expect(CommandError.migrationWaits(for: []).description == "\(waits)\nHint: Migrate again when they are done")
     }
 }

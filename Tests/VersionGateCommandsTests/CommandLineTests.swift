@@ -101,6 +101,7 @@ struct CommandLineTests {
         Ending("status", 0), Ending("block a 1", 1), Ending("block a", 64), Ending("app pause", 64),
         Ending("history --since x", 64), Ending("check --revision 4711 bundle=a", 1),
         Ending("check --server http://127.0.0.1:1 bundle=a", 1), Ending("rule add Upper --title T --text X", 1),
+        Ending("", 64),
         Ending("nonsense", 64), Ending("rule", 0), Ending("rule list --format xml", 64), Ending("rule edit k", 64),
         Ending("check", 64), Ending("check --revision -1 bundle=a", 64), Ending("completions tcsh", 64),
         Ending("database psql -- -c nonsense", 1), Ending("database psql -- --nonsense", 1),

@@ -9,7 +9,7 @@ enum CommandSample {
     private static let values = [
         "key": "k", "bundle": "a", "version": "1.2", "percent": "5", "percent@time": "5%@now", "change": "1",
         "member=value": "bundle=a", "platform": "ios", "title": "T", "text": "X", "language": "de", "name": "anna",
-        "role": "viewer", "type": "text/plain",
+        "role": "viewer", "type": "text/plain", "new": "k2",
     ]
 
     /// What commands need beside what they say they need.
@@ -41,7 +41,7 @@ enum CommandSample {
     private static func sample(of name: String, _ leaf: CommandTree.Leaf) throws -> String {
         if name == "file" {
             let path = FileManager.default.temporaryDirectory.appending(path: "versiongate-sample.yaml").path
-            try "versiongate: 1\n".write(toFile: path, atomically: true, encoding: .utf8)
+            try "versiongate: 1\napps: {}\nrules: {}\n...\n".write(toFile: path, atomically: true, encoding: .utf8)
             return path
         }
         guard let value = values[name] else { throw UnknownValue(command: leaf.testDescription, name: name) }

@@ -16,6 +16,7 @@ struct CountingTests {
     private static let connections = 8
 
     private static let policy = """
+        SET versiongate.consent = 'blocked';
         INSERT INTO apps (bundle) VALUES ('com.example.doto');
         INSERT INTO rules (key, bundle, versions, title, text, enabled)
         VALUES ('update', 'com.example.doto', '<1.5', 'Please update', '2.0 is there.', true);

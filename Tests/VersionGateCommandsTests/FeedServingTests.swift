@@ -21,7 +21,7 @@ struct FeedAnswer {
         request.method = method
         request.headers = fields
         if !sent.isEmpty { request.body = .bytes(ByteBuffer(string: sent)) }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(180))
+        let response = try await HTTPClient.shared.execute(request, timeout: TimeAmount(Patience.limit))
         status = Int(response.status.code)
         headers = response.headers
         body = String(buffer: try await response.body.collect(upTo: 1 << 20))
@@ -131,7 +131,7 @@ struct FeedServingTests {
             }
             #expect(try await FeedAnswer(notes).body.contains("Starts again."))
 
-            let template = server.publicURL + Self.feeds + "/v.txt"
+            let template = server.publicURL + Self.feeds + "/v.txt?platform=ios"
             #expect(try await FeedAnswer(template).status == 404)
             for text in ["new: {{prompt}}", "{{name}}: {{latest.notes}}"] {
                 let set = try await versiongate.shell(

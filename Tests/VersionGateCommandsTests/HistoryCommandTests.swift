@@ -198,28 +198,30 @@ struct HistoryCommandTests {
             INSERT INTO rollout_steps VALUES ('ramp', '2099-01-01T00:00Z', 12.50);
             """
         )
+        let soaked = try await admin.query("SELECT time_text(live_at + interval '2 hours') FROM releases")
+            .value(as: String.self)
         let shown = try await admin.query(
-            "SELECT string_agg(concat_ws(': ', key, waits_for), E'\\n' ORDER BY key) FROM active_rules"
+            "SELECT string_agg(concat_ws(': ', key, status, reason), E'\\n' ORDER BY key) FROM active_rules"
         )
         #expect(
             try shown.value(as: String.self) == """
-                android: a release that reaches 1.2 on android
-                on
-                paused: its app, which is paused
-                ramp: the step to 12.5 % at 2099-01-01T00:00:00Z
-                soaks: a release that reaches 1.2
-                starts: its start at 2099-01-01T00:00:00Z
-                zero: a rollout above 0 %
+                android: waiting: no release reaches 1.2 on android
+                on: on
+                paused: paused: p is paused
+                ramp: waiting: the step to 12.5 % comes at 2099-01-01T00:00:00Z
+                soaks: waiting: 1.2 on ios is live and soaks until \(soaked)
+                starts: scheduled: it starts at 2099-01-01T00:00:00Z
+                zero: waiting: its rollout is 0 %
                 """
         )
         let list = try await versiongate.run("rule list").output
         let states = list.split(separator: "\n").dropFirst().map {
-            $0.split(separator: " ")[...2].joined(separator: " ")
+            $0.split(separator: " ")[...1].joined(separator: " ")
         }
         #expect(
             states.sorted() == [
-                "android a waiting", "ended a ended", "off a off", "on a on", "paused p waiting", "ramp a waiting",
-                "soaks a waiting", "starts a waiting", "zero a waiting",
+                "android waiting", "ended ended", "off disabled", "on on", "paused paused", "ramp waiting",
+                "soaks waiting", "starts scheduled", "zero waiting",
             ]
         )
     }
@@ -249,5 +251,26 @@ struct HistoryCommandTests {
                 "7 days a ios 1.2 140 70.00 0 0", "7 days a ios 1.1 60 30.00 20 10", "7 days b 1 100.00 1 1",
             ]
         )
+    }
+
+    @Test("The history is filtered by app, change, end, text and author, and says what there is not")
+    func filters() async throws {
+        try await versiongate.run("app add com.acme.shop --name Shop")
+        try await versiongate.run("app add com.acme.bank")
+        try await versiongate.run("rule add shop --bundle com.acme.shop --title T --text X --why ticket")
+        try await versiongate.run("rule translate shop de --title Titel --text Text")
+        try await versiongate.run("rule add all --title T --text X")
+        func ids(_ options: String) async throws -> [String] {
+            let output = try await versiongate.run("history --oneline \(options)").output
+            return output.split(separator: "\n").compactMap { $0.split(separator: " ").first.map(String.init) }
+        }
+        #expect(try await ids("com.acme.SHOP") == ["4", "3", "1"])
+        #expect(try await ids("com.acme.bank") == ["2"])
+        #expect(try await ids("shop") == ["4", "3"])
+        #expect(try await ids("2") == ["2"])
+        #expect(try await ids("--search TICKET") == ["3"])
+        #expect(try await ids("--search titel") == ["4"])
+        #expect(try await ids("--until -1h") == ["No"])
+        #expect(try await ids("--until now --since -1h --by versiongate_admin --limit 2") == ["5", "4"])
     }
 }

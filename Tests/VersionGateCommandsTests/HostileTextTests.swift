@@ -15,8 +15,8 @@ import UpdatePolicy
 struct HostileTextTests {
     @Test("The answer of a server is shown with what steers a terminal written out, in each part of it")
     func answer() throws {
-        let hostile = "a\u{1B}]0;x\u{7}\u{202E}\u{2028}\u{2066}\u{9B}"
-        let shown = #"a\u{1b}]0;x\u{7}\u{202e}\u{2028}\u{2066}\u{9b}"#
+        let hostile = "a\u{1B}]0;x\u{7}\u{202E}\u{2028}\u{2066}\u{9B}\u{61C}\u{200B}\u{FEFF}\u{E0041}"
+        let shown = #"a\u{1b}]0;x\u{7}\u{202e}\u{2028}\u{2066}\u{9b}\u{61c}\u{200b}\u{feff}\u{e0041}"#
         let json = JSONText.object([
             "id": JSONText.string(hostile), "title": JSONText.string(hostile), "text": JSONText.string(hostile),
             "link": JSONText.string(hostile),
@@ -25,14 +25,51 @@ struct HostileTextTests {
         #expect(text == "1. \(shown)  [\(shown)]\n   \(shown)\n   \(shown)")
         #expect(CommandError("the server answered\n\(hostile)").description == "the server answered\n\(shown)")
         let raw = "{\"id\":\"\(hostile)\"}\r\n"
-        #expect(JSONText.visible(raw) == #"{"id":"a\u001b]0;x\u0007\u202e\u2028\u2066\u009b"} "# + "\n")
+        let escaped = #"a\u001b]0;x\u0007\u202e\u2028\u2066\u009b\u061c\u200b\ufeff\udb40\udc41"#
+        #expect(JSONText.visible(raw) == "{\"id\":\"\(escaped)\"} \n")
         #expect(!json.unicodeScalars.contains { $0.steersTerminal })
     }
 
-    @Test("Texts that need marks and joiners keep them")
-    func marks() {
-        let text = "שלום\u{200F} \u{200E}a\u{061C} 👩\u{200D}👩 नि\u{200C}"
-        #expect(text.visible() == text)
+    @Test("Marks of format and separators of lines are written out; joiners and the letters of all languages stay")
+    func marks() throws {
+        let hidden = (0...0x10FFFF).compactMap(Unicode.Scalar.init).filter { scalar in
+            [.format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
+                && !["\u{200C}", "\u{200D}"].contains(scalar)
+        }
+        #expect(hidden.count > 150)
+        for scalar in hidden {
+            let digits = String(scalar.value, radix: 16)
+            #expect(String(scalar).visible() == "\\u{\(digits)}")
+            let json = String(scalar).visibleJSON
+            #expect(json.utf8.allSatisfy { $0 < 0x80 })
+            #expect(try JSONDecoder().decode(String.self, from: Data("\"\(json)\"".utf8)) == String(scalar))
+        }
+        let text = "שלום नि\u{200C} 日本語 é 👩\u{200D}👩"
+        #expect(text.visible() == text && text.visibleJSON == text)
+    }
+
+    @Test(
+        "What hides in a note is written out in lists, records, the history and exports, as text and as JSON",
+        .migratedDatabase
+    )
+    func lists() async throws {
+        let versiongate = BuiltBinary(.current)
+        let edit = try await TestDatabase.current.psql(
+            """
+            SET versiongate.why = E'why\\u061C\\U000E0041\\u202E';
+            INSERT INTO rules (key, title, text, note) VALUES ('k', 'T', 'X', E'n\\u200B\\uFEFF\\u2028');
+            """
+        )
+        #expect(edit.isSuccess)
+        for command in [
+            "history", "history --format json", "rule list", "rule list --format json", "rule show k",
+            "rule show k --format json", "status", "status --format json", "export",
+        ] {
+            let output = try await versiongate.run(command).output
+            #expect(!output.unicodeScalars.contains { $0 != "\n" && $0.steersTerminal }, "\(command): \(output)")
+        }
+        #expect(try await versiongate.run("history --format json").output.contains(#"why\u061c\udb40\udc41\u202e"#))
+        #expect(try await versiongate.run("export").output.contains(#""n\u200B\uFEFF\u2028""#))
     }
 
     @Test("An edit does not wait for ever: it says after seconds who is in the way", .migratedDatabase)

@@ -61,8 +61,12 @@ struct KillTests {
             try await binary.run(arguments: ["export", "--output", folder.path + "/absent"])
             func command(from state: State) -> [String] {
                 switch edit {
-                case .undo: ["undo", "\(state.revision)"]
-                case .apply: ["apply", folder.path + (state.rows == present.rows ? "/absent" : "/present")]
+                case .undo: ["undo", "\(state.revision)", "--yes"]
+                case .apply:
+                    [
+                        "apply", folder.path + (state.rows == present.rows ? "/absent" : "/present"), "--yes",
+                        "--removals",
+                    ]
                 }
             }
             let polls = try await Self.polls(of: binary, command(from: absent), owner)
@@ -123,7 +127,7 @@ struct KillTests {
                     (SELECT string_agg(t::text, ',' ORDER BY t::text) FROM rule_texts AS t),
                     (SELECT string_agg(t::text, ',' ORDER BY t::text) FROM rollout_steps AS t)),
                     (SELECT undoes FROM changes WHERE id = revision),
-                    (SELECT count(*) FROM changes) - revision, (SELECT count(*) FROM edited_rows)
+                    (SELECT count(*) FROM changes) - revision, (SELECT count(*) FROM edited_rows) + (SELECT count(*) FROM edits_to_record)
                 FROM policy_revision
                 """
             ).first

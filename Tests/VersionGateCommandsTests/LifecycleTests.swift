@@ -60,7 +60,7 @@ struct LifecycleTests {
         var request = HTTPClientRequest(url: server.publicURL + "/v1/check")
         request.method = .POST
         request.body = .stream(body, length: .known(Int64(client.utf8.count)))
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        let response = try await HTTPClient.shared.execute(request, timeout: TimeAmount(Patience.limit))
         _ = try await response.body.collect(upTo: 1 << 16)
         return response
     }

@@ -4,6 +4,7 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
+import TestSystem
 import Testing
 
 @Suite("Management access")
@@ -78,7 +79,7 @@ struct ManagementAccessTests {
     ) async throws -> HTTPClientResponse {
         var request = HTTPClientRequest(url: server.managementURL + path)
         request.method = method
-        return try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        return try await HTTPClient.shared.execute(request, timeout: TimeAmount(Patience.limit))
     }
 
     private static func ask(_ server: ServingBinary, _ path: String, host: String) async throws -> (
@@ -86,7 +87,7 @@ struct ManagementAccessTests {
     ) {
         var request = HTTPClientRequest(url: server.managementURL + path)
         request.headers.add(name: "Host", value: host)
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        let response = try await HTTPClient.shared.execute(request, timeout: TimeAmount(Patience.limit))
         return (Int(response.status.code), String(buffer: try await response.body.collect(upTo: 1 << 20)))
     }
 }

@@ -47,7 +47,7 @@ struct MessageHintTests {
         #expect(explained.contains("update-1.2 is sent: 1.2 is available to this client. \(sentence)"), "\(explained)")
 
         let edit = try await versiongate.run("rule edit update-1.2 --remind 36h --shows 1 --no-skippable")
-        #expect(edit.output.contains("remind: 1 day -> 36:00:00"), "\(edit.output)")
+        #expect(edit.output.contains("remind: 1 day -> 1 day 12:00:00"), "\(edit.output)")
         #expect(try await versiongate.run("check \(Self.client)").output.contains("   Shown once.\n"))
         try await versiongate.run("rule edit update-1.2 --clear shows")
         #expect(

@@ -47,6 +47,7 @@ struct MetricsCommandTests {
         let database = TestDatabase.current
         try await database.edit(
             """
+            SET versiongate.consent = 'other';
             INSERT INTO apps (bundle) VALUES ('com.example.doto');
             INSERT INTO rules (key, bundle, versions, title, text, enabled, lockout, lockout_without_update, ends_at)
             VALUES ('other', 'com.example.doto', '<1.1', 't', 'x', true, true, true, '2999-01-01Z');

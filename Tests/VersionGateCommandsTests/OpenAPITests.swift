@@ -27,7 +27,7 @@ struct OpenAPITests {
             for method in [HTTPMethod.GET, .HEAD] {
                 var request = HTTPClientRequest(url: server.managementURL + "/openapi.yaml")
                 request.method = method
-                let response = try await HTTPClient.shared.execute(request, timeout: .seconds(180))
+                let response = try await HTTPClient.shared.execute(request, timeout: TimeAmount(Patience.limit))
                 #expect(response.status == .ok)
                 #expect(response.headers["Content-Type"] == ["application/yaml"])
                 #expect(response.headers["Cache-Control"] == ["no-store"])

@@ -31,7 +31,7 @@ struct PagesTests {
         var request = HTTPClientRequest(url: server.managementURL + path)
         request.method = method
         for (name, value) in headers { request.headers.add(name: name, value: value) }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(180))
+        let response = try await HTTPClient.shared.execute(request, timeout: TimeAmount(Patience.limit))
         let body = String(buffer: try await response.body.collect(upTo: 1 << 22))
         return Answer(status: Int(response.status.code), headers: response.headers, body: body)
     }
@@ -229,8 +229,11 @@ struct PagesTests {
             let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: role)])
             try await ServingBinary.run(binary) { server in
                 try await server.check(#"{"bundle":"com.example.nobody"}"#) { $0.contains("messages") }
+                let first = try await Self.ask(server, "/try")
+                #expect(!first.body.contains("not reached since the start"), "before any page has read")
                 let overview = try await Self.ask(server, "/")
                 #expect(overview.status == 200)
+                #expect(!overview.body.contains("class=\"notice"), "what a role by Install.md may not read is no fault")
                 #expect(overview.body.contains("1 lockout is in force."))
                 #expect(overview.body.contains("<a href=\"/apps/com.example.doto\">com.example.doto</a>"))
                 let rule = try await Self.ask(server, "/rules/bad")

@@ -48,8 +48,8 @@ struct PolicyFileCommandTests {
             #expect(try await fixture.binary.run("apply \(copy)").status == 0)
             #expect(try await fixture.revision() == 1)
 
-            try await fixture.binary.run("undo 1")
-            #expect(try await fixture.exported() == "versiongate: 1\n")
+            try await fixture.binary.run("undo 1 --yes")
+            #expect(try await fixture.exported() == "versiongate: 1\n\napps: {}\n\nrules: {}\n...\n")
             try await fixture.binary.run("undo --yes 2")
             #expect(try await fixture.binary.run("plan \(copy)").status == 0)
         }
@@ -182,7 +182,7 @@ struct PolicyFileCommandTests {
             #expect(folder.status == 1)
             #expect(folder.errors.contains("is a folder"))
             #expect(try await fixture.binary.run("plan").status == 64)
-            let faulty = try fixture.write("versiongate: 1\nrule: {}\n")
+            let faulty = try fixture.write("versiongate: 1\nrule: {}\n...\n")
             let unknown = try await fixture.binary.run("plan \(faulty)")
             #expect(unknown.status == 1)
             #expect(
@@ -200,7 +200,7 @@ struct PolicyFileCommandTests {
         try await PolicyFileFixture.with { fixture in
             try await fixture.binary.run("apply --yes \(try fixture.write(PolicyFileFixture.example))")
             let before = try await fixture.exported()
-            let file = try fixture.write("versiongate: 1\napps: {com.example.DOTO: {name: Doto}}\n")
+            let file = try fixture.write("versiongate: 1\napps: {com.example.DOTO: {name: Doto}}\nrules: {}\n...\n")
             let plan = try await fixture.binary.run("plan \(file)")
             #expect(plan.output.contains("~ app com.example.DOTO\n    bundle: com.example.doto -> com.example.DOTO\n"))
             #expect(plan.output.contains("- rule bad-1.1\n"))
@@ -213,7 +213,10 @@ struct PolicyFileCommandTests {
             #expect(refused.errors.contains("repeat it with --yes"))
             #expect(try await fixture.exported() == before)
             #expect(try await fixture.binary.run("apply \(file) --yes").status == 0)
-            #expect(try await fixture.exported() == "versiongate: 1\n\napps:\n  com.example.DOTO:\n    name: Doto\n")
+            #expect(
+                try await fixture.exported()
+                    == "versiongate: 1\n\napps:\n  com.example.DOTO:\n    name: Doto\n\nrules: {}\n...\n"
+            )
             try await fixture.binary.run("undo --yes 2")
             #expect(try await fixture.exported() == before)
         }
@@ -238,20 +241,27 @@ struct PolicyFileCommandTests {
         }
     }
 
-    @Test("The commands change a percentage with its steps, and not beside them")
+    @Test("The commands take steps or a percentage, and change one into the other")
     func changesSteps() async throws {
         try await PolicyFileFixture.with { fixture in
             try await fixture.binary.run("apply --yes \(try fixture.write(PolicyFileFixture.example))")
-            let alone = PolicyFileFixture.example.replacing("rollout: 25\n", with: "rollout: 50\n")
-            let file = try fixture.write(alone)
+            let beside = PolicyFileFixture.example.replacing("rollout: 0\n", with: "rollout: 50\n")
+            let file = try fixture.write(beside)
             let refused = try await fixture.binary.run("plan \(file)")
             #expect(refused.status == 1)
-            #expect(refused.errors.contains("\(file):25:14: rules.rollout: \"update-1.2\" follows its rollout steps"))
-            let both = try fixture.write(alone.replacing("rollout: 100}", with: "rollout: 99}"))
-            let plan = try await fixture.binary.run("plan \(both)")
-            #expect(plan.output.contains("0 to add, 2 to change, 0 to remove."), "\(plan.output)\(plan.errors)")
-            #expect(try await fixture.binary.run("apply \(both)").status == 0)
-            #expect(try await fixture.binary.run("plan \(both)").status == 0)
+            #expect(refused.errors.contains("\(file):25:14: rule update-1.2: rollout beside steps"))
+            let share = beside.split(separator: "\n", omittingEmptySubsequences: false)
+                .filter { !$0.contains("steps:") && !$0.contains("- {at:") }.joined(separator: "\n")
+            for (text, counts) in [
+                (share, "0 to add, 1 to change, 2 to remove."),
+                (PolicyFileFixture.example, "2 to add, 1 to change, 0 to remove."),
+            ] {
+                let file = try fixture.write(text)
+                let plan = try await fixture.binary.run("plan \(file)")
+                #expect(plan.output.contains(counts), "\(plan.output)\(plan.errors)")
+                #expect(try await fixture.binary.run("apply --yes \(file)").status == 0)
+                #expect(try await fixture.binary.run("plan \(file)").status == 0)
+            }
         }
     }
 
@@ -279,7 +289,7 @@ struct PolicyFileCommandTests {
     func asks(answer: String) async throws {
         try await PolicyFileFixture.with { fixture in
             try await fixture.binary.run("apply --yes \(try fixture.write(PolicyFileFixture.example))")
-            let file = try fixture.write("versiongate: 1\n")
+            let file = try fixture.write("versiongate: 1\napps: {}\nrules: {}\n...\n")
             let result = try await Subprocess.run(
                 .name("script"),
                 arguments: [

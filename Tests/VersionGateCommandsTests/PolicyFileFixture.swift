@@ -40,7 +40,7 @@ struct PolicyFileFixture: Sendable {
           update-1.2:
             bundle: com.example.doto
             target: "1.2"
-            rollout: 25
+            rollout: 0
             steps:
               - {at: 2026-03-01T12:00:00Z, rollout: 5}
               - {at: 2026-03-02T12:00:00Z, rollout: 100}
@@ -48,6 +48,7 @@ struct PolicyFileFixture: Sendable {
             text: "{app} {target} is there."
             texts:
               de: {title: Bitte aktualisieren, text: "{app} {target} ist da."}
+        ...
 
         """
 

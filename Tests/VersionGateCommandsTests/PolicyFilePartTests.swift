@@ -21,6 +21,7 @@ struct PolicyFilePartTests {
           doto-update: {bundle: com.example.doto, title: D, text: X}
           everybody: {title: E, text: X}
           other-update: {bundle: com.example.other, title: O, text: X}
+        ...
 
         """
 
@@ -56,7 +57,7 @@ struct PolicyFilePartTests {
             let after = try await fixture.exported()
             #expect(after == before.replacing("doto-update", with: "doto-new").replacing("\"1.2\"", with: "\"1.3\""))
 
-            let none = try fixture.write("versiongate: 1\n", to: "none.yaml")
+            let none = try fixture.write("versiongate: 1\napps: {}\nrules: {}\n...\n", to: "none.yaml")
             let removal = try await fixture.binary.run("apply \(none) --bundle com.example.doto")
             #expect(removal.errors.contains("this removes app com.example.doto"), "\(removal.errors)")
             #expect(try await fixture.binary.run("apply \(none) --bundle com.example.doto --yes").status == 0)
@@ -93,6 +94,7 @@ struct PolicyFilePartTests {
                 apps: {com.example.doto: {}}
                 rules:
                   everybody: {bundle: com.example.doto, title: D, text: X}
+                ...
 
                 """
             )

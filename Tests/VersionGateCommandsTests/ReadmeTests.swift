@@ -99,7 +99,7 @@ struct ReadmeTests {
         var printed = comparable(result.output.replacing(folder, with: "/var/lib/versiongate"))
         // Counts are written a moment after the checks.
         let isLate = ["versiongate impact ", "versiongate status"].contains { sample.command.hasPrefix($0) }
-        let end = ContinuousClock.now + .seconds(30)
+        let end = ContinuousClock.now + Patience.limit
         while isLate, printed != shown, ContinuousClock.now < end {
             result = try await terminal.run(command)
             printed = comparable(result.output.replacing(folder, with: "/var/lib/versiongate"))

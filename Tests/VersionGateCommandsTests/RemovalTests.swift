@@ -85,7 +85,7 @@ struct RemovalTests {
         try await prepare()
         let file = TestDatabase.freshFolder() + ".yaml"
         defer { try? FileManager.default.removeItem(atPath: file) }
-        try Data("versiongate: 1\n".utf8).write(to: URL(fileURLWithPath: file))
+        try Data("versiongate: 1\napps: {}\nrules: {}\n...\n".utf8).write(to: URL(fileURLWithPath: file))
         for command in ["plan", "apply"] {
             let result = try await versiongate.run("\(command) \(file)")
             #expect(result.status == (command == "plan" ? 2 : 1), "\(result.errors)")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Postgres
 import TestDatabase
 import Testing
 
@@ -95,12 +96,37 @@ struct RuleCommandTests {
         #expect(try await versiongate.run("rule show update --format json").output.contains("\"rollout\":5,"))
     }
 
+    @Test("The commands keep the share of an enabled rule until its ramp begins, and never raise it by themselves")
+    func keepsTheShare() async throws {
+        try await addExample()
+        let connection = try await TestDatabase.current.connect()
+        func shares() async throws -> [String] {
+            try await connection.query(
+                """
+                SELECT array_agg(rollout_at('update', now() + hours * interval '1 hour')::text ORDER BY hours)
+                FROM unnest('{0,0.9,1.1,2.1}'::float8[]) AS hours
+                """
+            ).value(as: [String].self)
+        }
+        try await versiongate.run("rule rollout update 5")
+        #expect(try await versiongate.run("rule ramp update 25%@+1h 100%@+2h").status == 0)
+        #expect(try await shares() == ["5", "5", "25", "100"])
+        #expect(try await versiongate.run("rule rollout update 0").status == 0)
+        #expect(try await shares() == ["0", "0", "0", "0"])
+        #expect(try await versiongate.run("rule ramp update 25%@+1h 100%@+2h").status == 0)
+        #expect(try await shares() == ["0", "0", "25", "100"])
+        let left = try await versiongate.run("rule rollout update 7")
+        #expect(left.errors.isEmpty, "\(left.errors)")
+        #expect(try await shares() == ["7", "7", "7", "7"])
+        #expect(try await connection.query("SELECT count(*) FROM rollout_steps").value(as: Int.self) == 0)
+    }
+
     @Test("The commands show a rule whose target no release reaches as waiting, until one does")
     func waits() async throws {
         try await versiongate.run("app add a")
         try await versiongate.run("rule add k --bundle a --target 1.2 --title T --text X --enable")
-        #expect(try await versiongate.run("rule list").output.contains("k    a    waiting  below 1.2"))
-        #expect(try await versiongate.run("rule show k").output.contains("a release that reaches 1.2"))
+        #expect(try await versiongate.run("rule list").output.contains("k    waiting  a    below 1.2"))
+        #expect(try await versiongate.run("rule show k").output.contains("waiting: no release reaches 1.2\n"))
         let explained = try await versiongate.run("check --explain bundle=a version=1.1 platform=ios").output
         #expect(
             explained.contains("k is not sent: it asks for 1.2, no release for iOS reaches that.\n"),
@@ -109,8 +135,8 @@ struct RuleCommandTests {
         let data = try await versiongate.run("check --explain --format json bundle=a version=1.1 platform=ios").output
         #expect(data.contains(#""condition":"target","expected":">=1.2","actual":null"#), "\(data)")
         try await versiongate.run("release add a 1.2 --platform ios")
-        #expect(try await versiongate.run("rule list").output.contains("k    a    on     below 1.2"))
-        #expect(!(try await versiongate.run("rule show k").output.contains("waits_for")))
+        #expect(try await versiongate.run("rule list").output.contains("k    on      a    below 1.2"))
+        #expect(try await versiongate.run("rule show k").output.contains("status                  on\n"))
         try await versiongate.run("release withdraw a 1.2.0 --yes")
         #expect(try await versiongate.run("rule list").output.contains("waiting"))
         #expect(try await versiongate.run("release list").output.contains("withdrawn"))
@@ -162,7 +188,7 @@ struct RuleCommandTests {
                 "store_links  ios  https://example.com/ios"
             )
         )
-        #expect(try await versiongate.run("rule list").output.contains("update  com.example.doto  on"))
+        #expect(try await versiongate.run("rule list").output.contains("update  on      com.example.doto"))
         #expect(try await versiongate.run("rule list --bundle other --format json").output == "[]\n")
         #expect(try await versiongate.run("rule show update").output.contains("<1.2 (before 1.2)"))
         let history = try await versiongate.run("history --format json").output
@@ -244,5 +270,71 @@ struct RuleCommandTests {
         let result = try await versiongate.run(arguments: failure.arguments)
         #expect(result.status == failure.status)
         #expect(result.errors.contains(failure.message), "\(result.errors)")
+    }
+
+    @Test("A copy of a rule has all of it but the key, the app if another is given, and whether it is enabled")
+    func copy() async throws {
+        try await TestDatabase.current.edit(
+            """
+            INSERT INTO apps (bundle) VALUES ('a'), ('b');
+            INSERT INTO rules (key, bundle, position, versions, builds, os, platforms, regions, languages, attributes, soak,
+                rollout, starts_at, ends_at, title, text, link, lockout, final, note, target)
+            VALUES ('old', 'a', 3, '<2', '<9', '>=15', '{ios}', '{JP}', '{de}', '{"channel": ["beta"]}', '2 days', 0,
+                '2026-01-01Z', '2030-01-01Z', 'T', 'X', 'https://a.example', false, true, 'n', '2');
+            INSERT INTO rule_texts VALUES ('old', 'de', 'D', 'E');
+            INSERT INTO rollout_steps VALUES ('old', '2029-01-01Z', 50)
+            """
+        )
+        #expect(try await versiongate.run("rule copy old new").status == 0)
+        #expect(try await versiongate.run("rule copy old other --bundle b --enable").status == 0)
+        func row(_ key: String) async throws -> String {
+            try await TestDatabase.current.psql(
+                """
+                SELECT to_jsonb(r) - 'key' - 'bundle' - 'enabled',
+                    (SELECT json_agg(to_jsonb(t) - 'rule') FROM rule_texts AS t WHERE t.rule = key),
+                    (SELECT json_agg(to_jsonb(s) - 'rule') FROM rollout_steps AS s WHERE s.rule = key)
+                FROM rules AS r WHERE key = '\(key)'
+                """
+            ).output
+        }
+        let old = try await row("old")
+        #expect(old.contains("channel"))
+        #expect(try await row("new") == old)
+        #expect(try await row("other") == old)
+        let others = "SELECT key, bundle, enabled FROM rules ORDER BY key"
+        #expect(try await TestDatabase.current.psql(others).output == "new|a|f\nold|a|f\nother|b|t\n")
+    }
+
+    @Test("A release is added on several platforms in one change")
+    func severalPlatforms() async throws {
+        try await versiongate.run("app add a")
+        let added = try await versiongate.run("release add a 1.2 --platform ios --platform android")
+        #expect(added.output.contains("This is change 2."), "\(added.output)")
+        let platforms = "SELECT string_agg(platform, ' ' ORDER BY platform) FROM releases"
+        #expect(try await TestDatabase.current.psql(platforms).output == "android ios\n")
+    }
+
+    @Test("A check as of a time takes the policy and the clock of then, and one at a time says by which policy it is")
+    func asOf() async throws {
+        try await TestDatabase.current.edit(
+            "INSERT INTO apps (bundle) VALUES ('a')",
+            "INSERT INTO rules (key, bundle, title, text, enabled) VALUES ('k', 'a', 'T', 'X', true)",
+            "UPDATE rules SET enabled = false"
+        )
+        _ = try await TestDatabase.current.psql("UPDATE changes SET at = at - (4 - id) * interval '1 hour'")
+        let then = try await versiongate.run("check --as-of -90m bundle=a")
+        #expect(
+            then.output.contains("X") && then.errors.hasPrefix("By the policy at revision 2, at "),
+            "\(then.errors)"
+        )
+        let now = try await versiongate.run("check --at -90m bundle=a")
+        #expect(!now.output.contains("X"))
+        #expect(now.errors.contains("Warning: today's policy answers, with the clock of "), "\(now.errors)")
+        #expect(
+            now.errors.contains("for the policy of then: versiongate check --as-of -90m bundle=a\n"),
+            "\(now.errors)"
+        )
+        #expect(now.errors.contains("By the policy at revision 3, at "), "\(now.errors)")
+        #expect(try await versiongate.run("export --as-of -90m").output.hasPrefix("# The policy at revision 2: "))
     }
 }

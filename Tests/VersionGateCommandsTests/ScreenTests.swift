@@ -63,6 +63,19 @@ struct ScreenTests {
         }
     }
 
+    @Test("No command shows its own colours as text, nor any escape code but those of colours")
+    func showsColours() async throws {
+        try await prepare()
+        let terminal = try await TerminalSession(BuiltBinary(.current), variables: ["TERM": "xterm"])
+        defer { terminal.end() }
+        for command in Self.commands + ["migrate --status", "user list", "context list", "feed list", "app show a"] {
+            let screen = try await terminal.run("versiongate \(command)").output
+            #expect(!screen.contains("\\u{"), "\(command): \(screen)")
+            #expect(!screen.replacing(/\u{1B}\[[0-9]+m/, with: "").contains("\u{1B}"), "\(command): \(screen)")
+        }
+        #expect(try await terminal.run("versiongate status").output.contains("\u{1B}[1mlast change\u{1B}[0m  "))
+    }
+
     @Test("Every time that is printed has one spelling, in the local time zone, and JSON has UTC")
     func spellTimes() async throws {
         try await prepare()
@@ -135,16 +148,26 @@ struct ScreenTests {
             ]
         )
         #expect(added.status == 1)
-        #expect(added.output.contains("locked out                 0 of 2  0 of 2   2 of 2\n"), "\(added.output)")
-        #expect(added.output.contains("not locked out: no update          1 of 2   0 of 2\n"), "\(added.output)")
-        #expect(added.errors.contains("newly lock out up to 2 of 2 of the recent checks"), "\(added.errors)")
+        #expect(added.output.contains("locked out                 0 of 2  0 of 2\n"), "\(added.output)")
+        #expect(added.output.contains("not locked out: no update          1 of 2\n"), "\(added.output)")
+        #expect(
+            added.output.contains(
+                /Later, by this edit: up to 2 of 2 newly locked out from [0-9T:Z-]+ by maintenance\.\n/
+            ),
+            "\(added.output)"
+        )
+        #expect(
+            added.errors.contains("newly lock out up to 2 of 2 of the recent checks of com.example"),
+            "\(added.errors)"
+        )
+        #expect(added.errors.contains(#/ from [0-9T:Z-]+ by maintenance;/#), "\(added.errors)")
     }
 
     @Test("A long edit shows its first rows and says how many more there are of what")
     func summarize() async throws {
         let rules = (10...69).map { "  k\($0): {title: t, text: x}" }.joined(separator: "\n")
         let applied = try await BuiltBinary(.current).shell(
-            "printf '%s\\n' 'versiongate: 1' 'rules:' '\(rules)' | $VERSIONGATE apply --yes -"
+            "printf '%s\\n' 'versiongate: 1' 'apps:' 'rules:' '\(rules)' '...' | $VERSIONGATE apply --yes -"
         )
         #expect(applied.status == 0, "\(applied.errors)")
         #expect(

@@ -47,34 +47,37 @@ struct ServingBinary: Sendable {
                 )
             }
         }
-        var command = [BuiltBinary.path, "serve", "--host", "127.0.0.1", "--port", "0", "--management-port", "0"]
+        var command = [BuiltBinary.path, "serve", "--host", "127.0.0.1"]
+        for option in ["--port", "--management-port"] where !arguments.contains(option) { command += [option, "0"] }
         if let openFiles { command = ["prlimit", "--nofile=\(openFiles):\(openFiles)"] + command }
-        let result = try await Subprocess.run(
-            openFiles == nil ? .path(FilePath(command[0])) : .name(command[0]),
-            arguments: Arguments(command.dropFirst() + arguments),
-            environment: binary.subprocessEnvironment,
-            input: .none,
-            output: .sequence,
-            error: .string(limit: 1 << 20)
-        ) { execution in
-            var lines = execution.standardOutput.strings().makeAsyncIterator()
-            guard let ready = try await lines.next() else { throw ServingBinaryError.endedBeforeItWasReady }
-            let words = ready.split(whereSeparator: \.isWhitespace).map(String.init)
-            guard let publicWord = words.firstIndex(of: "public"),
-                let managementWord = words.firstIndex(of: "management")
-            else { throw ServingBinaryError.unknownReadyLine(ready) }
-            let server = ServingBinary(
-                publicURL: words[publicWord + 1],
-                managementURL: words[managementWord + 1],
-                processIdentifier: execution.processIdentifier.value
-            )
-            do {
-                try await body(server)
-            } catch {
+        let result = try await ServerPlaces.take {
+            try await Subprocess.run(
+                openFiles == nil ? .path(FilePath(command[0])) : .name(command[0]),
+                arguments: Arguments(command.dropFirst() + arguments),
+                environment: binary.subprocessEnvironment,
+                input: .none,
+                output: .sequence,
+                error: .string(limit: 1 << 20)
+            ) { execution in
+                var lines = execution.standardOutput.strings().makeAsyncIterator()
+                guard let ready = try await lines.next() else { throw ServingBinaryError.endedBeforeItWasReady }
+                let words = ready.split(whereSeparator: \.isWhitespace).map(String.init)
+                guard let publicWord = words.firstIndex(of: "public"),
+                    let managementWord = words.firstIndex(of: "management")
+                else { throw ServingBinaryError.unknownReadyLine(ready) }
+                let server = ServingBinary(
+                    publicURL: words[publicWord + 1],
+                    managementURL: words[managementWord + 1],
+                    processIdentifier: execution.processIdentifier.value
+                )
+                do {
+                    try await body(server)
+                } catch {
+                    kill(server.processIdentifier, SIGTERM)
+                    throw error
+                }
                 kill(server.processIdentifier, SIGTERM)
-                throw error
             }
-            kill(server.processIdentifier, SIGTERM)
         }
         let status: Int32? = if case .exited(let status) = result.terminationStatus { status } else { nil }
         return Ending(status: status, errors: result.standardError)
@@ -85,7 +88,7 @@ struct ServingBinary: Sendable {
         var request = HTTPClientRequest(url: publicURL + path)
         request.method = .POST
         request.body = .bytes(ByteBuffer(string: body))
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(180))
+        let response = try await HTTPClient.shared.execute(request, timeout: TimeAmount(Patience.limit))
         let answer = String(buffer: try await response.body.collect(upTo: 1 << 20))
         guard response.status == .ok else { throw ServingBinaryError.unexpectedAnswer("\(response.status): \(answer)") }
         return answer
@@ -96,7 +99,7 @@ struct ServingBinary: Sendable {
         var request = HTTPClientRequest(url: managementURL + path)
         // The listener may close a connection that waits for a next request whenever it needs room.
         request.headers.add(name: "Connection", value: "close")
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(180))
+        let response = try await HTTPClient.shared.execute(request, timeout: TimeAmount(Patience.limit))
         return (Int(response.status.code), String(buffer: try await response.body.collect(upTo: 1 << 20)))
     }
 

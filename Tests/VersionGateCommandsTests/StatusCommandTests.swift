@@ -24,13 +24,14 @@ struct StatusCommandTests {
         let hidden: [String]
 
         struct Server: Decodable {
-            let host: String
+            let address: String
             let revision: Int
         }
         struct Lockout: Decodable {
             let key: String
-            let waitsFor: String?
-            let versions: String?
+            let status: String
+            let reason: String?
+            let who: String
             let lockedOut: Int?
             let checks: Int?
         }
@@ -101,11 +102,12 @@ struct StatusCommandTests {
         #expect(status.role == "versiongate_admin" && !status.standby && status.revision == 1)
         #expect(status.servers.isEmpty && status.hidden.isEmpty)
         #expect(status.lockouts?.map(\.key) == ["lock", "paused"])
-        #expect(status.lockouts?.first?.versions == "<2, builds =7")
-        #expect(status.lockouts?.first?.waitsFor == nil)
+        #expect(status.lockouts?.first?.who == "<2, build 7")
+        #expect(status.lockouts?.first?.status == "on")
         #expect(status.lockouts?.first?.lockedOut == 100)
         #expect(status.lockouts?.first?.checks == 400)
-        #expect(status.lockouts?.last?.waitsFor == "its app, which is paused")
+        #expect(status.lockouts?.last?.status == "paused")
+        #expect(status.lockouts?.last?.reason == "p is paused")
         #expect(
             status.upcoming?.map { "\($0.kind) \($0.name)" } == [
                 "rule starts message", "rule ends lock", "release live a 3 ios", "rollout step message",
@@ -122,7 +124,7 @@ struct StatusCommandTests {
         let text = try await versiongate.run("status").output
         for line in [
             ", as versiongate_admin\n", "revision     1\n", "none is connected to this database", "25.0 % of 400",
-            "waits for its app, which is paused", "rule lock ends\n", "rule message goes to 12.5 %\n",
+            "25.0 % of 400  lock    on", "p: <2 (p is paused)", "rule lock ends\n", "rule message goes to 12.5 %\n",
             "release a 3 ios goes live\n", "Paused apps: p\n", "Unknown apps: 30 to 50 checks since ",
         ] {
             #expect(text.contains(line), "\(line): \(text)")
@@ -175,17 +177,85 @@ struct StatusCommandTests {
         #expect(blind.unknownChecks == nil)
     }
 
+    @Test("The status has the lockouts with the largest share first, and all lines in order at 80 columns")
+    func ranksLockouts() async throws {
+        try await TestDatabase.current.edit(
+            """
+            INSERT INTO apps (bundle) VALUES ('com.example.shop');
+            INSERT INTO releases (bundle, platform, version, live_at) VALUES ('com.example.shop', 'ios', '3', '2026-01-01Z');
+            INSERT INTO rules (key, bundle, enabled, lockout, versions, platforms, regions, title, text) VALUES
+                ('a-minimum', 'com.example.shop', true, true, '<2', '{ios}', '{DE,AT}', 't', 'x'),
+                ('z-block', 'com.example.shop', true, true, '=2.1', NULL, NULL, 't', 'x')
+            """
+        )
+        try await TestDatabase.current.addCounts(
+            "(date_trunc('hour', now()), 'com.example.shop', 'ios', '2.1', 1000, 400, 400)"
+        )
+        let server = try await TestDatabase.current.connect(user: "versiongate_server")
+        try await server.execute(
+            """
+            INSERT INTO rule_counts VALUES (date_trunc('hour', now()), 'z-block', 390, 390),
+                (date_trunc('hour', now()), 'a-minimum', 10, 10)
+            """
+        )
+        await server.close()
+        let terminal = try await TerminalSession(BuiltBinary(.current))
+        defer { terminal.end() }
+        _ = try await terminal.run("stty cols 80")
+        let lines = try await terminal.run("versiongate status").output.split(separator: "\n")
+        let head = try #require(lines.firstIndex { $0.hasPrefix("LOCKED OUT") })
+        #expect(
+            lines[head...].prefix(3) == [
+                "LOCKED OUT       RULE       STATUS  WHO",
+                "39.0 % of 1,000  z-block    on      com.example.shop: 2.1",
+                "1.0 % of 1,000   a-minimum  on      com.example.shop: <2, iOS, DE and AT",
+            ]
+        )
+        let list = try await terminal.run("versiongate rule list").output
+        #expect(list.contains("a-minimum  on      yes      com.example.shop  <2, iOS, DE and AT"), "\(list)")
+    }
+
+    @Test("The status and `migrate --status` name the rights that servers lack, and a session that has not committed")
+    func namesFaults() async throws {
+        try await versiongate.run("app add a")
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute("REVOKE SELECT ON rules FROM versiongate_server")
+        let psql = try PsqlSession(.current)
+        try psql.run("BEGIN; UPDATE apps SET note = 'Open'; SET CONSTRAINTS ALL IMMEDIATE;")
+        let text = try await versiongate.run("status").output
+        #expect(
+            text.contains(
+                "Warning: the role versiongate_server may not read rules, so servers load no policy. Let the owner of the"
+                    + " tables run: GRANT SELECT ON rules TO versiongate_server;\n"
+            ),
+            "\(text)"
+        )
+        #expect(
+            text.contains(/open edits +process [0-9]+ of versiongate_admin \(psql\) has edited and not committed\n/)
+        )
+        let owned = BuiltBinary(environment: ["DATABASE_URL": TestDatabase.current.url()])
+        #expect(
+            try await owned.run("migrate --status").errors.contains("may not read rules, so servers load no policy")
+        )
+        try psql.run("ROLLBACK;")
+        try psql.end()
+    }
+
     @Test("The status lists the servers with the revision that answers, and follows them through edits")
     func listsServers() async throws {
         try await versiongate.run("app add a")
         let server = BuiltBinary(environment: ["DATABASE_URL": TestDatabase.current.url(user: "versiongate_server")])
-        try await ServingBinary.run(server) { _ in
+        try await ServingBinary.run(server) { serving in
             for revision in 1...2 {
                 try await Poll.until("a server at revision \(revision)") {
                     try await status(versiongate).servers.map(\.revision) == [revision]
                 }
+                let port = try #require(serving.publicURL.split(separator: ":").last)
+                try await Poll.until("the address of the server") {
+                    try await status(versiongate).servers.allSatisfy { $0.address.hasSuffix(":\(port)") }
+                }
                 let text = try await versiongate.run("status").output
-                #expect(text.contains(" at revision \(revision) (process "), "\(text)")
+                #expect(text.contains(":\(port) at revision \(revision) (process "), "\(text)")
                 try await versiongate.run("app edit a --name A\(revision)")
             }
             // What a server that has not taken the last edits shows.

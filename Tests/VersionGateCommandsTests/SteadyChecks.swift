@@ -5,6 +5,7 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 import Synchronization
+import TestSystem
 
 /// Checks that are asked again and again while something is done to a server or its database.
 struct SteadyChecks: Sendable {
@@ -56,7 +57,7 @@ struct SteadyChecks: Sendable {
         request.method = .POST
         request.body = .bytes(ByteBuffer(string: #"{"bundle":"com.example.doto","version":"1.1"}"#))
         do {
-            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
+            let response = try await HTTPClient.shared.execute(request, timeout: TimeAmount(Patience.limit))
             _ = try await response.body.collect(upTo: 1 << 20)
             return response.status == .ok ? nil : "\(response.status)"
         } catch {

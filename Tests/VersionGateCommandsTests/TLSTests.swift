@@ -8,6 +8,7 @@ import NIOHTTP1
 import NIOSSL
 import Subprocess
 import TestDatabase
+import TestSystem
 import Testing
 
 @Suite("TLS", .timeLimit(.minutes(20)))
@@ -62,7 +63,7 @@ struct TLSTests {
                 var answers: [String] = []
                 do {
                     for _ in 1...3 {
-                        let response = try await client.execute(request, timeout: .seconds(10))
+                        let response = try await client.execute(request, timeout: TimeAmount(Patience.limit))
                         answers.append(String(buffer: try await response.body.collect(upTo: 1 << 20)))
                     }
                     try await client.shutdown()
@@ -183,6 +184,19 @@ struct TLSTests {
             #expect(ending.status == 0)
             #expect(ending.errors.contains("The TLS certificate was read again"))
         }
+    }
+
+    @Test("A server without TLS has nothing to read again at SIGHUP, and goes on answering")
+    func survivesSIGHUP() async throws {
+        let binary = BuiltBinary(environment: ["DATABASE_URL": Self.noDatabase])
+        let ending = try await ServingBinary.run(binary, arguments: []) { server in
+            for _ in 1...3 {
+                kill(server.processIdentifier, SIGHUP)
+                let isEnded = try await PlainConnection.isEnded(server.publicURL, after: "nonsense\r\n\r\n")
+                #expect(isEnded)
+            }
+        }
+        #expect(ending.status == 0)
     }
 
     @Test("The listener ends a handshake that takes too long, and one that is none, and goes on answering")

@@ -3,6 +3,7 @@
 
 import Foundation
 import TestDatabase
+import TestSystem
 
 /// A shell on a terminal of its own, at which a test types and reads.
 ///
@@ -17,9 +18,6 @@ final class TerminalSession {
     private let output = Pipe()
     private var printed: AsyncStream<Data>.Iterator
     private var unread = ""
-
-    /// When a shell is ended, in seconds, whose test waits for what it never prints.
-    private static let limit = 600.0
 
     /// Starts the shell and waits for its prompt.
     ///
@@ -58,7 +56,7 @@ final class TerminalSession {
             if data.isEmpty { continuation.finish() } else { continuation.yield(data) }
         }
         try process.run()
-        DispatchQueue.global().asyncAfter(deadline: .now() + Self.limit) { [process] in
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Patience.seconds)) { [process] in
             if process.isRunning { process.terminate() }
         }
         try await expect(Self.prompt)
@@ -74,7 +72,7 @@ final class TerminalSession {
     /// Waits until a text was printed.
     ///
     /// - Returns: What was printed before it since the last call.
-    /// - Throws: an error with what was printed when the shell ends, which it does at the latest after ten minutes.
+    /// - Throws: an error with what was printed when the shell ends, which it does at ``Patience/limit`` at the latest.
     @discardableResult
     func expect(_ text: String) async throws -> String {
         while true {

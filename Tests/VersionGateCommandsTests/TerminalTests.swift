@@ -16,7 +16,7 @@ import UpdatePolicy
 @Suite("Terminal output")
 struct TerminalTests {
     private static func table() -> TextTable {
-        var table = TextTable("KEY", "STATE", "TITLE")
+        var table = TextTable("KEY", "STATUS", "TITLE")
         table.add("update", "on", String(repeating: "long ", count: 20))
         table.add("日本", "off", "x")
         return table
@@ -33,7 +33,7 @@ struct TerminalTests {
             #expect(lines.allSatisfy { String($0).terminalWidth <= width }, "\(lines)")
             #expect(text.split { $0 == "\n" || $0 == " " }.count { $0 == "long" } == 20, "\(lines)")
             #expect(
-                lines[2].hasPrefix("               long") && lines.last?.hasPrefix("日本    off    x") == true,
+                lines[2].hasPrefix("                long") && lines.last?.hasPrefix("日本    off     x") == true,
                 "\(lines)"
             )
         }

@@ -14,52 +14,88 @@ struct UndoCommandTests {
         try await TestDatabase.current.psql("SELECT string_agg(title, ' ' ORDER BY key) FROM rules").output
     }
 
-    @Test("An undo without a number takes back one's own last change, and again the one before, past all undos")
-    func lastChange() async throws {
+    @Test("An undo without a number takes back the newest change, and again the one before, past all undos")
+    func newestChange() async throws {
         for title in ["one", "two", "three"] {
             try await versiongate.run(
                 title == "one"
                     ? "rule add k --title one --text X --why first" : "rule edit k --title \(title)"
             )
         }
-        // Somebody else, under the same database role.
-        try await TestDatabase.current.edit(
-            "SET versiongate.os_user = 'anna'; INSERT INTO rules (key, title, text) VALUES ('other', 'o', 'x')"
-        )
-        let first = try await versiongate.run("undo")
+        // The same login in psql, which records no user of the operating system.
+        _ = try await TestDatabase.current.psql("UPDATE rules SET title = 'four'", user: "versiongate_admin")
+        let first = try await versiongate.run("undo --yes")
         #expect(first.status == 0, "\(first.errors)")
-        #expect(first.output.hasPrefix("Your last change: 3  "), "\(first.output)")
+        #expect(first.output.hasPrefix("The newest change: 4  "), "\(first.output)")
         #expect(first.output.contains("changed rule k: title\n"), "\(first.output)")
-        #expect(try await titles() == "two o\n")
-        #expect(try await versiongate.run("undo").output.hasPrefix("Your last change: 2  "))
-        #expect(try await titles() == "one o\n")
+        #expect(try await titles() == "three\n")
+        #expect(try await versiongate.run("undo --yes").output.hasPrefix("The newest change: 3  "))
+        #expect(try await titles() == "two\n")
         // What was undone and then brought back stands again.
-        #expect(try await versiongate.run("undo 6").status == 0)
-        #expect(try await titles() == "two o\n")
-        #expect(try await versiongate.run("undo").output.hasPrefix("Your last change: 2  "))
-        let last = try await versiongate.run("undo")
-        #expect(last.output.contains("added rule k  (first)\n"), "\(last.output)")
-        #expect(try await titles() == "o\n")
-        let none = try await versiongate.run("undo")
+        #expect(try await versiongate.run("undo 6 --yes").status == 0)
+        #expect(try await titles() == "three\n")
+        for id in [3, 2, 1] {
+            #expect(try await versiongate.run("undo --yes").output.hasPrefix("The newest change: \(id)  "))
+        }
+        let none = try await versiongate.run("undo --yes")
         #expect(none.status == 1)
         #expect(
-            none.errors.contains(
-                "there is no change by versiongate_admin (\(NSUserName())) among the newest 1,000 that is not undone; "
-            ),
+            none.errors.contains("there is no change among the newest 1,000 that is not undone; "),
             "\(none.errors)"
         )
         #expect(none.errors.contains("`versiongate undo CHANGE` undoes any of them"))
     }
 
-    @Test("An undo without a number shows the change on a terminal and asks, unless it is approved")
+    @Test(
+        "An undo without a number takes without a question only what is one's own and of the last hour, else it names it"
+    )
+    func isOwnAndNew() async throws {
+        try await versiongate.run("rule add k --title one --text X")
+        let unasked = try await versiongate.run("undo")
+        #expect(unasked.status == 1)
+        #expect(
+            unasked.errors.contains(
+                "the newest change is 1, and there is no terminal on which to ask; nothing was changed; if it is meant: "
+                    + "versiongate undo 1\n"
+            ),
+            "\(unasked.errors)"
+        )
+        for (script, reason) in [
+            ("SET versiongate.os_user = 'anna'; UPDATE rules SET title = 'two'", "it is not yours"),
+            ("UPDATE rules SET title = 'three'", "it is not yours"),
+        ] {
+            // Somebody else with this login, as the program reports it, and another login.
+            let other = script.hasPrefix("SET")
+            let done =
+                other
+                ? try await TestDatabase.current.psql(script, user: "versiongate_admin")
+                : try await TestDatabase.current.psql(script)
+            #expect(done.isSuccess, "\(done.errors)")
+            let refused = try await versiongate.run("undo --yes")
+            #expect(refused.status == 1)
+            #expect(refused.errors.contains("\(reason); nothing was changed; if it is meant: versiongate undo "))
+        }
+        #expect(try await versiongate.run("rule edit k --title mine").status == 0)
+        _ = try await TestDatabase.current.psql(
+            "UPDATE changes SET at = at - interval '61 minutes' WHERE id = (SELECT max(id) FROM changes)"
+        )
+        let old = try await versiongate.run("undo --yes")
+        #expect(old.errors.contains("the newest change is 4, and it is more than an hour old; "), "\(old.errors)")
+        #expect(try await titles() == "mine\n")
+    }
+
+    @Test("An undo of a change asks for all that it removes, and without a number for the change as well")
     func asks() async throws {
         try await versiongate.run("rule add k --title one --text X")
+        let unasked = try await versiongate.run("undo 1")
+        #expect(unasked.status == 1)
+        #expect(unasked.errors.contains("this removes rule k"), "\(unasked.errors)")
         let terminal = try await TerminalSession(versiongate)
         defer { terminal.end() }
         try terminal.type("versiongate undo\n")
-        let shown = try await terminal.expect("Undo change 1 on ")
-        #expect(shown.contains("Your last change: 1  ") && shown.contains("added rule k\n"), "\(shown)")
-        try await terminal.expect("? [y/N] ")
+        let shown = try await terminal.expect("? [y/N] ")
+        #expect(shown.contains("The newest change: 1  ") && shown.contains("added rule k\n"), "\(shown)")
+        #expect(shown.contains("This takes back change 1, and this removes rule k"), "\(shown)")
         try terminal.type("\n")
         try await terminal.expect("nothing was changed, as you said")
         try await terminal.expect(TerminalSession.prompt)
@@ -159,7 +195,7 @@ struct UndoCommandTests {
         #expect(removal.errors.contains("this removes "), "\(removal.errors)")
     }
 
-    @Test("An undo to a state that the database refuses now says why, and how to mend that state")
+    @Test("An undo to a state that the database refuses now says why, and how to fix that state")
     func toRefusedState() async throws {
         try await change()
         // At revision 3 the lockout had lost its release.
@@ -172,7 +208,7 @@ struct UndoCommandTests {
         #expect(
             result.errors.hasSuffix(
                 """
-                Nothing was changed. To mend that policy and apply it: versiongate export --revision 3 --output policy.yaml; \
+                Nothing was changed. To fix that policy and apply it: versiongate export --revision 3 --output policy.yaml; \
                 versiongate plan policy.yaml
 
                 """

@@ -142,8 +142,8 @@ struct UnreadableOutputTests {
         let result = try await StateFolder.with { folder in
             try await BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing"])
                 .run(arguments: [
-                    "serve", "--host", "127.0.0.1", "--port", "0", "--management-port", "0", "--state-dir", folder.path,
-                    option, "\(holder.port)",
+                    "serve", "--host", "127.0.0.1", "--state-dir", folder.path, option, "\(holder.port)",
+                    option == "--port" ? "--management-port" : "--port", "0",
                 ])
         }
         try await holder.close()

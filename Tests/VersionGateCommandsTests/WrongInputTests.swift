@@ -1,104 +1,116 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Foundation
 import TestDatabase
-import TestPolicies
+import TestSystem
 import Testing
+import UpdatePolicy
 
 /// What people write by mistake: each is refused or warned about, with the fault and what to write.
 @Suite("Wrong input", .migratedDatabase)
 struct WrongInputTests {
-    /// The inputs, and the policy that they meet.
-    struct Inputs: Decodable {
-        let setup: String
-        let cases: [Input]
-    }
-
-    /// An input, as arguments or as a statement, and its answer.
-    struct Input: Decodable, Sendable, CustomTestStringConvertible {
-        let id: String
-        var arguments: [String]?
-        var sql: String?
-        var environment: [String: String]?
-        /// The exit code; of SQL 0 for a statement that is carried out.
-        let status: Int
-        /// What is said of the fault.
-        let fault: [String]
-        /// What is said of what to do.
-        let cure: [String]
-
-        var testDescription: String { "\(id): \(arguments?.joined(separator: " ") ?? sql ?? "")" }
-
-        var needsServer: Bool { arguments?.contains { $0.contains("{public}") || $0.contains("{management}") } == true }
-    }
-
-    private static let inputs = Result { try Vectors.decode("wrong-inputs.json", as: Inputs.self) }
-    private static let setup = (try? inputs.get())?.setup ?? ""
-    private static let cases = ((try? inputs.get())?.cases ?? []).filter { !$0.needsServer }
-    static let refused = cases.filter { $0.status != 0 }
+    private static let cases = ((try? WrongInput.all) ?? []).filter { !$0.needsServer }
+    static let statements = cases.filter { $0.sql != nil && $0.status != 0 }
     static let warnedAbout = cases.filter { $0.status == 0 }
 
-    /// What commands never say: words of SQL, and of libraries.
-    private static let foreignWords = [
-        "INSERT", "UPDATE ", "DELETE", "NULL", "duplicate key", "invalid input syntax", "CONTEXT", "Error Domain",
-        "errno",
-        "/.build/", "HTTPClientError", "SocketAddressError",
-    ]
+    private func prepare() async throws {
+        for change in WrongInput.setup { try await TestDatabase.current.edit(change) }
+    }
 
-    @Test("A wrong input is refused with its fault and what to do", .sharedDatabase(setup), arguments: refused)
-    func isRefused(_ input: Input) async throws {
-        let (status, errors) = try await answer(input, arguments: input.arguments)
-        expect(status, errors, of: input)
-        #expect(try await TestDatabase.current.revision() == 1, "\(input.testDescription) changed something")
+    @Test("The table of wrong inputs has every row once, and at least 300")
+    func table() throws {
+        let all = try WrongInput.all
+        #expect(all.count >= 300)
+        let inputs = all.map { "\($0.arguments ?? []) \($0.sql ?? "") \($0.environment ?? [:]) \($0.file ?? "")" }
+        #expect(Dictionary(grouping: inputs) { $0 }.filter { $1.count > 1 }.isEmpty)
+    }
+
+    @Test("A wrong statement is refused with its fault and what to do", arguments: statements)
+    func isRefused(_ input: WrongInput) async throws {
+        try await prepare()
+        try await StateFolder.with { input.expect(try await input.answer(in: $0.path)) }
+        #expect(try await TestDatabase.current.revision() == Int64(WrongInput.setup.count))
     }
 
     @Test("A wrong input that may be meant is carried out with a warning, and what to do", arguments: warnedAbout)
-    func isWarnedAbout(_ input: Input) async throws {
-        try await TestDatabase.current.edit(Self.setup)
-        let (status, errors) = try await answer(input, arguments: input.arguments)
-        expect(status, errors, of: input)
+    func isWarnedAbout(_ input: WrongInput) async throws {
+        try await prepare()
+        try await StateFolder.with { input.expect(try await input.answer(in: $0.path)) }
     }
 
     @Test("A wrong input to a check of a server is answered with its fault and what to do")
     func isExplainedByServer() async throws {
-        let inputs = try Self.inputs.get().cases
-        #expect(inputs.count >= 100)
+        try await prepare()
         let server = BuiltBinary(environment: ["DATABASE_URL": TestDatabase.current.url(user: "versiongate_server")])
         try await ServingBinary.run(server) { serving in
-            for input in inputs.filter(\.needsServer) {
-                let arguments = input.arguments?.map { argument in
-                    argument.replacing("{public}", with: serving.publicURL.drop { $0 != "/" }.dropFirst(2))
-                        .replacing("{management}", with: serving.managementURL.drop { $0 != "/" }.dropFirst(2))
+            func address(_ url: String) -> String { String(url.drop { $0 != "/" }.dropFirst(2)) }
+            for input in try WrongInput.all.filter(\.needsServer) {
+                try await StateFolder.with { folder in
+                    let addresses = (address(serving.publicURL), address(serving.managementURL))
+                    input.expect(try await input.answer(in: folder.path, server: addresses))
                 }
-                let (status, errors) = try await answer(input, arguments: arguments)
-                expect(status, errors, of: input)
             }
         }
     }
 
-    private func answer(_ input: Input, arguments: [String]?) async throws -> (status: Int, errors: String) {
-        guard let arguments else {
-            let result = try await TestDatabase.current.psql(input.sql ?? "", user: "versiongate_admin")
-            return (result.isSuccess ? 0 : 1, result.errors)
+    private static let page = "Tests/Vectors/messages.md"
+    /// How many commands are answered at once.
+    private static let width = 4
+
+    @Test(
+        "A wrong command is refused with its fault and what to do, and the page of messages has its answer",
+        .timeLimit(.minutes(20))
+    )
+    func page() async throws {
+        try await prepare()
+        let inputs = Self.cases.filter { $0.arguments != nil && $0.status != 0 }
+        var answers: [Int: WrongInput.Answer] = [:]
+        for start in stride(from: 0, to: inputs.count, by: Self.width) {
+            try await withThrowingTaskGroup(of: (Int, WrongInput.Answer).self) { group in
+                for index in start..<min(start + Self.width, inputs.count) {
+                    group.addTask {
+                        try await StateFolder.with { (index, try await inputs[index].answer(in: $0.path)) }
+                    }
+                }
+                for try await (index, answer) in group { answers[index] = answer }
+            }
         }
-        var environment = BuiltBinary(.current).variables
-        // A zone with summer time that needs no files.
-        environment["TZ"] = "CET-1CEST,M3.5.0,M10.5.0/3"
-        environment.merge(input.environment ?? [:]) { $1 }
-        let result = try await BuiltBinary(environment: environment).run(arguments: arguments)
-        // What a warning says of is in the output where a command went well.
-        return (result.status, result.errors + (result.status == 0 ? result.output : ""))
+        var page = """
+            # Messages
+
+            What the program answers where it refuses. A test makes this page: it runs the command lines of
+            `Tests/Vectors/wrong-inputs.json`, and fails where the page is stale. `DATABASE`, `FILE` and `TIME` stand for what
+            differs from run to run; the number is the exit code.
+
+
+            """
+        for (index, input) in inputs.enumerated() {
+            let answer = try #require(answers[index])
+            input.expect(answer)
+            guard input.environment == nil else { continue }
+            let line = (input.arguments ?? []).map(\.shellWord).joined(separator: " ")
+            page +=
+                "## versiongate \(line)\n\n```\n\(Self.constant(answer.text))\n```\n\nExit code \(answer.status).\n\n"
+        }
+        #expect(try await TestDatabase.current.revision() == Int64(WrongInput.setup.count))
+        page.removeLast()
+        let url = RepositoryFile.url(Self.page)
+        if (try? String(contentsOf: url, encoding: .utf8)) != page {
+            let fresh = URL(fileURLWithPath: NSTemporaryDirectory()).appending(path: "versiongate-messages.md")
+            try page.write(to: fresh, atomically: true, encoding: .utf8)
+            Issue.record("the page is stale: cp \(fresh.path) \(url.path)")
+        }
     }
 
-    private func expect(_ status: Int, _ errors: String, of input: Input) {
-        #expect(status == input.status, "\(input.testDescription): \(errors)")
-        #expect(!input.fault.isEmpty && !input.cure.isEmpty, "\(input.testDescription) must say both")
-        for part in input.fault + input.cure {
-            #expect(errors.contains(part), "\(input.testDescription): no \"\(part)\" in \(errors)")
-        }
-        guard input.arguments != nil else { return }
-        for word in Self.foreignWords {
-            #expect(!errors.contains(word), "\(input.testDescription): \"\(word)\" in \(errors)")
-        }
+    /// An answer without what differs from run to run.
+    private static func constant(_ text: String) -> String {
+        text.replacing(" --context test", with: "")
+            .replacing(#/test \(\S+/socket:\d+/test_\w+\)/#, with: "DATABASE")
+            .replacing(#/\S+/socket:\d+/test_\w+/#, with: "DATABASE")
+            .replacing(#/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/#, with: "TIME")
+            .replacing("(\(NSUserName()))", with: "(USER)")
+            .replacing(#/process \d+/#, with: "process N")
+            .trimmingCharacters(in: .newlines)
     }
 }

@@ -30,17 +30,19 @@ export class FakeNetwork {
       throw new Error(`${method} ${url} is not what was to be asked.`);
     }
     this.#requests.push(JSON.parse(body));
-    const { messages, status, fails } = this.#answer;
-    if (messages !== undefined) return { status: 200, body: JSON.stringify({ messages }) };
-    if (status !== undefined) return { status, body: bodyOf(this.#answer) };
+    const { messages, status, fails, date } = this.#answer;
+    if (messages !== undefined) return { status: 200, body: JSON.stringify({ messages }), date };
+    if (status !== undefined) {
+      return { status, body: new TextDecoder('utf-8', { fatal: true }).decode(bodyOf(this.#answer)), date };
+    }
     if (fails === 'redirect') return { status: 302, body: JSON.stringify({ messages: [] }) };
     if (fails !== 'stall') throw new Error(`The server is ${fails}.`);
     return new Promise(() => {});
   }
 }
 
-/** The body of an answer that a scenario gives as text. */
-export function bodyOf({ body, repeat = 1, bytes = 0 }) {
-  const text = body.repeat(repeat);
-  return text + ' '.repeat(Math.max(0, bytes - Buffer.byteLength(text)));
+/** The bytes of an answer that a scenario gives as text. */
+export function bodyOf({ body, repeat = 1, bytes = 0, encoding = 'utf8' }) {
+  const text = Buffer.from(body.repeat(repeat), encoding);
+  return Buffer.concat([text, Buffer.alloc(Math.max(0, bytes - text.length), ' ')]);
 }

@@ -48,8 +48,13 @@ export class MemoryStorage {
   text = null;
   isFull = false;
   isUnreadable = false;
+  isStuck = false;
 
   getItem(name) {
+    if (this.isStuck) {
+      this.isStuck = false;
+      return new Promise(() => {});
+    }
     if (this.isUnreadable) throw new Error('The storage is damaged.');
     return name === storageName ? this.text : null;
   }
@@ -110,6 +115,7 @@ class Run {
   #now = beginning;
   #given = [];
   #installs = [];
+  #reports = [];
 
   constructor(scenario, network, storage) {
     this.#app = scenario.app;
@@ -120,6 +126,7 @@ class Run {
   async step(step) {
     if ('start' in step || 'storage' in step || 'stored' in step) await settled();
     if ('start' in step) await this.#start(step.start);
+    if ('set' in step) Object.assign(this.#gate, step.set);
     if ('advance' in step) this.#now += step.advance;
     if ('answer' in step) await this.#network.answer(step.answer);
     if ('check' in step) await this.#check(step);
@@ -147,12 +154,14 @@ class Run {
       clock: () => this.#now * 1_000 + 999,
       transport: this.#network.transport,
       maximumAge,
+      observer: (report) => this.#reports.push(report),
     });
     this.#given = [];
   }
 
-  async #check({ check: { force, together = 1 }, asks, shows, sends, links, gives }) {
+  async #check({ check: { force, together = 1 }, asks, shows, sends, links, gives, reports }) {
     const options = force === undefined ? undefined : { force };
+    this.#reports = [];
     const checks = Array.from({ length: together }, () => this.#gate.check(options));
     const answers = await Promise.all(checks);
     const { asked, bodies } = await this.#network.requests();
@@ -165,18 +174,20 @@ class Run {
       if (links !== undefined) expectEqual('links', messages.map(({ link }) => link ?? null), links);
       if (gives !== undefined) expectEqual('gives', messages.map(description), gives);
     }
-    this.#given = answers[0];
+    if (reports !== undefined) expectEqual('reports', this.#reports.map(summary), [reports]);
+    this.#given = [...answers[0], ...this.#given];
   }
 
   #message(id) {
     const message = this.#given.find((one) => one.id === id);
-    if (message === undefined) throw new Difference(`The last check did not give ${id}.`);
+    if (message === undefined) throw new Difference(`No check has given ${id}.`);
     return message;
   }
 
   #setStorage(change) {
     if (change === 'empty') this.#storage.text = null;
     else if (change === 'unreadable') this.#storage.isUnreadable = true;
+    else if (change === 'stuck') this.#storage.isStuck = true;
     else if (change === 'full') this.#storage.isFull = true;
     else if (change === 'writable') this.#storage.isFull = false;
     else this.#storage.text = change.text ?? JSON.stringify(change.json);
@@ -211,6 +222,14 @@ function description({ id, title, text, link, target, lockout, skippable }) {
   };
 }
 
+function summary({ outcome, status, fault, messages }) {
+  return {
+    outcome, messages,
+    ...(status !== undefined && { status }),
+    ...(fault !== undefined && { fault: isString(fault) && fault !== '' }),
+  };
+}
+
 // What a file may say.
 
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -236,13 +255,15 @@ const given = {
   id: isString, title: isString, text: isString, link: isString, target: isString,
   lockout: isOneOf(true), skip: isOneOf(true),
 };
+const report = { outcome: isOneOf('asked', 'kept'), status: isCount, fault: isOneOf(true), messages: Number.isInteger };
 const answers = [
-  { messages: Array.isArray },
-  { status: isCount, body: isString, repeat: isCount, bytes: isCount },
-  { fails: isOneOf('unreachable', 'reset', 'stall', 'redirect') },
+  { messages: Array.isArray, date: isString },
+  { status: isCount, body: isString, repeat: isCount, bytes: isCount, encoding: isOneOf('latin1'), date: isString },
+  { fails: isOneOf('unreachable', 'reset', 'stall', 'redirect', 'cut', 'encoded') },
 ];
 const steps = {
   start: [{ start: hasOnly(nullable) }],
+  set: [{ set: hasOnly({ language: nullable.language, region: nullable.region, attributes: app.attributes }) }],
   advance: [{ advance: Number.isInteger }],
   answer: [{ answer: (value) => answers.some((one) => hasOnly(one)(value) && Object.keys(one)[0] in value) }],
   check: [
@@ -251,6 +272,7 @@ const steps = {
       sends: isObject,
       links: (value) => Array.isArray(value) && value.every(orNull(isString)),
       gives: (value) => Array.isArray(value) && value.every(hasOnly(given)),
+      reports: hasOnly(report),
     },
   ],
   dismiss: [{ dismiss: isString }],
@@ -260,7 +282,7 @@ const steps = {
   storage: [
     {
       storage: (value) =>
-        isOneOf('empty', 'unreadable', 'full', 'writable')(value) ||
+        isOneOf('empty', 'unreadable', 'stuck', 'full', 'writable')(value) ||
         hasOnly({ text: isString })(value) || hasOnly({ json: isObject })(value),
     },
   ],
@@ -293,7 +315,7 @@ export function problemOf(scenario) {
     }
     const isReplaced = kind === 'storage' && step.storage !== 'full' && step.storage !== 'writable';
     if (isReplaced) needsStart = true;
-    const needsGate = ['check', 'forget', 'dismiss', 'skip', 'open'].includes(kind);
+    const needsGate = ['check', 'set', 'forget', 'dismiss', 'skip', 'open'].includes(kind);
     if (needsGate && needsStart) return `${where}a start is missing`;
     if (kind === 'answer' && step.answer.messages !== undefined) {
       const problem = problemOfSent(step.answer.messages, current);

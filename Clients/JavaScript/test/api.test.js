@@ -50,6 +50,9 @@ test('wrong use is an error that names the fault', () => {
     [{ ...right, server: 'ftp://example.com' }, `${address} "ftp://example.com"`],
     [{ ...right, server: 'https://' }, `${address} "https://"`],
     [{ ...right, server: 'https://example.com/?a=b' }, `${address} "https://example.com/?a=b"`],
+    [{ ...right, server: 'https://example.com/#a' }, `${address} "https://example.com/#a"`],
+    [{ ...right, server: 'https://user:pw@example.com' }, `${address} "https://user:pw@example.com"`],
+    [{ ...right, server: 'https://example.com\\a' }, `${address} "https://example.com\\\\a"`],
     [{ server }, 'app must be an object, not undefined'],
     [{ ...right, app: [] }, 'app must be an object, not an array'],
     [{ ...right, app: {} }, 'app.bundle is missing: com.example.doto, for instance'],
@@ -69,7 +72,8 @@ test('wrong use is an error that names the fault', () => {
     [{ ...right, transport: {} }, 'transport must be a function'],
     [{ ...right, storage: {} }, `${storage} getItem`],
     [{ ...right, storage: { getItem() {}, setItem() {} } }, `${storage} removeItem`],
-    [{ ...right, maxAge: 7 }, 'options has no maxAge; it has server, app, storage, clock, transport, maximumAge'],
+    [{ ...right, maxAge: 7 }, 'options has no maxAge; it has server, app, storage, clock, transport, maximumAge, observer'],
+    [{ ...right, observer: {} }, 'observer must be a function'],
   ];
   for (const [options, message] of wrong) assert.throws(() => new VersionGate(options), { message });
 });
@@ -278,12 +282,84 @@ test('storage that gives anything but text has nothing', async () => {
   }
 });
 
-test('a clock that fails', async () => {
-  for (const clock of [() => { throw new Error(); }, () => NaN, () => 'noon']) {
-    const gate = gateWith({ clock });
-    for (const message of await gate.check()) message.dismiss();
-    assert.ok(Array.isArray(await gate.check({ force: true })));
+test('a clock that fails is replaced by that of the system', async () => {
+  for (const clock of [() => { throw new Error(); }, () => NaN, () => 'noon', () => 5n]) {
+    const storage = new MemoryStorage();
+    const gate = gateWith({ clock, storage, transport: answering(lockout) });
+    const begun = Math.floor(Date.now() / 1_000);
+    assert.deepEqual(idsOf(await gate.check()), ['blocked']);
+    assert.ok(JSON.parse(storage.text).answer.at >= begun);
+    assert.deepEqual(idsOf(await gate.check()), ['blocked']);
   }
+});
+
+test('what is told of a living gate is checked as at its beginning', async () => {
+  const bodies = [];
+  const transport = async ({ body }) => {
+    bodies.push(JSON.parse(body));
+    return answering()();
+  };
+  const gate = gateWith({ transport, app: { ...app, language: 'de', attributes: { channel: 'store' } } });
+  assert.deepEqual([gate.language, gate.region, gate.attributes], ['de', undefined, { channel: 'store' }]);
+  assert.throws(() => { gate.language = 7; }, { message: 'app.language must be a string, not 7' });
+  assert.throws(() => { gate.attributes = []; }, { message: 'app.attributes must be an object, not an array' });
+  assert.throws(() => { gate.attributes = { a: {} }; }, TypeError);
+  await gate.check();
+  Object.assign(gate, { language: '', region: 'AT', attributes: null });
+  await gate.check({ force: true });
+  const said = bodies.map(({ language, region, channel }) => [language, region, channel]);
+  assert.deepEqual(said, [['de', undefined, 'store'], [undefined, 'AT', undefined]]);
+});
+
+test('the observer is told the fault in words', async () => {
+  const body = JSON.stringify({ messages: [news] });
+  const faults = [
+    [() => { throw new Error('no network'); }, 'no network'],
+    [() => Promise.reject(new Error('fetch failed', { cause: new Error('refused') })), 'fetch failed: refused'],
+    [() => Promise.reject(), 'the transport fails'],
+    [() => null, 'the transport gives no answer'],
+    [() => ({ status: 200, body: [body] }), 'the transport gives no text'],
+    [() => ({ status: 404, body }), 'the server answers with status 404'],
+    [() => ({ status: 200, body: '<html>' }), 'the answer is no JSON'],
+    [() => ({ status: 200, body: '[]' }), 'the answer has no list of messages'],
+    [() => ({ status: 200, body: body + ' '.repeat(1_048_576) }), 'the answer is longer than 1 MiB'],
+    [never, 'no answer within 2 seconds'],
+    [() => ({ status: 200, body }), undefined],
+  ];
+  for (const [transport, words] of faults) {
+    const reports = [];
+    const gate = gateWith({ transport, observer: (report) => reports.push(report) });
+    await gate.check();
+    const [{ fault, milliseconds }] = reports;
+    assert.deepEqual([reports.length, fault], [1, words]);
+    assert.ok(milliseconds >= 0 && milliseconds < bound);
+  }
+});
+
+test('an observer that throws changes nothing', async () => {
+  const observer = () => { throw new Error('observer'); };
+  assert.deepEqual(idsOf(await gateWith({ observer }).check()), ['news']);
+});
+
+test('without an observer a development build says a fault once on the console', async () => {
+  const said = [];
+  replaceGlobal('console', { value: { warn: (words) => said.push(words) } });
+  const transport = async () => ({ status: 404, body: '' });
+  const checkTwice = async (options) => {
+    const gate = gateWith({ transport, ...options });
+    await gate.check();
+    await gate.check({ force: true });
+  };
+  await checkTwice();
+  replaceGlobal('__DEV__', { value: true });
+  await checkTwice({ observer: () => {} });
+  assert.deepEqual(said, []);
+  await checkTwice();
+  assert.deepEqual(said, ['versiongate: https://gate.example.com/v1/check: the server answers with status 404']);
+  replaceGlobal('process', { value: undefined });
+  replaceGlobal('__DEV__', { value: undefined });
+  await checkTwice();
+  assert.equal(said.length, 1);
 });
 
 test('to forget while a question is under way: the answer is given, and not kept', async () => {
@@ -440,8 +516,8 @@ test('fetch is told to follow nothing and to send nothing else', async () => {
   const [url, { body, signal, ...options }] = call;
   assert.equal(url, 'https://gate.example.com/v1/check');
   assert.deepEqual(options, {
-    method: 'POST', headers: { 'Content-Type': 'application/json' }, redirect: 'manual', credentials: 'omit',
-    cache: 'no-store', referrerPolicy: 'no-referrer',
+    method: 'POST', headers: { 'Content-Type': 'application/json', 'Accept-Encoding': 'identity' },
+    redirect: 'manual', credentials: 'omit', cache: 'no-store', referrerPolicy: 'no-referrer',
   });
   assert.ok(signal instanceof AbortSignal && typeof body === 'string');
 });

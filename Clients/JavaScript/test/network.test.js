@@ -259,6 +259,24 @@ test('a small body that becomes 64 MiB', async (t) => {
   await assertGivenUp(await serving(t, server));
 });
 
+test('an encoding that was not asked for is a fault where the platform asks for none', async (t) => {
+  const asked = [];
+  const faults = [];
+  const encodings = ['gzip', 'br', 'identity', 'IDENTITY'];
+  const server = createServer((request, response) => {
+    asked.push(request.headers['accept-encoding']);
+    response.writeHead(200, { 'Content-Encoding': encodings[asked.length - 1] });
+    response.end(asked.length === 1 ? gzipSync(news) : news);
+  });
+  const observer = ({ fault }) => faults.push(fault);
+  const gate = new VersionGate({ server: await serving(t, server), app, storage: null, observer });
+  const shown = [];
+  for (const _ of encodings) shown.push(await ids(gate));
+  assert.deepEqual(shown, [[], [], ['news'], ['news']]);
+  assert.deepEqual(asked, ['identity', 'identity', 'identity', 'identity']);
+  assert.match(faults[0], /Content-Encoding gzip, which was not asked for/);
+});
+
 test('a server that is not there', async () => {
   const server = createServer();
   await once(server.listen(0, '127.0.0.1'), 'listening');

@@ -11,6 +11,7 @@ import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 
 import { bodyOf } from '../support/network.js';
 import { readScenarios } from '../support/scenarios.js';
@@ -42,8 +43,10 @@ class Listener {
     for await (const part of request) body += part;
     this.requests.push(body === '' ? null : JSON.parse(body));
     response.setHeader('Connection', 'close');
-    const { messages, status, fails } = this.answer;
+    const { messages, status, fails, date } = this.answer;
     const text = JSON.stringify({ messages: messages ?? [] });
+    response.sendDate = false;
+    if (date !== undefined) response.setHeader('Date', date);
     if (request.url === '/elsewhere') {
       response.end(text);
     } else if (fails === 'redirect') {
@@ -51,6 +54,11 @@ class Listener {
     } else if (fails === 'reset') {
       response.writeHead(200, { 'Content-Length': 100 });
       response.write('{"mess', () => response.socket.resetAndDestroy());
+    } else if (fails === 'cut') {
+      response.writeHead(200, { 'Content-Length': text.length + 1 });
+      response.write(text, () => response.socket.end());
+    } else if (fails === 'encoded') {
+      response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(text));
     } else if (status !== undefined) {
       response.writeHead(status).end(bodyOf(this.answer));
     } else if (fails === undefined) {

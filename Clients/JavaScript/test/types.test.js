@@ -102,7 +102,18 @@ test('what a transport is given', async () => {
   };
   await new VersionGate({ server: 'https://example.com', app: { bundle: 'b' }, storage: null, transport }).check();
   assert.deepEqual(Object.keys(given).sort(), namesOf('Request'));
-  assert.deepEqual(namesOf('Answer'), ['body', 'status']);
+  assert.deepEqual(namesOf('Answer'), ['body', 'date', 'status']);
+});
+
+test('what an observer is given', async () => {
+  let given;
+  const observer = (report) => {
+    given = report;
+  };
+  const transport = async () => ({ status: 200, body: '{"messages":[]}' });
+  const options = { server: 'https://example.com', app: { bundle: 'b' }, storage: null, transport, observer };
+  await new VersionGate(options).check();
+  assert.deepEqual(Object.keys(given).sort(), namesOf('Report'));
 });
 
 test('the package names its files, and needs no other package', () => {

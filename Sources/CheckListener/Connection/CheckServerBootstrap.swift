@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Dispatch
 package import NIOCore
 package import NIOExtras
 import NIOPosix
@@ -26,6 +27,10 @@ package struct CheckServerBootstrap {
     package var statistics = ListenerStatistics()
     /// The TLS certificate; nil for plain HTTP.
     package var tls: CurrentTLSCertificate?
+    /// Runs long work outside the event loops, one at a time.
+    package var runLongWork: @Sendable (@escaping @Sendable () -> Void) -> Void = {
+        DispatchQueue.global(qos: .utility).async(execute: $0)
+    }
 
     /// The size of a connection's receive buffer in bytes; Linux makes it twice as large for its own needs.
     private static let receiveBufferBytes: ChannelOptions.Types.SocketOption.Value = 65_536
@@ -61,6 +66,8 @@ package struct CheckServerBootstrap {
     }
 
     private func bootstrap(_ quiescing: ServerQuiescingHelper) -> ServerBootstrap {
+        let documents = DocumentMaker(clock: clock, run: runLongWork)
+        let unreadBytes = limits.bufferedBytesOfAll / max(1, Array(eventLoopGroup.makeIterator()).count)
         let loops = EventLoopTable(eventLoopGroup) { [policy, recorders, limits, statistics, clock] eventLoop in
             EventLoopContext(
                 eventLoop: eventLoop,
@@ -68,6 +75,8 @@ package struct CheckServerBootstrap {
                 recorder: recorders?[eventLoop],
                 limits: limits,
                 statistics: statistics.makeEventLoopStatistics(),
+                documents: documents,
+                unreadBytes: unreadBytes,
                 clock: clock
             )
         }

@@ -4,6 +4,7 @@
 import NIOCore
 import NIOExtras
 import NIOHTTP1
+import NIOSSL
 import NIOTLS
 
 /// Tells the ``ConnectionState`` of one connection what happens, and carries out what it decides.
@@ -40,6 +41,14 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var decoder: RequestDecoder?
     /// Where in the batch the responses are that were not sent yet.
     private var unsent: Range<Int>?
+    /// The request that waits for its document.
+    private var awaited: AwaitedDocument?
+    /// How many bytes of responses the channel keeps until the client reads.
+    private(set) var unreadBytes = 0
+    /// How many of them ``UnreadResponses`` knows of.
+    private var reportedUnreadBytes = 0
+    private var isAbandoned = false
+    private var isOutputEnding = false
     /// Sends the responses.
     private(set) var sender: SocketSender
 
@@ -69,6 +78,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         sender.close()
+        stopAwaiting()
         loop.timeouts.remove(self)
         self.context = nil
         decoder = nil
@@ -184,7 +194,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         let isWritable = context.channel.isWritable
-        try? context.channel.syncOptions?.setOption(.autoRead, value: isWritable)
+        readsFurther(isWritable && awaited == nil, context)
         perform(state.writabilityChanged(isWritable))
         context.fireChannelWritabilityChanged()
     }
@@ -247,9 +257,22 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     private func send(_ responses: Range<Int>, _ context: ChannelHandlerContext) {
         // Only then to the channel, which may call back for more.
-        if let rest = loop.batch.withBytes(responses, { sender.send($0, context) }) {
-            context.writeAndFlush(wrapOutboundOut(rest), promise: nil)
+        guard let rest = loop.batch.withBytes(responses, { sender.send($0, context) }) else { return }
+        let count = rest.readableBytes
+        unreadBytes += count
+        context.writeAndFlush(wrapOutboundOut(rest)).assumeIsolated().whenComplete { [self] _ in
+            unreadBytes -= count
+            reportUnreadBytes()
+            if unreadBytes == 0, isOutputEnding { finishOutput() }
         }
+        reportUnreadBytes()
+    }
+
+    private func reportUnreadBytes() {
+        let bytes = isAbandoned ? 0 : unreadBytes
+        let change = bytes - reportedUnreadBytes
+        reportedUnreadBytes = bytes
+        if change != 0 { loop.unread.add(change) }
     }
 
     // MARK: Actions
@@ -262,8 +285,13 @@ final class ConnectionHandler: ChannelInboundHandler {
         case .sendContinue:
             write { loop.batch.writeContinue() }
         case .answer(let request, let connection):
-            write { loop.batch.answer(request, connection: connection) }
-            if connection == .close { endOutput() }
+            var question: DocumentQuestion?
+            write { question = loop.batch.answer(request, connection: connection) }
+            if let question {
+                awaitDocument(AwaitedDocument(request, question, connection, start: loop.batch.time))
+            } else if connection == .close {
+                endOutput()
+            }
         case .refuse(let refusal):
             if let reason = refusal.reason { loop.statistics.refusals.increment(reason) }
             write { loop.batch.refuse(refusal) }
@@ -272,6 +300,8 @@ final class ConnectionHandler: ChannelInboundHandler {
             flush()
         case .resume:
             resume()
+        case .giveUpDocument:
+            if let awaited { answer(awaited, awaited.question.late) }
         case .endOutput:
             endOutput()
         case .close(let reason):
@@ -293,7 +323,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         guard state.beginResuming(hasUnparsedBytes: hasUnparsedBytes) else { return }
         repeat {
             while let action = state.nextHeld(rateLimit: { rateFault(of: $0) }) { perform(action) }
-            if !state.isUnread { decoder?.parseHeldBytes() }
+            if !state.isWaiting { decoder?.parseHeldBytes() }
             // This can make the connection writable, so that the next ones are answered.
             flush()
         } while state.canResume(hasUnparsedBytes: hasUnparsedBytes)
@@ -310,22 +340,88 @@ final class ConnectionHandler: ChannelInboundHandler {
     private func write(_ body: () -> Void) {
         let start = loop.batch.position
         body()
-        guard let context else { return }
         let end = loop.batch.position
+        guard let context, start < end else { return }
         if let unsent, unsent.upperBound == start {
             self.unsent = unsent.lowerBound..<end
         } else {
-            // Another connection has written in between.
-            if let unsent { send(unsent, context) } else { loop.batch.flushAtEnd(self) }
+            let earlier = unsent
             unsent = start..<end
+            // Where another connection has written in between; the channel may call back to send what comes after it.
+            if let earlier { send(earlier, context) } else { loop.batch.flushAtEnd(self) }
         }
         if let unsent, unsent.count > loop.limits.bufferedBytes { flush() }
     }
 
+    /// Ends the output after what is written.
+    ///
+    /// Only once the client has that: where the client has ended its side, the channel makes this a whole close, which drops
+    /// what it has not sent.
     private func endOutput() {
         decoder?.dropHeldBytes()
         flush()
-        context?.close(mode: .output, promise: nil)
+        guard !isOutputEnding else { return }
+        if unreadBytes == 0 { return finishOutput() }
+        isOutputEnding = true
+        state.beginEndingOutput()
+        noteEnteredPhase()
+    }
+
+    private func finishOutput() {
+        isOutputEnding = false
+        let action = state.finishOutput()
+        if case .none = action { context?.close(mode: .output, promise: nil) }
+        perform(action)
+    }
+
+    // MARK: Documents
+
+    /// Holds what comes after a request until its document is made.
+    private func awaitDocument(_ awaited: AwaitedDocument) {
+        guard let context else { return }
+        self.awaited = awaited
+        state.beginAwaitingDocument()
+        noteEnteredPhase()
+        readsFurther(false, context)
+        let eventLoop = context.eventLoop
+        let waiting = NIOLoopBound((handler: self, awaited: awaited), eventLoop: eventLoop)
+        awaited.ticket = loop.documents.ask(awaited.question) { answer, time in
+            eventLoop.execute {
+                let (handler, awaited) = waiting.value
+                handler.loop.batch.keep(answer, to: awaited.question, madeAt: time)
+                if handler.awaited === awaited { handler.answer(awaited, answer) }
+            }
+        }
+        if awaited.ticket == nil { answer(awaited, awaited.question.late) }
+    }
+
+    /// Answers the request that waits, and then those that came after it.
+    private func answer(_ awaited: AwaitedDocument, _ answer: MadeAnswer) {
+        guard let context else { return }
+        stopAwaiting()
+        write { loop.batch.answer(awaited, with: answer) }
+        readsFurther(context.channel.isWritable, context)
+        perform(state.endAwaitingDocument())
+    }
+
+    private func stopAwaiting() {
+        if let ticket = awaited?.ticket { loop.documents.withdraw(ticket) }
+        awaited = nil
+    }
+
+    private func readsFurther(_ reads: Bool, _ context: ChannelHandlerContext) {
+        try? context.channel.syncOptions?.setOption(.autoRead, value: reads)
+    }
+
+    // MARK: The end
+
+    /// Closes the connection because it keeps more unread responses than any other.
+    func abandon() {
+        isAbandoned = true
+        reportUnreadBytes()
+        perform(state.heldMost())
+        // TLS would wait for the client to take leave, and keep the responses until then.
+        try? context?.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self).close(promise: nil)
     }
 
     private func close(_ reason: RefusalReason?) {

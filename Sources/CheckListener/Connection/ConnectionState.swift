@@ -23,6 +23,8 @@ struct ConnectionState {
         case flush
         /// Answers what was held.
         case resume
+        /// Says that the document that the connection waits for could not be made in time.
+        case giveUpDocument
         /// Ends the output after what is written.
         case endOutput
         /// Closes the connection and counts why; what is written and not sent is lost.
@@ -82,6 +84,12 @@ struct ConnectionState {
     private(set) var phase = ConnectionPhase.head
     /// Whether the client leaves its responses unread.
     private(set) var isUnread = false
+    /// Whether the last request is answered once its document is made.
+    private(set) var awaitsDocument = false
+    /// Whether some of the last response is still to be sent.
+    private var isOutputEnding = false
+    /// Whether the client has sent all it will send.
+    private(set) var isInputClosed = false
     private var hasEnteredPhase = true
     private var position = Position.idle
     private let maximumRequests: Int
@@ -90,7 +98,7 @@ struct ConnectionState {
     private var rateFault: RequestFault?
     /// How many requests in a row were refused for asking too often.
     private var rateRefusals = 0
-    /// Parsed parts that wait until the client reads its responses.
+    /// Parsed parts that wait until earlier requests are answered.
     ///
     /// nil on nearly every connection, since an empty buffer has memory for many parts.
     private var heldParts: CircularBuffer<HTTPServerRequestPart>?
@@ -119,15 +127,18 @@ struct ConnectionState {
 
     /// Whether requests that arrive now are held until earlier ones are answered.
     var isHoldingRequests: Bool {
-        isUnread || isResuming || hasHeldRequests
+        isWaiting || isResuming || hasHeldRequests
     }
+
+    /// Whether no request can be answered now: the client leaves responses unread, or a document is being made.
+    var isWaiting: Bool { isUnread || awaitsDocument }
 
     /// Whether no byte of a request has arrived since the last response.
     var isIdle: Bool {
         switch phase {
         case .idle: true
         case .head: !meter.hasHeadBegun
-        case .body, .unread, .lingering: false
+        case .body, .document, .unread, .lingering: false
         }
     }
 
@@ -176,6 +187,11 @@ struct ConnectionState {
         close(.unreadTimeout)
     }
 
+    /// The connection keeps more unread responses than any other, and there are too many.
+    mutating func heldMost() -> Action {
+        close(.unreadBytes)
+    }
+
     /// A plain request has arrived, while ``acceptsPlainRequests``.
     ///
     /// - Parameters:
@@ -199,7 +215,7 @@ struct ConnectionState {
         rateLimit: (HTTPRequestHead) -> RequestFault?
     ) -> Action {
         meter.parsed(part)
-        guard !isUnread, heldParts == nil else {
+        guard !isWaiting, heldParts == nil else {
             if heldParts == nil { heldParts = CircularBuffer() }
             heldParts?.append(part)
             return .none
@@ -209,7 +225,7 @@ struct ConnectionState {
 
     /// Nothing after this can be read.
     mutating func failed(_ failure: ConnectionFailure) -> Action {
-        if case .request = failure, isUnread || heldParts != nil {
+        if case .request = failure, isWaiting || heldParts != nil {
             heldFailure = failure
             return .none
         }
@@ -225,11 +241,13 @@ struct ConnectionState {
     ///
     /// - Parameter hasUnparsedBytes: Whether some of it was not parsed yet.
     mutating func inputClosed(hasUnparsedBytes: Bool) -> Action {
+        isInputClosed = true
+        guard acceptsRequests else { return awaitsDocument || isOutputEnding ? .none : close(nil) }
         guard !isHoldingRequests, !hasUnparsedBytes else {
             endsAfterHeldRequests = true
             return .none
         }
-        return acceptsRequests ? endOutput() : close(nil)
+        return endOutput()
     }
 
     private mutating func receive(
@@ -322,6 +340,41 @@ struct ConnectionState {
         }
     }
 
+    // MARK: Documents
+
+    /// The document that answers the last request is to be made first; what comes after it is held until then.
+    mutating func beginAwaitingDocument() {
+        awaitsDocument = true
+        enter(.document)
+    }
+
+    /// The last request can be answered now.
+    ///
+    /// - Returns: What follows once it is.
+    mutating func endAwaitingDocument() -> Action {
+        awaitsDocument = false
+        guard acceptsRequests else { return .endOutput }
+        enter(waitingPhase)
+        return isUnread ? .none : .resume
+    }
+
+    // MARK: The end of the output
+
+    /// The output is to end, and some of it is still to be sent.
+    mutating func beginEndingOutput() {
+        isOutputEnding = true
+        enter(.unread)
+    }
+
+    /// All of the output is sent.
+    ///
+    /// - Returns: `.close` where the client has ended its side, too.
+    mutating func finishOutput() -> Action {
+        isOutputEnding = false
+        enter(.lingering)
+        return isInputClosed ? .close(nil) : .none
+    }
+
     // MARK: What is held
 
     /// The client reads its responses again, or leaves more of them unread than may wait.
@@ -342,14 +395,16 @@ struct ConnectionState {
     /// - Parameter hasUnparsedBytes: Whether some of it was not parsed yet.
     /// - Returns: Whether there is anything to do.
     mutating func beginResuming(hasUnparsedBytes: Bool) -> Bool {
-        guard !isResuming, isHoldingRequests || hasUnparsedBytes else { return false }
+        guard !isResuming, !awaitsDocument, acceptsRequests,
+            isHoldingRequests || hasUnparsedBytes || endsAfterHeldRequests
+        else { return false }
         isResuming = true
         return true
     }
 
-    /// The action for the oldest held part; nil when none is left, or when the client leaves its responses unread again.
+    /// The action for the oldest held part; nil when none is left, or when no request can be answered now.
     mutating func nextHeld(rateLimit: (HTTPRequestHead) -> RequestFault?) -> Action? {
-        guard !isUnread else { return nil }
+        guard !isWaiting else { return nil }
         if let part = heldParts?.popFirst() {
             if heldParts?.isEmpty == true { heldParts = nil }
             return receive(part, rateLimit)
@@ -361,19 +416,20 @@ struct ConnectionState {
 
     /// Whether more of what was held can be answered now.
     func canResume(hasUnparsedBytes: Bool) -> Bool {
-        acceptsRequests && !isUnread && (hasHeldRequests || hasUnparsedBytes)
+        acceptsRequests && !isWaiting && (hasHeldRequests || hasUnparsedBytes)
     }
 
     /// The handler has answered what it could.
     mutating func endResuming() -> Action {
         isResuming = false
-        return endsAfterHeldRequests && acceptsRequests && !isUnread ? endOutput() : .none
+        return endsAfterHeldRequests && acceptsRequests && !isWaiting ? endOutput() : .none
     }
 
     // MARK: Time
 
     /// The connection has stayed in its phase for too long.
     mutating func deadlineExpired() -> Action {
+        if awaitsDocument, phase == .document { return .giveUpDocument }
         guard acceptsRequests else { return close(phase == .unread ? .unreadTimeout : nil) }
         switch phase {
         case .head where meter.hasHeadBegun:
@@ -384,7 +440,7 @@ struct ConnectionState {
         case .head: return close(.headerTimeout)
         case .idle: return close(.idleTimeout)
         case .unread: return close(.unreadTimeout)
-        case .lingering: return close(nil)
+        case .document, .lingering: return close(nil)
         }
     }
 
@@ -405,6 +461,10 @@ struct ConnectionState {
     /// The grace of the shutdown is over.
     mutating func shutdownGraceExpired() -> Action {
         guard case .idle = position else { return .none }
+        guard !awaitsDocument else {
+            endsAfterHeldRequests = true
+            return .none
+        }
         return closeAfterFlush(nil)
     }
 
@@ -421,7 +481,11 @@ struct ConnectionState {
 
     /// What the connection waits for when it does not wait for the client to read.
     private var waitingPhase: ConnectionPhase {
-        if !acceptsRequests {
+        if awaitsDocument {
+            .document
+        } else if isOutputEnding {
+            .unread
+        } else if !acceptsRequests {
             .lingering
         } else if !meter.isBetweenRequests {
             .body

@@ -11,6 +11,8 @@ enum ConnectionPhase: Int, CaseIterable {
     case body
     /// The next request.
     case idle
+    /// The document that answers a request.
+    case document
     /// That the client reads its responses.
     case unread
     /// That the client closes a connection that the server has ended.
@@ -86,6 +88,11 @@ final class ConnectionTimeouts {
             handlers[slot] = last
             last.slot = slot
         }
+    }
+
+    /// The connections that keep unread responses, the most first.
+    var byUnreadBytes: [ConnectionHandler] {
+        handlers.filter { $0.unreadBytes > 0 }.sorted { $0.unreadBytes > $1.unreadBytes }
     }
 
     /// Ends the connection that has waited longest for a request to begin.

@@ -14,6 +14,10 @@ final class EventLoopContext {
     let timeouts: ConnectionTimeouts
     /// The responses that are sent together.
     let batch: ResponseBatch
+    /// Makes what may take long to make.
+    let documents: DocumentMaker
+    /// The responses that wait for their clients to read.
+    let unread: UnreadResponses
 
     /// Creates the context of an event loop.
     ///
@@ -23,6 +27,8 @@ final class EventLoopContext {
     ///   - recorder: Counts the checks; nil: they are not counted.
     ///   - limits: What a connection may take.
     ///   - statistics: What is counted on the event loop.
+    ///   - documents: Makes what may take long to make.
+    ///   - unreadBytes: How many bytes of unread responses the connections may have together.
     ///   - clock: The time of a check.
     init(
         eventLoop: any EventLoop,
@@ -30,11 +36,15 @@ final class EventLoopContext {
         recorder: CheckRecorder?,
         limits: ConnectionLimits,
         statistics: EventLoopStatistics,
+        documents: DocumentMaker,
+        unreadBytes: Int,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.limits = limits
         self.statistics = statistics
+        self.documents = documents
         timeouts = ConnectionTimeouts(eventLoop: eventLoop, limits: limits)
+        unread = UnreadResponses(maximum: unreadBytes, connections: timeouts)
         batch = ResponseBatch(
             eventLoop: eventLoop,
             policy: policy,

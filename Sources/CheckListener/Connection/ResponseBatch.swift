@@ -67,16 +67,49 @@ final class ResponseBatch {
     }
 
     /// Answers a request that the parser read.
-    func answer(_ request: borrowing CheckRequest, connection: ResponseWriter.ConnectionHeader) {
+    ///
+    /// - Returns: What is to be made first; then nothing is written.
+    func answer(
+        _ request: borrowing CheckRequest,
+        connection: ResponseWriter.ConnectionHeader
+    ) -> DocumentQuestion? {
         let now = time
-        let status = responder.respond(
+        let outcome = responder.respond(
             to: request,
             connection: connection,
             policy: policy,
             now: now,
             output: &output
         )
-        count(request.kind, request.framing.method, status)
+        switch outcome {
+        case .written(let status): count(request.kind, request.framing.method, status)
+        case .awaits(let question): return question
+        }
+        return nil
+    }
+
+    /// Answers a request with what was made for it.
+    func answer(_ awaited: AwaitedDocument, with answer: MadeAnswer) {
+        let now = time
+        let request = awaited.request
+        let status = responder.respond(
+            to: request,
+            with: answer,
+            awaited.connection,
+            awaited.question.policy?.revision,
+            now,
+            &output
+        )
+        let duration = max(0, now.microsecondsSince1970 &- awaited.start.microsecondsSince1970)
+        recorder.record(
+            [RequestKind(route: request.kind, method: request.framing.method, status: UInt16(status.code))],
+            duration: UInt64(duration) &* 1_000
+        )
+    }
+
+    /// Keeps a document that was made for those who ask next.
+    func keep(_ answer: MadeAnswer, to question: DocumentQuestion, madeAt time: Timestamp) {
+        responder.keep(answer, to: question, madeAt: time)
     }
 
     /// Answers a plain request.
@@ -111,7 +144,7 @@ final class ResponseBatch {
     }
 
     /// The time of what is answered in this batch.
-    private var time: Timestamp {
+    var time: Timestamp {
         if let start { return start }
         let now = clock()
         start = now
@@ -133,9 +166,9 @@ final class ResponseBatch {
         scheduleEnd()
     }
 
-    /// Ends the batch if it has as many responses as there may be.
+    /// Ends the batch if it has as many responses, or as many bytes of them, as there may be.
     func endIfFull() {
-        if answered.count >= Self.maximumResponses { end() }
+        if answered.count >= Self.maximumResponses || output.count >= Self.keptCapacity { end() }
     }
 
     /// Takes the requests that were answered until now into the metrics.

@@ -30,6 +30,11 @@ public struct ConnectionLimits: Sendable, Hashable {
     /// How long a client may leave more than ``bufferedBytes`` unread.
     public var unreadTimeout = Duration.seconds(10)
 
+    /// How long the making of a document may keep a request waiting.
+    public var documentTimeout = Duration.seconds(2)
+    /// How many bytes of unread responses of all connections together are kept; beyond it those that hold most are closed.
+    public var bufferedBytesOfAll = 268_435_456
+
     /// Creates the default limits.
     public init() {}
 
@@ -53,6 +58,7 @@ public struct ConnectionLimits: Sendable, Hashable {
         case .head: headerTimeout
         case .body: bodyTimeout
         case .idle: idleTimeout
+        case .document: documentTimeout
         case .unread: unreadTimeout
         case .lingering: Self.lingeringTimeout
         }

@@ -29,6 +29,8 @@ package enum RefusalReason: Int, Sendable, CaseIterable {
     case idleTimeout
     /// The client left its responses unread for too long, or sent too much meanwhile.
     case unreadTimeout
+    /// The client left most unread of all, when there was more than is kept.
+    case unreadBytes
     /// The address asked too often (429).
     case rateLimit
 
@@ -47,6 +49,7 @@ package enum RefusalReason: Int, Sendable, CaseIterable {
         case .bodyTimeout: "body_timeout"
         case .idleTimeout: "idle_timeout"
         case .unreadTimeout: "unread_timeout"
+        case .unreadBytes: "unread_bytes"
         case .rateLimit: "rate_limit"
         }
     }
@@ -83,6 +86,8 @@ package enum ProblemStatus: Int, Sendable, CaseIterable {
     case tooManyRequests
     /// 431 Request Header Fields Too Large
     case headerFieldsTooLarge
+    /// 503 Service Unavailable
+    case unavailable
 
     /// The status code.
     package var code: Int { Int(response.code) }
@@ -99,6 +104,7 @@ package enum ProblemStatus: Int, Sendable, CaseIterable {
         case .unsupportedMediaType: .unsupportedMediaType
         case .tooManyRequests: .tooManyRequests
         case .headerFieldsTooLarge: .requestHeaderFieldsTooLarge
+        case .unavailable: .serviceUnavailable
         }
     }
 

@@ -31,11 +31,23 @@ final class FeedRequest: Sendable {
     static func withoutNews(_ head: HTTPRequestHead) -> (contentType: String, bytes: [UInt8])? {
         let target = RequestTarget(head.uri)
         guard case .feed(let subject) = target.path else { return nil }
-        let request = FeedRequest(subject, target: head.uri, query: target.query, head.headers)
-        let (question, _) = request.question()
+        return FeedRequest(subject, target: head.uri, query: target.query, head.headers).withoutNews
+    }
+
+    /// The document that says nothing to the client; nil for a document of the app's own.
+    var withoutNews: (contentType: String, bytes: [UInt8])? {
+        let (question, _) = question()
         guard question.format != nil else { return nil }
         let document = FeedDocument(answering: question, by: nil, at: Timestamp(secondsSince1970: 0))
         return (document.contentType, document.bytes)
+    }
+
+    /// The fields of the request that a document depends on.
+    func values(of vary: [String]) -> [String] {
+        [
+            vary.contains("Accept-Language") ? acceptLanguage ?? "" : "",
+            vary.contains("User-Agent") ? userAgent ?? "" : "",
+        ]
     }
 
     /// The question, and whether its query means what it says.

@@ -26,6 +26,9 @@ final class GateRequest: Sendable {
         }
     }
 
+    /// All that the answer depends on.
+    var texts: [String] { [String(query)] + values.flatMap { ["\($0.member.name) \($0.values.count)"] + $0.values } }
+
     /// Reads the client.
     ///
     /// - Returns: The status of a refusal; nil where the question is not whole.

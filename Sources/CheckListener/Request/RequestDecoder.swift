@@ -103,7 +103,7 @@ final class RequestDecoder: ByteToMessageDecoder {
         bytes.writeBuffer(&heldBytes)
         if isDiscarding {
             dropHeldBytes()
-        } else if bytes.readableBytes == retainedBytes, holdsEndOfInput, !connection.state.isUnread {
+        } else if bytes.readableBytes == retainedBytes, holdsEndOfInput, !connection.state.isWaiting {
             finish(&bytes)
             dropHeldBytes()
         } else {
@@ -144,7 +144,7 @@ final class RequestDecoder: ByteToMessageDecoder {
     private func parse(_ buffer: inout ByteBuffer) {
         guard let context else { return }
         isParsing = true
-        while buffer.readableBytes > retainedBytes, !isDiscarding, !connection.state.isUnread {
+        while buffer.readableBytes > retainedBytes, !isDiscarding, !connection.state.isWaiting {
             do {
                 try parsePiece(of: &buffer, context: context)
             } catch {

@@ -90,14 +90,16 @@ enum FeedSubject {
         }
     }
 
-    /// `/v1/feeds/BUNDLE/NAME` or `/CC/lookup`.
+    /// `/v1/feeds/BUNDLE/NAME`, `/CC/lookup`, `//lookup` or `/CC//lookup`.
     fileprivate init?(path: String) {
         let parts = path.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 5, omittingEmptySubsequences: false)
             .map { Substring($0) }
-        if parts.count == 3, parts[2] == "lookup", parts[1].utf8.count == 2,
-            parts[1].utf8.allSatisfy({ (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) })
-        {
-            self = .lookup(country: String(parts[1]))
+        let names = parts.filter { !$0.isEmpty }
+        // react-native-version-check writes a slash too many.
+        if parts.last == "lookup", names.count <= 2, parts.count <= names.count + 2 {
+            let country = names.count == 2 ? names[0] : nil
+            guard country.map(Self.isCountry) ?? true else { return nil }
+            self = .lookup(country: country.map(String.init))
             return
         }
         guard parts.count == 5, parts[1] == "v1", parts[2] == "feeds", !parts[4].isEmpty else { return nil }
@@ -111,5 +113,10 @@ enum FeedSubject {
             self = .template(bundle: bundle, name: name)
         case let format?: self = .format(format, bundle: bundle)
         }
+    }
+
+    private static func isCountry(_ name: Substring) -> Bool {
+        name.utf8.count == 2
+            && name.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
     }
 }

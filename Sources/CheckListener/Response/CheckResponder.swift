@@ -5,6 +5,14 @@ import NIOCore
 import NIOHTTP1
 import UpdatePolicy
 
+/// What came of a request.
+enum ResponseOutcome {
+    /// The response with this status is written.
+    case written(HTTPResponseStatus)
+    /// Nothing is written: what answers it is to be made first.
+    case awaits(DocumentQuestion)
+}
+
 /// Writes the responses of one event loop: from a request and the time to a status and bytes.
 ///
 /// The client, the answer and the output lie in memory that the next request uses again, so a usual check allocates
@@ -15,7 +23,7 @@ struct CheckResponder: ~Copyable {
     private var writer = ResponseWriter()
     private var client = Client()
     private var answer = Answer()
-    private var feeds = FeedResponder()
+    private var feeds = FeedCache()
 
     /// Creates the responder of an event loop.
     ///
@@ -34,46 +42,89 @@ struct CheckResponder: ~Copyable {
         policy: CompiledPolicy?,
         now: Timestamp,
         output: inout ByteWriter
-    ) -> HTTPResponseStatus {
-        let omitsBody = request.framing.isHead
+    ) -> ResponseOutcome {
         client.removeAll()
         switch request.route {
         case .checkBody, .checkQuery: break
         case .feed(let feed):
-            do throws(RequestFault) {
-                let document = try feeds.document(for: feed, policy: policy, now: now)
-                return writer.writeFeed(
-                    document,
-                    revision: policy?.revision,
-                    known: request.knownAnswers,
-                    connection: connection,
-                    omitsBody: omitsBody,
-                    now: now,
-                    to: &output
-                )
-            } catch {
-                return respond(with: error, connection: connection, omitsBody: omitsBody, now: now, output: &output)
-            }
+            feeds.begin(second: HTTPDate.second(of: now), policy)
+            guard let document = feeds[feed] else { return .awaits(DocumentQuestion(feed, by: policy)) }
+            return .written(
+                respond(to: request, with: .document(document), connection, policy?.revision, now, &output)
+            )
         case .gate(let gate):
-            return respond(to: gate, connection: connection, omitsBody: omitsBody, policy, now, &output)
+            var answer = GateAnswer.pass
+            if let policy, let status = gate.read(into: &client) {
+                policy.writeAnswer(for: client, at: now, shape: .standard, to: &self.answer)
+                guard GateAnswer.isQuick(after: self.answer, by: policy) else {
+                    return .awaits(DocumentQuestion(gate, client, refusal: status, by: policy))
+                }
+                answer = GateAnswer(to: client, refusal: status, after: self.answer, by: policy, at: now)
+            }
+            return .written(respond(to: request, with: .gate(answer), connection, policy?.revision, now, &output))
         case .codePushReport:
             writer.writeReceipt(connection: connection, now: now, to: &output)
-            return .ok
+            return .written(.ok)
         }
         do throws(RequestFault) {
             try request.read(into: &client)
         } catch {
-            return respond(with: error, connection: connection, omitsBody: omitsBody, now: now, output: &output)
+            return .written(respond(to: request, with: .fault(error), connection, nil, now, &output))
         }
-        return writeAnswer(
-            shape: request.shape,
-            known: request.knownAnswers,
-            connection: connection,
-            omitsBody: omitsBody,
-            policy: policy,
-            now: now,
-            output: &output
+        return .written(
+            writeAnswer(
+                shape: request.shape,
+                known: request.knownAnswers,
+                connection: connection,
+                omitsBody: request.framing.isHead,
+                policy: policy,
+                now: now,
+                output: &output
+            )
         )
+    }
+
+    /// Keeps a document that was made, where it still is the document of now.
+    mutating func keep(_ answer: MadeAnswer, to question: DocumentQuestion, madeAt time: Timestamp) {
+        guard case .document(let document) = answer, case .feed(let request) = question.subject,
+            feeds.keeps(second: HTTPDate.second(of: time), question.policy)
+        else { return }
+        feeds.insert(document, for: request)
+    }
+
+    /// Answers a request with what was made for it.
+    mutating func respond(
+        to request: borrowing CheckRequest,
+        with answer: MadeAnswer,
+        _ connection: ResponseWriter.ConnectionHeader,
+        _ revision: Int64?,
+        _ now: Timestamp,
+        _ output: inout ByteWriter
+    ) -> HTTPResponseStatus {
+        let omitsBody = request.framing.isHead
+        switch answer {
+        case .document(let document):
+            return writer.writeFeed(
+                document,
+                revision: revision,
+                known: request.knownAnswers,
+                connection: connection,
+                omitsBody: omitsBody,
+                now: now,
+                to: &output
+            )
+        case .gate(let answer):
+            return writer.writeGate(
+                answer,
+                revision: revision,
+                connection: connection,
+                omitsBody: omitsBody,
+                now: now,
+                to: &output
+            )
+        case .fault(let fault):
+            return respond(with: fault, connection: connection, omitsBody: omitsBody, now: now, output: &output)
+        }
     }
 
     /// Answers a plain request, or writes a problem where the check cannot be read.
@@ -117,37 +168,6 @@ struct CheckResponder: ~Copyable {
         statistics.count(fault.status)
         writer.writeProblem(fault, connection: connection, omitsBody: omitsBody, now: now, to: &output)
         return fault.status
-    }
-
-    /// Answers a gateway: whether a check would be sent a lockout, whatever the question does not say of the client.
-    private mutating func respond(
-        to request: GateRequest,
-        connection: ResponseWriter.ConnectionHeader,
-        omitsBody: Bool,
-        _ policy: CompiledPolicy?,
-        _ now: Timestamp,
-        _ output: inout ByteWriter
-    ) -> HTTPResponseStatus {
-        var refusal: ResponseWriter.Refusal?
-        if let policy, let status = request.read(into: &client) {
-            policy.writeAnswer(for: client, at: now, shape: .standard, to: &answer)
-            // Of the few that are locked out it is asked whether what was not sent could change that.
-            if let bundle = answer.bundle, answer.sent.contains(where: \.lockout), policy.canAnnounce(toApp: bundle) {
-                let messages = policy.certainMessages(for: client, at: now)
-                if let lockout = messages.first(where: \.lockout) {
-                    refusal = ResponseWriter.Refusal(status: status, rule: lockout.id)
-                }
-            }
-        }
-        return writer.writeGate(
-            refusal,
-            answer.writer,
-            revision: policy?.revision,
-            connection: connection,
-            omitsBody: omitsBody,
-            now: now,
-            to: &output
-        )
     }
 
     /// Answers the client that was read.

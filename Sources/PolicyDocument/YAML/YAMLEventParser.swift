@@ -45,7 +45,7 @@ final class YAMLEventParser {
         switch event.type {
         case YAML_STREAM_START_EVENT: return made(.streamStart)
         case YAML_DOCUMENT_START_EVENT: return made(.documentStart)
-        case YAML_DOCUMENT_END_EVENT: return made(.documentEnd)
+        case YAML_DOCUMENT_END_EVENT: return made(.documentEnd(isMarked: data.document_end.implicit == 0))
         case YAML_ALIAS_EVENT: return made(.alias)
         case YAML_SCALAR_EVENT:
             let scalar = data.scalar
@@ -123,7 +123,8 @@ struct YAMLEvent {
         case streamStart
         case streamEnd
         case documentStart
-        case documentEnd
+        /// The end of the document, and whether its mark `...` says so.
+        case documentEnd(isMarked: Bool)
         case alias
         case scalar(String, isPlain: Bool)
         case sequenceStart

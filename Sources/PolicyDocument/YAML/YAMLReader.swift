@@ -11,16 +11,17 @@ struct YAMLReader {
 
     /// Reads a file of one document.
     ///
-    /// - Returns: The document, nil if there is none.
-    static func document(_ bytes: [UInt8]) throws(PolicyFileFault) -> YAMLNode? {
+    /// - Returns: The document, nil if there is none, and whether the mark of its end is there.
+    static func document(_ bytes: [UInt8]) throws(PolicyFileFault) -> (root: YAMLNode?, hasEndMark: Bool) {
         try YAMLReader(parser: YAMLEventParser(bytes)).document()
     }
 
-    private func document() throws(PolicyFileFault) -> YAMLNode? {
+    private func document() throws(PolicyFileFault) -> (root: YAMLNode?, hasEndMark: Bool) {
         _ = try parser.next()
-        guard case .documentStart = try parser.next().kind else { return nil }
+        guard case .documentStart = try parser.next().kind else { return (nil, false) }
         let root = try node(parser.next(), depth: 0)
-        _ = try parser.next()
+        var hasEndMark = false
+        if case .documentEnd(let isMarked) = try parser.next().kind { hasEndMark = isMarked }
         let end = try parser.next()
         guard case .streamEnd = end.kind else {
             throw PolicyFileFault(
@@ -29,7 +30,7 @@ struct YAMLReader {
                 hint: "A policy is one document: leave the line --- out, or put the parts into one."
             )
         }
-        return root
+        return (root, hasEndMark)
     }
 
     private func node(_ event: YAMLEvent, depth: Int) throws(PolicyFileFault) -> YAMLNode {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import UpdatePolicy
+
 /// Writes texts as YAML scalars that every reader of YAML 1.1 and 1.2 takes for texts.
 ///
 /// A text stands bare only if it cannot be taken for anything else; in doubt it goes into quotation marks.
@@ -67,9 +69,11 @@ enum YAMLScalarText {
         return true
     }
 
-    /// Whether a character may stand in a file as it is: printable in YAML, and no line break to any reader.
+    /// Whether a character may stand in a file as it is: printable in YAML, no line break to any reader, and shown as what
+    /// it is.
     private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
+        guard !scalar.steersTerminal else { return false }
+        return switch scalar.value {
         case 0x20...0x7E, 0xA0...0x2027, 0x202A...0xD7FF, 0xE000...0xFEFE, 0xFF00...0xFFFD, 0x10000...0x10FFFF: true
         default: false
         }

@@ -19,8 +19,7 @@ struct AppPage {
         let address: String
         let title: String
         let who: String
-        let state: String
-        let isOn: Bool
+        let status: StatusTag
         let lockout: Bool
         let everyApp: Bool
         let rollout: String
@@ -96,6 +95,7 @@ struct AppPage {
     var response: PageResponse {
         let rules = (try? Self.rules(bundle, scene)) ?? []
         let isPaused = section.app?.paused ?? false
+        let statuses = scene.policy(ofApp: bundle).ruleStatuses(at: scene.now)
         let releases = section.releases.sorted { left, right in
             (left.liveAt ?? Timestamp(microsecondsSince1970: .max), left.id)
                 > (right.liveAt ?? Timestamp(microsecondsSince1970: .max), right.id)
@@ -116,7 +116,7 @@ struct AppPage {
             charts: figures?.charts.map { $0.view(Address.app(bundle), days) } ?? [],
             hasCharts: figures?.charts.contains { !$0.isEmpty } ?? false,
             isWhole: figures != nil,
-            rules: rules.map { row($0, isPaused) },
+            rules: rules.compactMap { rule in statuses[rule.key].map { row(rule, $0) } },
             hasRules: !rules.isEmpty,
             moreRules: rules.count == Self.mostRules
                 ? "Only the first \(rules.count) are shown: versiongate rule list --bundle \(quoted)" : "",
@@ -155,8 +155,7 @@ struct AppPage {
         return PageTemplates.all.page("app", view)
     }
 
-    private func row(_ rule: Rule, _ isPaused: Bool) -> RuleRow {
-        let words = RuleWords(rule: rule, isPaused: isPaused, now: scene.now)
+    private func row(_ rule: Rule, _ status: RuleStatus) -> RuleRow {
         let counts = figures?.lastDay.rules[rule.key]
         let whole = Double(figures?.lastDay.checks ?? 0)
         // What a rule for every app was sent is not told app by app.
@@ -170,15 +169,11 @@ struct AppPage {
             key: rule.key,
             address: Address.rule(rule.key),
             title: rule.title,
-            who: RuleWords.who(
-                rule.target.map { "below \($0)" } ?? rule.versions,
-                rule.platforms?.joined(separator: ", ")
-            ),
-            state: words.state,
-            isOn: words.state == "on",
+            who: rule.audience,
+            status: StatusTag(status, of: rule),
             lockout: rule.lockout,
             everyApp: rule.bundle == nil,
-            rollout: "\(words.rollout) %",
+            rollout: "\(status.rollout) %",
             sent: share(counts?.sent),
             lockedOut: rule.lockout ? share(counts?.lockouts) : ""
         )
@@ -187,7 +182,9 @@ struct AppPage {
     private func row(_ release: Release) -> ReleaseRow {
         let state: String
         var time: Timestamp?
-        if let withdrawn = release.withdrawnAt, withdrawn <= scene.now {
+        if let withdrawn = release.withdrawnAt,
+            withdrawn <= scene.now || release.liveAt.map({ withdrawn <= $0 }) == true
+        {
             (state, time) = ("withdrawn", withdrawn)
         } else if release.staged {
             state = "staged"

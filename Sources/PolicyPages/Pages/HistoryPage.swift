@@ -38,15 +38,15 @@ struct HistoryPage {
         let rule: String
         let ruleAddress: String
         let changes: [ChangeView]
-        let isVisible: Bool
+        let showsChanges: Bool
         let isEmpty: Bool
         let newest: String
         let older: String
-        let edits: [EditView]
+        let hidden: [PageScene.Notice]
     }
 
     fileprivate static let length = 25
-    fileprivate static let rowsPerChange = 50
+    fileprivate static let rowsPerChange = 10
 
     private let filter: Filter
     private let figures: Figures?
@@ -55,8 +55,6 @@ struct HistoryPage {
     init(_ filter: HistoryPage.Filter, _ figures: Figures?, _ scene: PageScene) {
         self.filter = filter
         self.figures = figures
-        var scene = scene
-        if let figures, figures.changes == nil { scene.note(PageScene.forbidden("the history", role: figures.role)) }
         self.scene = scene
     }
 
@@ -69,17 +67,11 @@ struct HistoryPage {
             rule: filter.rule ?? "",
             ruleAddress: filter.rule.map(Address.rule) ?? "",
             changes: shown.map { ChangeView($0, scene) },
-            isVisible: figures?.changes != nil,
+            showsChanges: figures?.changes != nil,
             isEmpty: changes.isEmpty,
             newest: filter.before == nil ? "" : String(address.dropLast()),
             older: changes.count > Self.length ? "\(address)before=\(shown.last?.id ?? 0)" : "",
-            edits: [
-                EditView(
-                    what: "Take a change back, as a new change",
-                    command: "versiongate undo CHANGE",
-                    sql: "SELECT undo_change(CHANGE);"
-                )
-            ]
+            hidden: figures.map { $0.changes == nil ? [PageScene.forbidden("the history", role: $0.role)] : [] } ?? []
         )
         return PageTemplates.all.page("history", view, status: figures == nil ? 503 : 200)
     }

@@ -6,16 +6,18 @@ import PolicyStore
 import Postgres
 import UpdatePolicy
 
-/// `/`: what runs, what changed last, whom apps lock out.
+/// `/`: who is locked out and since when, what runs, what changed last.
 struct OverviewPage {
     /// What is read from the database.
     struct Figures: Sendable {
         let status: DatabaseStatus
         let changes: [PolicyChange]
         let apps: AppRows
+        let lockouts: LockoutFigures
 
-        init(_ session: PostgresSession) throws {
+        init(at time: Timestamp, _ session: PostgresSession) throws {
             status = try DatabaseStatus(session)
+            lockouts = try LockoutFigures(at: time, session)
             changes =
                 status.hidden.contains(.history)
                 ? [] : try PolicyHistory(session, rowsPerChange: 20).changes(HistoryFilter(limit: 5))
@@ -41,15 +43,14 @@ struct OverviewPage {
         let before: String
         /// The width of the bar of lockouts, in per cent.
         let width: String
-        let isHigh: Bool
+        /// Whether the share is higher than the day before, by at least a percentage point.
+        let hasRisen: Bool
     }
 
     private struct Lockout {
         let key: String
         let address: String
-        let app: String
-        let state: String
-        let isOn: Bool
+        let status: StatusTag
         let who: String
         let rollout: String
         let ends: [PageTime]
@@ -66,12 +67,14 @@ struct OverviewPage {
         let isWhole: Bool
         let summary: String
         let isCalm: Bool
-        /// How many are locked out, and how that differs from the day before.
-        let trend: String
+        let inForce: String
+        let charts: [ChartView]
         let servers: [Server]
         let hasServers: Bool
         let changes: [ChangeView]
         let showsChanges: Bool
+        /// Why there are no changes, where the role may not read them.
+        let hidden: [PageScene.Notice]
         let hasChanges: Bool
         let apps: [App]
         let hasApps: Bool
@@ -97,9 +100,12 @@ struct OverviewPage {
     init(_ figures: Figures?, _ scene: PageScene) {
         self.figures = figures
         var scene = scene
-        if let status = figures?.status, !status.hidden.isEmpty {
-            let names = status.hidden.map(\.rawValue).joined(separator: " and the ")
-            scene.note(PageScene.forbidden("the \(names)", role: status.role))
+        // A server by Install.md reads the policy and counts, and not the history: that is no fault.
+        let hidden = figures?.status.hidden.filter { $0 != .history } ?? []
+        if let status = figures?.status, !hidden.isEmpty {
+            scene.note(
+                PageScene.forbidden("the \(hidden.map(\.rawValue).joined(separator: " and the "))", role: status.role)
+            )
         }
         self.scene = scene
     }
@@ -108,26 +114,30 @@ struct OverviewPage {
         let status = figures?.status
         let apps = figures?.apps.rows.map(app) ?? appsInMemory
         let total = figures.map { Int($0.apps.count) } ?? scene.facts.policy?.appCount ?? 0
-        let lockouts = status?.lockouts.map { $0.map(lockout) } ?? lockoutsInMemory
+        let lockouts = EnabledLockout.all(in: scene.policy(ofApp: nil), status?.counts, at: scene.now)
         let events =
             status?.events?.prefix(Self.mostEvents).map { Event(at: scene.time($0.at), sentence: $0.sentence) } ?? []
         let view = View(
             frame: scene.frame("Overview", section: "/"),
             isWhole: figures != nil,
-            summary: summary(lockouts),
-            isCalm: lockouts.allSatisfy { !$0.isOn },
-            trend: figures.map { trend($0.apps) } ?? "",
+            summary: figures?.lockouts.summary ?? inForce(lockouts),
+            isCalm: figures?.lockouts.hasRisen != true,
+            inForce: figures == nil ? "" : inForce(lockouts),
+            charts: figures.map { [$0.lockouts.chart.view("/overview", 1)] } ?? [],
             servers: servers,
             hasServers: !servers.isEmpty,
             changes: figures?.changes.map { ChangeView($0, scene) } ?? [],
             showsChanges: status?.hidden.contains(.history) == false,
+            hidden: status.map { status in
+                status.hidden.contains(.history) ? [PageScene.forbidden("the history", role: status.role)] : []
+            } ?? [],
             hasChanges: figures?.changes.isEmpty == false,
             apps: apps,
             hasApps: !apps.isEmpty,
             moreApps: total > apps.count
                 ? "\(NumberText.count(Int64(total - apps.count))) more apps are not shown; of each there is a page: /apps/BUNDLE"
                 : "",
-            lockouts: Array(lockouts.prefix(Self.mostLockouts)),
+            lockouts: lockouts.prefix(Self.mostLockouts).map(lockout),
             hasLockouts: !lockouts.isEmpty,
             moreLockouts: lockouts.count > Self.mostLockouts
                 ? "\(lockouts.count - Self.mostLockouts) more are not shown: versiongate status" : "",
@@ -141,19 +151,21 @@ struct OverviewPage {
                     what: "Stop every message of an app at once",
                     command: "versiongate app pause BUNDLE",
                     sql: "UPDATE apps SET paused = true WHERE bundle = 'BUNDLE';"
-                ),
-                EditView(
-                    what: "Take the newest change back",
-                    command: "versiongate undo \(figures?.changes.first.map { "\($0.id)" } ?? "CHANGE")",
-                    sql: "SELECT undo_change(\(figures?.changes.first.map { "\($0.id)" } ?? "CHANGE"));"
-                ),
+                )
             ]
+                + (figures?.changes.prefix(1) ?? []).map { change in
+                    EditView(
+                        what: "Take the newest change back",
+                        command: "versiongate undo \(change.id)",
+                        sql: "SELECT undo_change(\(change.id));"
+                    )
+                }
         )
         return PageTemplates.all.page("overview", view)
     }
 
-    private func summary(_ lockouts: [Lockout]) -> String {
-        let on = lockouts.count { $0.isOn }
+    private func inForce(_ lockouts: [EnabledLockout]) -> String {
+        let on = lockouts.count { $0.locksOut }
         return switch on {
         case 0: "No lockout is in force."
         case 1: "1 lockout is in force."
@@ -161,21 +173,11 @@ struct OverviewPage {
         }
     }
 
-    private func trend(_ apps: AppRows) -> String {
-        guard apps.last.checks > 0 else { return apps.count > 0 ? "No app asked in the last 24 hours." : "" }
-        let last = NumberText.share(apps.last.lockouts, ofChecks: apps.last.checks)
-        let before =
-            apps.before.checks > 0
-            ? "\(NumberText.share(Double(apps.before.lockouts), of: Double(apps.before.checks))) the day before"
-            : "nothing was counted the day before"
-        return "In the last 24 hours \(last) were locked out, \(before)."
-    }
-
     private var servers: [Server] {
         (figures?.status.servers ?? []).map { server in
             let behind = (figures?.status.revision).map { max(0, $0 - server.revision) } ?? 0
             return Server(
-                host: server.host,
+                host: server.address,
                 revision: "\(server.revision)",
                 behind: behind > 0
                     ? "\(behind) behind" : server.clockOffset == 0 ? "" : "clock \(server.clockOffset) s off"
@@ -196,7 +198,7 @@ struct OverviewPage {
             lockouts: NumberText.share(Double(last.lockouts), of: Double(last.checks)),
             before: NumberText.share(Double(before.lockouts), of: Double(before.checks)),
             width: last.lockouts > 0 ? "\(max(1, Int((share * 100).rounded())))" : "0",
-            isHigh: share >= 0.05
+            hasRisen: share - (before.checks > 0 ? Double(before.lockouts) / Double(before.checks) : 0) >= 0.01
         )
     }
 
@@ -213,52 +215,21 @@ struct OverviewPage {
                 lockouts: "-",
                 before: "-",
                 width: "0",
-                isHigh: false
+                hasRisen: false
             )
         }
     }
 
-    private func lockout(_ lockout: DatabaseStatus.Lockout) -> Lockout {
+    private func lockout(_ lockout: EnabledLockout) -> Lockout {
         Lockout(
-            key: lockout.key,
-            address: Address.rule(lockout.key),
-            app: lockout.bundle ?? "every app",
-            state: lockout.waitsFor.map { "waits for \(PageScene.words.sentence($0))" } ?? "on",
-            isOn: lockout.waitsFor == nil,
-            who: RuleWords.who(lockout.versions, lockout.platforms),
-            rollout: "\(lockout.rollout) %",
-            ends: lockout.endsAt.map { [scene.time($0)] } ?? [],
-            share: lockout.counts.map { counts in
-                counts.checks == 0
-                    ? "no checks"
-                    : NumberText.share(Double(counts.lockedOut), of: Double(counts.checks))
-                        + (Double(counts.checks) < NumberText.fewestJudged
-                            ? "" : " of \(NumberText.count(counts.checks))")
-            } ?? "not known"
+            key: lockout.rule.key,
+            address: Address.rule(lockout.rule.key),
+            status: StatusTag(lockout.status, of: lockout.rule),
+            who: lockout.who,
+            rollout: "\(lockout.status.rollout) %",
+            ends: lockout.rule.endsAt.map { [scene.time($0)] } ?? [],
+            share: lockout.share
         )
-    }
-
-    private var lockoutsInMemory: [Lockout] {
-        let sections = scene.facts.policy?.sections ?? []
-        return sections.flatMap { section in
-            section.rules.filter { $0.enabled && $0.lockout }.map { rule in
-                let words = RuleWords(rule: rule, isPaused: section.app?.paused ?? false, now: scene.now)
-                return Lockout(
-                    key: rule.key,
-                    address: Address.rule(rule.key),
-                    app: rule.bundle ?? "every app",
-                    state: words.state,
-                    isOn: words.locksOut,
-                    who: RuleWords.who(
-                        rule.target.map { "below \($0)" } ?? rule.versions,
-                        rule.platforms?.joined(separator: ", ")
-                    ),
-                    rollout: "\(words.rollout) %",
-                    ends: rule.endsAt.map { [scene.time($0)] } ?? [],
-                    share: "not known"
-                )
-            }
-        }
     }
 
     private var pausedApps: String {
@@ -270,7 +241,7 @@ struct OverviewPage {
     }
 
     private var unknown: String {
-        guard let unknown = figures?.status.unknownChecks, unknown.upperBound > 0 else { return "" }
+        guard let unknown = figures?.status.counts?.unknown, unknown.upperBound > 0 else { return "" }
         let least = unknown.lowerBound == unknown.upperBound ? "" : "\(NumberText.count(unknown.lowerBound)) to "
         return "\(least)\(NumberText.checks(unknown.upperBound)) named an app that was not added."
     }

@@ -12,7 +12,6 @@ struct RulePage {
     struct Figures: Sendable {
         let charts: [Chart]
         let note: String?
-        let waitsFor: String?
         let role: String
         /// Nil: the role may not read it.
         let changes: [PolicyChange]?
@@ -23,8 +22,7 @@ struct RulePage {
         let key: String
         let app: String
         let appAddress: String
-        let state: String
-        let isOn: Bool
+        let status: StatusTag
         let lockout: Bool
         let lines: [RuleWords.Line]
         let note: String
@@ -34,6 +32,7 @@ struct RulePage {
         let texts: [MessageView]
         let changes: [ChangeView]
         let showsChanges: Bool
+        let hidden: [PageScene.Notice]
         let hasChanges: Bool
         let historyAddress: String
         let tryAddress: String
@@ -44,6 +43,7 @@ struct RulePage {
 
     private let rule: Rule
     private let app: App?
+    private let status: RuleStatus
     private let days: Int
     private let figures: Figures?
     private let scene: PageScene
@@ -52,10 +52,9 @@ struct RulePage {
         let section = try Self.section(key, scene)
         rule = section.rule
         app = section.app
+        status = try Self.status(section.rule, scene)
         self.days = days
         self.figures = figures
-        var scene = scene
-        if let figures, figures.changes == nil { scene.note(PageScene.forbidden("the history", role: figures.role)) }
         self.scene = scene
     }
 
@@ -77,12 +76,15 @@ struct RulePage {
         )
     }
 
-    var response: PageResponse {
-        let words = RuleWords(rule: rule, isPaused: app?.paused ?? false, now: scene.now)
-        var lines = words.lines
-        if let waitsFor = figures?.waitsFor {
-            lines[0] = RuleWords.Line(term: "State", text: "On, and waits for \(PageScene.words.sentence(waitsFor)).")
+    private static func status(_ rule: Rule, _ scene: PageScene) throws(PageProblem) -> RuleStatus {
+        let policy = scene.policy(ofApp: rule.bundle)
+        guard let status = policy.ruleStatuses(at: scene.now, of: [rule])[rule.key] else {
+            throw PageProblem(500, "This page cannot be made", "The status of \(rule.key) is not known.")
         }
+        return status
+    }
+
+    var response: PageResponse {
         let key = rule.key
         let literal = key.sqlLiteral
         let view = View(
@@ -90,10 +92,9 @@ struct RulePage {
             key: key,
             app: rule.bundle ?? "every app",
             appAddress: rule.bundle.map(Address.app) ?? "",
-            state: figures?.waitsFor == nil ? words.state : "waiting",
-            isOn: words.state == "on" && figures?.waitsFor == nil,
+            status: StatusTag(status, of: rule),
             lockout: rule.lockout,
-            lines: lines,
+            lines: RuleWords(rule: rule, status: status, now: scene.now).lines,
             note: figures?.note ?? "",
             days: DaysView.all(Address.rule(key), current: days),
             charts: figures?.charts.map { $0.view(Address.rule(key), days) } ?? [],
@@ -101,6 +102,7 @@ struct RulePage {
             texts: texts,
             changes: figures?.changes?.map { ChangeView($0, scene) } ?? [],
             showsChanges: figures?.changes != nil,
+            hidden: figures.map { $0.changes == nil ? [PageScene.forbidden("the history", role: $0.role)] : [] } ?? [],
             hasChanges: figures?.changes?.isEmpty == false,
             historyAddress: "/history?rule=\(Address.encoded(key))",
             tryAddress: rule.bundle.map { "/try?bundle=\(Address.encoded($0))" } ?? "/try",
@@ -158,7 +160,6 @@ extension RulePage.Figures {
         charts = try RuleFigures(key: key, days: days, at: time, session).charts
         let fields = try PolicyReports(session).rule(key)?.fields ?? []
         note = fields.first { $0.name == "note" }?.value
-        waitsFor = fields.first { $0.name == "waits_for" }?.value
         role = try session.query("SELECT session_user::text").value(as: String.self)
         changes =
             try DatabaseStatus.Hidden.history.isHidden(session)

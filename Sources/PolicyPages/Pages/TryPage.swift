@@ -187,6 +187,11 @@ struct TryPage {
                 if let time = question.time(now: scene.now) {
                     answer = Answer(client, policy, time)
                     hints += remarks(client, policy)
+                    if time < scene.now, question.revision == nil {
+                        hints.append(
+                            "Today's policy answers, with the clock of then. For the policy of then give its revision, or ask: versiongate check --explain --as-of \(question.at.shellWord) bundle=\(question.value(.bundle).shellWord)"
+                        )
+                    }
                 } else {
                     fault =
                         "The time \"\(question.at)\" cannot be read; write it as 2026-11-22T14:05Z or 2026-11-22T15:05+01:00."

@@ -183,7 +183,7 @@ struct UnknownsPage {
 extension UnknownsPage.Figures {
     init(_ session: PostgresSession) throws {
         let status = try DatabaseStatus(session)
-        unknownChecks = status.unknownChecks
+        unknownChecks = status.counts?.unknown
         countsSince = status.countsSince
         versions = try CountReader(session).versionsOfLastDay(limit: UnknownsPage.mostKinds)
     }

@@ -35,9 +35,6 @@ actor PageDatabase {
     private var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// Where the database is, as the last connection had it; nil before the first one. Never a user or a password.
-    private(set) var address: String?
-
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     init(
@@ -125,7 +122,6 @@ actor PageDatabase {
         configuration.responseTimeout = .seconds(4)
         let connection = try await PostgresConnection.connect(configuration, on: thread, logger: logger)
         self.connection = connection
-        address = await connection.address
         return connection
     }
 }

@@ -12,8 +12,8 @@ struct PageScene {
         /// `fault` or `hint`, for the style sheet.
         let kind: String
         let text: String
-        /// What to do about it, as SQL; empty: nothing.
-        var sql = ""
+        /// What to do about it, as a command or SQL; empty: nothing.
+        var remedy = ""
     }
 
     /// The head of a page, for the template `layout`.
@@ -37,28 +37,34 @@ struct PageScene {
 
     let facts: ServerFacts
     let now: Timestamp
-    /// Where the database is; nil before the first connection.
-    var address: String?
     private(set) var notices: [Notice] = []
 
-    init(facts: ServerFacts, now: Timestamp, address: String?) {
+    init(facts: ServerFacts, now: Timestamp) {
         self.facts = facts
         self.now = now
-        self.address = address
-        guard facts.policy != nil else {
+        if facts.policy == nil {
             let text = "This server has no policy yet: checks are answered without messages."
             notices.append(Notice(kind: "fault", text: text))
-            return
         }
-        if let fault = facts.fault {
-            let text =
-                "The newest policy could not be loaded at \(PageTime.text(fault.at)), so the one before answers: \(fault.reason)"
-            notices.append(Notice(kind: "fault", text: text))
-        }
+        notices += facts.faults.map { Notice(kind: "fault", text: $0.text, remedy: $0.remedy) }
         if facts.isFromDisk {
             let text = "The policy was read from this machine's disk, because the database was away at the start."
             notices.append(Notice(kind: "fault", text: text))
         }
+    }
+
+    /// The rows of the policy in memory that decide about the rules of an app, or of all apps.
+    func policy(ofApp bundle: String?) -> Policy {
+        let all = facts.policy?.sections ?? []
+        let sections =
+            bundle.flatMap { facts.policy?.section(ofApp: $0) }.map { [$0] + all.filter { $0.app == nil } } ?? all
+        return Policy(
+            revision: facts.policy?.revision ?? 0,
+            token: facts.policy?.token ?? "",
+            apps: sections.compactMap(\.app),
+            releases: sections.flatMap(\.releases),
+            rules: sections.flatMap(\.rules)
+        )
     }
 
     func time(_ time: Timestamp) -> PageTime { PageTime(time, now: now) }
@@ -90,7 +96,7 @@ struct PageScene {
         }
     }
 
-    /// That the server's role may not read something, and what would let it.
+    /// That the server's role may not read something, and what would let it: by default it reads the policy, and no more.
     static func forbidden(_ what: String, role: String) -> Notice {
         let name =
             role.unicodeScalars.allSatisfy { ("a"..."z").contains($0) || $0 == "_" || ("0"..."9").contains($0) }
@@ -98,7 +104,7 @@ struct PageScene {
         return Notice(
             kind: "hint",
             text: "The role of this server, \(role), may not read \(what). Somebody who administers roles can let it:",
-            sql: "GRANT versiongate_viewer TO \(name);"
+            remedy: "GRANT versiongate_viewer TO \(name);"
         )
     }
 
@@ -112,7 +118,7 @@ struct PageScene {
         return Frame(
             title: title,
             entries: entries.map { Frame.Entry(address: $0, name: $1, isCurrent: $0 == section) },
-            database: address ?? "not reached since the start",
+            database: facts.databaseAddress ?? "not reached since the start",
             revision: facts.policy.map { "\($0.revision)" } ?? "none",
             source: facts.isFromDisk ? "from disk" : "from the database",
             loaded: facts.loadedAt.map { [time($0)] } ?? [],

@@ -15,10 +15,26 @@ public struct ServerFacts: Sendable {
     public var databaseIsReachable = false
     /// When the database last answered; nil: never since the start.
     public var lastPolledAt: Timestamp?
-    /// Why the newest policy could not be loaded, and since when; nil: it could.
-    public var fault: (reason: String, at: Timestamp)?
+    /// Where the database is; nil before the first connection. Never a user or a password.
+    public var databaseAddress: String?
+    /// What is broken on this server.
+    public var faults: [Fault] = []
     /// What the counts do not keep the names of.
     public var unknowns = UnknownNames()
+
+    /// Something that is broken on this server.
+    public struct Fault: Sendable, Equatable {
+        /// What, and what follows from it.
+        public let text: String
+        /// What helps, as a command; empty where there is none.
+        public let remedy: String
+
+        /// Creates a fault.
+        public init(text: String, remedy: String = "") {
+            self.text = text
+            self.remedy = remedy
+        }
+    }
 
     /// A server that has just begun.
     public init() {}

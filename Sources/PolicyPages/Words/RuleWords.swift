@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
+import PolicyStore
 import UpdatePolicy
 
 /// A rule in words.
@@ -13,35 +14,15 @@ struct RuleWords {
     }
 
     let rule: Rule
-    /// Whether the app of the rule is paused.
-    let isPaused: Bool
+    let status: RuleStatus
     let now: Timestamp
-
-    /// Whom a rule is for, as briefly as a table needs it: `<2.1, on ios`.
-    static func who(_ versions: String?, _ platforms: String?) -> String {
-        let conditions = [versions, platforms.map { "on \($0)" }].compactMap(\.self)
-        return conditions.isEmpty ? "everyone" : conditions.joined(separator: ", ")
-    }
-
-    /// Whether the rule reaches anybody now, in a word or two.
-    var state: String {
-        if !rule.enabled { return "off" }
-        if isPaused { return "app paused" }
-        if let end = rule.endsAt, end <= now { return "ended" }
-        if let start = rule.startsAt, now < start { return "waiting" }
-        return rollout == .zero ? "at 0 %" : "on"
-    }
-
-    /// Whether clients may be locked out by it now.
-    var locksOut: Bool { rule.lockout && (state == "on") }
-
-    /// The rollout in force now.
-    var rollout: Percentage { rule.steps.last { $0.at <= now }?.rollout ?? rule.rollout }
 
     /// All of it, in the order in which it matters.
     var lines: [Line] {
         [
-            Line(term: "State", text: stateSentence), Line(term: "Who", text: audience),
+            Line(term: "Status", text: statusSentence),
+            Line(term: "Who", text: "\(rule.bundle ?? "every app"): \(rule.audience)"),
+            ranges.isEmpty ? nil : Line(term: "Ranges", text: ranges.joined(separator: "; ")),
             Line(term: "Effect", text: effect), Line(term: "How many", text: share),
             rule.startsAt == nil && rule.endsAt == nil ? nil : Line(term: "When", text: period),
             rule.link.map {
@@ -50,17 +31,7 @@ struct RuleWords {
                     text: $0 == MessageLink.store ? "the app's link to the store of the client's platform" : $0
                 )
             },
-            rule.remind == nil && rule.shows == nil && !rule.skippable
-                ? nil
-                : Line(
-                    term: "Shown",
-                    text: MessageHints(
-                        remind: rule.remind.map { $0.inMicroseconds / 1_000_000 },
-                        shows: rule.shows,
-                        skip: rule.skippable,
-                        target: rule.target
-                    ).sentence
-                ),
+            rule.hints.map { Line(term: "Shown", text: $0.sentence) },
             Line(
                 term: "Order",
                 text: "Position \(rule.position)." + (rule.final ? " When it is sent, no message comes after it." : "")
@@ -68,38 +39,17 @@ struct RuleWords {
         ].compactMap(\.self)
     }
 
-    private var stateSentence: String {
-        switch state {
-        case "off": "Off: it reaches nobody until it is enabled."
-        case "app paused": "The app is paused: no message reaches it."
-        case "ended": "It ended, and reaches nobody."
-        case "waiting": "It waits for its start."
-        case "at 0 %": "On, and at 0 %: it reaches nobody."
-        default: "On."
-        }
+    private var statusSentence: String {
+        let reason = status.reason.map { ": \(PageScene.words.sentence($0))" } ?? ""
+        let next = status.next.map { " It changes at \(PageTime.text($0))." } ?? ""
+        return "\(status.name.rawValue.prefix(1).uppercased())\(status.name.rawValue.dropFirst())\(reason).\(next)"
     }
 
-    private var audience: String {
-        var parts: [String] = []
-        if let platforms = rule.platforms {
-            parts.append("on \(platforms.map { Platform($0).displayName }.joined(separator: " or "))")
+    /// What the ranges mean.
+    private var ranges: [String] {
+        [("version", rule.versions), ("build", rule.builds), ("system", rule.os)].compactMap { name, text in
+            text.flatMap { text in (try? VersionRange(text)).map { "\(name) \(text) is \($0.inWords)" } }
         }
-        if let versions = rule.versions { parts.append("with version \(range(versions))") }
-        if let target = rule.target { parts.append("below version \(target)") }
-        if let builds = rule.builds { parts.append("with build \(range(builds))") }
-        if let os = rule.os { parts.append("with operating system \(range(os))") }
-        if let regions = rule.regions { parts.append("in \(regions.joined(separator: ", "))") }
-        if let languages = rule.languages { parts.append("in the language \(languages.joined(separator: " or "))") }
-        for attribute in rule.attributes ?? [] {
-            parts.append("whose \(attribute.name) is \(attribute.values.joined(separator: " or "))")
-        }
-        let app = rule.bundle ?? "every app"
-        return parts.isEmpty ? "Every client of \(app)." : "Clients of \(app) \(parts.joined(separator: ", "))."
-    }
-
-    /// A range, and what it means.
-    private func range(_ text: String) -> String {
-        (try? VersionRange(text)).map { "\(text) (\($0.inWords))" } ?? text
     }
 
     private var effect: String {
@@ -112,7 +62,7 @@ struct RuleWords {
     }
 
     private var share: String {
-        let present = rollout == .all ? "All of them" : "\(rollout) % of the installs"
+        let present = status.rollout == .all ? "All of them" : "\(status.rollout) % of the installs"
         guard !rule.steps.isEmpty else { return "\(present)." }
         let coming = rule.steps.filter { $0.at > now }.map { "\($0.rollout) % from \(PageTime.text($0.at))" }
         return coming.isEmpty ? "\(present)." : "\(present) now, then \(coming.joined(separator: ", then "))."

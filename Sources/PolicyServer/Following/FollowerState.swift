@@ -90,8 +90,8 @@ struct FollowerState {
         case upToDate
         /// Nothing was ever edited in the database; its empty policy is taken at this time.
         case unedited(takenAt: Timestamp)
-        /// Something failed.
-        case failure(Failure, reason: String)
+        /// Something failed; of a policy that cannot be compiled, this is the revision.
+        case failure(Failure, reason: String, rejected: Int64? = nil)
     }
 
     /// A kind of failure.
@@ -141,7 +141,7 @@ struct FollowerState {
             return wait()
         case .rejected(let version, let reason):
             reload.rejected(version)
-            return [.failure(.compiling, reason: reason)] + wait()
+            return [.failure(.compiling, reason: reason, rejected: version.revision)] + wait()
         case .waited(let isStandby):
             return beginCycle(isStandby: isStandby)
         case .failed(let reason, let isConnectionUsable, let isTimeout):

@@ -19,6 +19,8 @@ struct PolicyFollower: Service {
     private let logger: Logger
     /// Where an earlier run kept its policy, and this one keeps its own; nil: nowhere.
     var file: LastGoodPolicyFile?
+    /// Knows where checks are asked; nil: nowhere.
+    var serving: ServingState?
 
     /// The channel on which the database announces new revisions.
     private static let channel = "versiongate"
@@ -61,7 +63,7 @@ struct PolicyFollower: Service {
                 } catch {
                     guard !Task.isCancelled else { break }
                     event = .failed(
-                        reason: "\(error)",
+                        reason: Self.reason(error),
                         isConnectionUsable: await connection?.isHealthy ?? false,
                         isTimeout: (error as? PostgresError)?.code == .timeout
                     )
@@ -79,6 +81,12 @@ struct PolicyFollower: Service {
             withExtendedLifetime(kept) {}
             await connection?.close()
         }
+    }
+
+    /// What went wrong, and who knows more where rights are missing.
+    private static func reason(_ error: any Error) -> String {
+        (error as? PostgresError)?.sqlState == .insufficientPrivilege
+            ? "\(error); `versiongate migrate --status` names the rights that the role lacks" : "\(error)"
     }
 
     /// Performs an operation of the state machine.
@@ -181,7 +189,7 @@ struct PolicyFollower: Service {
             // A connection that is lost here is noticed by what comes next.
             let session = ServerSession.Announcement(
                 revision: revision,
-                host: Self.host,
+                address: Self.host + (serving?.publicPort.map { ":\($0)" } ?? ""),
                 databaseClockOffset: policy.status.databaseClockOffset ?? 0
             )
             try? await session.make(over: connection)
@@ -201,11 +209,11 @@ struct PolicyFollower: Service {
     private func take(_ note: FollowerState.Note, _ connection: PostgresConnection?) async {
         switch note {
         case .connected:
-            policy.noteDatabase(isReachable: true)
+            policy.noteDatabase(address: await connection?.address)
             logger.notice("Connected to the database")
             if let connection { await warnOfDangers(connection) }
         case .disconnected:
-            policy.noteDatabase(isReachable: false)
+            policy.noteDatabaseAway()
         case .following(let mode):
             logger.notice("Following the policy of the database", metadata: ["database.changes": "\(mode.description)"])
         case .notificationsRefused(let reason):
@@ -218,8 +226,8 @@ struct PolicyFollower: Service {
                 + " the database that is meant; with the next edit in it, or at \(time), its policy is taken"
             // It stays so for a while, and fails once.
             if policy.status.failure?.reason != reason { report("The database holds no policy yet", reason) }
-        case .failure(let failure, let reason):
-            report(failure, reason)
+        case .failure(let failure, let reason, let rejected):
+            report(failure, reason, rejecting: rejected)
         }
     }
 
@@ -261,22 +269,22 @@ struct PolicyFollower: Service {
         }
     }
 
-    private func report(_ failure: FollowerState.Failure, _ reason: String) {
+    private func report(_ failure: FollowerState.Failure, _ reason: String, rejecting rejected: Int64? = nil) {
         switch failure {
         case .connecting: report("The database cannot be reached", reason)
         case .connection: report("The connection to the database broke", reason)
         case .loading: report("The policy cannot be loaded", reason)
-        case .compiling: report("The newest policy cannot be used", reason)
+        case .compiling: report("The newest policy cannot be used", reason, rejecting: rejected)
         }
     }
 
     /// Notes what went wrong, and logs it once for as long as it stays the same.
-    private func report(_ message: Logger.Message, _ reason: String) {
+    private func report(_ message: Logger.Message, _ reason: String, rejecting rejected: Int64? = nil) {
         let level: Logger.Level = policy.status.failure?.reason == reason ? .debug : .warning
         let answer =
             policy.current.map { "the policy of revision \($0.revision)" } ?? "no messages, as there is no policy"
         logger.log(level: level, message, metadata: ["error": "\(reason)", "checks.answer": "\(answer)"])
-        policy.noteFailure(reason, at: clock())
+        policy.noteFailure(reason, rejecting: rejected, at: clock())
     }
 
     /// Reads what changed since the policy in memory, or everything where the history does not show it.

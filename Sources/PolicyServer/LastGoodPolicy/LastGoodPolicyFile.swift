@@ -66,6 +66,12 @@ struct LastGoodPolicyFile: Sendable {
     /// - Returns: nil if there is none.
     /// - Throws: ``LastGoodPolicyFileError`` that says what is wrong with it.
     func read() throws(LastGoodPolicyFileError) -> Policy? {
+        if Self.othersMayWrite(path) {
+            throw fault(
+                "every user of this machine may write it, so it may be anybody's; once the database answers, the policy is "
+                    + "kept in a file that others cannot write"
+            )
+        }
         let contents: Data
         do {
             contents = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -75,6 +81,24 @@ struct LastGoodPolicyFile: Sendable {
             throw fault("it cannot be read: \(error.localizedDescription)")
         }
         return try policy(in: contents)
+    }
+
+    /// Refuses a state folder in which every user of the machine could put a policy.
+    ///
+    /// - Throws: ``ConfigurationError`` that says what to do.
+    func requireProtectedFolder() throws(ConfigurationError) {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        guard Self.othersMayWrite(folder) else { return }
+        throw ConfigurationError(
+            "--state-dir (VERSIONGATE_STATE_DIR): every user of this machine may write to \(folder), and so decide what is "
+                + "answered without the database; run chmod o-w \(folder), or name a folder in it, which the server makes"
+        )
+    }
+
+    private static func othersMayWrite(_ path: String) -> Bool {
+        let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file)
+        return (attributes?[.posixPermissions] as? Int).map { $0 & 0o002 != 0 } ?? false
     }
 
     /// Reads what the file holds.

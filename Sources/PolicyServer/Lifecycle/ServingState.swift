@@ -3,9 +3,22 @@
 
 import Synchronization
 
-/// Whether the server is shutting down, which `/ready` shows to load balancers before any connection ends.
+/// Whether the server is shutting down, which `/ready` shows to load balancers before any connection ends, and where it is
+/// asked.
 final class ServingState: Sendable {
     private let ending = Atomic(false)
+    private let port = Atomic(0)
+
+    /// The port of the public listener; nil before it is open.
+    var publicPort: Int? {
+        let number = port.load(ordering: .relaxed)
+        return number == 0 ? nil : number
+    }
+
+    /// Notes the port of the public listener.
+    func publicListenerIsOpen(on number: Int?) {
+        port.store(number ?? 0, ordering: .relaxed)
+    }
 
     /// Whether the server is shutting down.
     var isShuttingDown: Bool { ending.load(ordering: .relaxed) }

@@ -15,21 +15,8 @@ enum TerminationSignals {
     /// The exit status of a process that did not end in time.
     static let statusOfLastResort: Int32 = 1
 
-    /// A semaphore that the signal handler may post.
-    private struct Wakeup: @unchecked Sendable {  // sem_post and sem_wait are safe from everywhere; it is never freed
-        let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
-
-        init() { sem_init(semaphore, 0, 0) }
-
-        func signal() { sem_post(semaphore) }
-
-        func wait() {
-            while sem_wait(semaphore) != 0 {}
-        }
-    }
-
-    private static let request = Wakeup()
-    private static let lastResort = Wakeup()
+    private static let request = SignalWakeup()
+    private static let lastResort = SignalWakeup()
     private static let onSignal = Mutex<@Sendable () -> Void>({})
 
     /// Starts the two threads; call it once, before anything that can use up memory.
@@ -38,7 +25,7 @@ enum TerminationSignals {
     static func prepare(endingWithin limit: Duration) {
         // Created here, because the signal handler must not create them.
         let (request, lastResort) = (request, lastResort)
-        start("last-resort") {
+        SignalWakeup.startThread("last-resort") {
             lastResort.wait()
             let end = ContinuousClock.now + limit
             while true {
@@ -48,7 +35,7 @@ enum TerminationSignals {
                 _ = poll(nil, 0, Int32(clamping: Int64(rest / .milliseconds(1)) + 1))
             }
         }
-        start("termination") {
+        SignalWakeup.startThread("termination") {
             while true {
                 request.wait()
                 onSignal.withLock { $0 }()
@@ -67,13 +54,6 @@ enum TerminationSignals {
                 errno = error
             }
         }
-    }
-
-    private static func start(_ name: String, _ body: @escaping @Sendable () -> Void) {
-        let thread = Thread(block: body)
-        thread.name = name
-        thread.stackSize = 256 << 10
-        thread.start()
     }
 
     /// Ends the process at once, and says so if standard error takes it.

@@ -74,9 +74,11 @@ final class LivePolicy: Sendable {
     }
 
     /// Notes that a policy could not be loaded; the one before it keeps answering.
-    func noteFailure(_ reason: String, at now: Timestamp) {
+    ///
+    /// - Parameter rejected: The revision, if it cannot be compiled; nil where something else is at fault.
+    func noteFailure(_ reason: String, rejecting rejected: Int64? = nil, at now: Timestamp) {
         loading.withLock { status in
-            status.failure = PolicyStatus.Failure(reason: reason, at: now)
+            status.failure = PolicyStatus.Failure(reason: reason, at: now, rejected: rejected)
             status.failureCount += 1
         }
         databaseAttempt.open()
@@ -90,9 +92,17 @@ final class LivePolicy: Sendable {
         }
     }
 
-    /// Notes whether the database can be reached.
-    func noteDatabase(isReachable: Bool) {
-        loading.withLock { $0.databaseIsReachable = isReachable }
+    /// Notes that the database was reached, and where it is.
+    func noteDatabase(address: String?) {
+        loading.withLock { status in
+            status.databaseIsReachable = true
+            status.databaseAddress = address
+        }
+    }
+
+    /// Notes that the database cannot be reached.
+    func noteDatabaseAway() {
+        loading.withLock { $0.databaseIsReachable = false }
     }
 
     /// Notes that the database said which revision it has, and what time it is there.

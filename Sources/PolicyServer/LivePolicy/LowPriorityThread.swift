@@ -11,12 +11,17 @@ enum LowPriorityThread {
         _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
-            Thread {
-                lowerPriority()
-                continuation.resume(with: Swift.Result { try body() })
-            }
-            .start()
+            start { continuation.resume(with: Swift.Result { try body() }) }
         }
+    }
+
+    /// Begins to run `body` on a new thread of low priority.
+    static func start(_ body: @escaping @Sendable () -> Void) {
+        Thread {
+            lowerPriority()
+            body()
+        }
+        .start()
     }
 
     /// On Linux a thread is what setpriority calls a process, and 0 is the calling one.

@@ -25,7 +25,8 @@ struct PolicyStatus: Sendable, Equatable {
     var isFirstLoadTried = false
     /// Whether the last attempt to speak with the database succeeded.
     var databaseIsReachable = false
-
+    /// Where the database is; nil before the first connection. Never a user or a password.
+    var databaseAddress: String?
     /// When the database last said which revision it has; nil before it did.
     var lastPolledAt: Timestamp?
     /// How many seconds the clock of the database is ahead of that of this machine; nil before it said its time.
@@ -73,5 +74,7 @@ struct PolicyStatus: Sendable, Equatable {
         let reason: String
         /// When it went wrong.
         let at: Timestamp
+        /// The revision that cannot be compiled; nil where something else than an edit is at fault.
+        var rejected: Int64?
     }
 }

@@ -23,9 +23,17 @@ struct ReadyDocument: Encodable, Sendable {
     let reloadError: String?
     let reloadErrorAt: String?
     let fileError: String?
+    /// Why clients may refuse the certificate.
+    let certificateError: String?
     let replacedPolicy: String?
 
-    init(policy: LivePolicy, state: ServingState, now: Timestamp, instant: ContinuousClock.Instant = .now) {
+    init(
+        policy: LivePolicy,
+        tls: ReloadedCertificate? = nil,
+        state: ServingState,
+        now: Timestamp,
+        instant: ContinuousClock.Instant = .now
+    ) {
         let current = policy.current
         let status = policy.status
         shuttingDown = state.isShuttingDown
@@ -41,6 +49,7 @@ struct ReadyDocument: Encodable, Sendable {
         reloadError = status.failure?.reason
         reloadErrorAt = status.failure.map { "\($0.at)" }
         fileError = status.fileFault
+        certificateError = tls?.fault
         replacedPolicy = status.replacement.map { "\($0)" }
     }
 }

@@ -72,6 +72,7 @@ enum ManagementListener {
     ///   - connections: Gets its connections.
     ///   - pages: What it serves at every other path.
     ///   - access: Who may see them.
+    ///   - tls: The certificate of the public listener; nil: it has none.
     static func application(
         address: ListenAddress,
         names: [String],
@@ -79,6 +80,7 @@ enum ManagementListener {
         pages: PolicyPages,
         access: PageAccess,
         policy: LivePolicy,
+        tls: ReloadedCertificate?,
         state: ServingState,
         counting: CheckCounting?,
         metrics: ServerMetrics,
@@ -98,7 +100,7 @@ enum ManagementListener {
                 case .live:
                     return try .document(LiveDocument())
                 case .ready:
-                    let document = ReadyDocument(policy: policy, state: state, now: clock())
+                    let document = ReadyDocument(policy: policy, tls: tls, state: state, now: clock())
                     return try .document(document, status: document.ready ? .ok : .serviceUnavailable)
                 case .policy:
                     return try .document(LoadedPolicyDocument(policy.current, counting?.status))

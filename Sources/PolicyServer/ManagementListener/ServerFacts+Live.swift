@@ -2,11 +2,15 @@
 // Copyright the versiongate authors
 
 import CheckListener
+import PolicyFigures
 import PolicyPages
+import UpdatePolicy
 
 extension ServerFacts {
     /// What a server knows at this moment.
-    init(_ policy: LivePolicy, _ counting: CheckCounting?) {
+    ///
+    /// - Parameter tls: The certificate of the public listener; nil: it has none.
+    init(_ policy: LivePolicy, _ counting: CheckCounting?, _ tls: ReloadedCertificate?) {
         self.init()
         let status = policy.status
         self.policy = policy.current
@@ -14,7 +18,24 @@ extension ServerFacts {
         loadedAt = status.loadedAt
         databaseIsReachable = status.databaseIsReachable
         lastPolledAt = status.lastPolledAt
-        fault = status.failure.map { ($0.reason, $0.at) }
+        databaseAddress = status.databaseAddress
+        let answer = policy.current == nil ? "" : ", so the one before answers"
+        faults = [
+            status.failure.map { failure in
+                Fault(
+                    text:
+                        "The newest policy could not be loaded at \(NumberText.minute(failure.at))\(answer): \(failure.reason)",
+                    remedy: failure.rejected.map { "versiongate undo \($0)" } ?? ""
+                )
+            },
+            status.fileFault.map {
+                Fault(
+                    text: "The policy cannot be kept on this machine's disk, so a start without the database would have"
+                        + " an older one or none: \($0)"
+                )
+            },
+            tls?.fault.map { Fault(text: "Apps may refuse to connect: \($0)") },
+        ].compactMap(\.self)
         guard let counting else { return }
         let names = counting.recorders.unknownNames
         unknowns.bundles = names.bundles.map { UnknownNames.Entry(name: $0.name, checks: $0.count, error: $0.error) }

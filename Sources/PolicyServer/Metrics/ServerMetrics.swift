@@ -9,7 +9,7 @@ struct ServerMetrics: Sendable {
     let policy: LivePolicy
     let listener: ListenerStatistics
     let counting: CheckCounting?
-    var tls: TLSService?
+    var tls: ReloadedCertificate?
     /// Where log messages go; nil: nowhere that is known of.
     var log: OutputQueue?
     let clock: @Sendable () -> Timestamp

@@ -25,6 +25,13 @@ struct TLSFiles: Sendable, Hashable {
         guard let chain = try? NIOSSLCertificate.fromPEMBytes(certificateBytes), let first = chain.first else {
             throw ConfigurationError("\(certificateOption): \(certificate) does not hold PEM certificates")
         }
+        if let fault = try? CertificateChain(chain).firstFault() {
+            throw ConfigurationError(
+                "\(certificateOption): certificate \(fault) of \(chain.count) in \(certificate) is not signed by the next one, "
+                    + "so clients refuse it: the file is damaged, or not in the order of the chain, the server's first; put "
+                    + "the file of the authority in place again"
+            )
+        }
         let keyBytes = try Self.read(key, keyOption)
         guard let privateKey = try? NIOSSLPrivateKey(bytes: keyBytes, format: .pem) else {
             throw ConfigurationError("\(keyOption): \(key) does not hold a PEM private key without a passphrase")

@@ -47,12 +47,16 @@ extension CountReader {
     private static let mostNames: Int64 = 10_000
 
     /// The checks of an app in each step of a period; nil where there were none.
-    public func totals(of bundle: String, in period: CountPeriod) throws -> [CheckTotals?] {
+    ///
+    /// - Parameter bundle: The app; nil: all apps that were added.
+    public func totals(of bundle: String?, in period: CountPeriod) throws -> [CheckTotals?] {
         var totals: [Timestamp: CheckTotals] = [:]
         for row in try session.query(
             """
-            SELECT \(Self.step(of: period)), sum(checks)::int8, sum(messages)::int8, sum(lockouts)::int8
-            FROM public.check_counts WHERE \(Self.isCounted) GROUP BY 1 HAVING sum(checks) > 0
+            SELECT \(Self.step(of: period)), \(CountedTable.bounded("sum(checks)")),
+                \(CountedTable.bounded("sum(messages)")), \(CountedTable.bounded("sum(lockouts)"))
+            FROM public.check_counts WHERE \(bundle == nil ? Self.isOfAnyApp : Self.isCounted)
+            GROUP BY 1 HAVING sum(checks) > 0
             """,
             parameters(bundle, period)
         ) {
@@ -88,7 +92,7 @@ extension CountReader {
     ) throws -> [PlatformChecks] {
         try session.query(
             """
-            SELECT \(ofPlatforms ? "platform" : "NULL::text"), \(column), sum(checks)::int8 FROM public.check_counts
+            SELECT \(ofPlatforms ? "platform" : "NULL::text"), \(column), \(CountedTable.bounded("sum(checks)")) FROM public.check_counts
             WHERE \(Self.isCounted)
             GROUP BY 1, 2 HAVING sum(checks) > 0 ORDER BY 3 DESC, 1, 2 LIMIT \(Self.mostNames)
             """,
@@ -116,7 +120,7 @@ extension CountReader {
         let named = spellings.enumerated().flatMap { index, spellings in spellings.map { (Int64(index), $0) } }
         for row in try session.query(
             """
-            SELECT \(Self.step(of: period)), named.index, sum(checks)::int8
+            SELECT \(Self.step(of: period)), named.index, \(CountedTable.bounded("sum(checks)"))
             FROM public.check_counts JOIN unnest($5::int8[], $6::text[]) AS named(index, version) USING (version)
             WHERE \(Self.isCounted) GROUP BY 1, 2
             """,
@@ -171,9 +175,9 @@ extension CountReader {
         for row in try session.query(
             """
             SELECT platform, CASE WHEN hour < $5::timestamptz THEN date_trunc('day', hour, 'UTC')
-                ELSE date_trunc('hour', hour, 'UTC') END, sum(checks)::int8,
-                coalesce(sum(checks) FILTER (WHERE reached.rank >= 1), 0)::int8,
-                coalesce(sum(checks) FILTER (WHERE reached.rank >= 2), 0)::int8
+                ELSE date_trunc('hour', hour, 'UTC') END, \(CountedTable.bounded("sum(checks)")),
+                \(CountedTable.bounded("sum(checks) FILTER (WHERE reached.rank >= 1)")),
+                \(CountedTable.bounded("sum(checks) FILTER (WHERE reached.rank >= 2)"))
             FROM public.check_counts JOIN \(wanted) USING (platform)
                 LEFT JOIN unnest($6::text[], $7::text[], $8::int8[]) AS reached(platform, version, rank)
                     USING (platform, version)
@@ -208,7 +212,7 @@ extension CountReader {
         // Hour by hour, as the index is by hour and a great many other rules may have been sent.
         for row in try session.query(
             """
-            SELECT \(Self.step(of: period)), sum(sent)::int8, sum(lockouts)::int8
+            SELECT \(Self.step(of: period)), \(CountedTable.bounded("sum(sent)")), \(CountedTable.bounded("sum(lockouts)"))
             FROM generate_series($2::timestamptz, $3::timestamptz + interval '1 hour', interval '1 hour') AS hours(hour)
                 JOIN public.rule_counts USING (hour)
             WHERE rule = $1 GROUP BY 1 HAVING sum(sent) > 0
@@ -231,7 +235,12 @@ extension CountReader {
             AND hour <= $3::timestamptz + interval '1 hour'
         """
 
-    private func parameters(_ name: String, _ period: CountPeriod) -> [(any PostgresEncodable)?] {
+    private static let isOfAnyApp = """
+        $1::text IS NULL AND bundle IS NOT NULL AND hour >= $2::timestamptz
+            AND hour <= $3::timestamptz + interval '1 hour'
+        """
+
+    private func parameters(_ name: String?, _ period: CountPeriod) -> [(any PostgresEncodable)?] {
         [
             name, PostgresTimestamp(period.start), PostgresTimestamp(period.end),
             PostgresTimestamp(period.starts[period.starts.count - 1]),

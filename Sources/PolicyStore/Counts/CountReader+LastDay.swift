@@ -28,7 +28,7 @@ extension CountReader {
     public func lastDay(of bundle: String, rules: [String]) throws -> LastDay {
         let checks = try session.query(
             """
-            SELECT coalesce(sum(checks), 0)::int8 FROM public.check_counts
+            SELECT \(CountedTable.bounded("sum(checks)")) FROM public.check_counts
             WHERE lower(bundle COLLATE "C") = lower($1::text COLLATE "C") AND \(Self.isOfLastDay)
             """,
             [bundle]
@@ -36,7 +36,7 @@ extension CountReader {
         var sent: [String: (sent: Int64, lockouts: Int64)] = [:]
         for row in try session.query(
             """
-            SELECT rule, sum(sent)::int8, sum(lockouts)::int8 FROM public.rule_counts
+            SELECT rule, \(CountedTable.bounded("sum(sent)")), \(CountedTable.bounded("sum(lockouts)")) FROM public.rule_counts
             WHERE rule = ANY ($1::text[]) AND \(Self.isOfLastDay) GROUP BY rule
             """,
             [rules]
@@ -52,7 +52,7 @@ extension CountReader {
     public func versionsOfLastDay(limit: Int) throws -> [VersionCount] {
         try session.query(
             """
-            SELECT bundle, platform, version, sum(checks)::int8 AS sum FROM public.check_counts
+            SELECT bundle, platform, version, \(CountedTable.bounded("sum(checks)")) AS sum FROM public.check_counts
             WHERE \(Self.isOfLastDay) AND bundle IS NOT NULL AND checks > 0
             GROUP BY 1, 2, 3 ORDER BY sum DESC, 1, 2, 3 LIMIT $1
             """,

@@ -27,8 +27,8 @@ extension CountReader {
                 GROUP BY 1
             )
             SELECT app.bundle, app.name, app.paused, count(*) OVER (),
-                \(columns.map { "coalesce(counted.\($0), 0)::int8" }.joined(separator: ", ")),
-                \(columns.map { "coalesce(sum(counted.\($0)) OVER (), 0)::int8" }.joined(separator: ", "))
+                \(columns.map { CountedTable.bounded("counted.\($0)") }.joined(separator: ", ")),
+                \(columns.map { CountedTable.bounded("sum(counted.\($0)) OVER ()") }.joined(separator: ", "))
             FROM public.apps AS app LEFT JOIN counted ON counted.bundle = lower(app.bundle COLLATE "C")
             ORDER BY coalesce(counted.lockouts::float8 / nullif(counted.checks, 0), 0) DESC,
                 coalesce(counted.checks, 0) DESC, app.bundle

@@ -35,8 +35,8 @@ extension CountReader {
     private func periodCounts(_ bundle: String, since condition: String, _ period: Int64) throws -> [PeriodCount] {
         try session.query(
             """
-            SELECT date_trunc('day', hour, 'UTC'), platform, version, sum(checks)::int8, sum(messages)::int8,
-                sum(lockouts)::int8
+            SELECT date_trunc('day', hour, 'UTC'), platform, version, \(CountedTable.bounded("sum(checks)")), \(CountedTable.bounded("sum(messages)")),
+                \(CountedTable.bounded("sum(lockouts)"))
             FROM public.check_counts
             WHERE \(condition) AND lower(bundle COLLATE "C") = lower($2::text COLLATE "C") AND checks > 0
             GROUP BY 1, 2, 3 ORDER BY 1, 2, 3

@@ -25,7 +25,7 @@ public struct CountReader {
         let (isNamed, parameters) = Self.condition(days, bundles)
         let counts = try session.query(
             """
-            SELECT bundle, platform, version, build, region, os, sum(checks)::int8 AS sum
+            SELECT bundle, platform, version, build, region, os, \(CountedTable.bounded("sum(checks)")) AS sum
             FROM public.check_counts
             WHERE \(Self.isRecent) AND bundle IS NOT NULL AND checks > 0 AND \(isNamed)
             GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY sum DESC LIMIT \(Self.mostKinds)
@@ -44,7 +44,7 @@ public struct CountReader {
         }
         let total = try session.query(
             """
-            SELECT coalesce(sum(checks), 0)::int8 FROM public.check_counts
+            SELECT \(CountedTable.bounded("sum(checks)")) FROM public.check_counts
             WHERE \(Self.isRecent) AND (lower(bundle COLLATE "C") IS NULL OR \(isNamed))
             """,
             parameters
@@ -52,9 +52,29 @@ public struct CountReader {
         return RecentChecks(
             days: days,
             clients: try counts.map { try $0.weighted() },
-            unknown: total - counts.reduce(0) { $0 + $1.checks },
-            merged: try mergedChecks(days: days, bundles: bundles)
+            unknown: max(0, total - counts.reduce(0) { $0 + $1.checks }),
+            merged: try mergedChecks(days: days, bundles: bundles),
+            isKnown: true
         )
+    }
+
+    /// What `read` reads, nil where the database refuses it: edits go on without counts.
+    ///
+    /// - Throws: `PostgresError` if the connection fails.
+    public func ifReadable<Counts>(_ read: (CountReader) throws -> Counts) throws -> Counts? {
+        try session.execute("SAVEPOINT counts")
+        do {
+            return try read(self)
+        } catch let error as PostgresError where error.sqlState != nil {
+            try session.execute("ROLLBACK TO counts")
+            return nil
+        }
+    }
+
+    /// The checks of the last days as ``recentChecks(days:bundles:)`` reads them, not known where the database refuses that.
+    public func recentChecksIfReadable(days: Int, bundles: [String]? = nil) throws -> RecentChecks {
+        try ifReadable { try $0.recentChecks(days: days, bundles: bundles) }
+            ?? RecentChecks(days: days, clients: [], unknown: 0, merged: [], isKnown: false)
     }
 
     /// How many checks of the last days were merged because they came from too many kinds of clients, by app, most first.
@@ -66,8 +86,8 @@ public struct CountReader {
         let (isNamed, parameters) = Self.condition(days, bundles)
         return try session.query(
             """
-            SELECT bundle, sum(merged.checks)::int8, (
-                SELECT sum(all_of.checks)::int8 FROM public.check_counts AS all_of
+            SELECT bundle, \(CountedTable.bounded("sum(merged.checks)")), (
+                SELECT \(CountedTable.bounded("sum(all_of.checks)")) FROM public.check_counts AS all_of
                 WHERE \(Self.isRecent) AND lower(all_of.bundle COLLATE "C") = lower(merged.bundle COLLATE "C"))
             FROM public.merged_counts AS merged
             WHERE \(Self.isRecent) AND \(isNamed)

@@ -33,6 +33,10 @@ struct CountedTable {
 
     static let all = [checks, rules, merged]
 
+    /// A count as an expression that is never null, and never above what the tables hold: so no sum of counts overflows,
+    /// and no row that somebody forged keeps others from being written or read.
+    static func bounded(_ count: String) -> String { "least(coalesce(\(count), 0), 1000000000000)::int8" }
+
     /// A statement that adds the rows of `source` to the table.
     ///
     /// All writers take the rows in the same order, so that they cannot deadlock.
@@ -43,9 +47,9 @@ struct CountedTable {
     func addition(of source: String, hour: String = "hour") -> String {
         let keys = keys.joined(separator: ", ")
         let columns = "hour, \(keys), \(sums.joined(separator: ", "))"
-        let totals = sums.map { "sum(\($0))::bigint" }.joined(separator: ", ")
+        let totals = sums.map { Self.bounded("sum(\($0))") }.joined(separator: ", ")
         let order = self.keys.map { "\($0) COLLATE \"C\"" }.joined(separator: ", ")
-        let additions = sums.map { "\($0) = counted.\($0) + excluded.\($0)" }.joined(separator: ", ")
+        let additions = sums.map { "\($0) = \(Self.bounded("counted.\($0) + excluded.\($0)"))" }.joined(separator: ", ")
         return """
             INSERT INTO \(name) AS counted (\(columns))
             SELECT \(hour), \(keys), \(totals) FROM \(source) GROUP BY \(hour), \(keys) ORDER BY \(hour), \(order)

@@ -17,6 +17,9 @@ public struct RecentChecks: Sendable {
     /// Checks that were merged because they came from too many kinds of clients, by app, most first.
     public let merged: [MergedChecks]
 
+    /// Whether the counts could be read; where not, nothing is known.
+    public let isKnown: Bool
+
     /// The number of checks of known kinds of clients.
     public var known: Int64 { clients.reduce(0) { $0 + $1.checks } }
 

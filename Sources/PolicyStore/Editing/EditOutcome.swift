@@ -35,5 +35,7 @@ public enum EditOutcome: Sendable {
         public let scope: EditScope
         /// The policy after it, of the apps that it affects.
         public let after: Policy
+        /// The keys of the lockouts for which it needs consent.
+        public let consent: [String]
     }
 }

@@ -12,25 +12,41 @@ public struct OpenEdit: Sendable {
     public let role: String
     /// The program, as it named itself; may be empty.
     public let application: String
+    /// Whether whoever asks may end the session.
+    public let mayBeEnded: Bool
 
     /// A session with these facts.
-    public init(processID: Int32, role: String, application: String) {
+    public init(processID: Int32, role: String, application: String, mayBeEnded: Bool) {
         self.processID = processID
         self.role = role
         self.application = application
+        self.mayBeEnded = mayBeEnded
+    }
+
+    /// The session, for people: `process 7316 of anna (psql)`.
+    public var words: String {
+        "process \(processID) of \(role)" + (application.isEmpty ? "" : " (\(application))")
+    }
+
+    /// All such sessions except this one, ordered by process ID.
+    public static func all(
+        _ connection: PostgresConnection,
+        includesReaders: Bool = false
+    ) async throws -> [OpenEdit] {
+        try await connection.withSession { try all($0, includesReaders: includesReaders) }
     }
 
     /// All such sessions except this one, ordered by process ID.
     ///
     /// - Parameter includesReaders: Whether transactions count that have only read, for which a migration waits too.
-    public static func all(
-        _ connection: PostgresConnection,
-        includesReaders: Bool = false
-    ) async throws -> [OpenEdit] {
+    public static func all(_ session: PostgresSession, includesReaders: Bool = false) throws -> [OpenEdit] {
         let tables = PolicyTable.allCases.map(\.rawValue) + ["policy_revision"]
-        return try await connection.query(
+        return try session.query(
             """
-            SELECT DISTINCT session.pid, session.usename::text, coalesce(session.application_name, '')
+            SELECT DISTINCT session.pid, session.usename::text, coalesce(session.application_name, ''),
+                pg_has_role(session.usesysid, 'USAGE')
+                OR pg_has_role('pg_signal_backend', 'USAGE')
+                    AND NOT (SELECT rolsuper FROM pg_roles WHERE oid = session.usesysid)
             FROM pg_locks AS held JOIN pg_stat_activity AS session ON session.pid = held.pid
             WHERE held.locktype = 'relation' AND held.granted AND session.pid <> pg_backend_pid()
                 AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -43,7 +59,8 @@ public struct OpenEdit: Sendable {
             OpenEdit(
                 processID: try row.decode(0, as: Int32.self),
                 role: try row.decode(1, as: String.self),
-                application: try row.decode(2, as: String.self)
+                application: try row.decode(2, as: String.self),
+                mayBeEnded: try row.decode(3, as: Bool.self)
             )
         }
     }

@@ -118,7 +118,6 @@ extension PolicyDifference {
         for table in PolicyTable.allCases.reversed() where table != .apps {
             batches.append(.delete(table, removed(table)))
         }
-        batches.append(.delete(.rolloutSteps, replannedSteps.map { .init(row: $0.step, index: $0.index) }))
         batches += [.apps, .storeLinks, .feedTemplates, .releases].flatMap { insertAndUpdate($0) }
         // Clearing staged sets live_at, but a file says when a release went live.
         batches.append(.update(.releases, columns: ["live_at"], released))
@@ -129,19 +128,16 @@ extension PolicyDifference {
     }
 
     private func insertAndUpdate(_ table: PolicyTable) -> [PolicyBatch] {
-        let isReplanned = Set(replannedRules)
         var added: [PolicyBatch.Item] = []
         var changed: [PolicyBatch.Item] = []
         for edit in edits where edit.table == table {
             guard let after = edit.after else { continue }
-            if table == .rolloutSteps, isReplanned.contains(after["rule"].text ?? "") { continue }
             if edit.before == nil {
                 added.append(.init(row: after, index: edit.index))
             } else {
                 changed.append(.init(row: after, index: edit.index))
             }
         }
-        if table == .rolloutSteps { added += replannedSteps.map { .init(row: $0.step, index: $0.index) } }
         guard table == .releaseNotes else { return [.update(table, changed), .insert(table, added)] }
         let releases = addedReleases
         added = added.map { item in

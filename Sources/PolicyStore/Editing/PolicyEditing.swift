@@ -35,6 +35,7 @@ public struct PolicyEditing: Sendable {
     /// - Parameters:
     ///   - author: Who edits, in addition to the role that the database knows.
     ///   - base: The state at which the edit was reviewed; nil: any.
+    ///   - consent: The keys of lockouts for everybody that were asked about, and are meant.
     ///   - body: Changes the rows.
     /// - Returns: What changed, nil if nothing did.
     /// - Throws: ``SchemaError`` unless the schema is this binary's; ``PolicyConflict`` if the policy is no longer
@@ -43,10 +44,11 @@ public struct PolicyEditing: Sendable {
     public func edit(
         by author: EditAuthor,
         onto base: PolicyVersion? = nil,
+        consent: [String] = [],
         _ body: @Sendable (PolicyEditor) throws -> Void
     ) async throws -> PolicyChange? {
         try await connection.transaction(.readWrite) { [migrator] session in
-            guard let made = try Self.make(session, migrator, author, body) else { return nil }
+            guard let made = try Self.make(session, migrator, author, consent: consent, body) else { return nil }
             if let base, made.base != base {
                 throw PolicyConflict.changedSinceReview(
                     try PolicyReader.version(session).revision,
@@ -119,11 +121,11 @@ public struct PolicyEditing: Sendable {
         try await connection.transaction(
             .readWrite,
             deciding: { [migrator] session in
-                guard let made = try Self.make(session, migrator, author, body) else {
+                guard let made = try Self.make(session, migrator, author, consent: nil, body) else {
                     return .rollback(.ended(.unchanged))
                 }
                 guard let scope = try EditScope(of: made.change.id, session) else {
-                    return commits
+                    return commits && made.consent.isEmpty
                         ? .commit(.ended(.made(made.change)))
                         : .rollback(.ended(.rehearsed(made.change, base: made.base)))
                 }
@@ -134,7 +136,8 @@ public struct PolicyEditing: Sendable {
                             change: made.change,
                             base: base,
                             scope: scope,
-                            after: try PolicyReader.policy(session, bundles: scope.bundles)
+                            after: try PolicyReader.policy(session, bundles: scope.bundles),
+                            consent: made.consent
                         )
                     )
                 )
@@ -153,12 +156,16 @@ public struct PolicyEditing: Sendable {
         let change: PolicyChange
         /// The state before it; nil where another edit was committed after this one had begun.
         let base: PolicyVersion?
+        /// The keys of the lockouts that it has consent for.
+        let consent: [String]
     }
 
+    /// - Parameter consent: The keys of lockouts that are meant; nil where the edit is rolled back if any needs it.
     private static func make(
         _ session: PostgresSession,
         _ migrator: SchemaMigrator,
         _ author: EditAuthor,
+        consent: [String]?,
         _ body: (PolicyEditor) throws -> Void
     ) throws -> MadeEdit? {
         try migrator.status(session).requireCurrent()
@@ -170,11 +177,17 @@ public struct PolicyEditing: Sendable {
             [author.osUser ?? "", author.why ?? "", lockTimeout]
         )
         let before = try PolicyReader.version(session)
-        try body(PolicyEditor(session: session))
-        try session.query("SELECT public.rehearse_edits()")
+        let editor = PolicyEditor(session: session, assumesConsent: consent == nil)
+        try editor.consent(to: consent ?? [])
+        try body(editor)
+        try editor.judge()
         let after = try PolicyReader.version(session)
         guard after != before, let change = try PolicyHistory(session).change(after.revision) else { return nil }
-        return MadeEdit(change: change, base: after.revision == before.revision + 1 ? before : nil)
+        return MadeEdit(
+            change: change,
+            base: after.revision == before.revision + 1 ? before : nil,
+            consent: try editor.consent
+        )
     }
 
     /// The policy of the apps that an edit affects, nil if it is no longer in that state.

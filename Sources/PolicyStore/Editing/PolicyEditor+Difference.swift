@@ -30,7 +30,7 @@ extension PolicyEditor {
         try session.execute("SAVEPOINT before_edits")
         do {
             for batch in batches { try session.query(batch.sql, [batch.document]) }
-            try session.query("SELECT public.rehearse_edits()")
+            try judge()
         } catch {
             guard error.sqlState?.isIntegrityViolation == true || error.sqlState?.isDataException == true else {
                 throw error
@@ -100,13 +100,19 @@ extension PolicyRow {
     }
 }
 
+extension PostgresError {
+    /// The columns that tell the row which a guard has refused.
+    var rowKey: [String: String?] {
+        dataType.flatMap { try? JSONDecoder().decode([String: String?].self, from: Data($0.utf8)) } ?? [:]
+    }
+}
+
 extension PolicyRefusal {
     /// The refusal of a guard, which judges the outcome of all edits and gives the key columns of the row.
     fileprivate init(_ error: PostgresError, in batches: [PolicyBatch]) {
         self.error = error
         table = error.table.flatMap(PolicyTable.init)
-        let key =
-            error.dataType.flatMap { try? JSONDecoder().decode([String: String?].self, from: Data($0.utf8)) } ?? [:]
+        let key = error.rowKey
         let items = batches.filter { [table] in $0.table == table }.flatMap(\.items).filter { $0.index != nil }
         index = key.isEmpty ? nil : items.first { $0.row.has(key) }?.index
     }

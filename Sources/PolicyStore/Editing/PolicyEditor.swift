@@ -11,6 +11,8 @@ public import UpdatePolicy
 public struct PolicyEditor {
     /// The transaction, for reads that belong to the edit.
     public let session: PostgresSession
+    /// Whether consent to lockouts is taken for given: in an edit that is rolled back, to be asked about.
+    let assumesConsent: Bool
 
     /// Adds a row.
     public func insert(_ table: PolicyTable, _ values: [ColumnValue]) throws {
@@ -86,5 +88,60 @@ extension PolicyEditor {
         let rollout = try session.query("SELECT rollout_at($1, now())::text", [key]).value(as: String.self)
         try delete(.rolloutSteps, where: [.text("rule", key)])
         try update(.rules, where: [.text("key", key)], set: [.numeric("rollout", rollout)])
+    }
+
+    /// Replaces the planned steps of a rule. Until the first of them, a rule that is enabled keeps the percentage that is in
+    /// force now, by a step of its own.
+    public func ramp(rule key: String, _ steps: [(time: Timestamp, percent: String)], now: Timestamp) throws {
+        let inForce = try session.query(
+            "SELECT rollout_at(key, now())::text FROM public.rules WHERE key = $1 AND enabled",
+            [key]
+        ).first?.decode(0, as: String.self)
+        try delete(.rolloutSteps, where: [.text("rule", key)])
+        var steps = steps
+        if let inForce, inForce != "0", !steps.contains(where: { $0.time <= now }) {
+            steps.append((now, inForce))
+        }
+        for step in steps {
+            try insert(
+                .rolloutSteps,
+                [.text("rule", key), .time("at", step.time.description), .numeric("rollout", step.percent)]
+            )
+        }
+    }
+}
+
+extension PolicyEditor {
+    /// The keys of the lockouts that this transaction has consent for.
+    var consent: [String] {
+        get throws {
+            try session.query("SELECT current_setting('versiongate.consent', true)").value(as: String.self)
+                .split(separator: ",").map(String.init)
+        }
+    }
+
+    /// Says that these lockouts are meant.
+    func consent(to keys: [String]) throws(PostgresError) {
+        try session.query("SELECT set_config('versiongate.consent', $1, true)", [keys.joined(separator: ",")])
+    }
+
+    /// Has the database record and judge what was edited, as it would at the commit.
+    func judge() throws(PostgresError) {
+        let judgement = "SELECT public.rehearse_edits()"
+        guard assumesConsent else {
+            try session.query(judgement)
+            return
+        }
+        try session.execute("SAVEPOINT before_judgement")
+        do {
+            try session.query(judgement)
+        } catch {
+            guard error.constraint == "lockout_needs_consent", let keys = error.rowKey["key"] ?? nil else {
+                throw error
+            }
+            try session.execute("ROLLBACK TO before_judgement")
+            try consent(to: ((try? consent) ?? []) + keys.split(separator: ",").map(String.init))
+            try session.query(judgement)
+        }
     }
 }

@@ -19,29 +19,24 @@ public struct ChangeWords: Sendable {
 
     /// What it did: `added rule bad-1.1`, `changed rule a: title, text`, `removed app a, 12 rules`.
     public func summary(_ change: PolicyChange) -> String {
+        if change.rowCount == 1, let row = change.rows.first, row.kind == .changed {
+            return "changed \(name(row)): \(row.columns.map(\.name).joined(separator: ", "))"
+        }
         let kinds: [(PolicyChange.Kind, String)] = [(.added, "added"), (.changed, "changed"), (.removed, "removed")]
         return kinds.compactMap { kind, verb in
-            let rows = change.rows.filter { $0.kind == kind }
-            return rows.isEmpty ? nil : "\(verb) \(names(rows, isAlone: change.rowCount == 1))"
+            let counts = change.counts.filter { $0.kind == kind }
+            return counts.isEmpty ? nil : "\(verb) \(names(counts, change.rows.filter { $0.kind == kind }))"
         }.joined(separator: "; ")
-            + (change.rowCount > change.rows.count ? " and so on, \(change.rowCount) rows in all" : "")
     }
 
-    private func names(_ rows: [PolicyChange.Row], isAlone: Bool) -> String {
-        if isAlone, rows[0].kind == .changed {
-            return "\(name(rows[0])): \(rows[0].columns.map(\.name).joined(separator: ", "))"
-        }
-        guard rows.count > Self.mostNames else { return rows.map { name($0) }.joined(separator: ", ") }
-        var counts: [(noun: String, rows: [PolicyChange.Row])] = []
-        for row in rows {
-            let noun = Self.noun(row.table)
-            if let index = counts.firstIndex(where: { $0.noun == noun }) {
-                counts[index].rows.append(row)
-            } else {
-                counts.append((noun, [row]))
-            }
-        }
-        return counts.map { $1.count == 1 ? name($1[0]) : "\($1.count) \($0)s" }.joined(separator: ", ")
+    /// - Parameter rows: Those of the counted rows that were read.
+    private func names(_ counts: [PolicyChange.Count], _ rows: [PolicyChange.Row]) -> String {
+        let total = counts.reduce(0) { $0 + $1.rows }
+        if total <= Self.mostNames, rows.count == total { return rows.map { name($0) }.joined(separator: ", ") }
+        return counts.map { count in
+            if count.rows == 1, let row = rows.first(where: { $0.table == count.table }) { return name(row) }
+            return "\(count.rows) \(Self.noun(count.table))\(count.rows == 1 ? "" : "s")"
+        }.joined(separator: ", ")
     }
 
     /// What a row is and its key: `rule bad-1.1`.

@@ -21,8 +21,11 @@ public struct PolicyChange: Sendable, Hashable {
     public let undoes: Int64?
     /// The rows that differ, in the order of their first edit; the first ones where not all were read.
     public let rows: [Row]
+    /// How many rows of each table differ, by kind, in the order of their first edit; of all rows, read or not.
+    public let counts: [Count]
+
     /// How many rows differ.
-    public let rowCount: Int
+    public var rowCount: Int { counts.reduce(0) { $0 + $1.rows } }
 
     init(
         id: Int64,
@@ -33,7 +36,7 @@ public struct PolicyChange: Sendable, Hashable {
         why: String?,
         undoes: Int64?,
         rows: [Row],
-        rowCount: Int? = nil
+        counts: [Count]? = nil
     ) {
         self.id = id
         self.at = at
@@ -43,7 +46,15 @@ public struct PolicyChange: Sendable, Hashable {
         self.why = why
         self.undoes = undoes
         self.rows = rows
-        self.rowCount = rowCount ?? rows.count
+        self.counts = counts ?? Self.counts(rows)
+    }
+
+    private static func counts(_ rows: [Row]) -> [Count] {
+        rows.reduce(into: []) { counts, row in
+            let index = counts.firstIndex { $0.table == row.table && $0.kind == row.kind }
+            let count = Count(table: row.table, kind: row.kind, rows: (index.map { counts[$0].rows } ?? 0) + 1)
+            if let index { counts[index] = count } else { counts.append(count) }
+        }
     }
 
     /// A row that was added, changed or removed.
@@ -56,6 +67,16 @@ public struct PolicyChange: Sendable, Hashable {
         public let kind: Kind
         /// The columns that differ, in the order of the table.
         public let columns: [Column]
+    }
+
+    /// How many rows of a table were added, changed or removed.
+    public struct Count: Sendable, Hashable {
+        /// The table.
+        public let table: String
+        /// The kind of their change.
+        public let kind: Kind
+        /// How many rows.
+        public let rows: Int
     }
 
     /// A kind of change to a row.

@@ -4,13 +4,13 @@
 public import Postgres
 public import UpdatePolicy
 
-/// What one change did to rules, by the first of their rows.
+/// What one change did to rules, by one of their rows.
 public struct RuleEdit: Sendable, Equatable {
     /// The id of the change.
     public let change: Int64
     /// When it was committed.
     public let at: Timestamp
-    /// The first row: of `rules`, `rule_texts`, `rollout_steps` or `apps`.
+    /// The table of the row: `rules`, `rule_texts`, `rollout_steps` or `apps`.
     public let table: String
     /// The rule's key; the bundle for `apps`.
     public let name: String
@@ -63,6 +63,14 @@ extension PolicyHistory {
         )
     }
 
+    /// The newest changes of rules, their texts and steps, and of apps, in order of time.
+    public func ruleEdits(since time: Timestamp, limit: Int) throws -> [RuleEdit] {
+        try ruleEdits(
+            "$1::text IS NULL AND r.table_name IN ('rules', 'rule_texts', 'rollout_steps', 'apps')",
+            [String?.none, PostgresTimestamp(time), Int64(limit)]
+        )
+    }
+
     private static let row = "coalesce(r.after, r.before)"
 
     private func ruleEdits(_ condition: String, _ parameters: [(any PostgresEncodable)?]) throws -> [RuleEdit] {
@@ -77,7 +85,10 @@ extension PolicyHistory {
                     SELECT touched.*, count(*) OVER () AS rows FROM (
                         SELECT r.ordinal, r.table_name, r.before, r.after FROM public.change_rows AS r
                         WHERE r.change = change.id AND (\(condition)) ORDER BY r.ordinal LIMIT \(RuleEdit.mostRows + 1)
-                    ) AS touched ORDER BY touched.ordinal LIMIT 1
+                    ) AS touched
+                    -- The share that a first step sets to 0 says less than the step.
+                    ORDER BY (touched.before - 'rollout' = touched.after - 'rollout'
+                        AND touched.after ->> 'rollout' = '0') IS TRUE, touched.ordinal LIMIT 1
                 ) AS first
                 CROSS JOIN LATERAL (
                     SELECT array_agg(key ORDER BY key) AS names, array_agg(first.before ->> key ORDER BY key) AS before,

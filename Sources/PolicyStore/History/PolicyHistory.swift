@@ -28,32 +28,30 @@ public struct PolicyHistory {
         try changes(condition: "change.id IN (\(HistoryFilter.query))", filter.parameters)
     }
 
-    /// The newest entry of the database role of this session and a user of the operating system that stands: it was not
-    /// undone, and is no undo itself. So asking again after an undo gives the one before.
-    ///
-    /// - Parameter osUser: As the program reports it.
-    public func lastChange(by osUser: String?) throws -> PolicyChange? {
+    /// The newest entry that stands, whoever made it: it was not undone, and is no undo itself. So asking again after an
+    /// undo gives the one before.
+    public func newestStanding() throws -> PolicyChange? {
         var undone: Set<Int64> = []
         for row in try session.query(
-            """
-            SELECT id, undoes, role = session_user AND os_user IS NOT DISTINCT FROM $1
-            FROM public.changes ORDER BY id DESC LIMIT \(Self.mostSearched)
-            """,
-            [osUser]
+            "SELECT id, undoes FROM public.changes ORDER BY id DESC LIMIT \(Self.mostSearched)"
         ) {
             let id = try row.decode(0, as: Int64.self)
             if undone.contains(id) { continue }
-            if let undoes = try row.decode(1, as: Int64?.self) {
-                undone.insert(undoes)
-            } else if try row.decode(2, as: Bool.self) {
-                return try change(id)
-            }
+            guard let undoes = try row.decode(1, as: Int64?.self) else { return try change(id) }
+            undone.insert(undoes)
         }
         return nil
     }
 
     /// How many of the newest entries are searched for one to undo.
     public static let mostSearched = 1_000
+
+    /// Who has edited, as the filter for an author takes them, in order.
+    public func authors() throws -> [String] {
+        try session.query(
+            "SELECT DISTINCT unnest(ARRAY[role::text, os_user]) AS author FROM public.changes ORDER BY author"
+        ).compactMap { try $0.decode(0, as: String?.self) }
+    }
 
     /// The database role of this session, as the history records it.
     public func role() throws -> String { try session.query("SELECT session_user::text").value(as: String.self) }
@@ -77,8 +75,7 @@ public struct PolicyHistory {
         var changes: [PolicyChange] = []
         for row in try session.query(
             """
-            SELECT change.id, change.at, change.role::text, change.os_user, change.tool, change.why, change.undoes,
-                (SELECT count(*) FROM public.change_rows AS row WHERE row.change = change.id)
+            SELECT change.id, change.at, change.role::text, change.os_user, change.tool, change.why, change.undoes
             FROM public.changes AS change WHERE \(condition) ORDER BY change.id DESC
             """,
             parameters
@@ -94,7 +91,7 @@ public struct PolicyHistory {
                     why: try row.decode(5, as: String?.self),
                     undoes: try row.decode(6, as: Int64?.self),
                     rows: try rows(of: id),
-                    rowCount: Int(try row.decode(7, as: Int64.self))
+                    counts: try counts(of: id)
                 )
             )
         }
@@ -110,15 +107,33 @@ public struct PolicyHistory {
             """,
             [change, rowsPerChange]
         ).map { row in
-            let existed = try row.decode(2, as: Bool.self)
-            let exists = try row.decode(3, as: Bool.self)
-            return PolicyChange.Row(
+            PolicyChange.Row(
                 table: try row.decode(1, as: String.self),
                 key: try row.decode(4, as: String.self),
-                kind: existed ? (exists ? .changed : .removed) : .added,
+                kind: Self.kind(existed: try row.decode(2, as: Bool.self), exists: try row.decode(3, as: Bool.self)),
                 columns: columns[try row.decode(0, as: Int64.self)] ?? []
             )
         }
+    }
+
+    private func counts(of change: Int64) throws -> [PolicyChange.Count] {
+        try session.query(
+            """
+            SELECT table_name, before IS NOT NULL, after IS NOT NULL, count(*)
+            FROM public.change_rows WHERE change = $1 GROUP BY 1, 2, 3 ORDER BY min(ordinal)
+            """,
+            [change]
+        ).map { row in
+            PolicyChange.Count(
+                table: try row.decode(0, as: String.self),
+                kind: Self.kind(existed: try row.decode(1, as: Bool.self), exists: try row.decode(2, as: Bool.self)),
+                rows: Int(try row.decode(3, as: Int64.self))
+            )
+        }
+    }
+
+    private static func kind(existed: Bool, exists: Bool) -> PolicyChange.Kind {
+        existed ? (exists ? .changed : .removed) : .added
     }
 
     /// The columns that differ, by the ordinal of the row within the change.

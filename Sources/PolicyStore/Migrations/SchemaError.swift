@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// A reason why this binary cannot use the schema of a database.
-public enum SchemaError: Error, Hashable, CustomStringConvertible {
+public enum SchemaError: ErrorWithCommand, Hashable {
     /// The database has no schema of versiongate.
     case notInstalled
     /// The database lacks migrations that this binary knows.
@@ -25,13 +25,13 @@ public enum SchemaError: Error, Hashable, CustomStringConvertible {
     case locked(by: String)
 
     /// The fault and what to do.
-    public var description: String {
+    public func description(command: (String) -> String) -> String {
         switch self {
         case .notInstalled:
-            "the database has no schema of versiongate; create it with `versiongate migrate`"
+            "the database has no schema of versiongate; create it with `\(command("migrate"))`"
         case .older(let pending):
             "the database's schema is older than this binary (\(pending.joined(separator: ", ")) pending); "
-                + "bring it up to date with `versiongate migrate`"
+                + "bring it up to date with `\(command("migrate"))`"
         case .newer(let unknown):
             "the database's schema is newer than this binary, which does not know "
                 + "\(unknown.joined(separator: ", ")); use the newer versiongate that made it"
@@ -51,7 +51,7 @@ public enum SchemaError: Error, Hashable, CustomStringConvertible {
                 + "unreleased one, see CHANGELOG.md: export its policy, and apply it to a new database)"
         case .unrecorded:
             "the database has tables of versiongate and no record of its migrations, as their files were run by hand; "
-                + "make a new database with `versiongate migrate`, or with psql and what `versiongate migrate --print` "
+                + "make a new database with `\(command("migrate"))`, or with psql and what `\(command("migrate --print"))` "
                 + "prints, which keeps the record"
         case .unsafe(let faults):
             faults.map { "\($0.fault)\nHint: \($0.remedy)" }.joined(separator: "\n")

@@ -41,6 +41,8 @@ public struct SchemaFault: Sendable, Hashable {
     public let remedy: String
     /// Whether somebody can act as the owner of the schema.
     public let isDangerous: Bool
+    /// Whether servers cannot read what they need.
+    public let stopsServers: Bool
 
     /// Asks a database for its faults; none where there is no schema yet. Any role may ask.
     ///
@@ -48,11 +50,13 @@ public struct SchemaFault: Sendable, Hashable {
     public static func all(_ session: PostgresSession) throws -> [SchemaFault] {
         guard try session.query("SELECT to_regprocedure('public.schema_faults()') IS NOT NULL").value(as: Bool.self)
         else { return [] }
-        return try session.query("SELECT fault, remedy, is_dangerous FROM public.schema_faults()").map { row in
+        return try session.query("SELECT fault, remedy, is_dangerous, stops_servers FROM public.schema_faults()").map {
+            row in
             SchemaFault(
                 fault: try row.decode(0, as: String.self),
                 remedy: try row.decode(1, as: String.self),
-                isDangerous: try row.decode(2, as: Bool.self)
+                isDangerous: try row.decode(2, as: Bool.self),
+                stopsServers: try row.decode(3, as: Bool.self)
             )
         }
     }

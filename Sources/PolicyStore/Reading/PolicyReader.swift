@@ -341,6 +341,13 @@ extension PolicyReader {
         ).map { try $0.decode(0, as: String.self) }
     }
 
+    /// The bundle of the app with a name, case aside; nil where none or several have it.
+    public static func bundle(ofAppNamed name: String, _ session: PostgresSession) throws -> String? {
+        let bundles = try session.query("SELECT bundle FROM public.apps WHERE lower(name) = lower($1)", [name])
+            .map { try $0.decode(0, as: String.self) }
+        return bundles.count == 1 ? bundles[0] : nil
+    }
+
     /// The keys of all rules in order.
     public static func ruleKeys(_ session: PostgresSession) throws -> [String] {
         try session.query("SELECT key FROM public.rules ORDER BY key").map { try $0.decode(0, as: String.self) }

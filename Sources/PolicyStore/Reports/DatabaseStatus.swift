@@ -4,31 +4,10 @@
 public import Postgres
 public import UpdatePolicy
 
-/// What goes on: who is connected, which lockouts are in force, what is about to begin or end, who edited last.
+/// What goes on: who is connected, what was counted, what is about to begin or end, who edited last.
 ///
 /// What the role may not read is nil, and named in ``hidden``.
 public struct DatabaseStatus: Sendable {
-    /// An enabled lockout that is not over.
-    public struct Lockout: Sendable {
-        /// The rule's key.
-        public let key: String
-        /// The app; nil is every app.
-        public let bundle: String?
-        /// What has to come before it reaches anybody; nil: it is in force.
-        public let waitsFor: String?
-        /// The conditions on the version and the build: `=1.1`, `below 1.2`, `=1.1, builds =113`; nil: none.
-        public let versions: String?
-        /// The platforms, joined by commas; nil is all.
-        public let platforms: String?
-        /// The percentage in force now.
-        public let rollout: String
-        /// When it ends.
-        public let endsAt: Timestamp?
-        /// How many checks it locked out since ``DatabaseStatus/countsSince``, and of how many; nil where counts cannot be
-        /// read.
-        public let counts: (lockedOut: Int64, checks: Int64)?
-    }
-
     /// Something that begins or ends by itself.
     public struct Event: Sendable {
         /// The kind of an event.
@@ -110,8 +89,10 @@ public struct DatabaseStatus: Sendable {
     public let revision: Int64?
     /// The servers that are connected to this database.
     public let servers: [ServerSession]
-    /// The enabled lockouts that are not over, by key.
-    public let lockouts: [Lockout]?
+    /// What was counted since ``countsSince``.
+    public let counts: Counts?
+    /// The sessions that have edited the policy and neither committed nor rolled back.
+    public let openEdits: [OpenEdit]
     /// What begins and ends in the next 24 hours, in order of time.
     public let events: [Event]?
     /// The bundles of the paused apps.
@@ -120,9 +101,6 @@ public struct DatabaseStatus: Sendable {
     public let lastChange: PolicyChange?
     /// The start of the last full hour: from then on checks are counted here.
     public let countsSince: Timestamp
-    /// How many checks named an app that was not added, at least and at most.
-    public let unknownChecks: ClosedRange<Int64>?
-
     /// Whether the role may read which migrations were applied; true also where there are none.
     public static func isSchemaVisible(_ session: PostgresSession) throws -> Bool {
         try session.query(
@@ -143,13 +121,12 @@ public struct DatabaseStatus: Sendable {
         servers = try ServerSession.all(session)
         let hidden = try Hidden.allCases.filter { try $0.isHidden(session) }
         self.hidden = hidden
-        let counts = hidden.contains(.counts) ? nil : try Counts(since: countsSince, session)
-        unknownChecks = counts?.unknown
+        counts = hidden.contains(.counts) ? nil : try Counts(since: countsSince, session)
+        openEdits = try OpenEdit.all(session)
         if hidden.contains(.policy) {
-            (revision, lockouts, events, pausedApps) = (nil, nil, nil, nil)
+            (revision, events, pausedApps) = (nil, nil, nil)
         } else {
             revision = try PolicyReader.version(session).revision
-            lockouts = try Self.lockouts(counts, session)
             events = try Self.events(session)
             pausedApps = try session.query("SELECT bundle FROM public.apps WHERE paused ORDER BY bundle").map {
                 try $0.decode(0, as: String.self)
@@ -158,30 +135,6 @@ public struct DatabaseStatus: Sendable {
         lastChange =
             hidden.contains(.history)
             ? nil : try PolicyHistory(session, rowsPerChange: Self.mostRows).changes(HistoryFilter(limit: 1)).first
-    }
-
-    private static func lockouts(_ counts: Counts?, _ session: PostgresSession) throws -> [Lockout] {
-        try session.query(
-            """
-            SELECT key, bundle, rule_waits_for(rules, now()),
-                nullif(concat_ws(', ', 'below ' || target, versions, 'builds ' || builds), ''),
-                array_to_string(platforms, ', '), trim_scale(rollout_at(key, now()))::text, ends_at
-            FROM public.rules WHERE enabled AND lockout AND (ends_at IS NULL OR ends_at > now()) ORDER BY key
-            """
-        ).map { row in
-            let key = try row.decode(0, as: String.self)
-            let bundle = try row.decode(1, as: String?.self)
-            return Lockout(
-                key: key,
-                bundle: bundle,
-                waitsFor: try row.decode(2, as: String?.self),
-                versions: try row.decode(3, as: String?.self),
-                platforms: try row.decode(4, as: String?.self),
-                rollout: try row.decode(5, as: String.self),
-                endsAt: try row.decode(6, as: PostgresTimestamp?.self).map { Timestamp($0) },
-                counts: counts.map { $0.ofRule(key, bundle: bundle) }
-            )
-        }
     }
 
     private static func events(_ session: PostgresSession) throws -> [Event] {
@@ -215,30 +168,31 @@ public struct DatabaseStatus: Sendable {
     }
 
     /// What was counted since a time.
-    private struct Counts {
+    public struct Counts: Sendable {
         private let lockedOut: [String: Int64]
         private let checks: [String?: Int64]
-        let unknown: ClosedRange<Int64>
+        /// How many checks named an app that was not added, at least and at most.
+        public let unknown: ClosedRange<Int64>
 
         init(since time: Timestamp, _ session: PostgresSession) throws {
             let parameters = [PostgresTimestamp(time)]
             let period = "hour >= $1::timestamptz AND \(CountReader.isOver)"
             var lockedOut: [String: Int64] = [:]
             for row in try session.query(
-                "SELECT rule, sum(lockouts)::int8 FROM public.rule_counts WHERE \(period) GROUP BY rule",
+                "SELECT rule, \(CountedTable.bounded("sum(lockouts)")) FROM public.rule_counts WHERE \(period) GROUP BY rule",
                 parameters
             ) {
                 lockedOut[try row.decode(0, as: String.self)] = try row.decode(1, as: Int64.self)
             }
             var checks: [String?: Int64] = [:]
             for row in try session.query(
-                "SELECT bundle, sum(checks)::int8 FROM public.check_counts WHERE \(period) GROUP BY bundle",
+                "SELECT bundle, \(CountedTable.bounded("sum(checks)")) FROM public.check_counts WHERE \(period) GROUP BY bundle",
                 parameters
             ) {
                 checks[try row.decode(0, as: String?.self)] = try row.decode(1, as: Int64.self)
             }
             let merged = try session.query(
-                "SELECT coalesce(sum(checks), 0)::int8 FROM public.merged_counts WHERE \(period)",
+                "SELECT \(CountedTable.bounded("sum(checks)")) FROM public.merged_counts WHERE \(period)",
                 parameters
             ).value(as: Int64.self)
             self.lockedOut = lockedOut
@@ -248,7 +202,8 @@ public struct DatabaseStatus: Sendable {
             unknown = max(0, withoutApp - merged)...withoutApp
         }
 
-        func ofRule(_ key: String, bundle: String?) -> (lockedOut: Int64, checks: Int64) {
+        /// How many checks a rule locked out, and of how many of its app.
+        public func ofRule(_ key: String, bundle: String?) -> (lockedOut: Int64, checks: Int64) {
             let lockedOut = lockedOut[key, default: 0]
             let all = bundle.map { checks[$0, default: 0] } ?? checks.values.reduce(0, +)
             return (lockedOut, max(lockedOut, all))

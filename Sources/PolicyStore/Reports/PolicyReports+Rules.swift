@@ -5,30 +5,6 @@ import Postgres
 public import UpdatePolicy
 
 extension PolicyReports {
-    /// A rule as lists show it.
-    public struct RuleSummary: Sendable {
-        /// The rule's key.
-        public let key: String
-        /// The app; nil is every app.
-        public let bundle: String?
-        /// `off`, `ended`, `waiting` (for its start, a release, its rollout or its app) or `on`.
-        public let state: String
-        /// The condition on the version.
-        public let versions: String?
-        /// The version it asks clients to reach.
-        public let target: String?
-        /// The platforms, joined by commas.
-        public let platforms: String?
-        /// The percentage in force now.
-        public let rollout: String
-        /// Whether it locks out: `no`, `yes` or `always` (without an update as well).
-        public let lockout: String
-        /// How often the message is shown, by columns that are not as they are by default: `remind 1 day, shows 3`.
-        public let hints: String
-        /// The message's title.
-        public let title: String
-    }
-
     /// A rule with what belongs to it.
     public struct RuleRecord: Sendable {
         /// The JSON object.
@@ -39,34 +15,22 @@ extension PolicyReports {
         public let steps: [RolloutStep]
     }
 
-    /// The rules in the order of their messages.
+    /// The rules in the order of their messages, with what is so about each now.
     ///
     /// - Parameters:
     ///   - bundle: Only the rules of this app and those for every app; nil for all.
     ///   - search: Only rules with this in their key, message, note or translations; case does not count; nil for all.
-    public func rules(bundle: String?, search: String? = nil) throws -> [RuleSummary] {
-        try session.query(
-            """
-            SELECT key, bundle, \(Self.state), versions, target, array_to_string(platforms, ', '),
-                trim_scale(rollout_at(key, now()))::text,
-                CASE WHEN NOT lockout THEN 'no' WHEN lockout_without_update THEN 'always' ELSE 'yes' END,
-                concat_ws(', ', 'remind ' || remind, 'shows ' || shows, CASE WHEN skippable THEN 'skippable' END), title
-            FROM public.rules WHERE \(Self.isListed) ORDER BY position, key
-            """,
-            [bundle, try search.map(keys)]
-        ).map { row in
-            RuleSummary(
-                key: try row.decode(0, as: String.self),
-                bundle: try row.decode(1, as: String?.self),
-                state: try row.decode(2, as: String.self),
-                versions: try row.decode(3, as: String?.self),
-                target: try row.decode(4, as: String?.self),
-                platforms: try row.decode(5, as: String?.self),
-                rollout: try row.decode(6, as: String.self),
-                lockout: try row.decode(7, as: String.self),
-                hints: try row.decode(8, as: String.self),
-                title: try row.decode(9, as: String.self)
-            )
+    public func rules(
+        bundle: String?,
+        search: String? = nil,
+        at time: Timestamp
+    ) throws -> [(rule: Rule, status: RuleStatus)] {
+        let found = try search.map { Set(try keys(with: $0)) }
+        let policy = try PolicyReader.policy(session, bundles: bundle.map { [$0] })
+        let statuses = policy.ruleStatuses(at: time)
+        return policy.rules.sorted(by: Rule.precedes).compactMap { rule in
+            guard found?.contains(rule.key) ?? true else { return nil }
+            return statuses[rule.key].map { (rule, $0) }
         }
     }
 
@@ -111,18 +75,9 @@ extension PolicyReports {
         AND ($2::text[] IS NULL OR key = ANY ($2))
         """
 
-    private static let state = """
-        CASE WHEN NOT enabled THEN 'off' WHEN ends_at <= now() THEN 'ended'
-            WHEN rule_waits_for(rules, now()) IS NOT NULL THEN 'waiting' ELSE 'on' END
-        """
-
-    /// The columns in their order, and behind the target what a rule waits for.
+    /// The columns in their order.
     private static let columns = Rule.columns.map { column in
-        switch column.name {
-        case "target": "target, rule_waits_for(rules, now()) AS waits_for"
-        case _ where column.type == .duration: "\(column.name)::text"
-        default: column.name
-        }
+        column.type == .duration ? "\(column.name)::text" : column.name
     }.joined(separator: ", ")
 
     private static let ruleQuery = """

@@ -22,7 +22,7 @@ public struct PolicyReports {
     /// Runs a query and gives its rows as a JSON array of objects, one object a line.
     func json(_ query: String, _ parameters: [(any PostgresEncodable)?] = []) throws -> String {
         let rows = try session.query("SELECT row_to_json(record)::text FROM (\(query)) AS record", parameters)
-            .map { try $0.decode(0, as: String.self) }
+            .map { try $0.decode(0, as: String.self).visibleJSON }
         return rows.isEmpty ? "[]" : "[\n" + rows.joined(separator: ",\n") + "\n]"
     }
 
@@ -52,7 +52,7 @@ public struct PolicyReports {
         ).map { row in
             RecordField(name: try row.decode(0, as: String.self), value: try row.decode(1, as: String?.self))
         }
-        return Record(json: try document.decode(0, as: String.self), fields: fields)
+        return Record(json: try document.decode(0, as: String.self).visibleJSON, fields: fields)
     }
 
     /// One row, as a JSON object and field by field.

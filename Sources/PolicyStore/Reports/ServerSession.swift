@@ -9,8 +9,8 @@ public import Postgres
 public struct ServerSession: Sendable, Hashable {
     /// The process of the database that serves the session.
     public let processID: Int32
-    /// The machine of the server, as it calls itself.
-    public let host: String
+    /// The machine of the server, as it calls itself, with the port of its public listener: `gate-1:8080`.
+    public let address: String
     /// The revision of the policy that answers checks.
     public let revision: Int64
     /// How many seconds its clock is ahead of that of the database; 0 where that is not worth a report.
@@ -19,16 +19,18 @@ public struct ServerSession: Sendable, Hashable {
     /// What a server says of itself.
     public struct Announcement: Sendable {
         private let text: String
+        private let address: String
 
         /// - Parameters:
         ///   - revision: The revision that answers checks.
-        ///   - host: The machine of the server.
+        ///   - address: The machine of the server and its port; of a long one the end is kept.
         ///   - databaseClockOffset: How many seconds the clock of the database is ahead of that of the machine.
-        public init(revision: Int64, host: String, databaseClockOffset: Double) {
+        public init(revision: Int64, address: String, databaseClockOffset: Double) {
             let seconds = Int(-databaseClockOffset.rounded())
             let isOff = abs(databaseClockOffset) > DatabaseClock.tolerance
             let clock = isOff ? ", clock \(seconds > 0 ? "+" : "")\(seconds) s," : ""
-            text = "\(ServerSession.mark)\(revision)\(clock) on \(host.filter { $0.isASCII && !$0.isWhitespace })"
+            text = "\(ServerSession.mark)\(revision)\(clock) on "
+            self.address = address.filter { $0.isASCII && !$0.isWhitespace }
         }
 
         /// Announces it, if this session has not already. The name that the session began with stays in front.
@@ -37,9 +39,8 @@ public struct ServerSession: Sendable, Hashable {
         public func make(over connection: PostgresConnection) async throws {
             let present = await connection.reportedSetting("application_name") ?? ""
             let program = present.firstRange(of: ServerSession.mark).map { present[..<$0.lowerBound] } ?? present[...]
-            let name = String(
-                "\(program.prefix(ServerSession.longestProgram))\(text)".prefix(ServerSession.longestName)
-            )
+            let head = "\(program.prefix(ServerSession.longestProgram))\(text)"
+            let name = head + address.suffix(max(0, ServerSession.longestName - head.utf8.count))
             guard name != present else { return }
             try await connection.query("SELECT set_config('application_name', $1, false)", [name])
         }
@@ -66,7 +67,7 @@ public struct ServerSession: Sendable, Hashable {
         ).map { row in
             ServerSession(
                 processID: try row.decode(0, as: Int32.self),
-                host: try row.decode(1, as: String?.self) ?? "",
+                address: try row.decode(1, as: String?.self) ?? "",
                 revision: try row.decode(2, as: Int64.self),
                 clockOffset: Int(try row.decode(3, as: Int64.self))
             )

@@ -242,7 +242,7 @@ public struct AddedUser: Sendable, Hashable {
 }
 
 /// Why a user cannot be made or removed.
-public enum PolicyUserError: Error, Sendable, Hashable, CustomStringConvertible {
+public enum PolicyUserError: ErrorWithCommand, Sendable, Hashable {
     /// PostgreSQL does not allow it; with statements that do the same.
     case isNotAllowed(String, statements: String)
     /// The name is empty or too long.
@@ -263,7 +263,7 @@ public enum PolicyUserError: Error, Sendable, Hashable, CustomStringConvertible 
     case ownsObjects(String, detail: String)
 
     /// The fault and what to do about it.
-    public var description: String {
+    public func description(command: (String) -> String) -> String {
         switch self {
         case .isNotAllowed(let message, let statements):
             "\(message); log in as a superuser, or as a role with CREATEROLE that may grant versiongate's roles, such as the "
@@ -277,7 +277,7 @@ public enum PolicyUserError: Error, Sendable, Hashable, CustomStringConvertible 
         case .mayDoEverything(let name):
             "\(name) is a superuser, the owner of the schema, or the role that you are logged in with, and stays as it is"
         case .isUnknown(let name):
-            "there is no user \(name); `versiongate user list` shows those there are"
+            "there is no user \(name); `\(command("user list"))` shows those there are"
         case .hasOtherRole(let name, let group):
             "\(name) has the rights of \(group) by another role; nothing was changed; take it out of that role first: "
                 + "SELECT roleid::regrole FROM pg_auth_members WHERE member = '\(name)'::regrole"

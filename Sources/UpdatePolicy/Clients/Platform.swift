@@ -14,6 +14,11 @@ public struct Platform: Sendable, Hashable {
         name = Self.otherNamesOfIOS.contains { UTF8Text($0) == UTF8Text(lowercased) } ? "ios" : lowercased
     }
 
+    /// The names that are proposed where one is misspelled; any other is a platform as well.
+    package static let wellKnown = [
+        "android", "ios", "linux", "macos", "tvos", "visionos", "watchos", "web", "windows",
+    ]
+
     /// The names that mean `ios` besides itself.
     static let otherNamesOfIOS = ["ipados", "iphone os", "iphoneos"]
 }

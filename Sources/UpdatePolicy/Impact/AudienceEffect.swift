@@ -32,11 +32,6 @@ public struct AudienceEffect: Sendable, Equatable {
         for member in members { left[keyPath: member] += right[keyPath: member] }
     }
 
-    /// Takes over every count that is larger.
-    mutating func raise(to other: AudienceEffect) {
-        for member in Self.members { self[keyPath: member] = max(self[keyPath: member], other[keyPath: member]) }
-    }
-
     /// The counts of this many checks, where each count is a part of one.
     func times(_ checks: Int64) -> AudienceEffect {
         var product = self

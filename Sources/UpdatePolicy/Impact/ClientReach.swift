@@ -48,16 +48,18 @@ struct ClientReach {
     func rules(at time: Timestamp) -> [RuleReach] {
         let time = time.microsecondsSince1970
         var rules: [RuleReach] = []
+        var offers = OfferSearch(.lenient)
+        var waysOut = OfferSearch(.strict)
         for candidate in candidates {
             let group = candidate.group
             let rule = candidate.rule
             let share = Int(group.rollout(of: rule, at: time))
-            guard share > 0, group.firstUnmetOccasion(rule, client, candidate.facts, app, at: time) == nil else {
-                continue
-            }
+            guard share > 0,
+                group.firstUnmetOccasion(rule, client, candidate.facts, app, at: time, &offers) == nil
+            else { continue }
             let reach = RuleReach(
                 rule: candidate.row,
-                effect: effect(candidate, time),
+                effect: effect(candidate, time, &waysOut),
                 share: share,
                 isConditional: !candidate.row.uncountedConditions.isEmpty,
                 isFinal: rule.flags.contains(.final)
@@ -68,9 +70,9 @@ struct ClientReach {
         return rules
     }
 
-    private func effect(_ candidate: Candidate, _ time: Int64) -> RuleReach.Effect {
+    private func effect(_ candidate: Candidate, _ time: Int64, _ waysOut: inout OfferSearch) -> RuleReach.Effect {
         guard candidate.rule.flags.contains(.lockout) else { return .message }
-        let isLockedOut = candidate.group.isLockedOut(by: candidate.number, client, app, platform, time)
+        let isLockedOut = candidate.group.isLockedOut(by: candidate.number, client, app, platform, time, &waysOut)
         return isLockedOut ? .lockout : .withoutWayOut
     }
 

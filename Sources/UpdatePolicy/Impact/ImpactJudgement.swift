@@ -3,12 +3,14 @@
 
 /// The effect of an edit on the clients of one kind, as shares of one.
 struct ImpactJudgement {
+    /// Right after the edit.
     private(set) var now = AudienceEffect()
-    private(set) var ahead = AudienceEffect()
+    /// Who is newly locked out, from now on.
+    private(set) var lockouts: [ImpactCurve.Moment] = []
+    /// Who gets a message and would get none without the edit, from now on.
+    private(set) var messages: [ImpactCurve.Moment] = []
     private(set) var uncounted: Set<UncountedCondition> = []
-
-    /// The part that is locked out after the edit at some time that was judged, at least.
-    private var leastLockedOut = 0.0
+    private(set) var leftOut: Set<UncountedCondition> = []
 
     /// How many future times are judged; clients with more planned changes count as locked out.
     private static let mostMoments = 512
@@ -17,24 +19,17 @@ struct ImpactJudgement {
         let reachBefore = ClientReach(before, client)
         let reachAfter = ClientReach(after, client)
         now = judge(reachBefore, reachAfter, at: time)
-        ahead = now
         var moments: Set<Int64> = []
         reachBefore.addMoments(to: &moments)
         reachAfter.addMoments(to: &moments)
         moments = moments.filter { $0 > time.microsecondsSince1970 && $0 < .max }
-        guard moments.count <= Self.mostMoments else {
-            ahead.messagesAfter = 1
-            if reachAfter.mayLockOut {
-                ahead.lockoutsAfter = 1
-                ahead.newLockouts = 1
-            }
+        let times = moments.sorted().map { Timestamp(microsecondsSince1970: $0) }
+        guard times.count <= Self.mostMoments else {
+            messages.append(.init(at: times[0], part: 1, rule: nil))
+            if reachAfter.mayLockOut { lockouts.append(.init(at: times[0], part: 1, rule: nil)) }
             return
         }
-        for moment in moments {
-            let time = Timestamp(microsecondsSince1970: moment)
-            ahead.raise(to: judge(reachBefore, reachAfter, at: time))
-        }
-        ahead.withoutWayOut = min(ahead.withoutWayOut, 1 - leastLockedOut)
+        for time in times { _ = judge(reachBefore, reachAfter, at: time) }
     }
 
     private mutating func judge(
@@ -42,27 +37,55 @@ struct ImpactJudgement {
         _ reachAfter: ClientReach,
         at time: Timestamp
     ) -> AudienceEffect {
-        let rulesBefore = reachBefore.rules(at: time)
-        let rulesAfter = reachAfter.rules(at: time)
-        note(rulesBefore)
-        note(rulesAfter)
-        var effect = AudienceEffect()
-        effect.messagesBefore = Self.partWithMessage(rulesBefore)
-        effect.messagesAfter = Self.partWithMessage(rulesAfter)
-        effect.lockoutsBefore = Self.part(of: .lockout, rulesBefore)
-        effect.lockoutsAfter = Self.part(of: .lockout, rulesAfter)
-        let lockedOut = Self.leastPartLockedOut(rulesAfter)
-        leastLockedOut = max(leastLockedOut, lockedOut)
-        effect.withoutWayOut = min(Self.part(of: .withoutWayOut, rulesAfter), 1 - lockedOut)
-        effect.newLockouts = LockoutComparison.newlyLockedOut(
-            before: LockoutComparison.deciders(rulesBefore),
-            after: LockoutComparison.deciders(rulesAfter)
+        let allBefore = reachBefore.rules(at: time)
+        let allAfter = reachAfter.rules(at: time)
+        let old = Dictionary(allBefore.map { ($0.rule.key, $0) }) { first, _ in first }
+        let deciders = LockoutComparison.deciders(allAfter)
+        let newLockouts = LockoutComparison.newlyLockedOut(
+            before: LockoutComparison.deciders(allBefore),
+            after: deciders
         )
+        // A rule that the edit leaves alone and whose share nobody knows would hide what the edit does.
+        let untouched = Set(allAfter.filter { $0.isConditional && $0.rule == old[$0.rule.key]?.rule }.map(\.rule.key))
+        let rulesBefore = allBefore.filter { !untouched.contains($0.rule.key) }
+        let rulesAfter = allAfter.filter { !untouched.contains($0.rule.key) }
+        for reach in allAfter where untouched.contains(reach.rule.key) {
+            leftOut.formUnion(reach.rule.uncountedConditions)
+        }
+        let deciding = newLockouts > 0 ? allAfter.filter { $0.effect == .lockout || $0.isFinal } : []
+        for reach in rulesBefore + rulesAfter + deciding where !reach.isCertain {
+            uncounted.formUnion(reach.uncounted)
+        }
+        var effect = AudienceEffect()
+        effect.newLockouts = newLockouts
+        effect.lockoutsBefore = Self.part(of: .lockout, rulesBefore)
+        effect.lockoutsAfter = max(newLockouts, Self.part(of: .lockout, rulesAfter))
+        effect.messagesBefore = max(effect.lockoutsBefore, Self.partWithMessage(rulesBefore))
+        effect.messagesAfter = max(effect.lockoutsAfter, Self.partWithMessage(rulesAfter))
+        effect.withoutWayOut = min(
+            Self.part(of: .withoutWayOut, rulesAfter),
+            1 - Self.leastPartLockedOut(rulesAfter)
+        )
+        let locking = Set(deciders.filter(\.locksOut).map(\.key))
+        lockouts.append(Self.moment(time, newLockouts, rulesAfter.filter { locking.contains($0.rule.key) }, old))
+        let newMessages = max(0, effect.messagesAfter - effect.messagesBefore)
+        messages.append(Self.moment(time, newMessages, rulesAfter, old))
         return effect
     }
 
-    private mutating func note(_ rules: [RuleReach]) {
-        for reach in rules where !reach.isCertain { uncounted.formUnion(reach.uncounted) }
+    /// A moment, and of the rules that may bring it the first one that the edit has changed, else the first.
+    private static func moment(
+        _ time: Timestamp,
+        _ part: Double,
+        _ rules: [RuleReach],
+        _ old: [String: RuleReach]
+    ) -> ImpactCurve.Moment {
+        guard part > 0 else { return ImpactCurve.Moment(at: time, part: 0, rule: nil) }
+        let changed = rules.first { reach in
+            let before = old[reach.rule.key]
+            return before?.share != reach.share || before?.effect != reach.effect || before?.rule != reach.rule
+        }
+        return ImpactCurve.Moment(at: time, part: part, rule: (changed ?? rules.first)?.rule.key)
     }
 
     /// The largest part that gets any message.

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// A length of time from days to seconds: days, and microseconds, which PostgreSQL keeps separate too.
-///
-/// A day is 24 hours wherever the time counts, but `1 day` and `24 hours` are shown as they were written.
+/// A length of time from days to seconds, in whole days and what is left of one, as the database stores it. A day is 24
+/// hours.
 public struct DayTimeInterval: Sendable, Hashable {
-    /// The microseconds beyond the days.
+    /// The microseconds beyond the days, of the same sign and less than a day.
     public let microseconds: Int64
     /// Whole days.
     public let days: Int32
 
+    private static let day: Int64 = 86_400_000_000
+
     /// A length of time of days and microseconds.
     public init(days: Int32, microseconds: Int64) {
-        self.days = days
-        self.microseconds = microseconds
+        var (whole, rest) = microseconds.quotientAndRemainder(dividingBy: Self.day)
+        whole += Int64(days)
+        if whole > 0, rest < 0 { (whole, rest) = (whole - 1, rest + Self.day) }
+        if whole < 0, rest > 0 { (whole, rest) = (whole + 1, rest - Self.day) }
+        self.days = Int32(clamping: whole)
+        self.microseconds = rest
     }
 
     /// A length of time without days.
@@ -23,7 +28,7 @@ public struct DayTimeInterval: Sendable, Hashable {
 
     /// The whole length in microseconds, as far as 64 bits can hold it. A day is 24 hours.
     public var inMicroseconds: Int64 {
-        let (product, overflow) = Int64(days).multipliedReportingOverflow(by: 86_400_000_000)
+        let (product, overflow) = Int64(days).multipliedReportingOverflow(by: Self.day)
         let (sum, overflowOfSum) = product.addingReportingOverflow(microseconds)
         return overflow || overflowOfSum ? (days < 0 ? .min : .max) : sum
     }

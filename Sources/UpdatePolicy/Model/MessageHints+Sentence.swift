@@ -6,8 +6,7 @@ extension MessageHints {
     public var sentence: String {
         var shown: [String] = []
         if let seconds = remind, shows != 1 {
-            let (days, rest) = seconds.quotientAndRemainder(dividingBy: 86_400)
-            shown.append("again after \(DayTimeInterval(days: Int32(clamping: days), microseconds: rest * 1_000_000))")
+            shown.append("again after \(DayTimeInterval(microseconds: seconds * 1_000_000))")
         }
         if let shows = shows { shown.append(shows == 1 ? "once" : "at most \(shows) times") }
         guard !shown.isEmpty else { return "Can be skipped." }

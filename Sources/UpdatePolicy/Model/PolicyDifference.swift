@@ -19,12 +19,6 @@ public struct PolicyDifference: Sendable {
     /// The edits, table by table; none for a row that is as it should be.
     public let edits: [Edit]
 
-    /// Rules whose percentage and steps both change: while a rule has steps, its percentage cannot be set, so all its
-    /// steps go first and are planned anew.
-    public let replannedRules: [String]
-    /// The wanted steps of ``replannedRules``, each with its index among the wanted steps.
-    public let replannedSteps: [(step: PolicyRow, index: Int)]
-
     /// Compares two policies.
     ///
     /// Rows with the same key are the same row. Releases have only a generated id, so each wanted release is paired with the
@@ -43,22 +37,6 @@ public struct PolicyDifference: Sendable {
             }
         }
         self.edits = edits
-
-        let rollouts = edits.compactMap { edit -> String? in
-            guard edit.table == .rules, let before = edit.before, let after = edit.after,
-                before["rollout"] != after["rollout"]
-            else { return nil }
-            return after["key"].text
-        }
-        let stepped = Set(
-            edits.compactMap { $0.table == .rolloutSteps ? ($0.after ?? $0.before)?["rule"].text : nil }
-        )
-        let replanned = rollouts.filter(stepped.contains)
-        let replannedSet = Set(replanned)
-        replannedRules = replanned
-        replannedSteps = wanted.rows(of: .rolloutSteps).enumerated().compactMap { index, step in
-            replannedSet.contains(step["rule"].text ?? "") ? (step, index) : nil
-        }
     }
 }
 

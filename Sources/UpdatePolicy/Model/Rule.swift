@@ -192,8 +192,13 @@ extension Rule {
     /// ``soak`` in microseconds, 0 for none.
     public var soakMicroseconds: Int64 { soak?.inMicroseconds ?? 0 }
 
+    /// When a lockout ends, in whole seconds since 1970-01-01T00:00:00Z, rounded up; `nil` where no end is set.
+    var until: Int64? {
+        endsAt.map { -(-$0.microsecondsSince1970).flooredQuotient(by: 1_000_000) }
+    }
+
     /// What the message asks of clients where it is sent without a lockout; `nil` where it asks nothing.
-    var hints: MessageHints? {
+    public var hints: MessageHints? {
         guard remind != nil || shows != nil || skippable else { return nil }
         return MessageHints(
             remind: remind.map { $0.inMicroseconds / 1_000_000 },

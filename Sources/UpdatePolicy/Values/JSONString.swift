@@ -6,6 +6,12 @@ package enum JSONString {
     /// Appends the text between quotation marks; what JSON does not require to be escaped is not.
     static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
+        appendEscaped(text, to: &bytes)
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Appends the text as it stands between the quotation marks of a string.
+    package static func appendEscaped(_ text: String, to bytes: inout [UInt8]) {
         text.withBytes { text in
             var start = 0
             for position in text.indices {
@@ -17,7 +23,6 @@ package enum JSONString {
             }
             bytes.append(contentsOf: text[start...])
         }
-        bytes.append(UInt8(ascii: "\""))
     }
 
     /// The text as a string of JSON, quotation marks included.

@@ -2,8 +2,7 @@
 // Copyright the versiongate authors
 
 extension String {
-    /// The text with terminal controls escaped: control characters, embeddings, overrides and isolates of text
-    /// direction, and the separators of lines and paragraphs. Direction marks and joiners stay.
+    /// The text with all that steers a terminal escaped.
     ///
     /// - Parameter keepsNewlines: Whether line breaks stay; otherwise they are written out as well.
     public func visible(keepsNewlines: Bool = false) -> String {
@@ -21,12 +20,35 @@ extension String {
     }
 }
 
+extension String {
+    /// JSON with what steers a terminal escaped. Its meaning stays the same, because that can occur in strings only.
+    public var visibleJSON: String {
+        guard unicodeScalars.contains(where: \.steersTerminal) else { return self }
+        return unicodeScalars.reduce(into: "") { text, scalar in
+            if scalar == "\n" || scalar == "\r" || scalar == "\t" {
+                text += scalar == "\n" ? "\n" : " "
+            } else if scalar.steersTerminal {
+                for unit in String(scalar).utf16 {
+                    let digits = String(unit, radix: 16)
+                    text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                }
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+    }
+}
+
 extension Unicode.Scalar {
-    /// Whether a terminal interprets it as a control instead of showing it.
+    /// Whether it is not shown as itself, but steers how a terminal or a reader shows other text: controls, marks of
+    /// format such as those of direction and tags, and separators of lines. The two joiners, which emoji and the scripts of
+    /// Iran and India need, join only the letters beside them.
     public var steersTerminal: Bool {
-        switch value {
-        case 0x2028...0x202E, 0x2066...0x2069: true
-        default: properties.generalCategory == .control
+        if isASCII { return value < 0x20 || value == 0x7F }
+        if self == "\u{200C}" || self == "\u{200D}" { return false }
+        return switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
         }
     }
 }

@@ -2,9 +2,12 @@
 // Copyright the versiongate authors
 
 /// The versions from one bound, inclusive, to another, exclusive.
-struct VersionInterval: Sendable, Equatable {
+struct VersionInterval: Sendable {
     var lower: VersionKey
     var upper: VersionKey
+
+    /// The upper bound as somebody wrote it; `nil` where no exact version was written there.
+    var upperText: String?
 
     /// Every version that can be read.
     static let all = VersionInterval(lower: .minimum, upper: .maximum)
@@ -18,9 +21,15 @@ struct VersionInterval: Sendable, Equatable {
         !(key < lower) && key < upper
     }
 
+    func overlaps(_ other: VersionInterval) -> Bool {
+        max(lower, other.lower) < min(upper, other.upper)
+    }
+
     mutating func formIntersection(_ other: VersionInterval) {
         if lower < other.lower { lower = other.lower }
-        if other.upper < upper { upper = other.upper }
+        if other.upper < upper || other.upper == upper && upperText == nil {
+            (upper, upperText) = (other.upper, other.upperText)
+        }
     }
 }
 

@@ -32,6 +32,11 @@ public struct VersionRange: Sendable {
         return try parsed.get()
     }
 
+    /// Whether any version in the range is this one or a later one.
+    package func hasVersions(from version: AppVersion) -> Bool {
+        intervals.last.map { version.key < $0.upper } ?? false
+    }
+
     /// Whether a version is in the range.
     public func contains(_ version: AppVersion) -> Bool {
         intervals.contains { $0.contains(version.key) }

@@ -40,7 +40,10 @@ struct VersionRangeParser {
         var result: [VersionInterval] = []
         for interval in intervals.sorted(by: { $0.lower < $1.lower }) {
             if let last = result.last, !(last.upper < interval.lower) {
-                if last.upper < interval.upper { result[result.count - 1].upper = interval.upper }
+                if last.upper < interval.upper || last.upper == interval.upper && last.upperText == nil {
+                    result[result.count - 1].upper = interval.upper
+                    result[result.count - 1].upperText = interval.upperText
+                }
             } else {
                 result.append(interval)
             }
@@ -85,7 +88,10 @@ struct VersionRangeParser {
                 }
                 if operand.isEmpty { throw .noVersion(sign) }
                 guard let comparison else { throw .unknownOperator(sign, operand: text(operand)) }
-                interval.formIntersection(try comparison.interval(of: bound(operand, operator: sign)))
+                let bound = try bound(operand, operator: sign)
+                var compared = comparison.interval(of: bound)
+                if comparison == .below, !bound.isFamily { compared.upperText = text(operand) }
+                interval.formIntersection(compared)
             } catch {
                 throw error.mapMeaning { alternative in
                     (words[..<first].map(text) + [alternative] + words[(index + 1)...].map(text))

@@ -92,7 +92,7 @@ struct AppEditCommand: AsyncParsableCommand {
         try await options.edit(asksAboutRemovals: clear.contains(.storeLinks)) { editor in
             let app = ColumnValue.text("bundle", bundle)
             guard try editor.update(.apps, where: [app], set: changes) > 0 else {
-                throw CommandError.noSuchApp(bundle, among: try PolicyReader.bundles(editor.session))
+                throw try CommandError.noSuchApp(bundle, editor.session)
             }
             if clear.contains(.storeLinks) {
                 try editor.delete(.storeLinks, where: [app])

@@ -27,7 +27,9 @@ struct AppListCommand: AsyncParsableCommand {
             case .table:
                 let apps = try reports.apps()
                 guard !apps.isEmpty else {
-                    print("No apps. To add one: versiongate app add BUNDLE --name NAME --store-link ios=https://...")
+                    print(
+                        "No apps. To add one: \(PrintedCommand("app add BUNDLE --name NAME --store-link ios=https://..."))"
+                    )
                     return
                 }
                 var table = TextTable("BUNDLE", "NAME", "STATE", "RULES", "STORE LINKS")

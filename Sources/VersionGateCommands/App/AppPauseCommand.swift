@@ -30,7 +30,7 @@ struct AppPauseCommand: AsyncParsableCommand {
             guard apps.all else { return [] }
             return try PolicyReader.activeRulesForEveryApp(session).map { key in
                 "Warning: rule \(key) is for every app, so clients whose app was not added still get it "
-                    + "(versiongate rule disable \(key))"
+                    + "(\(PrintedCommand("rule disable \(key)")))"
             }
         }
     }

@@ -27,7 +27,7 @@ struct AppRemoveCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.edit(asksAboutRemovals: true) { editor in
             guard try editor.delete(.apps, where: [.text("bundle", bundle)]) > 0 else {
-                throw CommandError.noSuchApp(bundle, among: try PolicyReader.bundles(editor.session))
+                throw try CommandError.noSuchApp(bundle, editor.session)
             }
         }
     }

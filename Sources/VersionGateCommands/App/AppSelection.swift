@@ -25,12 +25,12 @@ struct AppSelection: ParsableArguments {
         let changes = [ColumnValue.boolean("paused", paused)]
         if let bundle {
             guard try editor.update(.apps, where: [.text("bundle", bundle)], set: changes) > 0 else {
-                throw CommandError.noSuchApp(bundle, among: try PolicyReader.bundles(editor.session))
+                throw try CommandError.noSuchApp(bundle, editor.session)
             }
         } else if try editor.update(.apps, where: [.boolean("paused", !paused)], set: changes) == 0,
             try PolicyReader.bundles(editor.session).isEmpty
         {
-            throw CommandError("there are no apps; add one with `versiongate app add BUNDLE`")
+            throw CommandError("there are no apps; add one with `\(PrintedCommand("app add BUNDLE"))`")
         }
     }
 }

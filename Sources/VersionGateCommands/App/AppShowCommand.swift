@@ -24,7 +24,7 @@ struct AppShowCommand: AsyncParsableCommand {
     func run() async throws {
         try await database.read { reports in
             guard let app = try reports.app(bundle) else {
-                throw CommandError.noSuchApp(bundle, among: try PolicyReader.bundles(reports.session))
+                throw try CommandError.noSuchApp(bundle, reports.session)
             }
             switch output.format {
             case .json: print(app.json)

@@ -36,7 +36,21 @@ struct Block: Sendable {
         guard !self.platforms.isEmpty || !known.isEmpty else {
             throw CommandError(
                 "no release of \(facts.app.bundle) is recorded, and no check of \(version) was counted, so say for which platform: "
-                    + "versiongate block \(facts.app.bundle.shellWord) \(version.text.shellWord) --platform ios"
+                    + "\(PrintedCommand("block \(facts.app.bundle.shellWord) \(version.text.shellWord) --platform ios"))"
+            )
+        }
+        for platform in self.platforms
+        where !(known + Platform.wellKnown).contains(platform) && !facts.isKnown(platform) {
+            if let meant = SimilarNames.of(platform, among: Platform.wellKnown + known).first {
+                throw CommandError(
+                    "no release, store link or check of \(facts.app.bundle) is on \(platform); did you mean --platform \(meant)?"
+                )
+            }
+        }
+        if let newest = facts.newest, newest < version, facts.clients(of: version, build, on: []).isEmpty {
+            throw CommandError(
+                "no release and no check of \(facts.app.bundle) has the version \(version), and its newest release is \(newest); "
+                    + "`\(PrintedCommand("release list --bundle \(facts.app.bundle.shellWord)"))` shows its releases"
             )
         }
         places = (self.platforms.isEmpty ? known : self.platforms).map {
@@ -50,8 +64,8 @@ struct Block: Sendable {
         guard let version = AppVersion(text), (try? VersionRange("=\(text)")) != nil else {
             throw CommandError(
                 "\"\(text)\" is not one version; write it as the app reports it, without a build: "
-                    + "versiongate block \(bundle.shellWord) 1.1.3. For several versions add a rule: versiongate rule add KEY "
-                    + "--bundle \(bundle.shellWord) --versions '>=1.1 <1.2' --link store --lockout --enable --title TITLE --text TEXT"
+                    + "\(PrintedCommand("block \(bundle.shellWord) 1.1.3")). For several versions add a rule: "
+                    + "\(PrintedCommand("rule add KEY --bundle \(bundle.shellWord) --versions '>=1.1 <1.2' --link store --lockout --enable --title TITLE --text TEXT"))"
             )
         }
         return version
@@ -85,12 +99,12 @@ struct Block: Sendable {
         }
         if let rule = same.first(where: \.enabled) {
             throw CommandError(
-                "rule \(rule.key) blocks \(name) already; `versiongate rule show \(rule.key)` shows it, and why it may reach nobody"
+                "rule \(rule.key) blocks \(name) already; `\(PrintedCommand("rule show \(rule.key)"))` shows it, and why it may reach nobody"
             )
         }
         if let rule = same.first {
             throw CommandError(
-                "rule \(rule.key) blocks \(name) and is off; to turn it on: versiongate rule enable \(rule.key)"
+                "rule \(rule.key) blocks \(name) and is off; to turn it on: \(PrintedCommand("rule enable \(rule.key)"))"
             )
         }
     }
@@ -109,7 +123,10 @@ struct Block: Sendable {
         let days = "in the last \(facts.recent.days) days"
         let all = facts.recent.known
         guard all > 0 else {
-            return "No checks of \(bundle) were counted \(days), so it is not known how many come from \(name)."
+            let fault =
+                facts.recent.isKnown
+                ? "No checks of \(bundle) were counted \(days)" : "The counts of checks could not be read"
+            return "\(fault), so it is not known how many come from \(name)."
         }
         let blocked = facts.clients(of: version, build, on: platforms).reduce(0) { $0 + $1.checks }
         guard blocked > 0 else {
@@ -148,7 +165,7 @@ struct Block: Sendable {
         }
         if facts.app.paused {
             lines.append(
-                "\(facts.app.bundle) is paused: nobody gets the message until: versiongate app resume \(facts.app.bundle.shellWord)"
+                "\(facts.app.bundle) is paused: nobody gets the message until: \(PrintedCommand("app resume \(facts.app.bundle.shellWord)"))"
             )
         }
         return lines
@@ -200,7 +217,7 @@ struct Block: Sendable {
         if let platform = client?.platform?.name ?? places.first?.platform { members.append("platform=\(platform)") }
         if let system = client?.os { members.append("os=\(system)") }
         if let region = client?.regionText { members.append("region=\(region.string)") }
-        return "versiongate check --explain " + members.map(\.shellWord).joined(separator: " ")
+        return "\(PrintedCommand("check --explain \(members.map(\.shellWord).joined(separator: " "))"))"
     }
 
     // MARK: What is added
@@ -279,6 +296,16 @@ extension BlockFacts {
                 && (platforms.isEmpty || platforms.contains(client.platform?.name ?? ""))
         }
     }
+
+    /// Whether anything of the app is on a platform.
+    func isKnown(_ platform: String) -> Bool {
+        (releases + withdrawn).contains { Platform($0.platform).name == platform }
+            || app.storeLinks.contains { Platform($0.platform).name == platform }
+            || recent.clients.contains { $0.client.platform?.name == platform }
+    }
+
+    /// The greatest version of all releases, also of withdrawn ones.
+    var newest: AppVersion? { (releases + withdrawn).compactMap { AppVersion($0.version) }.max() }
 
     /// Whether a version was withdrawn on a platform, so that users cannot get it any more.
     func isWithdrawn(_ version: AppVersion, _ build: AppVersion?, on platform: String) -> Bool {

@@ -62,7 +62,7 @@ struct BlockCommand: AsyncParsableCommand {
         let (facts, database) = try await options.database.withConnection(as: .admin) { connection, logger in
             let facts = try await connection.transaction(.repeatableReadReadOnly) { session in
                 try SchemaMigrator(logger: logger).status(session).requireCurrent()
-                return try BlockFacts(bundle: bundle, platforms: platforms, session)
+                return try BlockFacts(bundle: bundle, version: version, platforms: platforms, session)
             }
             return (facts, try await options.database.databaseName(connection))
         }

@@ -26,12 +26,13 @@ struct BlockFacts: Sendable {
     ///
     /// - Parameter platforms: Platforms that the database must accept.
     /// - Throws: an error if there is no such app, with the commands that add it.
-    init(bundle: String, platforms: [String], _ session: PostgresSession) throws {
+    init(bundle: String, version: String, platforms: [String], _ session: PostgresSession) throws {
         let policy = try PolicyReader.policy(session, bundles: [bundle])
         guard let app = policy.apps.first else {
-            let fault = CommandError.noSuchApp(bundle, among: try PolicyReader.bundles(session))
+            try CommandError.requireMeantApp(bundle, version: version, of: "block", session)
+            let fault = try CommandError.noSuchApp(bundle, session)
             throw CommandError(
-                "\(fault)\nTo add it: versiongate app add \(bundle.shellWord) --store-link ios=https://..."
+                "\(fault)\nTo add it: \(PrintedCommand("app add \(bundle.shellWord) --store-link ios=https://..."))"
             )
         }
         try PolicyReader.requirePlatforms(platforms, session)
@@ -43,7 +44,7 @@ struct BlockFacts: Sendable {
         rules = policy.rules.filter { $0.bundle != nil }
         keys = Set(try PolicyReader.ruleKeys(session))
         let reader = CountReader(session)
-        recent = try reader.recentChecks(days: RecentDays.usual, bundles: [app.bundle])
-        lastDay = try reader.countsOfLast(hours: 24, of: app.bundle)
+        recent = try reader.recentChecksIfReadable(days: RecentDays.usual, bundles: [app.bundle])
+        lastDay = try reader.ifReadable { try $0.countsOfLast(hours: 24, of: app.bundle) } ?? []
     }
 }

@@ -123,7 +123,7 @@ struct BlockPlace: Sendable {
 
     /// The command that adds the store link.
     func linking(bundle: String) -> String {
-        "versiongate app edit \(bundle.shellWord) --store-link \(platform.shellWord)=https://..."
+        "\(PrintedCommand("app edit \(bundle.shellWord) --store-link \(platform.shellWord)=https://..."))"
     }
 
     /// The command that records what users are to go to.
@@ -131,11 +131,12 @@ struct BlockPlace: Sendable {
         let bundle = bundle.shellWord
         let place = "--platform \(platform.shellWord)"
         if let unbuilt {
-            return "versiongate release edit \(bundle) \(unbuilt.version.shellWord) \(place) --set-build "
-                + (candidate?.build?.text ?? "BUILD")
+            let build = candidate?.build?.text ?? "BUILD"
+            return
+                "\(PrintedCommand("release edit \(bundle) \(unbuilt.version.shellWord) \(place) --set-build \(build)"))"
         }
-        guard let candidate else { return "versiongate release add \(bundle) VERSION \(place)" }
-        return "versiongate release add \(bundle) \(candidate.version.text.shellWord) \(place)"
-            + (candidate.build.map { " --build \($0.text.shellWord)" } ?? "")
+        guard let candidate else { return "\(PrintedCommand("release add \(bundle) VERSION \(place)"))" }
+        let build = candidate.build.map { " --build \($0.text.shellWord)" } ?? ""
+        return "\(PrintedCommand("release add \(bundle) \(candidate.version.text.shellWord) \(place)\(build)"))"
     }
 }

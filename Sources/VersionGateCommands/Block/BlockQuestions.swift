@@ -72,8 +72,8 @@ enum BlockQuestions {
             guard !block.facts.isWithdrawn(answer, nil, on: place.platform) else {
                 let bundle = block.facts.app.bundle.shellWord
                 print(
-                    "\(text.visible()) was withdrawn there. If users can get it again: versiongate release edit \(bundle) "
-                        + "\(text.shellWord) --platform \(place.platform.shellWord) --clear withdrawn-at"
+                    "\(text.visible()) was withdrawn there. If users can get it again: "
+                        + "\(PrintedCommand("release edit \(bundle) \(text.shellWord) --platform \(place.platform.shellWord) --clear withdrawn-at"))"
                 )
                 continue
             }

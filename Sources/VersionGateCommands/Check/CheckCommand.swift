@@ -21,10 +21,13 @@ struct CheckCommand: AsyncParsableCommand {
                 bundle=com.example.doto version=1.1 platform=ios
               versiongate check --revision 41 bundle=com.example.doto \\
                 version=1.1 platform=ios
+              versiongate check --explain --as-of "yesterday 15:00" \\
+                bundle=com.example.doto version=1.1 platform=ios
               versiongate check --server http://127.0.0.1:8080 \\
                 bundle=com.example.doto version=1.1
 
-            --revision uses the policy as it stood, --at moves the clock; neither changes the other.
+            --at moves the clock and keeps today's policy, --revision uses the policy as it stood and today's clock; \
+            --as-of uses both as they were at that time.
             """
     )
 
@@ -41,6 +44,13 @@ struct CheckCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Ask the policy as it stood at this revision.", valueName: "number"))
     var revision: Int64?
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Ask the policy and the clock as they were at this time.", valueName: "time"),
+        transform: TimeArgument.parse
+    )
+    var asOf: TimeArgument?
+
     @Option(help: ArgumentHelp("Ask a running server instead of the database.", valueName: "url"))
     var server: String?
 
@@ -49,15 +59,19 @@ struct CheckCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp("What the client sends.", valueName: "member=value"),
+        completion: .members,
         transform: NamedValue.member
     )
     var members: [NamedValue]
 
     func validate() throws {
-        if server != nil, explain || at != nil || revision != nil {
+        if server != nil, explain || at != nil || revision != nil || asOf != nil {
             throw ValidationError(
-                "A server answers with today's policy and clock; leave out --explain, --at and --revision, or --server."
+                "A server answers with today's policy and clock; leave out --explain, --at, --revision and --as-of, or --server."
             )
+        }
+        if asOf != nil, at != nil || revision != nil {
+            throw ValidationError("--as-of says both the policy and the time; leave --at and --revision out.")
         }
         if let server { try RemoteCheck.requireAddress(server) }
         if let revision, revision < 0 {
@@ -73,10 +87,16 @@ struct CheckCommand: AsyncParsableCommand {
             try show(answer: try await RemoteCheck(server: server, members: members).answer())
             return
         }
-        let (contents, time) = try await database.policy(revision: revision) { clock in
-            try at.map { try clock.moment($0, of: "--at") } ?? clock.now
+        let (contents, time) = try await database.policy(revision: revision, asOf: asOf) { clock in
+            if let asOf { return try clock.moment(asOf, of: "--as-of", .past) }
+            let time = try at.map { try clock.moment($0, of: "--at") } ?? clock.now
+            if at != nil, revision == nil, time < clock.now { Self.warnOfPast(time) }
+            return time
         }
-        CheckRemarks(client, in: contents).print()
+        if at != nil || revision != nil || asOf != nil {
+            StandardStreams.printError("By the policy at revision \(contents.revision), at \(TimeText.local(time)).\n")
+        }
+        CheckRemarks(client, in: contents, command: PrintedCommand.text).print()
         let policy = try CompiledPolicy(contents)
         guard explain else {
             try show(answer: String(decoding: policy.answer(to: client, at: time).body, as: UTF8.self))
@@ -87,6 +107,17 @@ struct CheckCommand: AsyncParsableCommand {
         case .json: print(explanation.json)
         case .table: print(explanation.text(on: .standardOutput))
         }
+    }
+
+    /// The policy may have been another at a time in the past.
+    private static func warnOfPast(_ time: Timestamp) {
+        let words = DatabaseWords(ProcessArguments.words).others.map { word in
+            (word == "--at" ? "--as-of" : word.hasPrefix("--at=") ? "--as-of=\(word.dropFirst(5))" : word).shellWord
+        }
+        CommandError(
+            "today's policy answers, with the clock of \(TimeText.local(time)); for the policy of then: "
+                + PrintedCommand.text(words.joined(separator: " "))
+        ).printAsWarning()
     }
 
     /// Prints the body of an answer, whether a server sent it or this process made it.

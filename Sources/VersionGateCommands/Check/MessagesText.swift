@@ -16,6 +16,7 @@ struct MessagesText {
         let text: String
         let link: String?
         let lockout: Bool?
+        let until: Int64?
         let remind: Int64?
         let shows: Int64?
         let skip: Bool?
@@ -46,7 +47,8 @@ struct MessagesText {
     func text(for terminal: Terminal) -> String {
         guard !messages.isEmpty else { return "No messages." }
         return messages.enumerated().map { index, message in
-            let lockout = message.lockout == true ? "  " + terminal.styled("LOCKOUT", .red) : ""
+            let end = message.until.map { " until \(TimeText.local(Timestamp(secondsSince1970: $0)))" } ?? ""
+            let lockout = message.lockout == true ? "  " + terminal.styled("LOCKOUT\(end)", .red) : ""
             let title = terminal.styled(message.title.visible(), .bold)
             var lines = [
                 terminal.paragraphs("\(index + 1). \(title)  [\(message.id.visible())]\(lockout)", indentation: "   ")

@@ -63,7 +63,12 @@ struct DatabaseContexts {
         do {
             root = try Yams.compose(yaml: text)
         } catch {
-            throw CommandError("\(path): \(error)")
+            let tab = text.split(separator: "\n", omittingEmptySubsequences: false).firstIndex {
+                $0.drop { $0 == " " }.first == "\t"
+            }
+            throw CommandError(
+                tab.map { "\(path):\($0 + 1): a tab indents this line; indent with blanks" } ?? "\(path): \(error)"
+            )
         }
         guard let root, root.null == nil else {
             all = []
@@ -113,7 +118,9 @@ struct DatabaseContexts {
         let others = all.map(\.name)
         throw CommandError(
             "there is no context \(name) in \(path); "
-                + (others.isEmpty ? "it has none" : "there are \(others.joined(separator: ", "))")
+                + (others.isEmpty
+                    ? "it has none; `versiongate context --help` shows how to write one"
+                    : "there are \(others.joined(separator: ", "))")
         )
     }
 }

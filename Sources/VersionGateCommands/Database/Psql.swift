@@ -17,7 +17,7 @@ enum Psql {
         guard let program = find(in: environment["PATH"] ?? "/usr/bin:/bin") else {
             throw CommandError(
                 "psql is not on PATH; install postgresql-client, or use another client with the address that "
-                    + "`versiongate database url` prints"
+                    + "`\(PrintedCommand("database url"))` prints"
             )
         }
         let settings = try database.configuration(as: .admin).environment()

@@ -46,7 +46,7 @@ extension PolicyReports {
     /// - Throws: `CommandError` if there is none of this bundle.
     func appWithTemplates(_ bundle: String) throws -> App {
         guard let app = try PolicyReader.policy(session, bundles: [bundle]).apps.first else {
-            throw CommandError.noSuchApp(bundle, among: try PolicyReader.bundles(session))
+            throw try CommandError.noSuchApp(bundle, session)
         }
         return app
     }

@@ -90,7 +90,12 @@ struct FeedShowCommand: AsyncParsableCommand {
         guard let app = policy.section(ofApp: bundle)?.app else {
             throw CommandError.noSuchApp(bundle, among: contents.apps.map(\.bundle))
         }
-        CheckRemarks(try client(format), in: contents, otherMembers: format?.ownMembers ?? []).print()
+        CheckRemarks(
+            try client(format),
+            in: contents,
+            otherMembers: format?.ownMembers ?? [],
+            command: PrintedCommand.text
+        ).print()
         let text: String
         if let format {
             text = document(format, of: app, in: policy, at: time)
@@ -113,7 +118,7 @@ struct FeedShowCommand: AsyncParsableCommand {
             throw CommandError(
                 "\(app.bundle) has no feed \(name); "
                     + (similar.map { "did you mean \($0)?" }
-                        ?? "`versiongate feed list \(app.bundle)` shows those there are")
+                        ?? "`\(PrintedCommand("feed list \(app.bundle)"))` shows those there are")
             )
         }
         let parsed: ParsedTemplate
@@ -122,12 +127,12 @@ struct FeedShowCommand: AsyncParsableCommand {
         } catch {
             throw CommandError(error.description(file: "\(app.bundle) \(name)"))
         }
-        guard let values = FeedValues(answering: question(nil, app), by: policy, at: time),
+        guard let values = FeedValues(answering: question(nil, app), by: policy, at: time, for: parsed),
             let document = parsed.render(values)
         else {
             throw CommandError(
                 "the document would have more than \(ParsedTemplate.largestDocument) bytes, so servers answer 404; write "
-                    + "less in \(app.bundle) \(name) for each message"
+                    + "less in \(app.bundle) \(name) for each message, or shorter messages"
             )
         }
         return document

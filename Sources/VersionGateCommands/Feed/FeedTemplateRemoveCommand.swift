@@ -30,10 +30,10 @@ struct FeedTemplateRemoveCommand: AsyncParsableCommand {
         try await options.edit(asksAboutRemovals: true) { editor in
             guard try editor.delete(.feedTemplates, where: [.text("bundle", bundle), .text("name", name)]) > 0 else {
                 guard try editor.update(.apps, where: [.text("bundle", bundle)], set: []) > 0 else {
-                    throw CommandError.noSuchApp(bundle, among: try PolicyReader.bundles(editor.session))
+                    throw try CommandError.noSuchApp(bundle, editor.session)
                 }
                 throw CommandError(
-                    "\(bundle) has no template \(name); `versiongate feed list \(bundle)` shows those there are"
+                    "\(bundle) has no template \(name); `\(PrintedCommand("feed list \(bundle)"))` shows those there are"
                 )
             }
         }

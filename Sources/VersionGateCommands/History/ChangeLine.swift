@@ -7,14 +7,15 @@ import UpdatePolicy
 /// A change in one line: its id, when, who, with what, what it did, and why.
 enum ChangeLine {
     /// The whole line.
-    static func text(_ change: PolicyChange) -> String {
-        headline(change) + "  " + ChangeWords.local.summary(change) + (change.why.map { "  (\($0.visible()))" } ?? "")
+    static func text(_ change: PolicyChange, on terminal: Terminal = .standardOutput) -> String {
+        headline(change, on: terminal) + "  " + ChangeWords.local.summary(change)
+            + (change.why.map { "  (\($0.visible()))" } ?? "")
     }
 
     /// The line without what it did and why.
-    static func headline(_ change: PolicyChange) -> String {
+    static func headline(_ change: PolicyChange, on terminal: Terminal = .standardOutput) -> String {
         var line =
-            "\(Terminal.standardOutput.styled("\(change.id)", .bold))  \(TimeText.local(change.at))  \(change.role.visible())"
+            "\(terminal.styled("\(change.id)", .bold))  \(TimeText.local(change.at))  \(change.role.visible())"
         if let osUser = change.osUser { line += " (\(osUser.visible()))" }
         if let tool = change.tool { line += "  \(tool.visible())" }
         if let undoes = change.undoes { line += "  undoes \(undoes)" }

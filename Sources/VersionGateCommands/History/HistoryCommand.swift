@@ -24,14 +24,22 @@ struct HistoryCommand: AsyncParsableCommand {
             Examples:
               versiongate history
               versiongate history update-1.2
-              versiongate history --since -2h --by anna
+              versiongate history com.example.doto --search lockout
+              versiongate history 41
+              versiongate history --since -2h --until -1h --by anna
               versiongate history --oneline --limit 500
               versiongate history --format json --limit 1
             """
     )
 
-    @Argument(help: "Only changes of this rule, its texts and its steps.", completion: .ruleKeys)
-    var key: String?
+    @Argument(
+        help: ArgumentHelp(
+            "Only changes of this rule, or of this app with all that belongs to it, or the change with this number.",
+            valueName: "key|bundle|change"
+        ),
+        completion: .keysAndBundles
+    )
+    var subject: String?
 
     /// How much is shown of a change.
     enum Extent: String, EnumerableFlag {
@@ -59,6 +67,21 @@ struct HistoryCommand: AsyncParsableCommand {
     var since: TimeArgument?
 
     @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Only changes up to this time.", valueName: "time"),
+        transform: TimeArgument.parse
+    )
+    var until: TimeArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only changes with this in their reason, or in a row before or after; case does not count.",
+            valueName: "text"
+        )
+    )
+    var search: String?
+
+    @Option(
         help: ArgumentHelp("Only changes of this database role, or user of the operating system.", valueName: "name")
     )
     var by: String?
@@ -75,11 +98,16 @@ struct HistoryCommand: AsyncParsableCommand {
     func run() async throws {
         try await database.read { reports in
             let session = reports.session
-            let since = try since.map { try CommandClock(session).moment($0, of: "--since", .past) }
-            let filter = HistoryFilter(rule: key, since: since, author: by, limit: limit)
-            if let key, try reports.history.changes(HistoryFilter(rule: key, limit: 1)).isEmpty {
-                try Self.noChanges(of: key, session).printAsWarning()
-            }
+            let clock = try CommandClock(session)
+            let filter = HistoryFilter(
+                subject: subject,
+                since: try since.map { try clock.moment($0, of: "--since", .past) },
+                until: try until.map { try clock.moment($0, of: "--until", .past) },
+                author: by,
+                search: search,
+                limit: limit
+            )
+            try warn(reports.history, session)
             switch output.format {
             case .json: print(try reports.historyJSON(filter))
             case .table: print(text(try reports.history.changes(filter)))
@@ -87,21 +115,34 @@ struct HistoryCommand: AsyncParsableCommand {
         }
     }
 
-    /// No change of a rule is recorded: there was never one of that name.
-    private static func noChanges(of key: String, _ session: PostgresSession) throws -> CommandError {
-        guard try !PolicyReader.bundles(session).contains(key) else {
-            return CommandError(
-                "\(key) is an app, and history takes the key of a rule; `versiongate rule list --bundle \(key)` shows those of "
-                    + "the app"
-            )
+    /// Warns where there never was what the changes are asked for.
+    private func warn(_ history: PolicyHistory, _ session: PostgresSession) throws {
+        if let subject, try history.changes(HistoryFilter(subject: subject, limit: 1)).isEmpty {
+            let fault =
+                Int64(subject) != nil
+                ? CommandError("there is no change \(subject); `\(PrintedCommand("history"))` lists the changes")
+                : CommandError.noSuchRule(
+                    subject,
+                    among: try PolicyReader.ruleKeys(session) + PolicyReader.bundles(session)
+                )
+            fault.printAsWarning()
         }
-        return CommandError.noSuchRule(key, among: try PolicyReader.ruleKeys(session))
+        if let by {
+            let authors = try history.authors()
+            if !authors.contains(by) {
+                CommandError("there is no change by \(by); there are changes by \(authors.joined(separator: ", "))")
+                    .printAsWarning()
+            }
+        }
     }
 
     private func text(_ changes: [PolicyChange]) -> String {
         if changes.isEmpty { return "No changes." }
         let terminal = Terminal.standardOutput
-        let short = terminal.paragraphs(changes.map(ChangeLine.text).joined(separator: "\n"), indentation: "    ")
+        let short = terminal.paragraphs(
+            changes.map { ChangeLine.text($0) }.joined(separator: "\n"),
+            indentation: "    "
+        )
         if extent == .oneline { return short }
         let entries = changes.map { change in
             [ChangeLine.headline(change) + (change.why.map { "  \($0.visible())" } ?? "")]

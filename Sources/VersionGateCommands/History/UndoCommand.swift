@@ -16,8 +16,8 @@ struct UndoCommand: AsyncParsableCommand {
             Only what the change did is undone, column by column. It is refused where a later change has set the \
             same columns. An undo can be undone.
 
-            Without a number it is your last change that is not undone yet: that of your database role and your user \
-            of the operating system. It is shown, and on a terminal you are asked.
+            Without a number it is the newest change that is not undone yet, whoever made it. It is shown, and you are \
+            asked. With --yes it must be yours, of the last hour: made with your login, by a command or in psql.
 
             With --to, the policy becomes again what it was, whoever changed it since, in one change. That shows its \
             impact, and asks as apply does.
@@ -30,7 +30,11 @@ struct UndoCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The id of the change, as history shows it; your last change unless given.")
+    @Argument(
+        help: "The id of the change, as history shows it; the newest unless given.",
+        completion: .changes,
+        transform: ChangeNumber.parse
+    )
     var change: Int64?
 
     @Option(
@@ -48,54 +52,73 @@ struct UndoCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let change, moment != nil {
-            throw ValidationError("Give either a change or --to: versiongate undo \(change)")
+            throw ValidationError("Give either a change or --to: \(PrintedCommand("undo \(change)"))")
         }
         if let change, change <= 0 {
-            throw ValidationError("There is no change \(change); `versiongate history` lists the changes.")
+            throw ValidationError("There is no change \(change); `\(PrintedCommand("history"))` lists the changes.")
         }
     }
 
     func run() async throws {
         if let moment { return try await restore(moment) }
-        let id: Int64 = if let change { change } else { try await lastChange() }
-        try await options.edit { editor in
+        let id: Int64
+        var doubts: [String] = []
+        if let change {
+            id = change
+        } else {
+            id = try await newestChange()
+            doubts = ["this takes back change \(id)"]
+        }
+        try await options.edit(asksAboutRemovals: true, doubts: { [doubts] _ in doubts }) { editor in
             do {
                 try PolicyHistory(editor.session).undo(id)
             } catch let error as PostgresError where error.sqlState == .noDataFound {
-                throw CommandError("there is no change \(id); `versiongate history` lists the changes")
+                throw CommandError("there is no change \(id); `\(PrintedCommand("history"))` lists the changes")
             } catch let error as PostgresError where error.sqlState == .objectNotInPrerequisiteState {
                 let lines = [error.message, error.detail].compactMap(\.self).joined(separator: "\n")
                 throw CommandError(
                     "\(lines)\nHint: Undo the later changes first, the newest of them first. Or bring back the whole policy as it "
-                        + "stood before, whoever changed it since: versiongate undo --to \(id - 1)"
+                        + "stood before, whoever changed it since: \(PrintedCommand("undo --to \(id - 1)"))"
                 )
             }
         }
     }
 
-    /// The last change of who runs this, which is shown and, on a terminal, asked about.
-    private func lastChange() async throws -> Int64 {
-        let author = options.author.osUser
-        let (change, role, name) = try await options.database.withConnection(as: .admin) { connection, logger in
-            let (change, role) = try await connection.transaction(.repeatableReadReadOnly) { session in
-                try SchemaMigrator(logger: logger).status(session).requireReadable()
-                let history = try PolicyHistory(session)
-                return (try history.lastChange(by: author), try history.role())
-            }
-            return (change, role, try await options.database.databaseName(connection))
+    /// How old one's own change may be that is taken back without a question, in microseconds.
+    private static let longestUnasked: Int64 = 3_600_000_000
+
+    /// The newest change that stands, which is shown.
+    ///
+    /// - Throws: `CommandError` that names it where nobody can be asked, and it is not surely the one that is meant.
+    private func newestChange() async throws -> Int64 {
+        let (change, role, now) = try await options.database.read { reports in
+            let history = try reports.history
+            return (try history.newestStanding(), try history.role(), try CommandClock(reports.session).now)
         }
         guard let change else {
             throw CommandError(
-                "there is no change by \(role)\(author.map { " (\($0))" } ?? "") among the newest "
-                    + "\(NumberText.count(Int64(PolicyHistory.mostSearched))) that is not undone; `versiongate history` lists "
-                    + "the changes of everybody, and `versiongate undo CHANGE` undoes any of them"
+                "there is no change among the newest \(NumberText.count(Int64(PolicyHistory.mostSearched))) that is not undone; "
+                    + "`\(PrintedCommand("history"))` lists all, and `\(PrintedCommand("undo CHANGE"))` undoes any of them"
             )
         }
-        print(Terminal.standardOutput.paragraphs("Your last change: \(ChangeLine.text(change))"))
-        if Terminal.canAsk, !options.yes, !options.dryRun {
-            guard Terminal.confirms("Undo change \(change.id) on \(name.visible())?") else {
-                throw CommandError("nothing was changed, as you said")
+        print(Terminal.standardOutput.paragraphs("The newest change: \(ChangeLine.text(change))"))
+        let isSomebodyElses = change.role != role || change.osUser.map { $0 != options.author.osUser } ?? false
+        let isOld = now.microsecondsSince1970 - change.at.microsecondsSince1970 > Self.longestUnasked
+        let doubt: String? =
+            if options.dryRun || !options.yes && Terminal.canAsk {
+                nil
+            } else if !options.yes {
+                "there is no terminal on which to ask"
+            } else if isSomebodyElses {
+                "it is not yours"
+            } else {
+                isOld ? "it is more than an hour old" : nil
             }
+        if let doubt {
+            let command = PrintedCommand("undo \(change.id)\(options.yes ? " --yes" : "")")
+            throw CommandError(
+                "the newest change is \(change.id), and \(doubt); nothing was changed; if it is meant: \(command)"
+            )
         }
         return change.id
     }
@@ -118,8 +141,9 @@ struct UndoCommand: AsyncParsableCommand {
             let revision = past.version.revision
             throw CommandError(
                 refusals.refusals.map { CommandError($0.error).description }.joined(separator: "\n")
-                    + "\nNothing was changed. To mend that policy and apply it: versiongate export --revision \(revision) "
-                    + "--output policy.yaml; versiongate plan policy.yaml"
+                    + "\nNothing was changed. To fix that policy and apply it: "
+                    + "\(PrintedCommand("export --revision \(revision) --output policy.yaml")); "
+                    + "\(PrintedCommand("plan policy.yaml"))"
             )
         }
     }

@@ -19,6 +19,8 @@ struct EditApproval {
     let yes: Bool
     /// Whether removals and withdrawals need approval, whatever their impact.
     var asksAboutRemovals = false
+    /// What else needs approval: why something else may be meant.
+    var doubts: @Sendable (PostgresSession) throws -> [String] = { _ in [] }
 
     /// How often the edit is attempted while others edit and nobody was asked.
     private static let mostAttempts = 5
@@ -36,13 +38,15 @@ struct EditApproval {
     ) async throws -> PolicyChange? {
         let editing = PolicyEditing(connection, logger: logger)
         try await editing.requireRightToCommit()
+        let doubts = try await connection.withSession(doubts)
         var attempt = 1
         while true {
             let outcome =
-                asksAboutRemovals && !yes
+                (asksAboutRemovals || !doubts.isEmpty) && !yes
                 ? try await editing.rehearse(body) : try await editing.editUnlessReviewIsNeeded(by: author, body)
             let base: PolicyVersion?
-            var reasons: [String] = []
+            var reasons = doubts
+            var consent: [String] = []
             if asksAboutRemovals, !yes, let removal = outcome.change.flatMap(Removal.init) {
                 print(removal.text(database: database))
                 reasons.append(removal.reason)
@@ -58,6 +62,8 @@ struct EditApproval {
                 let impact = try await EditImpact(of: edit, before: before, connection)
                 print(impact.text(on: .standardOutput))
                 if let reason = impact.approvalReason { reasons.append(reason) }
+                consent = edit.consent
+                reasons += edit.after.rules.filter { consent.contains($0.key) }.map(Self.reason)
                 base = edit.base
             }
             let wasAsked = try ApprovalRequirement(
@@ -68,11 +74,18 @@ struct EditApproval {
             )
             .require()
             do {
-                return try await editing.edit(by: author, onto: base, body)
+                return try await editing.edit(by: author, onto: base, consent: consent, body)
             } catch PolicyConflict.changedSinceReview where !wasAsked && attempt < Self.mostAttempts {
                 attempt += 1
             }
         }
+    }
+
+    /// Why a lockout that needs consent is asked about.
+    private static func reason(_ rule: Rule) -> String {
+        guard rule.bundle != nil else { return "\(rule.key) locks out in every app" }
+        return "\(rule.key) locks out also who has nothing to update to"
+            + (rule.endsAt.map { ", until \(TimeText.local($0))" } ?? ", and has no end")
     }
 }
 

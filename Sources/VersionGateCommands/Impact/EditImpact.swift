@@ -62,11 +62,18 @@ struct EditImpact: Sendable {
 
     /// Why the edit needs approval; nil where it does not.
     var approvalReason: String? {
-        if let (bundle, share) = impact.largestNewLockout, share > Self.approvalThreshold {
-            let checks = Double(impact.rows.filter { $0.group.bundle == bundle }.reduce(0) { $0 + $1.checks })
-            return
-                "this would newly lock out up to \(NumberText.share(share * checks, of: checks)) of the recent checks of "
-                + bundle.visible()
+        if !recent.isKnown, !lockouts.isEmpty {
+            return "this may lock somebody out, and the counts of checks could not be read, which would say how many"
+        }
+        if let largest = impact.largestLockout, largest.share > Self.approvalThreshold {
+            let whole = Double(largest.checks)
+            let isLater = largest.now == 0
+            let first = isLater ? largest.later?.checks ?? 0 : largest.now
+            let later = largest.later.map { step in
+                (isLater ? "" : ", and up to \(NumberText.share(step.checks, of: whole))") + Self.when(step)
+            }
+            return "this would newly lock out up to \(NumberText.share(first, of: whole)) of the recent checks of"
+                + " \(largest.bundle.visible())\(later ?? "")"
         }
         if let bundle = appsWithoutCounts.first {
             return "this may lock somebody out, and no checks of \(bundle) were counted in the last \(recent.days) days"
@@ -83,6 +90,12 @@ struct EditImpact: Sendable {
                 + " \(merged.bundle) in the last \(recent.days) days came from too many kinds of clients to count separately"
         }
         return nil
+    }
+
+    /// From when on something is so, and by which rules: ` from 2026-11-28T02:00:00Z by maintenance`.
+    static func when(_ step: ImpactStep) -> String {
+        " from \(TimeText.local(step.at))"
+            + (step.rules.isEmpty ? "" : " by \(step.rules.joined(separator: " and ").visible())")
     }
 
     /// The app with a possible lockout and the largest share of merged checks; nil where the share is small.
@@ -103,7 +116,7 @@ extension EditImpact {
     init(of edit: EditOutcome.RolledBack, before: Policy, _ connection: PostgresConnection) async throws {
         let (recent, now) = try await connection.transaction(.repeatableReadReadOnly) { session in
             (
-                try CountReader(session).recentChecks(days: RecentDays.usual, bundles: edit.scope.bundles),
+                try CountReader(session).recentChecksIfReadable(days: RecentDays.usual, bundles: edit.scope.bundles),
                 try CommandClock(session).now
             )
         }

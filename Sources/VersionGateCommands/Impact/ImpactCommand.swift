@@ -36,7 +36,7 @@ struct ImpactCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The key of the rule.")
+    @Argument(help: "The key of the rule.", completion: .ruleKeys)
     var key: String
 
     @OptionGroup var period: DaysOption
@@ -50,7 +50,7 @@ struct ImpactCommand: AsyncParsableCommand {
                 let time = try CommandClock(session).now
                 let figures = try RuleFigures(key: key, days: period.days, at: time, session)
                 guard let rule = figures.rule, let recent = figures.recent, let impact = figures.impact else {
-                    throw CommandError.noSuchRule(key, among: try PolicyReader.ruleKeys(session))
+                    throw try CommandError.noSuchRule(key, session)
                 }
                 guard !recent.isEmpty else {
                     throw CommandError.noCounts(of: rule.bundle, days: period.days)

@@ -55,7 +55,7 @@ final class CommandClock: Sendable {
         }
         for server in servers where server.clockOffset != 0 {
             faults.append(
-                "the clock of the server \(server.host.visible()) is \(difference(seconds: Double(server.clockOffset))) that "
+                "the clock of the server \(server.address.visible()) is \(difference(seconds: Double(server.clockOffset))) that "
                     + "of the database; what begins or ends does so by that of the server"
             )
         }

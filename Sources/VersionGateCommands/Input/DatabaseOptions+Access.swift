@@ -28,6 +28,11 @@ extension DatabaseOptions {
                         + "PostgreSQL"
                 )
             }
+            if let quote = address.first, quote == "\"" || quote == "'" {
+                throw CommandError(
+                    "\(name) begins with the quote \(quote), which is part of it; take the quotes out of the value"
+                )
+            }
             // libpq takes any other text for the name of a database on this machine.
             guard address.hasPrefix("postgres://") || address.hasPrefix("postgresql://") || address.contains("=") else {
                 let scheme = address.firstRange(of: "://").map { "begins with \(address[..<$0.upperBound]), which" }
@@ -64,7 +69,15 @@ extension DatabaseOptions {
     /// The database for a command. Unlike a server, a command does not create a private one without a question.
     private func sourceForCommand() throws -> DatabaseSource {
         let source = try source()
-        guard case .privatePostgres(let postgres) = source, !usesPrivate, !postgres.exists else { return source }
+        guard case .privatePostgres(let postgres) = source, !usesPrivate else { return source }
+        let environment = ProcessInfo.processInfo.environment
+        if let other = ["PGHOST", "PGDATABASE", "PGSERVICE", "PGUSER"].first(where: { environment[$0] != nil }) {
+            CommandError(
+                "\(other) is set, and versiongate does not choose a database by it: this is the private PostgreSQL in "
+                    + "\(postgres.stateDirectory); for another set DATABASE_URL, and for no warning give --private"
+            ).printAsWarning()
+        }
+        guard !postgres.exists else { return source }
         let fault =
             "no database is named, and there is no private PostgreSQL in \(postgres.stateDirectory) yet"
         let cure = "name a database with DATABASE_URL or --database-url, or make a private one with --private"
@@ -107,19 +120,25 @@ extension DatabaseOptions {
 
     /// Reads the whole policy, and makes a moment of the clock of the database.
     ///
-    /// - Parameter revision: The policy as it stood at this revision; nil for today's.
+    /// - Parameters:
+    ///   - revision: The policy as it stood at this revision; nil for today's.
+    ///   - asOf: The policy as it stood at this time, which wins over the revision.
     func policy(
         revision: Int64? = nil,
+        asOf: TimeArgument? = nil,
         at moment: @Sendable (CommandClock) throws -> Timestamp
     ) async throws -> (Policy, Timestamp) {
         try await withConnection(as: .admin) { connection, logger in
-            if revision != nil {
+            if revision != nil || asOf != nil {
                 let status = try await SchemaMigrator(logger: logger).status(connection)
                 try status.requireReadable()
             }
             let time = try moment(try await connection.withSession { try CommandClock($0) })
             let policy = try await Progress.showing("Reading the policy") {
-                try await PolicyReader.policy(connection, revision: revision)
+                let past = try await connection.transaction(.repeatableReadReadOnly) { session in
+                    try asOf.map { _ in try PolicyHistory(session).revision(at: time) } ?? revision
+                }
+                return try await PolicyReader.policy(connection, revision: past)
             }
             return (policy, time)
         }

@@ -18,26 +18,30 @@ extension EditOptions {
     ///
     /// - Parameters:
     ///   - asksAboutRemovals: Whether removals and withdrawals need approval, whatever their impact.
+    ///   - doubts: Why something else may be meant, from what the database has; each needs approval.
     ///   - body: Changes the rows; called again after a rollback for the review.
     ///   - remarks: Warnings for after the edit. If they cannot be read, none is printed.
     func edit(
         asksAboutRemovals: Bool = false,
+        doubts: @escaping @Sendable (PostgresSession) throws -> [String] = { _ in [] },
         _ body: @Sendable (PolicyEditor) throws -> Void,
         remarks: (@Sendable (PostgresSession) throws -> [String])? = nil
     ) async throws {
         try await edit(
             asksAboutRemovals: asksAboutRemovals,
+            doubts: doubts,
             values: { _ in },
             { editor, _ in try body(editor) },
             remarks: remarks
         )
     }
 
-    /// Makes one edit as ``edit(asksAboutRemovals:_:remarks:)`` does, with values that depend on the clock of the database.
+    /// Makes one edit as ``edit(asksAboutRemovals:doubts:_:remarks:)`` does, with values that depend on the clock of the database.
     ///
     /// - Parameter values: Makes the values, once.
     func edit<Values: Sendable>(
         asksAboutRemovals: Bool = false,
+        doubts: @escaping @Sendable (PostgresSession) throws -> [String] = { _ in [] },
         values: @Sendable (CommandClock) throws -> Values,
         _ body: @Sendable (PolicyEditor, Values) throws -> Void,
         remarks: (@Sendable (PostgresSession) throws -> [String])? = nil
@@ -54,7 +58,8 @@ extension EditOptions {
                 logger: logger,
                 database: name,
                 yes: yes,
-                asksAboutRemovals: asksAboutRemovals
+                asksAboutRemovals: asksAboutRemovals,
+                doubts: doubts
             )
             let values = try values(try await connection.withSession { try CommandClock($0) })
             let report: ChangeReport

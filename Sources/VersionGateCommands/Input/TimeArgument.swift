@@ -62,6 +62,11 @@ struct TimeArgument: Sendable {
         if words.count == 1, isDate(words[0]) || day(words[0]) != nil {
             throw CommandError("say at what time of that day: \"\(words[0]) 9:00\"")
         }
+        if words.count == 3, isDate(words[0]), words[2].allSatisfy(\.isLetter) {
+            throw CommandError(
+                "write the offset of the time zone in place of its name: \(words[0])T\(words[1]):00+01:00 for one hour ahead of UTC"
+            )
+        }
         guard let time = words.last, words.count < 3, let seconds = secondsSinceMidnight(time) else { return nil }
         if words.count == 1 { return .clock(secondsSinceMidnight: seconds, .any) }
         if let day = day(words[0]) { return .clock(secondsSinceMidnight: seconds, day) }

@@ -21,10 +21,10 @@ struct ChangeReport: Sendable {
             lines.append(
                 "and \(NumberText.count(Int64(change.rows.count - Self.mostRows))) more. In all: \(ChangeWords.local.summary(change))."
             )
-            lines.append("To see every row: versiongate history --limit 1 --details")
+            lines.append("To see every row: \(PrintedCommand("history \(change.id) --details"))")
         }
         lines.append("Edited \(database.visible()).")
-        lines.append("This is change \(change.id). To take it back: versiongate undo \(change.id)")
+        lines.append("This is change \(change.id). To take it back: \(PrintedCommand("undo \(change.id)"))")
         return Terminal.standardOutput.paragraphs(lines.joined(separator: "\n"), indentation: "    ")
     }
 

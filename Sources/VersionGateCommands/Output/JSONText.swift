@@ -9,24 +9,7 @@ enum JSONText {
     static func string(_ text: String) -> String { visible(JSONString.literal(text)) }
 
     /// JSON with terminal controls escaped. Its meaning stays the same, because they can occur in strings only.
-    static func visible(_ json: String) -> String {
-        guard json.unicodeScalars.contains(where: \.steersTerminal) else { return json }
-        return json.unicodeScalars.reduce(into: "") { text, scalar in
-            if scalar == "\n" || scalar == "\r" || scalar == "\t" {
-                text += scalar == "\n" ? "\n" : " "
-            } else if scalar.steersTerminal {
-                text += escape(scalar)
-            } else {
-                text.unicodeScalars.append(scalar)
-            }
-        }
-    }
-
-    /// The escape of a character below U+10000.
-    private static func escape(_ scalar: Unicode.Scalar) -> String {
-        let digits = String(scalar.value, radix: 16)
-        return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-    }
+    static func visible(_ json: String) -> String { json.visibleJSON }
 }
 
 extension JSONText {

@@ -15,11 +15,11 @@ enum TextStyle: Int, Sendable {
     /// The style of a cell in a column of states, by its text; other columns have none.
     static func ofCell(_ text: String, inColumn column: String) -> TextStyle? {
         switch (column, text) {
-        case ("STATE", "on"), ("STATE", "active"), ("STATE", "applied"), ("OUTCOME", "sent"): .green
-        case ("STATE", "waiting"), ("STATE", "paused"), ("STATE", "pending"), ("OUTCOME", "sent without lockout"):
-            .yellow
+        case ("STATUS", "on"), ("STATE", "active"), ("STATE", "applied"), ("OUTCOME", "sent"): .green
+        case ("STATE", "paused"), ("STATE", "pending"), ("OUTCOME", "sent without lockout"): .yellow
         case ("LOCKOUT", "yes"), ("LOCKOUT", "always"): .red
-        case ("STATE", "off"), ("STATE", "ended"), ("LOCKOUT", "no"), ("OUTCOME", _): .faint
+        case ("STATUS", "disabled"), ("STATUS", "ended"), ("LOCKOUT", "no"), ("OUTCOME", _): .faint
+        case ("STATUS", _): .yellow
         default: nil
         }
     }

@@ -6,8 +6,10 @@ import UpdatePolicy
 /// Lays out rows of text in columns that are as wide as their widest cell.
 ///
 /// Nothing is cut. Columns in which no cell says anything are left out. Where the terminal is too narrow, the last column
-/// is broken at blanks; where that does not suffice, each row becomes a paragraph. Control characters are written out. A
-/// row may end with a bar, in what the terminal leaves of the line; where that is too little, no row has one.
+/// is broken at blanks; where that does not suffice, the first columns stay in line, the last of them broken at blanks,
+/// and the others stand below each row.
+/// Control characters are written out. A row may end with a bar, in what the terminal leaves of the line; where that is
+/// too little, no row has one.
 struct TextTable {
     private let header: [String]
     private let silent: [String: String]
@@ -68,7 +70,7 @@ struct TextTable {
         if excess > 0 {
             let width = widths[widths.count - 1] - excess
             guard columns.count > 1, width >= max(Self.leastWidth, header[columns[columns.count - 1]].terminalWidth)
-            else { return paragraphs(columns, terminal) }
+            else { return paragraphs(columns, widths, terminal) }
             widths[widths.count - 1] = width
         }
         let barWidth = barWidth(on: terminal)
@@ -110,13 +112,34 @@ struct TextTable {
         return line + String(repeating: " ", count: last - parts[parts.count - 1].terminalWidth + 2) + bar
     }
 
-    /// A paragraph for each row: its name, and below it the other cells that say something, with the names of their
-    /// columns.
-    private func paragraphs(_ columns: [Int], _ terminal: Terminal) -> String {
-        let width = max((terminal.width ?? Terminal.usualWidth) - 2, Self.leastWidth)
-        return rows.map { cells in
-            let name = cells.prefix(named).filter { !$0.isEmpty }.joined(separator: " ")
-            let facts = columns.dropFirst(named).filter { !isSilent(cells[$0], $0) }.map { column in
+    /// The first columns as far as they fit, and below each row the other cells that say something, with the names of
+    /// their columns. Where nothing fits but what names a row, it has no header.
+    private func paragraphs(_ columns: [Int], _ widths: [Int], _ terminal: Terminal) -> String {
+        let whole = terminal.width ?? Terminal.usualWidth
+        let width = max(whole - 2, Self.leastWidth)
+        var widths = widths
+        var fitting = columns.indices.last { Self.width(of: Array(widths[...$0])) <= whole }.map { $0 + 1 } ?? 0
+        if fitting > 0, fitting < columns.count {
+            let room = whole - Self.width(of: Array(widths[..<fitting])) - 2
+            if room >= max(Self.leastWidth, header[columns[fitting]].terminalWidth) {
+                widths[fitting] = room
+                fitting += 1
+            }
+        }
+        let inLine = columns.prefix(fitting > named ? fitting : 0)
+        let head = inLine.isEmpty ? [] : [line(inLine.map { header[$0] }, inLine.map { _ in .bold }, widths, terminal)]
+        let paragraphs = rows.map { cells in
+            let first =
+                inLine.isEmpty
+                ? terminal.styled(cells.prefix(named).filter { !$0.isEmpty }.joined(separator: " "), .bold)
+                : line(
+                    inLine.map { cells[$0] },
+                    inLine.map { TextStyle.ofCell(cells[$0], inColumn: header[$0]) },
+                    widths,
+                    terminal
+                )
+            let others = columns.dropFirst(inLine.isEmpty ? named : inLine.count)
+            let facts = others.filter { !isSilent(cells[$0], $0) }.map { column in
                 header[column].isEmpty ? cells[column] : "\(header[column].lowercased()): \(cells[column])"
             }
             var lines: [String] = []
@@ -127,8 +150,13 @@ struct TextTable {
                     lines += fact.wrapped(to: width)
                 }
             }
-            return ([terminal.styled(name, .bold)] + lines.map { "  \($0)" }).joined(separator: "\n")
-        }.joined(separator: "\n")
+            return ([first] + lines.map { "  \($0)" }).joined(separator: "\n")
+        }
+        return (head + paragraphs).joined(separator: "\n")
+    }
+
+    private func line(_ cells: [String], _ styles: [TextStyle?], _ widths: [Int], _ terminal: Terminal) -> String {
+        Self.lines(cells, styles, Array(widths.prefix(cells.count)), bar: nil, terminal)
     }
 
     /// The columns in which some cell says something, and those that name the row.

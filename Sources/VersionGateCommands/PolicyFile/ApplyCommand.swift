@@ -20,7 +20,8 @@ struct ApplyCommand: AsyncParsableCommand {
             app, are left as they are, and a file that has any is refused.
 
             On a terminal it asks before it removes anything, and before it locks out more than 1 % of an app's \
-            recent checks or an unknown number; in scripts both need --yes.
+            recent checks or an unknown number; in scripts both need --yes. To remove more than a tenth of an app's rules or \
+            releases, and at least three, --yes needs --removals beside it.
 
             Examples:
               versiongate apply policy.yaml
@@ -29,7 +30,7 @@ struct ApplyCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The policy file; - reads standard input.")
+    @Argument(help: "The policy file; - reads standard input.", completion: .file())
     var file: String
 
     @Option(help: ArgumentHelp("The revision that was planned for; refused at any other.", valueName: "number"))
@@ -37,6 +38,9 @@ struct ApplyCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("The app that the file is about.", valueName: "bundle"), completion: .bundles)
     var bundle: String?
+
+    @Flag(help: "With --yes, also remove more than a tenth of an app's rules or releases.")
+    var removals = false
 
     @OptionGroup var options: EditOptions
 
@@ -49,6 +53,10 @@ struct ApplyCommand: AsyncParsableCommand {
             )
         }
         let difference = try policyFile.difference(from: present.policy)
+        policyFile.warnOfOneApp(in: present.policy, command: "apply")
+        if options.yes, !removals, !options.dryRun {
+            try policyFile.requireFewRemovals(difference, from: present.policy)
+        }
         try await policyFile.explaining {
             try await options.edit(asksAboutRemovals: true) { editor in
                 try editor.make(difference, from: present.version)

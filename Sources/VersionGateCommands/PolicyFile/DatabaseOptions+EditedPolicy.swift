@@ -27,8 +27,10 @@ enum PolicyMoment: Sendable {
 extension DatabaseOptions {
     /// Reads all that people edit, as one moment's state.
     ///
-    /// - Parameter moment: Which state; nil: today's.
-    func editedPolicy(at moment: PolicyMoment? = nil) async throws -> EditedPolicy {
+    /// - Parameters:
+    ///   - moment: Which state; nil: today's.
+    ///   - option: The option that said so.
+    func editedPolicy(at moment: PolicyMoment? = nil, of option: String = "--to") async throws -> EditedPolicy {
         try await withConnection(as: .admin) { connection, logger in
             try await Progress.showing("Reading the policy") {
                 try await connection.transaction(.repeatableReadReadOnly) { session in
@@ -39,7 +41,7 @@ extension DatabaseOptions {
                         case .revision(let revision): revision
                         case .time(let time):
                             try PolicyHistory(session).revision(
-                                at: CommandClock(session).moment(time, of: "--to", .past)
+                                at: CommandClock(session).moment(time, of: option, .past)
                             )
                         }
                     let policy = try PolicyReader.editedPolicy(session, revision: revision)

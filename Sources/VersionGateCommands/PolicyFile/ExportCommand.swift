@@ -22,6 +22,7 @@ struct ExportCommand: AsyncParsableCommand {
               versiongate export | diff policy.yaml -
               versiongate export --bundle com.example.doto -o doto.yaml
               versiongate export --revision 41 --output before.yaml
+              versiongate export --as-of "yesterday 15:00"
             """
     )
 
@@ -40,16 +41,27 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The policy as it stood at this revision.", valueName: "number"))
     var revision: Int64?
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The policy as it stood at this time.", valueName: "time"),
+        transform: TimeArgument.parse
+    )
+    var asOf: TimeArgument?
+
     @OptionGroup var database: DatabaseOptions
 
     func validate() throws {
+        if revision != nil, asOf != nil {
+            throw ValidationError("--revision and --as-of both say which policy; leave one of the two out.")
+        }
         if let revision, revision < 0 {
             throw ValidationError("There is no revision \(revision); revisions are counted from 0 on.")
         }
     }
 
     func run() async throws {
-        let exported = try await database.editedPolicy(at: revision.map { .revision($0) })
+        let moment: PolicyMoment? = revision.map { .revision($0) } ?? asOf.map { .time($0) }
+        let exported = try await database.editedPolicy(at: moment, of: "--as-of")
         let policy = try bundle.map { try exported.policy.part(ofApp: $0) } ?? exported.policy
         let text = PolicyDocument.text(
             of: policy,

@@ -39,7 +39,7 @@ struct PlanCommand: AsyncParsableCommand {
     /// The exit code for "there are differences".
     static let differencesExist = ExitCode(2)
 
-    @Argument(help: "The policy file; - reads standard input.")
+    @Argument(help: "The policy file; - reads standard input.", completion: .file())
     var file: String
 
     @Option(help: ArgumentHelp("The app that the file is about.", valueName: "bundle"), completion: .bundles)
@@ -77,13 +77,13 @@ struct PlanCommand: AsyncParsableCommand {
             }
         }
         let revision = present.version.revision
-        let scope = bundle.map { " --bundle \($0)" } ?? ""
+        let scope = bundle.map { " --bundle \($0.shellWord)" } ?? ""
         let report = PlanReport(
             revision: revision,
             change: change,
             impact: impact,
             unchanged: "No differences: the policy at revision \(revision) is as the file says.",
-            ending: "To do exactly this: versiongate apply \(file)\(scope) --revision \(revision)",
+            ending: "To do exactly this: \(PrintedCommand("apply \(file.shellWord)\(scope) --revision \(revision)"))",
             warnings: warnings.lines,
             terminal: .standardOutput
         )
@@ -92,6 +92,7 @@ struct PlanCommand: AsyncParsableCommand {
         case .table: print(report.text)
         case .markdown: print(report.markdown(database: name))
         }
+        policyFile.warnOfOneApp(in: present.policy, command: "plan")
         if change != nil { throw Self.differencesExist }
     }
 }

@@ -53,7 +53,7 @@ extension PlanReport {
         }
         let more = lines.count - shown.count
         return Markdown.fenced(Array(shown), language: "diff")
-            + (more > 0 ? "\n\nand \(more) more lines, which `versiongate plan` shows" : "")
+            + (more > 0 ? "\n\nand \(more) more lines, which `\(PrintedCommand("plan"))` shows" : "")
     }
 
     /// A line with the sign that colours it in its first column.
@@ -71,26 +71,13 @@ extension EditImpact {
     var markdown: String {
         guard !recent.isEmpty else { return "Not known: no checks were counted in the last \(recent.days) days." }
         let whole = Double(impact.checks)
-        let now = impact.now
-        let ahead = impact.ahead
-        func row(_ name: String, _ figures: Double?...) -> [String] {
-            [name] + figures.map { $0.map { NumberText.percent($0, of: whole) } ?? "" }
-        }
         var parts = [
-            "Of the \(NumberText.count(impact.checks)) checks of the last \(recent.days == 1 ? "day" : "\(recent.days) days"):",
-            Markdown.table(
-                ["", "before", "at once", "as planned"],
-                [
-                    row("with a message", now.messagesBefore, now.messagesAfter, ahead.messagesAfter),
-                    row("locked out", now.lockoutsBefore, now.lockoutsAfter, ahead.lockoutsAfter),
-                    row("newly locked out", nil, now.newLockouts, ahead.newLockouts),
-                    row("not locked out, no way out", nil, now.withoutWayOut, ahead.withoutWayOut),
-                ]
-            ),
+            "Of the \(NumberText.count(impact.checks)) checks of the last \(recent.days == 1 ? "day" : "\(recent.days) days"), "
+                + "now and right after this edit:",
+            Markdown.table(["", "before", "after"], figures.map { [$0.name, $0.before, $0.after] }),
         ]
-        let rows = impact.rows.filter { $0.ahead.newLockouts > 0 }.sorted {
-            $0.ahead.newLockouts > $1.ahead.newLockouts
-        }
+        if !laterLines.isEmpty { parts.append(Markdown.fenced(laterLines, language: "text")) }
+        let rows = lockedOutRows
         if !rows.isEmpty {
             let shown = rows.prefix(Self.mostRows)
             parts.append(
@@ -100,15 +87,13 @@ extension EditImpact {
                         [
                             Markdown.code(row.group.bundle), Markdown.code(row.group.versionText),
                             Markdown.code(row.group.platformText), NumberText.percent(Double(row.checks), of: whole),
-                            NumberText.percent(row.ahead.newLockouts, of: Double(row.checks)),
+                            NumberText.percent(row.newLockouts, of: Double(row.checks)),
                         ]
                     }
                 ) + (rows.count > shown.count ? "\n\nand \(rows.count - shown.count) more versions" : "")
             )
         }
-        let caveats =
-            CountCaveats.lines(uncounted: impact.uncounted, recent: recent) + CountCaveats.warnings(preReleases)
-        parts.append(Markdown.fenced(caveats.map { $0.visible() }, language: "text"))
+        parts.append(Markdown.fenced(notes.map { $0.visible() }, language: "text"))
         return parts.joined(separator: "\n\n")
     }
 }

@@ -65,7 +65,7 @@ struct PlanReport {
 
     private static func json(_ impact: EditImpact) -> String {
         JSONText.object([
-            "checks": "\(impact.impact.checks)", "new_lockouts": JSONText.number(impact.impact.ahead.newLockouts),
+            "checks": "\(impact.impact.checks)", "new_lockouts": JSONText.number(impact.impact.newLockouts),
             "approval": JSONText.optional(impact.approvalReason),
         ])
     }

@@ -11,6 +11,8 @@ import UpdatePolicy
 struct PolicyFile: Sendable {
     /// The name as messages show it.
     let name: String
+    /// The path as it was given.
+    private let path: String
     /// The app that the file is about; nil: it is the whole policy.
     private let bundle: String?
     private let document: PolicyDocument
@@ -19,11 +21,18 @@ struct PolicyFile: Sendable {
     ///
     /// - Parameter bundle: The app that the file is about; nil: it is the whole policy.
     init(_ path: String, bundle: String? = nil) throws {
+        self.path = path
         self.bundle = bundle
         name = InputFile.name(path)
         let bytes = try InputFile.contents(path, upTo: PolicyDocument.largestFile, what: "the policy file")
         do {
             document = try PolicyDocument(bytes)
+            if !document.hasEndMark {
+                CommandError(
+                    "\(name) does not end with the mark of YAML, so it may have been cut; check its end, and write as its last "
+                        + "line: ..."
+                ).printAsWarning()
+            }
         } catch {
             throw CommandError(
                 error.faults.map { [name] in $0.description(file: name).visible(keepsNewlines: true) }.joined(
@@ -45,6 +54,42 @@ struct PolicyFile: Sendable {
         try report(document.faults(of: difference) + templateFaults(difference))
         return difference
     }
+
+    /// Warns where the file seems to be the part of one app, and is taken for the whole policy.
+    func warnOfOneApp(in present: Policy, command: String) {
+        guard bundle == nil, document.policy.apps.count == 1, present.apps.count > 1,
+            let app = document.policy.apps.first
+        else { return }
+        CommandError(
+            "\(name) has one app, and the policy has \(present.apps.count), of which the others go; did you mean --bundle: "
+                + "\(PrintedCommand("\(command) \(path.shellWord) --bundle \(app.bundle.shellWord)"))"
+        ).printAsWarning()
+    }
+
+    /// Refuses to remove more than a tenth of the rules or releases of an app, and at least three, which is rather a file
+    /// that was cut or is old than what was meant.
+    func requireFewRemovals(_ difference: PolicyDifference, from present: Policy) throws {
+        let removed = difference.edits.filter { $0.after == nil }
+        for (table, noun, all) in [
+            (PolicyTable.rules, "rules", present.rules.map(\.bundle)),
+            (.releases, "releases", present.releases.map { Optional($0.bundle) }),
+        ] {
+            let totals = Dictionary(grouping: all) { $0 }.mapValues(\.count)
+            let gone = Dictionary(grouping: removed.filter { $0.table == table }) { $0.before?["bundle"].text }
+                .mapValues(\.count)
+            for (bundle, count) in gone.sorted(by: { ($0.key ?? "") < ($1.key ?? "") }) {
+                guard count >= Self.fewestRemovals, count * 10 > totals[bundle] ?? 0 else { continue }
+                throw CommandError(
+                    "\(name) would remove \(count) of the \(totals[bundle] ?? 0) \(noun) \(bundle.map { "of \($0)" } ?? "for every app"); "
+                        + "nothing was changed; look at it with `\(PrintedCommand("plan \(path.shellWord)"))`, and if it is meant, "
+                        + "repeat it with --removals"
+                )
+            }
+        }
+    }
+
+    /// How many rows must go before a tenth of them is many.
+    private static let fewestRemovals = 3
 
     /// The faults of the templates that the file changes; one that SQL wrote and that stays is not the file's.
     private func templateFaults(_ difference: PolicyDifference) -> [PolicyFileFault] {
@@ -99,8 +144,8 @@ struct PolicyFile: Sendable {
     /// The error for a policy that has changed, with what to do.
     func commandError(_ conflict: PolicyConflict) -> CommandError {
         CommandError(
-            "\(conflict)\nNothing was changed. See what the file changes now: versiongate plan \(name)"
-                + (bundle.map { " --bundle \($0)" } ?? "")
+            "\(conflict)\nNothing was changed. See what the file changes now: "
+                + "\(PrintedCommand("plan \(path.shellWord)\(bundle.map { " --bundle \($0.shellWord)" } ?? "")"))"
         )
     }
 

@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import PolicyStore
+import Postgres
 import UpdatePolicy
 
 /// `versiongate release add`
@@ -29,8 +30,12 @@ struct ReleaseAddCommand: AsyncParsableCommand {
     @Argument(help: "The version, as the app reports it.")
     var version: String
 
-    @Option(help: "The platform: ios, android, macos, ...")
-    var platform: String
+    @Option(
+        name: .customLong("platform"),
+        help: ArgumentHelp("A platform: ios, android, macos, ...; can be repeated.", valueName: "platform"),
+        completion: .platforms
+    )
+    var platforms: [String]
 
     @Option(help: "The build, as the app reports it.")
     var build: String?
@@ -66,8 +71,8 @@ struct ReleaseAddCommand: AsyncParsableCommand {
     private static let daysOfChecks = 7
 
     func run() async throws {
-        try await options.edit(values: row) { editor, row in
-            try editor.insert(.releases, row)
+        try await options.edit(doubts: doubts, values: row) { editor, row in
+            for platform in platforms { try editor.insert(.releases, row + [.text("platform", platform)]) }
         } remarks: { session in
             let counts = try CountReader(session).dailyCounts(of: bundle, days: Self.daysOfChecks)
             let unreadable = UnreadableVersions(
@@ -78,10 +83,41 @@ struct ReleaseAddCommand: AsyncParsableCommand {
         }
     }
 
+    /// A version or a system that is far above all that is known.
+    private func doubts(_ session: PostgresSession) throws -> [String] {
+        try CommandError.requireMeantApp(
+            bundle,
+            version: version,
+            of: "release add",
+            options: platforms.flatMap { ["--platform", $0] },
+            session
+        )
+        var doubts: [String] = []
+        let known = try PolicyReader.policy(session, bundles: [bundle]).releases.compactMap { AppVersion($0.version) }
+            .max()
+        if let known, let wanted = AppVersion(version), Self.isFar(wanted.text, above: known.text) {
+            doubts.append("\(version) is far above the newest release of \(bundle), \(known)")
+        }
+        return doubts + Self.doubts(minOS: minOS)
+    }
+
+    /// Whether the first number of a version is so much greater that a dot may be missing.
+    private static func isFar(_ version: String, above known: String) -> Bool {
+        func first(_ text: String) -> Int? { Int(text.drop { !$0.isNumber }.prefix { $0.isNumber }) }
+        guard let wanted = first(version), let present = first(known) else { return false }
+        return wanted >= 10 && wanted >= 5 * max(present, 1)
+    }
+
+    /// A system that no client has.
+    static func doubts(minOS: String?) -> [String] {
+        guard let minOS, let major = Int(minOS.prefix { $0.isNumber }), major >= 100 else { return [] }
+        return ["no client is offered it, as no system is at \(minOS)"]
+    }
+
     private func row(_ clock: CommandClock) throws -> [ColumnValue] {
         let liveAt = try self.liveAt.map { try clock.moment($0, of: "--live-at") } ?? (staged ? nil : clock.now)
         return [
-            .text("bundle", bundle), .text("version", version), .text("platform", platform), .text("build", build),
+            .text("bundle", bundle), .text("version", version), .text("build", build),
             .text("min_os", minOS), .texts("regions", regions.isEmpty ? nil : regions),
             .time("live_at", liveAt?.description), .boolean("staged", staged), .text("note", note),
         ]

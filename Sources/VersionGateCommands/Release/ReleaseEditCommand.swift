@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import PolicyStore
+import Postgres
 import UpdatePolicy
 
 /// `versiongate release edit`
@@ -46,7 +47,7 @@ struct ReleaseEditCommand: AsyncParsableCommand {
     )
     var liveAt: TimeArgument?
 
-    @Flag(inversion: .prefixedNo, help: "It is in a staged rollout.")
+    @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "It is in a staged rollout.")
     var staged: Bool?
 
     @Option(help: "A note for the people who edit; never sent.")
@@ -72,11 +73,27 @@ struct ReleaseEditCommand: AsyncParsableCommand {
         let changes: @Sendable (CommandClock) throws -> [ColumnValue] = { clock in
             try values { time, option in try clock.moment(time, of: option) } + cleared
         }
-        try await options.edit(values: changes) { editor, changes in
+        try await options.edit(doubts: doubts, values: changes) { editor, changes in
             try selector.forEach(editor) { row in
                 try editor.update(.releases, where: [row], set: changes)
             }
         }
+    }
+
+    /// A least system for several platforms, whose systems are counted differently, or one that no client has.
+    private func doubts(_ session: PostgresSession) throws -> [String] {
+        guard let minOS else { return [] }
+        let platforms = try PolicyReader.policy(session, bundles: [selector.bundle]).releases.filter {
+            AppVersion($0.version) == AppVersion(selector.version)
+        }.map(\.platform)
+        let all = Set(platforms).sorted()
+        let several =
+            selector.platform == nil && all.count > 1
+            ? [
+                "this sets the least system on \(all.joined(separator: ", ")), each of which counts its own; one is named by --platform"
+            ]
+            : []
+        return several + ReleaseAddCommand.doubts(minOS: minOS)
     }
 
     /// The values of the options that were given.

@@ -59,7 +59,7 @@ struct ReleaseLintCommand: AsyncParsableCommand {
     private func read(_ session: PostgresSession) throws -> (app: String, lints: [ReleaseLint]) {
         let policy = try PolicyReader.policy(session, bundles: [bundle])
         guard let app = policy.apps.first else {
-            throw CommandError.noSuchApp(bundle, among: try PolicyReader.bundles(session))
+            throw try CommandError.noSuchApp(bundle, session)
         }
         let counts = try CountReader(session).dailyCounts(of: app.bundle, days: Self.daysOfChecks)
         let time = try CommandClock(session).now
@@ -92,8 +92,8 @@ struct ReleaseLintCommand: AsyncParsableCommand {
         guard !lints.isEmpty else {
             let place = platform.map { " on \($0)" } ?? ""
             return terminal.paragraphs(
-                "No releases of \(app)\(place). To add one: versiongate release add \(app) VERSION --platform "
-                    + (platform ?? "PLATFORM")
+                "No releases of \(app)\(place). To add one: "
+                    + "\(PrintedCommand("release add \(app) VERSION --platform \(platform ?? "PLATFORM")"))"
             ).visible(keepsNewlines: true)
         }
         var table = TextTable("PLATFORM", "CLIENT", "FINDING", named: 2)

@@ -24,7 +24,7 @@ struct ReleaseListCommand: AsyncParsableCommand {
     func run() async throws {
         try await database.read { reports in
             if let bundle, try reports.app(bundle) == nil {
-                CommandError.noSuchApp(bundle, among: try PolicyReader.bundles(reports.session)).printAsWarning()
+                try CommandError.noSuchApp(bundle, reports.session).printAsWarning()
             }
             switch output.format {
             case .json:
@@ -32,7 +32,9 @@ struct ReleaseListCommand: AsyncParsableCommand {
             case .table:
                 let releases = try reports.releases(bundle: bundle)
                 guard !releases.isEmpty else {
-                    print("No releases. To add one: versiongate release add BUNDLE VERSION --platform PLATFORM")
+                    print(
+                        "No releases. To add one: \(PrintedCommand("release add BUNDLE VERSION --platform PLATFORM"))"
+                    )
                     return
                 }
                 var table = TextTable(

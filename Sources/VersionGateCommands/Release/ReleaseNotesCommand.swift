@@ -68,8 +68,8 @@ struct ReleaseNotesCommand: AsyncParsableCommand {
             }
             guard notes != nil || removed > 0 else {
                 throw CommandError(
-                    "the release \(selector.version) of \(selector.bundle) has no notes in \(language); `versiongate "
-                        + "release list --bundle \(selector.bundle)` shows the languages that there are"
+                    "the release \(selector.version) of \(selector.bundle) has no notes in \(language); `"
+                        + "\(PrintedCommand("release list --bundle \(selector.bundle)"))` shows the languages that there are"
                 )
             }
         }

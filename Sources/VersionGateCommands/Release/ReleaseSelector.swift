@@ -9,10 +9,10 @@ struct ReleaseSelector: ParsableArguments {
     @Argument(help: "The bundle of the app.", completion: .bundles)
     var bundle: String
 
-    @Argument(help: "The version.")
+    @Argument(help: "The version.", completion: .versions)
     var version: String
 
-    @Option(help: "Only this platform.")
+    @Option(help: "Only this platform.", completion: .platforms)
     var platform: String?
 
     @Option(help: "Only this build.")
@@ -30,7 +30,7 @@ struct ReleaseSelector: ParsableArguments {
         )
         guard !ids.isEmpty else {
             throw CommandError(
-                "there is no such release \(version) of \(bundle); `versiongate release list --bundle \(bundle)` "
+                "there is no such release \(version) of \(bundle); `\(PrintedCommand("release list --bundle \(bundle)"))` "
                     + "shows those there are"
             )
         }

@@ -62,7 +62,7 @@ struct RuleAddCommand: AsyncParsableCommand {
     @OptionGroup var options: EditOptions
 
     func run() async throws {
-        try await options.edit(values: row) { editor, row in
+        try await options.edit(doubts: doubts, values: row) { editor, row in
             do {
                 try editor.insert(.rules, row)
             } catch let error as PostgresError where error.sqlState == .uniqueViolation {
@@ -70,9 +70,18 @@ struct RuleAddCommand: AsyncParsableCommand {
             }
         }
         if fields.bundle == nil {
-            print("The rule is for every app; for one app: versiongate rule edit \(key) --bundle BUNDLE")
+            print("The rule is for every app; for one app: \(PrintedCommand("rule edit \(key) --bundle BUNDLE"))")
         }
         try RangeInWords.printMeaning(versions: fields.versions, builds: fields.builds, os: fields.operatingSystems)
+    }
+
+    /// A bundle that is nearly another, or a message for everybody that is sent at once.
+    private func doubts(_ session: PostgresSession) throws -> [String] {
+        if let bundle = fields.bundle {
+            try CommandError.requireMeantApp(bundle, session)
+            return []
+        }
+        return enable ? ["this goes to the clients of every app, as --bundle is not given"] : []
     }
 
     private func row(_ clock: CommandClock) throws -> [ColumnValue] {

@@ -19,7 +19,7 @@ struct RuleCommand: AsyncParsableCommand {
                 --text "{app} {target} is there."
             """,
         subcommands: [
-            RuleAddCommand.self, RuleListCommand.self, RuleShowCommand.self, RuleEditCommand.self,
+            RuleAddCommand.self, RuleListCommand.self, RuleShowCommand.self, RuleEditCommand.self, RuleCopyCommand.self,
             RuleEnableCommand.self, RuleDisableCommand.self, RuleRolloutCommand.self, RuleRampCommand.self,
             RuleTranslateCommand.self, RuleReachCommand.self, RuleRemoveCommand.self,
         ]

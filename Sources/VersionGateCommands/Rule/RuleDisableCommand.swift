@@ -25,7 +25,7 @@ struct RuleDisableCommand: AsyncParsableCommand {
         try await options.edit { editor in
             let changes = [ColumnValue.boolean("enabled", false)]
             guard try editor.update(.rules, where: [.text("key", key)], set: changes) > 0 else {
-                throw CommandError.noSuchRule(key, among: try PolicyReader.ruleKeys(editor.session))
+                throw try CommandError.noSuchRule(key, editor.session)
             }
         }
     }

@@ -31,16 +31,16 @@ struct RuleEditCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Conditions and message") var fields: RuleFields
 
-    @Flag(inversion: .prefixedNo, help: "Let people choose never to see the message again.")
+    @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Let people choose never to see the message again.")
     var skippable: Bool?
 
-    @Flag(inversion: .prefixedNo, help: "Lock the app until it is updated.")
+    @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Lock the app until it is updated.")
     var lockout: Bool?
 
-    @Flag(inversion: .prefixedNo, help: "Lock out clients without a way out as well.")
+    @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Lock out clients without a way out as well.")
     var lockoutWithoutUpdate: Bool?
 
-    @Flag(inversion: .prefixedNo, help: "When this message is sent, send none after it.")
+    @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "When this message is sent, send none after it.")
     var final: Bool?
 
     @Option(help: ArgumentHelp("Take a condition away; can be repeated.", valueName: "field"))
@@ -48,6 +48,7 @@ struct RuleEditCommand: AsyncParsableCommand {
 
     // What other commands change; caught here because the parser would propose --lockout for --rollout.
     @Option(help: .hidden) var rollout: String?
+    @Option(name: .customLong("key"), help: .hidden) var newKey: String?
     @Flag(name: [.customLong("enable"), .customLong("enabled")], help: .hidden) var enable = false
     @Flag(name: [.customLong("disable"), .customLong("disabled")], help: .hidden) var disable = false
 
@@ -55,10 +56,18 @@ struct RuleEditCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let rollout {
-            throw ValidationError("The rollout has a command of its own: versiongate rule rollout \(key) \(rollout)")
+            throw ValidationError(
+                "The rollout has a command of its own: \(PrintedCommand("rule rollout \(key) \(rollout)"))"
+            )
         }
-        if enable { throw ValidationError("To turn the rule on: versiongate rule enable \(key)") }
-        if disable { throw ValidationError("To turn the rule off: versiongate rule disable \(key)") }
+        if let newKey {
+            throw ValidationError(
+                "A key never changes, as clients remember it. For the same rule by another key: "
+                    + "\(PrintedCommand("rule copy \(key) \(newKey)"))"
+            )
+        }
+        if enable { throw ValidationError("To turn the rule on: \(PrintedCommand("rule enable \(key)"))") }
+        if disable { throw ValidationError("To turn the rule off: \(PrintedCommand("rule disable \(key)"))") }
         let given = fields.columns + flags.map(\.column)
         guard !given.isEmpty || !clear.isEmpty else {
             throw ValidationError("Say what to change, for example --title or --versions.")
@@ -75,7 +84,7 @@ struct RuleEditCommand: AsyncParsableCommand {
         }
         try await options.edit(values: values) { editor, changes in
             guard try editor.update(.rules, where: [.text("key", key)], set: changes) > 0 else {
-                throw CommandError.noSuchRule(key, among: try PolicyReader.ruleKeys(editor.session))
+                throw try CommandError.noSuchRule(key, editor.session)
             }
         }
         try RangeInWords.printMeaning(versions: fields.versions, builds: fields.builds, os: fields.operatingSystems)

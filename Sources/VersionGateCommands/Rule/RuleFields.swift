@@ -27,7 +27,8 @@ struct RuleFields: ParsableArguments {
 
     @Option(
         name: .customLong("platform"),
-        help: ArgumentHelp("A platform (ios, android, macos, ...); can be repeated.", valueName: "platform")
+        help: ArgumentHelp("A platform (ios, android, macos, ...); can be repeated.", valueName: "platform"),
+        completion: .platforms
     )
     var platforms: [String] = []
 
@@ -61,7 +62,10 @@ struct RuleFields: ParsableArguments {
     )
     var target: String?
 
-    @Option(help: ArgumentHelp("How long a release must have been live: '2 days', '36h'.", valueName: "duration"))
+    @Option(
+        help: ArgumentHelp("How long a release must have been live: '2 days', '36h'.", valueName: "duration"),
+        transform: DurationArgument.parse
+    )
     var soak: String?
 
     @Option(
@@ -90,7 +94,8 @@ struct RuleFields: ParsableArguments {
         help: ArgumentHelp(
             "How long after it was shown the message may be shown again: '1 day', '36h'.",
             valueName: "duration"
-        )
+        ),
+        transform: DurationArgument.parse
     )
     var remind: String?
 

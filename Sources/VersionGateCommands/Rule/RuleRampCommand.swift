@@ -12,7 +12,7 @@ struct RuleRampCommand: AsyncParsableCommand {
         abstract: "Plan a rule's rollout in steps, each from its time on.",
         discussion: """
             The steps replace those that were planned before. Nobody needs to be awake for them: the clock at the \
-            time of a check decides.
+            time of a check decides. Until the first of them, an enabled rule keeps its present share.
 
             Examples:
               versiongate rule ramp update-1.2 5%@now 25%@+1h 100%@+24h
@@ -59,23 +59,19 @@ struct RuleRampCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.edit(values: moments) { editor, moments in
+        try await options.edit(values: { ($0.now, try moments($0)) }) { editor, times in
+            let (now, moments) = times
             guard try editor.update(.rules, where: [.text("key", key)], set: []) > 0 else {
-                throw CommandError.noSuchRule(key, among: try PolicyReader.ruleKeys(editor.session))
+                throw try CommandError.noSuchRule(key, editor.session)
             }
             if clear {
                 try editor.keepRolloutInForce(rule: key)
             } else {
-                try editor.delete(.rolloutSteps, where: [.text("rule", key)])
-                for (step, moment) in zip(steps, moments) {
-                    try editor.insert(
-                        .rolloutSteps,
-                        [
-                            .text("rule", key), .time("at", moment.description),
-                            .numeric("rollout", step.percent.number),
-                        ]
-                    )
-                }
+                try editor.ramp(
+                    rule: key,
+                    zip(steps, moments).map { (time: $1, percent: $0.percent.number) },
+                    now: now
+                )
             }
         }
     }

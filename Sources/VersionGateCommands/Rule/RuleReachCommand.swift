@@ -68,7 +68,7 @@ struct RuleReachCommand: AsyncParsableCommand {
     }
 
     private func text(_ apps: [AppReach], for terminal: Terminal) -> String {
-        guard !apps.isEmpty else { return "There are no apps. To add one: versiongate app add BUNDLE" }
+        guard !apps.isEmpty else { return "There are no apps. To add one: \(PrintedCommand("app add BUNDLE"))" }
         return apps.map { bundle, reach in text(bundle, reach, terminal) }.joined(separator: "\n\n")
     }
 
@@ -76,7 +76,7 @@ struct RuleReachCommand: AsyncParsableCommand {
         guard !reach.isEmpty else {
             return terminal.paragraphs(
                 ("\(bundle) has no release on a platform of the rule that update clients read documents on. "
-                    + "To add one: versiongate release add \(bundle) VERSION --platform PLATFORM").visible()
+                    + "To add one: \(PrintedCommand("release add \(bundle) VERSION --platform PLATFORM"))").visible()
             )
         }
         if !reach.contains(where: \.survives) {
@@ -131,6 +131,8 @@ struct RuleReachCommand: AsyncParsableCommand {
     private static func json(_ extent: FeedReach.Extent) -> String {
         switch extent {
         case .all: JSONText.string("all")
+        case .versions(let newest, let system):
+            JSONText.object(["below": JSONText.string(newest), "os": system.map(JSONText.string) ?? "null"])
         case .systems(let least): JSONText.object(["os": JSONText.string(least)])
         case .none: JSONText.string("none")
         }

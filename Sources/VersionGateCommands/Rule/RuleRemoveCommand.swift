@@ -27,7 +27,7 @@ struct RuleRemoveCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.edit(asksAboutRemovals: true) { editor in
             guard try editor.delete(.rules, where: [.text("key", key)]) > 0 else {
-                throw CommandError.noSuchRule(key, among: try PolicyReader.ruleKeys(editor.session))
+                throw try CommandError.noSuchRule(key, editor.session)
             }
         }
     }

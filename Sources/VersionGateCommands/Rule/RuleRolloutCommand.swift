@@ -34,7 +34,7 @@ struct RuleRolloutCommand: AsyncParsableCommand {
             try editor.delete(.rolloutSteps, where: [.text("rule", key)])
             let changes = [ColumnValue.numeric("rollout", percent.number)]
             guard try editor.update(.rules, where: [.text("key", key)], set: changes) > 0 else {
-                throw CommandError.noSuchRule(key, among: try PolicyReader.ruleKeys(editor.session))
+                throw try CommandError.noSuchRule(key, editor.session)
             }
         }
     }

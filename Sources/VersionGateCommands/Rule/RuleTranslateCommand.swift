@@ -51,13 +51,13 @@ struct RuleTranslateCommand: AsyncParsableCommand {
         try await options.edit { editor in
             let rule = ColumnValue.text("rule", key)
             guard try editor.update(.rules, where: [.text("key", key)], set: []) > 0 else {
-                throw CommandError.noSuchRule(key, among: try PolicyReader.ruleKeys(editor.session))
+                throw try CommandError.noSuchRule(key, editor.session)
             }
             let translation = [rule, .text("language", language)]
             if remove {
                 guard try editor.delete(.ruleTexts, where: translation) > 0 else {
                     throw CommandError(
-                        "the rule \(key) has no text in \(language); `versiongate rule show \(key)` shows its texts"
+                        "the rule \(key) has no text in \(language); `\(PrintedCommand("rule show \(key)"))` shows its texts"
                     )
                 }
                 return

@@ -51,6 +51,8 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        // Until the server traps it: a reload never ends a server, however early it comes.
+        signal(SIGHUP, SIG_IGN)
         var configuration = try configuration()
         let serviceManager: SystemdNotifier?
         do throws(SystemdError) {

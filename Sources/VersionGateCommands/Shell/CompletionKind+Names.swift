@@ -7,6 +7,7 @@ import Logging
 import PolicyStore
 import Postgres
 import PrivatePostgres
+import UpdatePolicy
 
 extension CompletionKind {
     /// The keys of the rules in the policy.
@@ -20,6 +21,62 @@ extension CompletionKind {
     static var bundles: CompletionKind {
         .custom { words, _, prefix in
             await PolicyNames(commandLine: words).names(prefix: prefix) { try PolicyReader.bundles($0) }
+        }
+    }
+
+    /// The keys of the rules and the bundles of the apps in the policy.
+    static var keysAndBundles: CompletionKind {
+        .custom { words, _, prefix in
+            await PolicyNames(commandLine: words).names(prefix: prefix) {
+                try PolicyReader.ruleKeys($0) + PolicyReader.bundles($0)
+            }
+        }
+    }
+
+    /// The numbers of the newest changes.
+    static var changes: CompletionKind {
+        .custom { words, _, prefix in
+            await PolicyNames(commandLine: words).names(prefix: prefix) { session in
+                try session.query("SELECT id::text FROM public.changes ORDER BY id DESC LIMIT 50")
+                    .map { try $0.decode(0, as: String.self) }
+            }
+        }
+    }
+
+    /// The platforms that releases are on, and the usual ones.
+    static var platforms: CompletionKind {
+        .custom { words, _, prefix in
+            let usual = Platform.wellKnown.filter { $0.hasPrefix(prefix) }
+            return Set(
+                usual
+                    + (await PolicyNames(commandLine: words).names(prefix: prefix) { session in
+                        try session.query("SELECT DISTINCT platform FROM public.releases")
+                            .map { try $0.decode(0, as: String.self) }
+                    })
+            ).sorted()
+        }
+    }
+
+    /// The versions of the releases of an app that the command line names.
+    static var versions: CompletionKind {
+        .custom { words, _, prefix in
+            await PolicyNames(commandLine: words).names(prefix: prefix) { session in
+                try session.query(
+                    "SELECT DISTINCT version FROM public.releases WHERE bundle = ANY (string_to_array($1, E'\\n')) ORDER BY 1",
+                    [words.joined(separator: "\n")]
+                ).map { try $0.decode(0, as: String.self) }
+            }
+        }
+    }
+
+    /// The members of a check; for the bundle with the apps.
+    static var members: CompletionKind {
+        .custom { words, _, prefix in
+            let names = ClientField.allCases.map { "\($0.name)=" }.filter { $0.hasPrefix(prefix) }
+            guard prefix.hasPrefix("bundle=") else { return names }
+            return await PolicyNames(commandLine: words).names(prefix: prefix) { session in
+                try PolicyReader.bundles(session).map { "bundle=\($0)" }
+            }
         }
     }
 

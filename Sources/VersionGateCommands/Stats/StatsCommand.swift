@@ -32,7 +32,7 @@ struct StatsCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The bundle of the app.")
+    @Argument(help: "The bundle of the app.", completion: .bundles)
     var bundle: String
 
     @OptionGroup var period: DaysOption
@@ -45,7 +45,7 @@ struct StatsCommand: AsyncParsableCommand {
                 try SchemaMigrator(logger: logger).status(session).requireReadable()
                 let figures = try AppFigures(bundle: bundle, days: period.days, at: .now(), session)
                 guard let app = figures.app else {
-                    throw CommandError.noSuchApp(bundle, among: try PolicyReports(session).apps().map(\.bundle))
+                    throw try CommandError.noSuchApp(bundle, session)
                 }
                 guard figures.total.checks > 0 else { throw CommandError.noCounts(of: app.bundle, days: period.days) }
                 let daily =

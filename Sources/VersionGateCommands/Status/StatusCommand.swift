@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
+import PolicyFigures
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -12,15 +13,20 @@ struct StatusCommand: AsyncParsableCommand {
         commandName: "status",
         abstract: "Show what goes on: database, servers, lockouts, what begins or ends soon, the last change.",
         discussion: """
+            Enabled lockouts come with what is so about each, as in the view rule_status, those that lock out the largest \
+            share of checks first. Shares are those of the last full hour and the present one, from the checks that \
+            servers have counted; the counts are claims of clients.
+
             Servers name their revision in their session of the database. Those on a standby are listed on that \
-            standby, and those behind a pooler are not listed. Shares are those of the last full hour and the present \
-            one, from the checks that servers have counted; the counts are claims of clients.
+            standby, and those behind a pooler are not listed.
 
             It needs no more rights than those of versiongate_server, and says what the role may not read.
 
             With --format json: an object with database, role, time, clock_offset (seconds by which the clock of the \
-            database is ahead of that of this machine), standby, revision, servers (host, revision, process, \
-            clock_offset: seconds by which its clock is ahead of that of the database), lockouts (key, bundle, waits_for, versions, platforms, rollout, ends_at, locked_out, checks), \
+            database is ahead of that of this machine), standby, revision, servers (address, revision, process, \
+            clock_offset: seconds by which its clock is ahead of that of the database), open_edits (process, role, \
+            application: sessions that have edited and not committed), faults (what is wrong with the rights in the \
+            database), lockouts (key, bundle, status, reason, since, next, who, rollout, ends_at, locked_out, checks), \
             upcoming (at, kind, name, rollout), paused_apps, last_change (id, at, role, os_user, tool, why, summary), \
             counts_since, unknown_checks (at_least, at_most: checks of apps that were not added) and hidden (policy, \
             counts, history: what may not be read, and is null).
@@ -35,16 +41,23 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
 
     func run() async throws {
-        let (status, clock, name) = try await database.withConnection(as: .admin) { connection, logger in
-            let (status, clock) = try await connection.transaction(.repeatableReadReadOnly) { session in
+        let report = try await database.withConnection(as: .admin) { connection, logger in
+            let name = try await database.databaseName(connection)
+            return try await connection.transaction(.repeatableReadReadOnly) { session in
                 if try DatabaseStatus.isSchemaVisible(session) {
                     try SchemaMigrator(logger: logger).status(session).requireReadable()
                 }
-                return (try DatabaseStatus(session), try DatabaseClock(session) { .now() })
+                let status = try DatabaseStatus(session)
+                let policy = status.hidden.contains(.policy) ? nil : try PolicyReader.policy(session)
+                return StatusReport(
+                    status: status,
+                    lockouts: policy.map { EnabledLockout.all(in: $0, status.counts, at: status.time) },
+                    faults: try SchemaFault.all(session).filter { $0.isDangerous || $0.stopsServers },
+                    clock: try DatabaseClock(session) { .now() },
+                    database: name
+                )
             }
-            return (status, clock, try await database.databaseName(connection))
         }
-        let report = StatusReport(status: status, clock: clock, database: name)
         switch output.format {
         case .json: print(report.json)
         case .table: print(report.text)

@@ -8,6 +8,10 @@ import UpdatePolicy
 /// Shows the status of a database.
 struct StatusReport {
     let status: DatabaseStatus
+    /// The enabled lockouts, the largest share first; nil where the policy may not be read.
+    let lockouts: [EnabledLockout]?
+    /// What is wrong with the rights in the database, and dangerous or in the way of servers.
+    let faults: [SchemaFault]
     /// Its clock beside that of this machine.
     let clock: DatabaseClock
     /// The name of the database in messages.
@@ -19,7 +23,8 @@ struct StatusReport {
     var text: String {
         var parts = [RecordText(fields).text]
         for fault in CommandClock.faults(clock, status.servers) { parts.append("Warning: \(fault)") }
-        if let lockouts = status.lockouts { parts.append(text(lockouts)) }
+        parts += faults.map { terminal.paragraphs("Warning: \($0.fault). \($0.remedy)".visible()) }
+        if let lockouts { parts.append(text(lockouts)) }
         if let events = status.events { parts.append(text(events)) }
         if let apps = status.pausedApps {
             parts.append(
@@ -28,7 +33,7 @@ struct StatusReport {
                     : terminal.paragraphs("Paused apps: \(apps.joined(separator: ", "))".visible())
             )
         }
-        if let unknown = status.unknownChecks, unknown.upperBound > 0 { parts.append(text(unknown)) }
+        if let unknown = status.counts?.unknown, unknown.upperBound > 0 { parts.append(text(unknown)) }
         if !status.hidden.isEmpty {
             let names = status.hidden.map(\.rawValue).joined(separator: " and the ")
             parts.append(
@@ -47,7 +52,7 @@ struct StatusReport {
             status.revision.map { max(0, $0 - server.revision) } ?? 0
         }
         let servers = zip(status.servers, behind).map { server, behind in
-            "\(server.host) at revision \(server.revision)\(behind > 0 ? ", \(behind) behind" : "")"
+            "\(server.address) at revision \(server.revision)\(behind > 0 ? ", \(behind) behind" : "")"
                 + " (process \(server.processID) of the database)"
         }
         return [
@@ -59,8 +64,13 @@ struct StatusReport {
             RecordField(name: "revision", value: status.revision.map(String.init)),
             RecordField(
                 name: "last change",
-                value: status.lastChange.map { ChangeLine.text($0) }
+                value: status.lastChange.map { ChangeLine.text($0, on: .file) }
                     ?? (status.hidden.contains(.history) ? nil : "none")
+            ),
+            RecordField(
+                name: "open edits",
+                value: status.openEdits.isEmpty
+                    ? nil : status.openEdits.map { "\($0.words) has edited and not committed" }.joined(separator: "\n")
             ),
             RecordField(
                 name: "servers",
@@ -71,41 +81,31 @@ struct StatusReport {
         ]
     }
 
-    private func text(_ lockouts: [DatabaseStatus.Lockout]) -> String {
+    private func text(_ lockouts: [EnabledLockout]) -> String {
         if lockouts.isEmpty { return "No lockout is enabled." }
         var table = TextTable(
-            "KEY",
-            "APP",
-            "STATE",
-            "VERSIONS",
-            "PLATFORMS",
+            "LOCKED OUT",
+            "RULE",
+            "STATUS",
             "ROLLOUT",
             "ENDS",
-            "LOCKED OUT",
-            silent: ["VERSIONS": "all", "PLATFORMS": "all", "ROLLOUT": "100 %"]
+            "WHO",
+            named: 2,
+            silent: ["ROLLOUT": "100 %"]
         )
         for lockout in lockouts {
             table.add(
-                lockout.key,
-                lockout.bundle ?? "every app",
-                lockout.waitsFor.map { "waits for \(ChangeWords.local.sentence($0))" } ?? "on",
-                lockout.versions ?? "all",
-                lockout.platforms ?? "all",
-                "\(lockout.rollout) %",
-                lockout.endsAt.map { TimeText.local($0, from: status.time) } ?? "-",
-                lockout.counts.map(Self.share) ?? "not known"
+                lockout.share,
+                lockout.rule.key,
+                lockout.status.name.rawValue,
+                "\(lockout.status.rollout) %",
+                lockout.rule.endsAt?.distance(from: status.time) ?? "-",
+                lockout.who + (lockout.status.reason.map { " (\(ChangeWords.local.sentence($0)))" } ?? "")
             )
         }
         let heading =
             "Enabled lockouts, and the checks that they locked out since \(TimeText.local(status.countsSince)):"
         return "\(terminal.paragraphs(heading))\n\(table.text)"
-    }
-
-    private static func share(_ counts: (lockedOut: Int64, checks: Int64)) -> String {
-        guard counts.checks > 0 else { return "no checks" }
-        let share = NumberText.share(Double(counts.lockedOut), of: Double(counts.checks))
-        return Double(counts.checks) < NumberText.fewestJudged
-            ? share : "\(share) of \(NumberText.count(counts.checks))"
     }
 
     private func text(_ events: [DatabaseStatus.Event]) -> String {
@@ -125,7 +125,7 @@ struct StatusReport {
             + NumberText.checks(unknown.upperBound)
         return terminal.paragraphs(
             "Unknown apps: \(checks) since \(TimeText.local(status.countsSince)) named an app that was not added."
-                + " Which ones is not kept. Look for a misspelled bundle, or add the app: versiongate app add BUNDLE"
+                + " Which ones is not kept. Look for a misspelled bundle, or add the app: \(PrintedCommand("app add BUNDLE"))"
         )
     }
 
@@ -141,29 +141,40 @@ struct StatusReport {
             "servers": JSONText.array(
                 status.servers.map { server in
                     JSONText.object([
-                        "host": JSONText.string(server.host), "revision": "\(server.revision)",
+                        "address": JSONText.string(server.address), "revision": "\(server.revision)",
                         "process": "\(server.processID)", "clock_offset": "\(server.clockOffset)",
                     ])
                 }
             ),
-            "lockouts": status.lockouts.map { JSONText.array($0.map(Self.json)) } ?? "null",
+            "open_edits": JSONText.array(
+                status.openEdits.map { edit in
+                    JSONText.object([
+                        "process": "\(edit.processID)", "role": JSONText.string(edit.role),
+                        "application": JSONText.string(edit.application),
+                    ])
+                }
+            ),
+            "faults": JSONText.array(faults.map { JSONText.string("\($0.fault). \($0.remedy)") }),
+            "lockouts": lockouts.map { JSONText.array($0.map(Self.json)) } ?? "null",
             "upcoming": status.events.map { JSONText.array($0.map(Self.json)) } ?? "null",
             "paused_apps": status.pausedApps.map { JSONText.array($0.map(JSONText.string)) } ?? "null",
             "last_change": status.lastChange.map(Self.json) ?? "null",
             "counts_since": JSONText.string(status.countsSince.description),
-            "unknown_checks": status.unknownChecks.map {
-                JSONText.object(["at_least": "\($0.lowerBound)", "at_most": "\($0.upperBound)"])
+            "unknown_checks": status.counts.map {
+                JSONText.object(["at_least": "\($0.unknown.lowerBound)", "at_most": "\($0.unknown.upperBound)"])
             } ?? "null",
             "hidden": JSONText.array(status.hidden.map { JSONText.string($0.rawValue) }),
         ])
     }
 
-    private static func json(_ lockout: DatabaseStatus.Lockout) -> String {
-        JSONText.object([
-            "key": JSONText.string(lockout.key), "bundle": JSONText.optional(lockout.bundle),
-            "waits_for": JSONText.optional(lockout.waitsFor), "versions": JSONText.optional(lockout.versions),
-            "platforms": JSONText.optional(lockout.platforms), "rollout": lockout.rollout,
-            "ends_at": JSONText.optional(lockout.endsAt?.description),
+    private static func json(_ lockout: EnabledLockout) -> String {
+        let (rule, status) = (lockout.rule, lockout.status)
+        return JSONText.object([
+            "key": JSONText.string(rule.key), "bundle": JSONText.optional(rule.bundle),
+            "status": JSONText.string(status.name.rawValue), "reason": JSONText.optional(status.reason),
+            "since": JSONText.optional(status.since?.description), "next": JSONText.optional(status.next?.description),
+            "who": JSONText.string(rule.audience), "rollout": "\(status.rollout)",
+            "ends_at": JSONText.optional(rule.endsAt?.description),
             "locked_out": lockout.counts.map { "\($0.lockedOut)" } ?? "null",
             "checks": lockout.counts.map { "\($0.checks)" } ?? "null",
         ])

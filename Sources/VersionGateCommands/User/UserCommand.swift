@@ -43,7 +43,7 @@ extension DatabaseOptions {
             do {
                 return try await body(PolicyUsers(connection), connection)
             } catch let error as PolicyUserError {
-                throw CommandError(error.description)
+                throw CommandError(error.description(command: PrintedCommand.text))
             }
         }
     }

@@ -37,7 +37,7 @@ struct UserListCommand: AsyncParsableCommand {
             )
         case .table:
             guard !users.isEmpty else {
-                print("No users. Add one: versiongate user add NAME --role viewer")
+                print("No users. Add one: \(PrintedCommand("user add NAME --role viewer"))")
                 return
             }
             var table = TextTable("NAME", "ROLE", "LAST EDIT")

@@ -125,6 +125,8 @@ final class RequestReader: FuzzedReader {
         recorder: nil,
         limits: limits,
         statistics: EventLoopStatistics(),
+        documents: DocumentMaker(clock: { FuzzedPolicy.time }, run: { $0() }),
+        unreadBytes: limits.bufferedBytesOfAll,
         clock: { FuzzedPolicy.time }
     )
     private let limitedClient: LimitedClient?

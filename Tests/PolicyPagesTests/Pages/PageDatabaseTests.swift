@@ -33,7 +33,6 @@ struct PageDatabaseTests {
             }
         }
         #expect(settings == ["on", "repeatable read", "2s", "500ms"])
-        #expect(await database.address != nil)
         await #expect(throws: PageDatabase.Fault.self) {
             try await database.read { try $0.execute("INSERT INTO apps (bundle) VALUES ('a')") }
         }

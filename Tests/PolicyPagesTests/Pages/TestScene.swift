@@ -82,7 +82,8 @@ struct TestScene {
         )
         facts.loadedAt = Self.now.advanced(byMicroseconds: -60_000_000)
         facts.lastPolledAt = Self.now.advanced(byMicroseconds: -90_000_000)
-        facts.fault = (reason: text, at: Self.now)
+        facts.databaseAddress = text
+        facts.faults = [.init(text: text, remedy: text)]
         facts.unknowns.bundles = [.init(name: text, checks: 12, error: 2)]
         facts.unknowns.languages = [.init(name: text, checks: 16, error: 0)]
         self.facts = facts
@@ -94,7 +95,7 @@ struct TestScene {
         )
     }
 
-    var scene: PageScene { PageScene(facts: facts, now: Self.now, address: text) }
+    var scene: PageScene { PageScene(facts: facts, now: Self.now) }
 
     /// A page by its path, each part of which is encoded, and its query.
     func page(_ path: [String], _ query: [(String, String)] = []) async -> PageResponse {
@@ -156,7 +157,7 @@ struct TestScene {
                 try RulePage(
                     "a",
                     7,
-                    .init(charts: [chart], note: text, waitsFor: text, role: text, changes: [change]),
+                    .init(charts: [chart], note: text, role: text, changes: [change]),
                     scene
                 ).response
             )
@@ -205,7 +206,10 @@ struct TestScene {
                     columns: [.init(name: "name", before: text, after: nil)]
                 ),
             ],
-            rowCount: 5
+            counts: [
+                .init(table: "rules", kind: .changed, rows: 1), .init(table: text, kind: .added, rows: 1),
+                .init(table: "apps", kind: .removed, rows: 3),
+            ]
         )
     }
 }

@@ -12,7 +12,10 @@ public enum ClusterTemplate {
     private static let empty = Task { try await make("empty") { _ in } }
     private static let migrated = Task {
         try await make("migrated") { lease in
-            let connection = try await PostgresConnection.connect(lease.configuration(), logger: TestDatabase.logger)
+            let connection = try await PostgresConnection.connect(
+                lease.configuration().patient,
+                logger: TestDatabase.logger
+            )
             try await SchemaMigrator(logger: TestDatabase.logger).migrate(connection)
             await connection.close()
         }

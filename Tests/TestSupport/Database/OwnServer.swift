@@ -4,6 +4,7 @@
 import Glibc
 public import Postgres
 public import PrivatePostgres
+import TestSystem
 
 /// A PostgreSQL that a test has to itself, to be killed, suspended and started again.
 public struct OwnServer: Sendable {
@@ -20,6 +21,16 @@ public struct OwnServer: Sendable {
     public static func with<R: Sendable>(
         isMigrated: Bool = false,
         listensOnLoopback: Bool = false,
+        _ body: (OwnServer) async throws -> R
+    ) async throws -> R {
+        try await ServerPlaces.take {
+            try await start(isMigrated: isMigrated, listensOnLoopback: listensOnLoopback, body)
+        }
+    }
+
+    private static func start<R: Sendable>(
+        isMigrated: Bool,
+        listensOnLoopback: Bool,
         _ body: (OwnServer) async throws -> R
     ) async throws -> R {
         let options = PrivatePostgresOptions(
@@ -50,7 +61,7 @@ public struct OwnServer: Sendable {
 
     /// The settings to connect as a role; by default as the superuser, to the database that is versiongate's own.
     public func configuration(user: String = PrivatePostgres.superuser) -> PostgresConfiguration {
-        lease.configuration(user: user)
+        lease.configuration(user: user).patient
     }
 
     /// An address of the database that is versiongate's own, for other programs.

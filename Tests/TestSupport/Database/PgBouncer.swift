@@ -61,6 +61,6 @@ public struct PgBouncer: Sendable {
 
     /// The settings to connect as a role.
     public func configuration(user: String) -> PostgresConfiguration {
-        PostgresConfiguration(connectionString: url(user: user))
+        PostgresConfiguration(connectionString: url(user: user)).patient
     }
 }

@@ -47,7 +47,7 @@ public struct StandbyServer: Sendable {
         PostgresConfiguration(
             connectionString:
                 "host=\(socketDirectory) port=5432 user=\(user) dbname=\(PrivatePostgres.database)"
-        )
+        ).patient
     }
 
     /// Connects as a role; by default as the superuser.

@@ -4,6 +4,7 @@
 public import Logging
 public import Postgres
 public import PrivatePostgres
+import TestSystem
 
 /// A database that belongs to one running test.
 ///
@@ -30,7 +31,7 @@ public struct TestDatabase: Sendable {
 
     /// The settings to connect as a role; by default as the superuser who owns the database.
     public func configuration(user: String = PrivatePostgres.superuser) -> PostgresConfiguration {
-        server.lease.configuration(user: user, database: name)
+        server.lease.configuration(user: user, database: name).patient
     }
 
     /// An address of the database for other programs.
@@ -48,4 +49,14 @@ public struct TestDatabase: Sendable {
 
     /// A logger that says nothing.
     public static var logger: Logger { Logger(label: "versiongate.test", factory: { _ in SwiftLogNoOpLogHandler() }) }
+}
+
+extension PostgresConfiguration {
+    /// These settings, with the patience of tests.
+    var patient: PostgresConfiguration {
+        var configuration = self
+        configuration.connectTimeout = Patience.limit
+        configuration.responseTimeout = Patience.limit
+        return configuration
+    }
 }

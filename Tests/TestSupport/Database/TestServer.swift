@@ -34,7 +34,7 @@ actor TestServer {
             logger: TestDatabase.logger
         ).start()
         connection = try await PostgresConnection.connect(
-            lease.configuration(database: "postgres"),
+            lease.configuration(database: "postgres").patient,
             logger: TestDatabase.logger
         )
         psql =

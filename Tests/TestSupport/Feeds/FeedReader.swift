@@ -115,7 +115,7 @@ package enum FeedReader: String, CaseIterable {
     /// Whether the library compares pre-releases as Semantic Versioning does.
     package var isSemantic: Bool {
         switch self {
-        case .upgrader, .upgraderLookup, .codePush, .codePushBefore: true
+        case .upgrader, .upgraderLookup, .codePush, .codePushBefore, .princeOfVersionsAndroidBefore4: true
         default: false
         }
     }
@@ -283,14 +283,19 @@ package enum FeedReader: String, CaseIterable {
             guard let text = value as? String else { return nil }
             return text.split(separator: ".").count == 3 ? text : nil
         }
+        func isBelow(_ version: String) -> Bool {
+            self == .princeOfVersionsAndroidBefore4
+                ? ReaderComparison.semantic(host.version, isBelow: version) ?? false
+                : ReaderComparison.parts(host.version, isBelow: version)
+        }
         if shape["minimum_version"] != nil {
             guard let minimum = version(shape["minimum_version"]) else { return .crash("minimum_version") }
-            if ReaderComparison.parts(host.version, isBelow: minimum) { return .lockout(minimum) }
+            if isBelow(minimum) { return .lockout(minimum) }
         }
         guard let latest = version((shape["latest_version"] as? [String: Any])?["version"]) else {
             return .crash("latest_version")
         }
-        return ReaderComparison.parts(host.version, isBelow: latest) ? .prompt(latest) : .nothing
+        return isBelow(latest) ? .prompt(latest) : .nothing
     }
 
     private func princeOfVersionsAndroid(_ document: Data, _ host: ReaderHost) -> ReaderDecision {

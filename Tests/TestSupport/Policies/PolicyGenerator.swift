@@ -195,6 +195,7 @@ package struct PolicyGenerator {
             RuleText(language: language, title: style.isLifelike ? "\(language): {app}" : text(nil), text: text(target))
         }
         rule.steps = steps
+        if !steps.isEmpty { rule.rollout = .zero }
         rule.note = note()
         guard style.isLifelike else {
             if let start = rule.startsAt, let end = rule.endsAt, end <= start {

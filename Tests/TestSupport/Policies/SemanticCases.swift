@@ -134,6 +134,8 @@ package struct SemanticCase: Decodable, Sendable, CustomTestStringConvertible {
         package let texts: [String]?
         package let links: [String?]?
         package let hints: [MessageHints?]?
+        /// When the lockouts end.
+        package let until: [Int64?]?
         /// What is explained of some rules: their outcome, the condition that failed, or the rollout.
         package let explained: [String: String]
         /// The time zone of the session in SQL, on which nothing depends.
@@ -142,7 +144,7 @@ package struct SemanticCase: Decodable, Sendable, CustomTestStringConvertible {
         package let isShownDifferently: Bool
 
         private enum Name: String, CodingKey {
-            case client, at, sent, titles, texts, links, hints, explained
+            case client, at, sent, titles, texts, links, hints, until, explained
             case timeZone = "time_zone"
             case isShownDifferently = "shown_differently"
         }
@@ -167,6 +169,7 @@ package struct SemanticCase: Decodable, Sendable, CustomTestStringConvertible {
                     MessageHints(remind: $0.remind, shows: $0.shows, skip: $0.skip ?? false, target: $0.target)
                 }
             }
+            until = try container.decodeIfPresent([Int64?].self, forKey: .until)
             explained = try container.decodeIfPresent([String: String].self, forKey: .explained) ?? [:]
             timeZone = try container.decodeIfPresent(String.self, forKey: .timeZone) ?? "UTC"
             isShownDifferently = try container.decodeIfPresent(Bool.self, forKey: .isShownDifferently) ?? false
@@ -193,7 +196,7 @@ package struct SemanticCase: Decodable, Sendable, CustomTestStringConvertible {
             return [
                 fault("sent", self.sent, sent), fault("titles", titles, messages.map(\.title)),
                 fault("texts", texts, messages.map(\.text)), fault("links", links, messages.map(\.link)),
-                fault("hints", hints, messages.map(\.hints)),
+                fault("hints", hints, messages.map(\.hints)), fault("until", until, messages.map(\.until)),
             ].compactMap(\.self)
                 + self.explained.sorted { $0.key < $1.key }.filter { !explained($0.key).contains($0.value) }.map {
                     "explained of \($0.key): \(explained($0.key)) instead of \($0.value)"

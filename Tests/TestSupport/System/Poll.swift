@@ -3,7 +3,7 @@
 
 /// Asking again and again, where no event announces an answer.
 public enum Poll {
-    /// Three minutes were not enough.
+    /// The wait came to ``Patience/limit``.
     public struct TimedOut: Error, CustomStringConvertible {
         /// What was waited for.
         public let description: String
@@ -16,13 +16,12 @@ public enum Poll {
     /// - Parameters:
     ///   - what: What is waited for.
     ///   - isTrue: The question.
-    /// - Throws: What the question throws, or ``TimedOut`` after three minutes, which only keeps a broken program from hanging
-    ///   the tests.
+    /// - Throws: What the question throws, or ``TimedOut`` at ``Patience/limit``.
     public static func until(
         _ what: @autoclosure () -> String,
         _ isTrue: () async throws -> Bool
     ) async throws {
-        let end = ContinuousClock.now + .seconds(180)
+        let end = ContinuousClock.now + Patience.limit
         while try await !isTrue() {
             guard ContinuousClock.now < end else { throw TimedOut(description: "waited in vain for \(what())") }
             try await Task.sleep(for: .milliseconds(3))

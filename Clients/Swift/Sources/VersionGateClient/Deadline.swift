@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Dispatch
+
 /// The end of the time of a check. What is under way then is cancelled, and not waited for.
 final class Deadline: Sendable {
     private struct State {
@@ -33,8 +35,9 @@ final class Deadline: Sendable {
             }
             let task = Task { end(await operation()) }
             whenPassed {
-                task.cancel()
                 end(nil)
+                // To cancel runs what the operation has set up for it, which may block.
+                DispatchQueue(label: "dev.versiongate.cancel").async { task.cancel() }
             }
         }
     }

@@ -5,8 +5,9 @@ public import Foundation
 
 /// Keeps one text between the starts of an app.
 ///
-/// The library calls it on a queue of its own, one call after the other, so it may block. What cannot be read is the same
-/// as nothing kept. What cannot be written is lost when the app ends.
+/// The library calls it on a queue of its own, one call after the other, so it may block. What cannot be read within a
+/// second is the same as nothing kept, and is then left as it is until the app ends. What cannot be written is lost when
+/// the app ends.
 public protocol GateStorage: Sendable {
     /// The kept text; nil if there is none.
     func read() throws -> String?

@@ -21,11 +21,14 @@ public struct GateResponse: Sendable {
     public var status: Int
     /// The body.
     public var body: Data
+    /// The header `Date`, by which the end of a lockout is judged; nil if there is none.
+    public var date: String?
 
     /// Creates a response.
-    public init(status: Int, body: Data) {
+    public init(status: Int, body: Data, date: String? = nil) {
         self.status = status
         self.body = body
+        self.date = date
     }
 
     /// The greatest size of a body that is read: 1 MiB.
@@ -61,6 +64,8 @@ public struct URLSessionTransport: GateTransport {
         question.httpBody = request.body
         question.httpShouldHandleCookies = false
         question.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        // What a small body becomes has no bound, and the system does not stop at 1 MiB.
+        question.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         // Without these, the system adds the name of the app, its own version, and the languages of the person.
         question.setValue("VersionGateClient", forHTTPHeaderField: "User-Agent")
         question.setValue("*", forHTTPHeaderField: "Accept-Language")
@@ -89,7 +94,7 @@ private final class Exchange: NSObject, URLSessionDataDelegate {
     private struct State {
         var waiting: CheckedContinuation<GateResponse, any Error>?
         var body = Data()
-        var isTooLarge = false
+        var fault: CheckFault?
     }
 
     private let state = Locked(State())
@@ -115,24 +120,53 @@ private final class Exchange: NSObject, URLSessionDataDelegate {
         completionHandler(nil)
     }
 
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        let isTooLarge = state.withLock { state in
-            state.isTooLarge = state.isTooLarge || state.body.count + data.count > GateResponse.maximumSize
-            if !state.isTooLarge { state.body.append(data) }
-            return state.isTooLarge
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        // There is no name and no password to give. The system judges certificates.
+        let method = challenge.protectionSpace.authenticationMethod
+        let isForPassword = [
+            NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodDefault,
+        ].contains(method)
+        completionHandler(isForPassword ? .cancelAuthenticationChallenge : .performDefaultHandling, nil)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        let encoding = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Encoding") ?? "identity"
+        if encoding.lowercased() == "identity" { return completionHandler(.allow) }
+        state.withLock { state in
+            state.fault = CheckFault("the answer has the Content-Encoding \(encoding), which was not asked for")
         }
-        if isTooLarge { dataTask.cancel() }
+        completionHandler(.cancel)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        let hasFailed = state.withLock { state in
+            if state.body.count + data.count > GateResponse.maximumSize { state.fault = .tooLong }
+            if state.fault == nil { state.body.append(data) }
+            return state.fault != nil
+        }
+        if hasFailed { dataTask.cancel() }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let (waiting, body, isTooLarge) = state.withLock { state in
+        let (waiting, body, fault) = state.withLock { state in
             defer { state.waiting = nil }
-            return (state.waiting, state.body, state.isTooLarge)
+            return (state.waiting, state.body, state.fault)
         }
-        guard error == nil, !isTooLarge, let response = task.response as? HTTPURLResponse else {
-            waiting?.resume(throwing: error ?? URLError(.badServerResponse))
+        guard error == nil, fault == nil, let response = task.response as? HTTPURLResponse else {
+            waiting?.resume(throwing: fault ?? error ?? URLError(.badServerResponse))
             return
         }
-        waiting?.resume(returning: GateResponse(status: response.statusCode, body: body))
+        let date = response.value(forHTTPHeaderField: "Date")
+        waiting?.resume(returning: GateResponse(status: response.statusCode, body: body, date: date))
     }
 }

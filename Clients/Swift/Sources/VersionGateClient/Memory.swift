@@ -18,6 +18,8 @@ struct Memory: Sendable, Equatable {
         var at: Int
         var version: String?
         var build: String?
+        /// For how many seconds the lockout holds; nil if it has no end.
+        var left: Int?
         var lockout: MessageContent
     }
 
@@ -51,6 +53,7 @@ struct Memory: Sendable, Equatable {
                         at: now,
                         version: app.version.known,
                         build: app.build.known,
+                        left: content.until.map { max($0 - (answer.sentAt ?? now), 0) },
                         lockout: content
                     )
                 }
@@ -66,9 +69,16 @@ struct Memory: Sendable, Equatable {
     /// The lockout that holds without an answer, for at most `maximumAge` days.
     func lockout(for app: AppDescription, at now: Int, maximumAge: Int) -> MessageContent? {
         guard let answer, maximumAge > 0, answer.at <= now, now - answer.at <= maximumAge * 86_400,
+            answer.left.map({ now - answer.at < $0 }) ?? true,
             answer.version.known.isSame(as: app.version.known), answer.build.known.isSame(as: app.build.known)
         else { return nil }
         return answer.lockout
+    }
+
+    /// Whether the lockout that is kept has ended since a time that was before its end.
+    func lockoutHasEnded(since earlier: Int, at now: Int) -> Bool {
+        guard let answer, let left = answer.left else { return false }
+        return earlier - answer.at < left && now - answer.at >= left
     }
 
     /// Records that the person closed, followed or skipped a message.
@@ -107,8 +117,12 @@ struct Memory: Sendable, Equatable {
 extension Memory {
     /// Reads a kept text. What of it cannot be read is not remembered.
     init(text: String?) {
-        guard let text, let memory = try? JSONDecoder().decode(Memory.self, from: Data(text.utf8)) else { return }
-        self = memory
+        guard let kept = text.flatMap({ JSONValue($0.utf8) })?.object else { return }
+        install = try? kept.optional("install", \.string)
+        if let text = install, UUID(uuidString: text)?.uuidString.lowercased() != text { install = nil }
+        answer = try? kept.optional("answer", \.object).map(KeptAnswer.init)
+        let elements = (try? kept.optional("messages", \.elements)) ?? []
+        messages = elements.compactMap { $0.object.flatMap { try? KeptMessage($0) } }.suffix(Self.messageLimit)
     }
 
     /// The text to keep; nil if nothing is remembered.
@@ -121,18 +135,9 @@ extension Memory {
     }
 }
 
-extension Memory: Codable {
+extension Memory: Encodable {
     private enum CodingKeys: CodingKey {
         case install, answer, messages
-    }
-
-    init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        install = try? members.decode(String.self, forKey: .install)
-        if let text = install, UUID(uuidString: text)?.uuidString.lowercased() != text { install = nil }
-        answer = try? members.decode(KeptAnswer.self, forKey: .answer)
-        let messages = try? members.decodeReadable(KeptMessage.self, forKey: .messages)
-        self.messages = (messages ?? []).suffix(Self.messageLimit)
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -143,44 +148,24 @@ extension Memory: Codable {
     }
 }
 
-extension Memory.KeptAnswer: Codable {
-    private enum CodingKeys: CodingKey {
-        case at, version, build, lockout
-    }
-
-    init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        at = try members.decodeWholeNumber(from: 0, forKey: .at)
-        version = try members.decodeIfPresent(String.self, forKey: .version)
-        build = try members.decodeIfPresent(String.self, forKey: .build)
-        lockout = try members.decode(MessageContent.self, forKey: .lockout)
+extension Memory.KeptAnswer: Encodable {
+    init(_ object: JSONObject) throws(JSONObject.Fault) {
+        at = try object.required("at", \.wholeNumber)
+        version = try object.optional("version", \.string)
+        build = try object.optional("build", \.string)
+        left = try object.optional("left", \.wholeNumber)
+        lockout = try MessageContent(try object.required("lockout", \.object))
         lockout.isLockout = true
     }
 }
 
-extension Memory.KeptMessage: Codable {
-    private enum CodingKeys: CodingKey {
-        case id, target, shown, last, skipped
-    }
-
-    init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        id = try members.decode(String.self, forKey: .id)
-        target = try members.decodeIfPresent(String.self, forKey: .target)
-        shown = try members.decodeWholeNumber(from: 1, forKey: .shown)
-        last = try members.decodeWholeNumber(from: 0, forKey: .last)
-        skipped = try members.decodeIfPresent(Bool.self, forKey: .skipped)
-    }
-}
-
-extension KeyedDecodingContainer {
-    /// A whole number that must be there.
-    fileprivate func decodeWholeNumber(from least: Int, forKey key: Key) throws -> Int {
-        if let number = try decodeWholeNumber(in: least...MessageContent.greatestNumber, forKey: key) { return number }
-        throw DecodingError.valueNotFound(
-            Int.self,
-            .init(codingPath: codingPath + [key], debugDescription: "no number")
-        )
+extension Memory.KeptMessage: Encodable {
+    init(_ object: JSONObject) throws(JSONObject.Fault) {
+        id = try object.required("id", \.string)
+        target = try object.optional("target", \.string)
+        shown = try object.required("shown", \.count)
+        last = try object.required("last", \.wholeNumber)
+        skipped = try object.optional("skipped", \.boolean)
     }
 }
 

@@ -9,7 +9,7 @@ public import Foundation
 /// Make one for the whole app, and ask at its start and when it comes to the foreground:
 ///
 /// ```swift
-/// let gate = VersionGate(server: URL(string: "https://gate.example.com")!)
+/// let gate = try VersionGate(server: URL(string: "https://gate.example.com")!)
 /// let messages = await gate.check()
 /// ```
 ///
@@ -17,27 +17,43 @@ public import Foundation
 /// members can be used from any thread.
 public final class VersionGate: Sendable {
     private let address: URL
-    private let app: AppDescription
     private let maximumAge: Int
     private let transport: any GateTransport
     private let clock: @Sendable () -> Date
-    private let alarm: @Sendable (_ ring: @escaping @Sendable () -> Void) -> Void
+    private let observer: (@Sendable (CheckReport) -> Void)?
+    private let alarm: Alarm
     private let kept: StorageQueue
     private let state: Locked<State>
 
+    /// Calls `ring` after some seconds.
+    package typealias Alarm = @Sendable (_ seconds: Int, _ ring: @escaping @Sendable () -> Void) -> Void
+
     private struct State {
+        var app: AppDescription
         var attributes: [String: AttributeValue]
         /// What is remembered; nil until storage has been read.
         var memory: Memory?
+        /// Storage was not read in time, so what is in it is not replaced.
+        var isUnread = false
         /// When this start last asked, in seconds since 1970.
         var lastAsked: Int?
         /// The check that is under way. Others that begin now share it.
         var underWay: Task<[Message], Never>?
         /// How often the app has told the gate to forget.
         var timesForgotten = 0
+        /// Whether a fault was said on the console.
+        var hasSaidFault = false
+    }
+
+    /// What a gate is given that cannot be right.
+    public struct ConfigurationError: Error, Equatable, CustomStringConvertible {
+        /// What is wrong, and what to do.
+        public let description: String
     }
 
     /// Creates a gate. It does nothing until the first check.
+    ///
+    /// Throws a ``ConfigurationError`` if `server` is no address of a server, or `app` has no bundle.
     ///
     /// - Parameters:
     ///   - server: The address of the server, such as `https://gate.example.com` or `https://example.com/gate`;
@@ -49,6 +65,7 @@ public final class VersionGate: Sendable {
     ///   - storage: Where the memory is kept; by default as ``defaultStorage(for:)`` says.
     ///   - transport: What carries the question to the server.
     ///   - clock: What time it is.
+    ///   - observer: Is told what each check did. Without one, a debug build says its first fault on the console.
     public convenience init(
         server: URL,
         app: AppDescription = .current,
@@ -56,9 +73,10 @@ public final class VersionGate: Sendable {
         maximumAge: Int = 7,
         storage: (any GateStorage)? = nil,
         transport: any GateTransport = URLSessionTransport(),
-        clock: @escaping @Sendable () -> Date = { Date() }
-    ) {
-        self.init(
+        clock: @escaping @Sendable () -> Date = { Date() },
+        observer: (@Sendable (CheckReport) -> Void)? = nil
+    ) throws {
+        try self.init(
             server: server,
             app: app,
             attributes: attributes,
@@ -66,11 +84,14 @@ public final class VersionGate: Sendable {
             storage: storage ?? VersionGate.defaultStorage(for: app),
             transport: transport,
             clock: clock,
-            alarm: { ring in DispatchQueue.global(qos: .userInitiated).asyncAfter(deadline: .now() + 2, execute: ring) }
+            observer: observer,
+            alarm: { seconds, ring in Self.alarms.asyncAfter(deadline: .now() + .seconds(seconds), execute: ring) }
         )
     }
 
-    /// Creates a gate whose checks are given up when `alarm` calls what it was given at their beginning.
+    private static let alarms = DispatchQueue(label: "dev.versiongate.alarms", qos: .userInitiated)
+
+    /// Creates a gate for which `alarm` says when time is over: 2 seconds for a check, 1 for reading storage.
     package init(
         server: URL,
         app: AppDescription,
@@ -79,16 +100,28 @@ public final class VersionGate: Sendable {
         storage: any GateStorage,
         transport: any GateTransport,
         clock: @escaping @Sendable () -> Date,
-        alarm: @escaping @Sendable (_ ring: @escaping @Sendable () -> Void) -> Void
-    ) {
+        observer: (@Sendable (CheckReport) -> Void)?,
+        alarm: @escaping Alarm
+    ) throws {
+        let parts = URLComponents(url: server, resolvingAgainstBaseURL: true)
+        guard let parts, ["http", "https"].contains(parts.scheme?.lowercased()), parts.host?.isEmpty == false,
+            parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil
+        else {
+            throw ConfigurationError(
+                description: "the server is \(server.absoluteString): give an address such as https://gate.example.com"
+            )
+        }
+        guard app.bundle?.isEmpty == false else {
+            throw ConfigurationError(description: "the bundle is missing: give an AppDescription that has one")
+        }
         address = server.appendingPathComponent("v1/check")
-        self.app = app
         self.maximumAge = min(max(maximumAge, 0), 90)
         self.transport = transport
         self.clock = clock
+        self.observer = observer
         self.alarm = alarm
         kept = StorageQueue(storage)
-        state = Locked(State(attributes: attributes))
+        state = Locked(State(app: app, attributes: attributes))
     }
 
     /// Values that rules of the policy can ask for, such as `channel`; sent with each question from now on.
@@ -99,6 +132,18 @@ public final class VersionGate: Sendable {
     public var attributes: [String: AttributeValue] {
         get { state.withLock { $0.attributes } }
         set { state.withLock { $0.attributes = newValue } }
+    }
+
+    /// The first language of the person, such as `de-AT`; sent with each question from now on.
+    public var language: String? {
+        get { state.withLock { $0.app.language } }
+        set { state.withLock { $0.app.language = newValue } }
+    }
+
+    /// The country that the person has set, such as `AT`; sent with each question from now on.
+    public var region: String? {
+        get { state.withLock { $0.app.region } }
+        set { state.withLock { $0.app.region = newValue } }
     }
 
     // MARK: Checks
@@ -120,7 +165,7 @@ public final class VersionGate: Sendable {
         state.withLock { state in
             if let underWay = state.underWay { return underWay }
             let deadline = Deadline()
-            alarm { deadline.pass() }
+            alarm(2) { deadline.pass() }
             let timesForgotten = state.timesForgotten
             let check = Task { await self.check(force: force, until: deadline, begunAfterForgetting: timesForgotten) }
             state.underWay = check
@@ -129,56 +174,107 @@ public final class VersionGate: Sendable {
     }
 
     private func check(force: Bool, until deadline: Deadline, begunAfterForgetting begun: Int) async -> [Message] {
-        let asked = await deadline.result { await self.ask(force: force) } ?? nil
+        let start = DispatchTime.now()
+        let question = await deadline.result { await self.ask(force: force) } ?? .failed(.tooLate)
         let now = seconds()
         let contents = state.withLock { state -> [MessageContent] in
             guard var memory = state.memory else { return [] }
-            guard let asked else {
-                return memory.lockout(for: app, at: now, maximumAge: maximumAge).map { [$0] } ?? []
+            guard case .answered(let answer, let timesForgotten) = question else {
+                return memory.lockout(for: state.app, at: now, maximumAge: maximumAge).map { [$0] } ?? []
             }
-            let shown = memory.receive(asked.answer, for: app, at: now, keepsLockout: maximumAge > 0)
-            if state.timesForgotten == asked.timesForgotten { state.memory = memory }
+            let shown = memory.receive(answer, for: state.app, at: now, keepsLockout: maximumAge > 0)
+            if state.timesForgotten == timesForgotten { state.memory = memory }
             return shown
         }
         save()
-        _ = await deadline.result { await self.kept.finish() }
         state.withLock { state in
             // After forgetting, another check may be under way.
             if state.timesForgotten == begun { state.underWay = nil }
         }
+        let nanoseconds = DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds
+        report(question, duration: Double(nanoseconds) / 1e9, messages: contents.count)
         return contents.map { Message($0, gate: self) }
     }
 
-    /// A valid answer, and how often the app had told the gate to forget when it was asked for.
-    private struct Asked {
-        var answer: Answer
-        var timesForgotten: Int
+    /// What became of asking the server.
+    private enum Question {
+        /// It was not time to ask.
+        case held
+        case failed(CheckFault, status: Int? = nil)
+        /// A valid answer, and how often the app had told the gate to forget when it was asked for.
+        case answered(Answer, timesForgotten: Int)
     }
 
-    /// Asks the server, if it is time to; nil if it is not, or if there is no valid answer.
-    private func ask(force: Bool) async -> Asked? {
-        if state.withLock({ $0.memory == nil }) {
-            let memory = Memory(text: await kept.read())
-            state.withLock { $0.memory = $0.memory ?? memory }
-        }
+    /// Asks the server, if it is time to.
+    private func ask(force: Bool) async -> Question {
+        await read()
         let now = seconds()
         let question = state.withLock { state -> (request: GateRequest, timesForgotten: Int)? in
-            let waits = state.lastAsked.map { $0 <= now && now - $0 < 15 * 60 } ?? false
-            // The time of the check may have been up before storage was read.
-            guard force || !waits, !Task.isCancelled else { return nil }
+            let isEarly = state.lastAsked.map { last in
+                last <= now && now - last < 15 * 60
+                    && state.memory?.lockoutHasEnded(since: last, at: now) != true
+            }
+            guard force || isEarly != true else { return nil }
             state.lastAsked = now
             let install = state.memory?.install ?? UUID().uuidString.lowercased()
             state.memory?.install = install
-            let body = app.body(install: install, attributes: state.attributes)
+            let body = state.app.body(install: install, attributes: state.attributes)
             return (GateRequest(url: address, body: body), state.timesForgotten)
         }
-        guard let question else { return nil }
+        guard let question else { return .held }
         save()
-        guard let response = try? await transport.response(to: question.request), response.status == 200,
-            response.body.count <= GateResponse.maximumSize,
-            let answer = try? JSONDecoder().decode(Answer.self, from: response.body)
-        else { return nil }
-        return Asked(answer: answer, timesForgotten: question.timesForgotten)
+        let response: GateResponse
+        do {
+            response = try await transport.response(to: question.request)
+        } catch {
+            return .failed(CheckFault(error.localizedDescription))
+        }
+        do {
+            return .answered(try Answer(response), timesForgotten: question.timesForgotten)
+        } catch {
+            return .failed(error, status: response.status)
+        }
+    }
+
+    /// Reads storage, unless it was read. What it has not given after a second is not waited for.
+    private func read() async {
+        guard state.withLock({ $0.memory == nil }) else { return }
+        let deadline = Deadline()
+        alarm(1) { deadline.pass() }
+        let text = await deadline.result { await self.kept.read() }
+        state.withLock { state in
+            guard state.memory == nil else { return }
+            state.memory = Memory(text: text ?? nil)
+            state.isUnread = text == nil
+        }
+    }
+
+    /// Tells the observer, or a developer, what a check did.
+    private func report(_ question: Question, duration: TimeInterval, messages: Int) {
+        var (outcome, status, fault) = (CheckReport.Outcome.asked, Int?.none, String?.none)
+        switch question {
+        case .held: outcome = .kept
+        case .failed(let why, let answered): (status, fault) = (answered, why.errorDescription)
+        case .answered: status = 200
+        }
+        if let observer {
+            let report = CheckReport(
+                outcome: outcome,
+                status: status,
+                fault: fault,
+                duration: duration,
+                messages: messages
+            )
+            return observer(report)
+        }
+        #if DEBUG
+            let isFirst = state.withLock { state in
+                defer { state.hasSaidFault = state.hasSaidFault || fault != nil }
+                return !state.hasSaidFault
+            }
+            guard let fault, isFirst else { return }
+            FileHandle.standardError.write(Data("VersionGate: \(address.absoluteString): \(fault)\n".utf8))
+        #endif
     }
 
     // MARK: What is remembered
@@ -189,6 +285,7 @@ public final class VersionGate: Sendable {
     public func forget() {
         state.withLock { state in
             state.memory = Memory()
+            state.isUnread = false
             state.lastAsked = nil
             state.underWay = nil
             state.timesForgotten += 1
@@ -199,11 +296,11 @@ public final class VersionGate: Sendable {
 
     /// Waits until what the gate remembers is written, for at most 2 seconds.
     ///
-    /// What a person does with a message, and ``forget()``, are written in the background. Only a program that ends right
-    /// after them needs to wait.
+    /// All writing is in the background. Only a program that ends right after a check, or after what the person did, needs
+    /// to wait.
     public func finishWriting() async {
         let deadline = Deadline()
-        alarm { deadline.pass() }
+        alarm(2) { deadline.pass() }
         _ = await deadline.result { await self.kept.finish() }
     }
 
@@ -217,14 +314,15 @@ public final class VersionGate: Sendable {
         save()
     }
 
-    /// Has the memory written as it is by then. While storage has not been read there is nothing to write.
+    /// Has the memory written as it is by then. While storage has not been read nothing is written.
     private func save() {
-        kept.write { self.state.withLock { $0.memory } }
+        kept.write { self.state.withLock { $0.isUnread ? nil : $0.memory } }
     }
 
     /// The time in whole seconds since 1970. Before 1970 no clock of a device is right: it counts as 1970.
     private func seconds() -> Int {
-        let time = clock().timeIntervalSince1970.rounded(.down)
+        let read = clock().timeIntervalSince1970
+        let time = (read.isNaN ? Date().timeIntervalSince1970 : read).rounded(.down)
         return Int(exactly: min(max(time, 0), Double(MessageContent.greatestNumber))) ?? 0
     }
 }

@@ -18,7 +18,7 @@ struct VersionGateExample {
 
     static func main() async {
         let arguments = CommandLine.arguments
-        guard arguments.count > 3, let server = URL(string: arguments[1]), server.scheme != nil else { return fail() }
+        guard arguments.count > 3, let server = URL(string: arguments[1]) else { return fail() }
         var app = AppDescription.current
         (app.bundle, app.version) = (arguments[2], arguments[3])
         var attributes: [String: AttributeValue] = [:]
@@ -34,7 +34,12 @@ struct VersionGateExample {
             default: attributes[parts[0]] = .string(parts[1])
             }
         }
-        let gate = VersionGate(server: server, app: app, attributes: attributes)
+        let gate: VersionGate
+        do {
+            gate = try VersionGate(server: server, app: app, attributes: attributes)
+        } catch {
+            return fail("\(error)\n")
+        }
         if arguments[3] == "forget" {
             gate.forget()
             print("All that was kept is deleted.")
@@ -80,8 +85,8 @@ struct VersionGateExample {
         return choices.joined(separator: ", ") + "?"
     }
 
-    private static func fail() {
-        FileHandle.standardError.write(Data(usage.utf8))
+    private static func fail(_ words: String = usage) {
+        FileHandle.standardError.write(Data(words.utf8))
         exit(64)
     }
 }

@@ -48,15 +48,16 @@ private final class Listener: ScenarioServer {
         self.address = address
     }
 
-    func gate(_ settings: GateSettings) -> VersionGate {
-        VersionGate(
+    func gate(_ settings: GateSettings) throws -> VersionGate {
+        try VersionGate(
             server: address,
             app: settings.app,
             attributes: settings.attributes,
             maximumAge: settings.maximumAge,
             storage: settings.storage,
             transport: settings.transport,
-            clock: settings.clock
+            clock: settings.clock,
+            observer: settings.observer
         )
     }
 

@@ -12,6 +12,7 @@ package struct Scenario: Sendable {
     /// What a step says. Its members are read strictly: what the description of scenarios does not have is a fault.
     package enum Step: Sendable {
         case start([String: JSON])
+        case set([String: JSON])
         case advance(Int)
         case answer(ServerAnswer)
         case check(Check)
@@ -34,11 +35,12 @@ package struct Scenario: Sendable {
         package var sends: JSON?
         package var links: JSON?
         package var gives: JSON?
+        package var reports: JSON?
     }
 
     /// What happens to storage.
     package enum StorageChange: Sendable {
-        case unreadable, full, writable
+        case unreadable, stuck, full, writable
         /// The kept text is this one; nil: nothing is kept.
         case text(String?)
     }
@@ -78,6 +80,11 @@ extension Scenario.Step {
         case ["start"]:
             guard let members = members["start"]?.members else { return nil }
             self = .start(members)
+        case ["set"]:
+            guard let members = members["set"]?.members,
+                Set(members.keys).isSubset(of: ["language", "region", "attributes"])
+            else { return nil }
+            self = .set(members)
         case ["advance"]:
             guard let seconds = members["advance"]?.whole else { return nil }
             self = .advance(seconds)
@@ -120,12 +127,12 @@ extension Scenario.Check {
     fileprivate init?(_ members: [String: JSON]) {
         guard let options = members["check"]?.members, let asks = members["asks"]?.boolean,
             let shows = members["shows"], shows.elements != nil,
-            Set(members.keys).isSubset(of: ["check", "asks", "shows", "sends", "links", "gives"]),
+            Set(members.keys).isSubset(of: ["check", "asks", "shows", "sends", "links", "gives", "reports"]),
             Set(options.keys).isSubset(of: ["force", "together"])
         else { return nil }
         self.asks = asks
         self.shows = shows
-        (sends, links, gives) = (members["sends"], members["links"], members["gives"])
+        (sends, links, gives, reports) = (members["sends"], members["links"], members["gives"], members["reports"])
         if let option = options["force"] {
             guard let force = option.boolean else { return nil }
             self.force = force
@@ -153,6 +160,7 @@ extension Scenario.StorageChange {
         switch json.string {
         case "empty": self = .text(nil)
         case "unreadable": self = .unreadable
+        case "stuck": self = .stuck
         case "full": self = .full
         case "writable": self = .writable
         default: return nil
@@ -163,8 +171,8 @@ extension Scenario.StorageChange {
 /// What the server does with a question.
 package struct ServerAnswer: Sendable {
     package enum Kind: Sendable, Equatable {
-        case response(status: Int, body: Data)
-        case unreachable, reset, stall, redirect
+        case response(status: Int, body: Data, date: String?)
+        case unreachable, reset, stall, redirect, cut, encoded
     }
 
     package let kind: Kind
@@ -182,8 +190,9 @@ package struct ServerAnswer: Sendable {
         self.json = json
         guard let members = json.members else { return nil }
         if members["messages"]?.elements != nil {
-            guard members.count == 1 else { return nil }
-            kind = .response(status: 200, body: Data(json.text.utf8))
+            guard Set(members.keys).isSubset(of: ["messages", "date"]) else { return nil }
+            let body = JSON.object(["messages": members["messages"] ?? .null]).text
+            kind = .response(status: 200, body: Data(body.utf8), date: members["date"]?.string)
         } else if let fails = members["fails"]?.string {
             guard members.count == 1 else { return nil }
             switch fails {
@@ -191,22 +200,24 @@ package struct ServerAnswer: Sendable {
             case "reset": kind = .reset
             case "stall": kind = .stall
             case "redirect": kind = .redirect
+            case "cut": kind = .cut
+            case "encoded": kind = .encoded
             default: return nil
             }
         } else {
             guard let status = members["status"]?.whole, let body = members["body"]?.string,
-                Set(members.keys).isSubset(of: ["status", "body", "repeat", "bytes"])
+                Set(members.keys).isSubset(of: ["status", "body", "repeat", "bytes", "encoding", "date"])
             else { return nil }
-            var bytes = Data(body.utf8)
-            if let option = members["repeat"] {
-                guard let count = option.whole, count > 0 else { return nil }
-                bytes = Data(String(repeating: body, count: count).utf8)
-            }
+            let isLatin1 = members["encoding"] == .string("latin1")
+            let text = String(repeating: body, count: members["repeat"]?.whole ?? 1)
+            guard isLatin1 || members["encoding"] == nil,
+                var bytes = text.data(using: isLatin1 ? .isoLatin1 : .utf8)
+            else { return nil }
             if let option = members["bytes"] {
                 guard let count = option.whole, count >= bytes.count else { return nil }
                 bytes.append(contentsOf: repeatElement(0x20, count: count - bytes.count))
             }
-            kind = .response(status: status, body: bytes)
+            kind = .response(status: status, body: bytes, date: members["date"]?.string)
         }
     }
 }

@@ -10,7 +10,7 @@ package protocol ScenarioServer: Sendable {
     var transport: any GateTransport { get }
 
     /// A gate that asks it.
-    func gate(_ settings: GateSettings) -> VersionGate
+    func gate(_ settings: GateSettings) throws -> VersionGate
 
     /// The app is another from now on.
     func use(_ app: [String: JSON]) async throws
@@ -36,6 +36,9 @@ package struct GateSettings: Sendable {
     package let storage: any GateStorage
     package let transport: any GateTransport
     package let clock: @Sendable () -> Date
+    package let observer: @Sendable (CheckReport) -> Void
+    /// Takes what rings when storage has had its time: a stuck one rings it.
+    package let setStorageAlarm: @Sendable (_ ring: @escaping @Sendable () -> Void) -> Void
 }
 
 /// The run of a scenario: its app, its storage, its clock, and what has been seen so far.
@@ -44,6 +47,7 @@ package struct ScenarioRun {
     private let storage = ScenarioStorage()
     private let time = Locked(1_790_000_000)
     private let transport: RecordingTransport
+    private let reports = Locked<[CheckReport]>([])
     private var app: [String: JSON]
     private var gate: VersionGate?
     private var messages: [Message] = []
@@ -83,6 +87,7 @@ package struct ScenarioRun {
     private mutating func take(_ step: Scenario.Step) async throws {
         switch step {
         case .start(let members): try await start(members)
+        case .set(let members): try set(members)
         case .advance(let seconds): time.withLock { $0 += seconds }
         case .answer(let answer): try await server.answer(answer)
         case .check(let expected): try await check(expected)
@@ -93,10 +98,10 @@ package struct ScenarioRun {
             try expect("opened", JSON(opened), JSON(opens))
         case .forget: try current.forget()
         case .storage(let change):
-            await gate?.finishWriting()
+            await finishWriting()
             storage.change(change)
         case .stored(let expected):
-            await gate?.finishWriting()
+            await finishWriting()
             try expectStored(expected)
         case .same, .other:
             guard installs.count > 1 else { throw Difference(description: "fewer than two questions were sent") }
@@ -108,15 +113,20 @@ package struct ScenarioRun {
 
     // MARK: Steps
 
-    private mutating func start(_ members: [String: JSON]) async throws {
+    private func finishWriting() async {
+        storage.release()
         await gate?.finishWriting()
+    }
+
+    private mutating func start(_ members: [String: JSON]) async throws {
+        await finishWriting()
         for (name, value) in members { app[name] = value == .null ? nil : value }
         if !members.isEmpty { try await server.use(app) }
         let known: Set = [
             "bundle", "version", "build", "platform", "os", "region", "language", "attributes", "maximumAge",
         ]
         guard known.isSuperset(of: app.keys) else { throw Difference(description: "unknown member of the app") }
-        gate = server.gate(
+        gate = try server.gate(
             GateSettings(
                 app: AppDescription(
                     bundle: app["bundle"]?.string,
@@ -131,10 +141,21 @@ package struct ScenarioRun {
                 maximumAge: app["maximumAge"]?.whole ?? 7,
                 storage: storage,
                 transport: transport,
-                clock: { [time] in Date(timeIntervalSince1970: Double(time.withLock { $0 })) }
+                clock: { [time] in Date(timeIntervalSince1970: Double(time.withLock { $0 })) },
+                observer: { [reports] report in reports.withLock { $0.append(report) } },
+                setStorageAlarm: { [storage] ring in storage.setAlarm(ring) }
             )
         )
         messages = []
+    }
+
+    private func set(_ members: [String: JSON]) throws {
+        let gate = try current
+        if let language = members["language"] { gate.language = language.string }
+        if let region = members["region"] { gate.region = region.string }
+        if let attributes = members["attributes"]?.members {
+            gate.attributes = try attributes.mapValues(Self.attribute)
+        }
     }
 
     private static func attribute(_ value: JSON) throws -> AttributeValue {
@@ -149,6 +170,7 @@ package struct ScenarioRun {
     private mutating func check(_ expected: Scenario.Check) async throws {
         let gate = try current
         _ = transport.takeBodies()
+        reports.withLock { $0 = [] }
         server.hold()
         let checks = (0..<expected.together).map { _ in gate.begin(force: expected.force) }
         server.release()
@@ -166,7 +188,10 @@ package struct ScenarioRun {
             }
             if let gives = expected.gives { try expect("given", .array(messages.map(Self.json)), gives) }
         }
-        messages = given[0]
+        messages = given[0] + messages
+        if let expected = expected.reports {
+            try expect("reports", .array(reports.withLock { $0 }.map(Self.json)), .array([expected]))
+        }
         if let sends = expected.sends {
             try expect("sent", Self.withAnyInstall(requests.last ?? .null, like: sends), sends)
         }
@@ -180,6 +205,15 @@ package struct ScenarioRun {
         if let target = message.target { members["target"] = .string(target) }
         if message.isLockout { members["lockout"] = .boolean(true) }
         if message.canSkip { members["skip"] = .boolean(true) }
+        return .object(members)
+    }
+
+    private static func json(_ report: CheckReport) -> JSON {
+        var members: [String: JSON] = [
+            "outcome": .string("\(report.outcome)"), "messages": .number(Double(report.messages)),
+        ]
+        if let status = report.status { members["status"] = .number(Double(status)) }
+        if let fault = report.fault { members["fault"] = .boolean(!fault.isEmpty) }
         return .object(members)
     }
 
@@ -214,7 +248,7 @@ package struct ScenarioRun {
 
     private func message(_ id: String) throws -> Message {
         guard let message = messages.first(where: { $0.id.utf8.elementsEqual(id.utf8) }) else {
-            throw Difference(description: "the last check did not give \(id)")
+            throw Difference(description: "no check has given \(id)")
         }
         return message
     }
@@ -231,7 +265,11 @@ private final class ScenarioStorage: GateStorage {
     private struct State {
         var text: String?
         var isUnreadable = false
+        var isStuck = false
+        /// Holds a reading that is stuck.
+        var stuck: DispatchSemaphore?
         var isFull = false
+        var alarms: [@Sendable () -> Void] = []
     }
 
     private struct Failure: Error {}
@@ -244,6 +282,7 @@ private final class ScenarioStorage: GateStorage {
         state.withLock { state in
             switch change {
             case .unreadable: state.isUnreadable = true
+            case .stuck: state.isStuck = true
             case .full: state.isFull = true
             case .writable: state.isFull = false
             case .text(let text): (state.text, state.isUnreadable) = (text, false)
@@ -251,8 +290,25 @@ private final class ScenarioStorage: GateStorage {
         }
     }
 
+    /// A reading that is stuck ends.
+    func release() {
+        state.withLock { $0.stuck }?.signal()
+    }
+
+    func setAlarm(_ ring: @escaping @Sendable () -> Void) {
+        state.withLock { $0.alarms.append(ring) }
+    }
+
     func read() throws -> String? {
-        let state = state.withLock { $0 }
+        let state = state.withLock { state in
+            defer { (state.isStuck, state.alarms) = (false, []) }
+            if state.isStuck { state.stuck = DispatchSemaphore(value: 0) }
+            return state
+        }
+        if state.isStuck {
+            for ring in state.alarms { ring() }
+            state.stuck?.wait()
+        }
         guard !state.isUnreadable else { throw Failure() }
         return state.text
     }

@@ -11,7 +11,7 @@ import Testing
 @Suite("Gate")
 struct GateTests {
     private static let app = AppDescription(bundle: "com.example.doto", version: "1.0")
-    private static let server = URL(fileURLWithPath: "/")
+    static let server = URL(string: "https://gate.example.com") ?? URL(fileURLWithPath: "/")
     private static let kept = """
         {"answer":{"at":1790000000,"version":"1.0","lockout":{"id":"kept","title":"Blocked","text":"Update."}}}
         """
@@ -25,9 +25,10 @@ struct GateTests {
         storage: any GateStorage = MemoryStorage(),
         transport: any GateTransport = Answering(news),
         now: Double = 1_790_000_000,
-        alarm: @escaping @Sendable (_ ring: @escaping @Sendable () -> Void) -> Void = { _ in }
-    ) -> VersionGate {
-        VersionGate(
+        observer: @escaping @Sendable (CheckReport) -> Void = { _ in },
+        alarm: @escaping VersionGate.Alarm = { _, _ in }
+    ) throws -> VersionGate {
+        try VersionGate(
             server: server,
             app: app,
             attributes: attributes,
@@ -35,6 +36,7 @@ struct GateTests {
             storage: storage,
             transport: transport,
             clock: { Date(timeIntervalSince1970: now) },
+            observer: observer,
             alarm: alarm
         )
     }
@@ -42,81 +44,75 @@ struct GateTests {
     // MARK: Time that is up
 
     @Test("A transport that never answers is given up")
-    func transportThatHangs() async {
-        let gate = VersionGate(
+    func transportThatHangs() async throws {
+        let gate = try VersionGate(
             server: Self.server,
             app: Self.app,
             storage: MemoryStorage(Self.kept),
             transport: Hanging(),
-            clock: { Date(timeIntervalSince1970: 1_790_000_000) }
+            clock: { Date(timeIntervalSince1970: 1_790_000_000) },
+            observer: { _ in }
         )
         let ids = await gate.check().map(\.id)
         #expect(ids == ["kept"] || ids.isEmpty, "storage may not be read in time on a slow machine")
     }
 
     @Test("A transport that blocks its thread is given up")
-    func transportThatBlocks() async {
-        let transport = Blocking()
-        let gate = VersionGate(server: Self.server, app: Self.app, storage: MemoryStorage(), transport: transport)
-        #expect(await gate.check().isEmpty)
+    func transportThatBlocks() async throws {
+        let alarms = Alarms()
+        let transport = Blocking { alarms.ring() }
+        let gate = try Self.gate(storage: MemoryStorage(Self.kept), transport: transport, alarm: alarms.set)
+        #expect(await gate.check().map(\.id) == ["kept"])
         transport.release()
     }
 
-    @Test("Storage that never reads is given up, and nothing is asked or written")
-    func storageThatNeverReads() async {
-        let transport = Answering(Self.news)
-        let storage = HangingStorage(hangs: .read)
-        let gate = VersionGate(server: Self.server, app: Self.app, storage: storage, transport: transport)
-        #expect(await gate.check().isEmpty)
-        #expect(await gate.check().isEmpty)
-        await gate.finishWriting()
-        #expect(transport.bodies.isEmpty)
-        #expect(storage.written.isEmpty)
+    @Test("A transport that blocks when it is cancelled holds no check up")
+    func transportThatBlocksCancellation() async throws {
+        let alarms = Alarms()
+        let transport = BlockingCancellation { alarms.ring() }
+        let gate = try Self.gate(storage: MemoryStorage(Self.kept), transport: transport, alarm: alarms.set)
+        #expect(await gate.check().map(\.id) == ["kept"])
+        transport.release()
     }
 
-    @Test("Storage that never writes holds no check up beyond its time, and the app goes on with what it has in memory")
-    func storageThatNeverWrites() async {
+    @Test("Storage that never reads is left as it is, and the server is asked")
+    func storageThatNeverReads() async throws {
+        let (alarms, transport) = (Alarms(of: 1), Answering(Self.news))
+        let storage = LateStorage(text: Self.kept) { alarms.ring() }
+        let gate = try Self.gate(storage: storage, transport: transport, alarm: alarms.set)
+        #expect(await gate.check().map(\.id) == ["news"])
+        #expect(await gate.check(force: true).map(\.id) == ["news"])
+        #expect(transport.bodies.count == 2)
+        storage.release()
+        await gate.finishWriting()
+        #expect(await gate.check().isEmpty, "what is read too late is not used")
+        #expect(storage.written.isEmpty)
+        gate.forget()
+        await gate.finishWriting()
+        #expect(!storage.written.isEmpty && storage.written.allSatisfy { $0 == nil })
+    }
+
+    @Test("Storage that never writes delays no answer, and the app goes on with what it has in memory")
+    func storageThatNeverWrites() async throws {
         let alarms = Alarms()
-        let gate = VersionGate(
-            server: Self.server,
-            app: Self.app,
-            attributes: [:],
-            maximumAge: 7,
-            storage: HangingStorage(hangs: .write),
+        let gate = try Self.gate(
+            storage: HangingStorage(),
             transport: Answering(#"{"messages":[{"id":"once","title":"News","text":"Lists.","shows":1}]}"#),
-            clock: {
-                // The clock is read when a check asks, and when it has its answer.
-                if alarms.count() % 2 == 0 { alarms.ring() }
-                return Date(timeIntervalSince1970: 1_790_000_000)
-            },
             alarm: alarms.set
         )
         #expect(await gate.check().map(\.id) == ["once"])
         #expect(await gate.check(force: true).isEmpty)
+        alarms.ring()
         let writing = Task { await gate.finishWriting() }
         await alarms.isSet()
         alarms.ring()
         await writing.value
     }
 
-    @Test("What storage reads too late is there for the next check")
-    func storageThatReadsLate() async {
-        let alarms = Alarms()
-        let storage = LateStorage(text: Self.kept) { alarms.ring() }
-        let transport = Answering("")
-        let gate = Self.gate(storage: storage, transport: transport, alarm: alarms.set)
-        #expect(await gate.check().isEmpty)
-        #expect(transport.bodies.isEmpty)
-        storage.release()
-        #expect(await gate.check().map(\.id) == ["kept"])
-        #expect(transport.bodies.count == 1)
-        #expect(!storage.written.contains(nil), "what is kept is deleted")
-    }
-
     @Test("An answer that comes when the time is up changes nothing")
-    func lateAnswer() async {
+    func lateAnswer() async throws {
         let (alarms, transport, storage) = (Alarms(), Held(), MemoryStorage(Self.kept))
-        let gate = Self.gate(storage: storage, transport: transport, alarm: alarms.set)
+        let gate = try Self.gate(storage: storage, transport: transport, alarm: alarms.set)
         let check = gate.begin(force: false)
         await transport.asked()
         alarms.ring()
@@ -128,9 +124,9 @@ struct GateTests {
     }
 
     @Test("A check goes on when the task that waits for it is cancelled")
-    func cancelled() async {
+    func cancelled() async throws {
         let transport = Held()
-        let gate = Self.gate(transport: transport)
+        let gate = try Self.gate(transport: transport)
         let waiting = Task { await gate.check() }
         await transport.asked()
         waiting.cancel()
@@ -141,22 +137,23 @@ struct GateTests {
     // MARK: Many at once
 
     @Test("A thousand checks at the same time share one question")
-    func together() async {
+    func together() async throws {
         let transport = Held()
         let storage = MemoryStorage()
-        let gate = Self.gate(storage: storage, transport: transport)
+        let gate = try Self.gate(storage: storage, transport: transport)
         let checks = (0..<1_000).map { _ in gate.begin(force: true) }
         await transport.asked()
         transport.release(Self.news)
         for check in checks { #expect(await check.value.map(\.id) == ["news"]) }
         #expect(transport.count == 1)
+        await gate.finishWriting()
         #expect(storage.read()?.contains(#""shown":1"#) == true)
     }
 
     @Test("Checks, people, settings and forgetting from many threads at once leave storage that can be read")
-    func manyThreads() async {
+    func manyThreads() async throws {
         let storage = MemoryStorage()
-        let gate = Self.gate(storage: storage)
+        let gate = try Self.gate(storage: storage)
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<200 {
                 group.addTask {
@@ -183,7 +180,7 @@ struct GateTests {
     @Test("Nothing is kept of an answer that was under way, and the next check asks as another installation")
     func forgetsUnderWay() async throws {
         let (transport, storage) = (Held(), MemoryStorage())
-        let gate = Self.gate(storage: storage, transport: transport)
+        let gate = try Self.gate(storage: storage, transport: transport)
         let before = gate.begin(force: false)
         await transport.asked()
         gate.forget()
@@ -204,9 +201,9 @@ struct GateTests {
     }
 
     @Test("To forget deletes what was not read yet")
-    func forgetsUnread() async {
+    func forgetsUnread() async throws {
         let storage = MemoryStorage(Self.kept)
-        let gate = Self.gate(storage: storage)
+        let gate = try Self.gate(storage: storage)
         gate.forget()
         await gate.finishWriting()
         #expect(storage.read() == nil)
@@ -219,12 +216,12 @@ struct GateTests {
         "A bound below 0 days is 0, and one above 90 is 90",
         arguments: [(-5, 0), (0, 0), (90, 90), (.max, 90), (.min, 0)]
     )
-    func bounds(given: Int, days: Int) async {
+    func bounds(given: Int, days: Int) async throws {
         let end = 1_790_000_000 + Double(days) * 86_400
         let transport = Answering("")
         for (now, isShown) in [(end, days > 0), (end + 1, false)] {
             let storage = MemoryStorage(Self.kept)
-            let gate = Self.gate(maximumAge: given, storage: storage, transport: transport, now: now)
+            let gate = try Self.gate(maximumAge: given, storage: storage, transport: transport, now: now)
             #expect(await gate.check().map(\.id) == (isShown ? ["kept"] : []))
         }
     }
@@ -233,10 +230,11 @@ struct GateTests {
         "A clock may say anything",
         arguments: [.nan, .infinity, -.infinity, -1, 0.999, 1e300, -1e300, 0x1p53]
     )
-    func clocks(now: Double) async {
+    func clocks(now: Double) async throws {
         let storage = MemoryStorage()
-        let gate = Self.gate(storage: storage, now: now)
+        let gate = try Self.gate(storage: storage, now: now)
         #expect(await gate.check().map(\.id) == ["news"])
+        await gate.finishWriting()
         #expect(Memory(text: storage.read()).text == storage.read())
         #expect(await gate.check().isEmpty)
     }
@@ -244,7 +242,7 @@ struct GateTests {
     @Test("Attributes that cannot be sent are left out, and others are sent from the next question on")
     func attributes() async throws {
         let transport = Answering(Self.news)
-        let gate = Self.gate(
+        let gate = try Self.gate(
             app: AppDescription(bundle: "com.example.doto"),
             attributes: ["channel": "store", "seats": 3, "share": 0.25, "trial": false, "none": .number(.nan)],
             transport: transport
@@ -266,15 +264,94 @@ struct GateTests {
     }
 
     @Test("A transport that reads more than 1 MiB gives no answer")
-    func tooLarge() async {
+    func tooLarge() async throws {
         let body = Self.news + String(repeating: " ", count: 1 << 20)
-        #expect(await Self.gate(transport: Answering(body)).check().isEmpty)
+        let faults = Locked<[String?]>([])
+        let gate = try Self.gate(transport: Answering(body)) { report in faults.withLock { $0.append(report.fault) } }
+        #expect(await gate.check().isEmpty)
+        #expect(faults.withLock { $0 } == ["the answer is longer than 1 MiB"])
     }
+
+    @Test(
+        "An address that is none of a server is refused when the gate is made",
+        arguments: [
+            "gate.example.com", "ftp://example.com", "file:///etc/passwd", "https://", "https://example.com?a=b",
+            "https://example.com/#a", "https://user:pw@example.com", "https://user@example.com",
+        ]
+    )
+    func address(text: String) throws {
+        let server = try #require(URL(string: text))
+        let description = "the server is \(text): give an address such as https://gate.example.com"
+        #expect(throws: VersionGate.ConfigurationError(description: description)) {
+            try VersionGate(server: server, app: Self.app, storage: MemoryStorage())
+        }
+    }
+
+    @Test(
+        "An address of a server is taken",
+        arguments: ["http://localhost:8080", "HTTPS://Example.com/gate/", "https://[::1]:8443"]
+    )
+    func rightAddress(text: String) throws {
+        _ = try VersionGate(server: try #require(URL(string: text)), app: Self.app, storage: MemoryStorage())
+    }
+
+    @Test("An app without a bundle is refused when the gate is made", arguments: [nil, ""])
+    func noBundle(bundle: String?) {
+        let description = "the bundle is missing: give an AppDescription that has one"
+        #expect(throws: VersionGate.ConfigurationError(description: description)) {
+            try VersionGate(server: Self.server, app: AppDescription(bundle: bundle), storage: MemoryStorage())
+        }
+    }
+
+    // MARK: The observer
+
+    @Test(
+        "The observer is told the fault in words",
+        arguments: [
+            (404, news, "the server answers with status 404"), (200, "<html>", "the answer is no JSON"),
+            (200, "[]", "the answer has no list of messages"),
+            (200, news, nil),
+        ]
+    )
+    func fault(status: Int, body: String, words: String?) async throws {
+        let reports = Locked<[CheckReport]>([])
+        let gate = try Self.gate(transport: Answering(body, status: status)) { report in
+            reports.withLock { $0.append(report) }
+        }
+        let count = await gate.check().count
+        let told = reports.withLock { $0 }
+        #expect(told.map(\.fault) == [words])
+        #expect(told.map(\.status) == [status])
+        #expect(told.map(\.messages) == [count])
+        #expect(told.allSatisfy { $0.outcome == .asked && $0.duration >= 0 })
+    }
+
+    #if DEBUG && !canImport(Darwin)
+        @Test("Without an observer a debug build says its first fault on the console, once")
+        func console() async throws {
+            let folder = try TemporaryFolder()
+            let server = try LoopbackServer(status: "404 Not Found", headers: ["Connection: close"], body: "")
+            let now = String(Int(Date().timeIntervalSince1970))
+            let state = folder["com.example.doto"]
+            try FileManager.default.createDirectory(at: state, withIntermediateDirectories: false)
+            try Self.kept.replacingOccurrences(of: "1790000000", with: now)
+                .write(to: state.appendingPathComponent("dev.versiongate.json"), atomically: true, encoding: .utf8)
+            // Each answer to the lockout is to try again.
+            let program = Command.product("VersionGateExample")
+            let output = try await Command.run(
+                "yes t | head -3 | XDG_STATE_HOME=$PWD '\(program)' \(server.url.absoluteString) com.example.doto 1.0",
+                in: folder
+            )
+            #expect(server.requests.count == 4)
+            let said = "VersionGate: \(server.url.absoluteString)/v1/check: the server answers with status 404"
+            #expect(output.split(separator: "\n").filter { $0.contains("VersionGate:") } == [said[...]])
+        }
+    #endif
 
     // MARK: Text
 
     @Test("Texts are compared by their bytes, as in the other libraries")
-    func bytes() async {
+    func bytes() async throws {
         let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
         let transport = Answering(
             """
@@ -284,7 +361,7 @@ struct GateTests {
             {"id":"a","target":"\(decomposed)","title":"A","text":"A","shows":1}]}
             """
         )
-        let gate = Self.gate(transport: transport)
+        let gate = try Self.gate(transport: transport)
         #expect(await gate.check().count == 4)
         #expect(await gate.check(force: true).isEmpty)
     }
@@ -319,7 +396,7 @@ struct GateTests {
                 }
             }
             if trial % 2 == 0 {
-                let answer = try? JSONDecoder().decode(Answer.self, from: Data(bytes))
+                let answer = try? Answer(GateResponse(status: 200, body: Data(bytes)))
                 if answer != nil { accepted += 1 }
             } else {
                 let memory = Memory(text: String(decoding: bytes, as: UTF8.self))
@@ -335,10 +412,12 @@ struct GateTests {
 
 /// Answers each question with the same body.
 private final class Answering: GateTransport {
+    private let status: Int
     private let body: Data
     private let received = Locked<[Data]>([])
 
-    init(_ body: String) {
+    init(_ body: String, status: Int = 200) {
+        self.status = status
         self.body = Data(body.utf8)
     }
 
@@ -346,7 +425,7 @@ private final class Answering: GateTransport {
 
     func response(to request: GateRequest) -> GateResponse {
         received.withLock { $0.append(request.body) }
-        return GateResponse(status: 200, body: body)
+        return GateResponse(status: status, body: body)
     }
 }
 
@@ -359,13 +438,19 @@ private struct Hanging: GateTransport {
 
 /// Holds its thread until it is told to answer.
 private final class Blocking: GateTransport {
+    private let begun: @Sendable () -> Void
     private let released = DispatchSemaphore(value: 0)
+
+    init(begun: @escaping @Sendable () -> Void) {
+        self.begun = begun
+    }
 
     func release() {
         released.signal()
     }
 
     func response(to request: GateRequest) -> GateResponse {
+        begun()
         wait()
         return GateResponse(status: 200, body: Data(#"{"messages":[{"id":"a","title":"A","text":"A"}]}"#.utf8))
     }
@@ -375,14 +460,42 @@ private final class Blocking: GateTransport {
     }
 }
 
-/// The alarms of checks, which ring when the test says so.
+/// Holds the thread that cancels it, until it is told to end.
+private final class BlockingCancellation: GateTransport {
+    private let begun: @Sendable () -> Void
+    private let released = DispatchSemaphore(value: 0)
+
+    init(begun: @escaping @Sendable () -> Void) {
+        self.begun = begun
+    }
+
+    func release() {
+        released.signal()
+    }
+
+    func response(to request: GateRequest) async throws -> GateResponse {
+        try await withTaskCancellationHandler {
+            begun()
+            return try await silence()
+        } onCancel: {
+            released.wait()
+        }
+    }
+}
+
+/// The alarms of checks, or of storage, which ring when the test says so.
 private final class Alarms: Sendable {
+    private let seconds: Int
     private let rings = Locked<[@Sendable () -> Void]>([])
-    private let reads = Locked(0)
     private let (stream, added) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
-    var set: @Sendable (_ ring: @escaping @Sendable () -> Void) -> Void {
-        { ring in
+    init(of seconds: Int = 2) {
+        self.seconds = seconds
+    }
+
+    var set: VersionGate.Alarm {
+        { seconds, ring in
+            guard seconds == self.seconds else { return }
             self.rings.withLock { $0.append(ring) }
             self.added.yield()
         }
@@ -399,14 +512,6 @@ private final class Alarms: Sendable {
             return rings
         }
         for ring in rings { ring() }
-    }
-
-    /// How often this was called.
-    func count() -> Int {
-        reads.withLock { reads in
-            reads += 1
-            return reads
-        }
     }
 }
 
@@ -447,27 +552,12 @@ private final class Held: GateTransport {
     }
 }
 
-/// Storage of which one side never returns.
-private final class HangingStorage: GateStorage {
-    enum Side { case read, write }
-
-    private let hangs: Side
-    private let texts = Locked<[String?]>([])
-
-    init(hangs: Side) {
-        self.hangs = hangs
-    }
-
-    var written: [String?] { texts.withLock { $0 } }
-
-    func read() -> String? {
-        if hangs == .read { DispatchSemaphore(value: 0).wait() }
-        return nil
-    }
+/// Storage whose writing never returns.
+private struct HangingStorage: GateStorage {
+    func read() -> String? { nil }
 
     func write(_ text: String?) {
-        if hangs == .write { DispatchSemaphore(value: 0).wait() }
-        texts.withLock { $0.append(text) }
+        DispatchSemaphore(value: 0).wait()
     }
 }
 

@@ -149,12 +149,18 @@ final class Connection: Sendable {
     /// Sends text; false if the client has gone.
     @discardableResult
     func write(_ text: String) -> Bool {
+        write(Data(text.utf8))
+    }
+
+    /// Sends bytes; false if the client has gone.
+    @discardableResult
+    func write(_ data: Data) -> Bool {
         #if canImport(Darwin)
             let flags: Int32 = 0
         #else
             let flags = Int32(MSG_NOSIGNAL)
         #endif
-        var bytes = Array(text.utf8)[...]
+        var bytes = Array(data)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, flags) }
             if count <= 0 { return false }

@@ -20,16 +20,20 @@ final class MemoryServer: ScenarioServer, GateTransport {
 
     var transport: any GateTransport { self }
 
-    func gate(_ settings: GateSettings) -> VersionGate {
-        VersionGate(
-            server: URL(fileURLWithPath: "/"),
+    func gate(_ settings: GateSettings) throws -> VersionGate {
+        try VersionGate(
+            server: GateTests.server,
             app: settings.app,
             attributes: settings.attributes,
             maximumAge: settings.maximumAge,
             storage: settings.storage,
             transport: settings.transport,
             clock: settings.clock,
-            alarm: { ring in self.state.withLock { $0.rings.append(ring) } }
+            observer: settings.observer,
+            alarm: { seconds, ring in
+                if seconds == 1 { return settings.setStorageAlarm(ring) }
+                self.state.withLock { $0.rings.append(ring) }
+            }
         )
     }
 
@@ -63,9 +67,9 @@ final class MemoryServer: ScenarioServer, GateTransport {
             if !isHeld { continuation.resume() }
         }
         switch state.withLock({ $0.answer }).kind {
-        case .response(let status, let body): return GateResponse(status: status, body: body)
+        case .response(let status, let body, let date): return GateResponse(status: status, body: body, date: date)
         case .redirect: return GateResponse(status: 302, body: Data(#"{"messages":[]}"#.utf8))
-        case .unreachable, .reset: throw Failure()
+        case .unreachable, .reset, .cut, .encoded: throw Failure()
         case .stall:
             let rings = state.withLock { state in
                 defer { state.rings = [] }

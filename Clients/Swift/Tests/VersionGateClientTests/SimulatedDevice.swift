@@ -116,7 +116,7 @@ final class SimulatedDevice {
             } else if random.happens(0.05) {
                 clock.withLock { $0 = trueTime }
             }
-            await start()
+            try await start()
         }
     }
 
@@ -129,7 +129,7 @@ final class SimulatedDevice {
         return Int(-log(Double.random(in: 0.000_001..<1, using: &random)) * 60_000)
     }
 
-    private func start() async {
+    private func start() async throws {
         counts.starts += 1
         if random.happens(0.02) {
             version += 1
@@ -143,14 +143,15 @@ final class SimulatedDevice {
             counts.all["storage lost", default: 0] += 1
         }
         judge.starts()
-        let gate = VersionGate(
-            server: URL(fileURLWithPath: "/"),
+        let gate = try VersionGate(
+            server: GateTests.server,
             app: AppDescription(bundle: "com.example.doto", version: "\(version)"),
             attributes: [:],
             maximumAge: maximumAge,
             storage: storage,
             transport: network,
             clock: { [clock] in Date(timeIntervalSince1970: Double(clock.withLock { $0 }) + 0.9) },
+            observer: { _ in },
             alarm: network.setAlarm
         )
         await check(gate, force: random.happens(0.1))
@@ -277,8 +278,8 @@ final class SimulatedNetwork: GateTransport {
 
     var questions: Int { state.withLock { $0.questions } }
 
-    var setAlarm: @Sendable (_ ring: @escaping @Sendable () -> Void) -> Void {
-        { ring in self.state.withLock { $0.ring = ring } }
+    var setAlarm: VersionGate.Alarm {
+        { seconds, ring in if seconds == 2 { self.state.withLock { $0.ring = ring } } }
     }
 
     func response(to request: GateRequest) async throws -> GateResponse {

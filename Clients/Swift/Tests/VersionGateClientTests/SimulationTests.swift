@@ -20,7 +20,6 @@ struct SimulationTests {
         var counts = SimulatedDevice.Counts()
         let begin = Date()
         var installation: UInt64 = 0
-        installation = 4;
         while counts.starts < starts {
             // Each installation has random numbers of its own.
             var generator = SeededGenerator(seed: seed &+ installation)

@@ -30,11 +30,15 @@ final class SocketServer: ScenarioServer {
             held.unlock()
             let answer = state.withLock { $0.answer }
             switch answer.kind {
-            case .response(let status, let body):
-                connection.write(
-                    "HTTP/1.1 \(status) Status\r\nConnection: close\r\nContent-Length: \(body.count)\r\n\r\n"
-                )
-                connection.write(String(decoding: body, as: UTF8.self))
+            case .response(let status, let body, let date):
+                connection.write("HTTP/1.1 \(status) Status\r\nConnection: close\r\nContent-Length: \(body.count)\r\n")
+                connection.write((date.map { "Date: \($0)\r\n" } ?? "") + "\r\n")
+                connection.write(body)
+            case .cut:
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 16\r\n\r\n{\"messages\":[]}")
+            case .encoded:
+                connection.write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 15\r\n\r\n")
+                connection.write("{\"messages\":[]}")
             case .redirect:
                 connection.write("HTTP/1.1 302 Found\r\nConnection: close\r\nLocation: /elsewhere\r\n\r\n")
             case .reset:
@@ -53,8 +57,8 @@ final class SocketServer: ScenarioServer {
         }
     }
 
-    func gate(_ settings: GateSettings) -> VersionGate {
-        VersionGate(
+    func gate(_ settings: GateSettings) throws -> VersionGate {
+        try VersionGate(
             server: listener.url,
             app: settings.app,
             attributes: settings.attributes,
@@ -62,7 +66,11 @@ final class SocketServer: ScenarioServer {
             storage: settings.storage,
             transport: settings.transport,
             clock: settings.clock,
-            alarm: { [state] ring in state.withLock { $0.rings.append(ring) } }
+            observer: settings.observer,
+            alarm: { [state] seconds, ring in
+                if seconds == 1 { return settings.setStorageAlarm(ring) }
+                state.withLock { $0.rings.append(ring) }
+            }
         )
     }
 

@@ -3,8 +3,8 @@
 
 /// What a policy says to every client that may read one document, whatever the document's asker did not say about it.
 public struct Announcement: Sendable {
-    /// The version to announce: every client below it is sent a message that it leaves by updating to it, and can update
-    /// to it.
+    /// The version to announce: every client below it is sent a message that asks for it, or for one that nobody can get
+    /// yet, and can update to it.
     public let prompt: AnnouncedVersion?
 
     /// The version to demand, never above ``prompt``: every client whose numbers are below its numbers is locked out.
@@ -71,14 +71,28 @@ extension CompiledPolicy {
 
     /// The messages that are sent to every client that a question describes, in order: what the question does not say may
     /// be anything. Each is a lockout where it is one to every client.
+    ///
+    /// - Returns: `nil` where they have more bytes together than ``largestMessages``.
     public func certainMessages(
         for client: Client,
         systemFamily: String? = nil,
         at time: Timestamp
-    ) -> [Message] {
+    ) -> [Message]? {
+        let sent = certainlySent(to: client, systemFamily, time)
+        let app = app(of: client)
+        let size = sent.reduce(0) { $0 + (group(of: $1.id, app)?.size(ofMessage: Int($1.id.index), client) ?? 0) }
+        return size > Self.largestMessages ? nil : sent.compactMap { message(of: $0, client, app) }
+    }
+
+    /// The key of the first rule that locks out every client that a question describes; `nil` where there is none.
+    public func certainLockout(of client: Client, at time: Timestamp) -> String? {
+        certainlySent(to: client, nil, time).first(where: \.lockout).map { key(of: $0.id) }
+    }
+
+    private func certainlySent(to client: Client, _ systemFamily: String?, _ time: Timestamp) -> [SentRule] {
         guard let app = app(of: client), !app.isPaused else { return [] }
         var announcer = Announcer(self, app, client, ClientSystem(client, family: systemFamily), at: time)
-        return announcer.messages()
+        return announcer.sentRules()
     }
 
     /// What the policy says to clients on some systems, where that is more than it says to every client: for documents
@@ -122,19 +136,20 @@ extension CompiledPolicy {
 }
 
 extension CompiledPolicy {
-    /// The most that an announcement may be made of.
-    ///
-    /// It takes about a microsecond for each, and a document is made of up to seven announcements. The event loops that
-    /// answer checks make them.
+    /// The most that an announcement may be made of. It takes about a microsecond for each, and a document is made of up to
+    /// seven announcements.
     public static let largestAnnouncement = 2_000
 
-    /// Whether anything is announced to clients of an app, so that it takes a bounded time: not where the intervals of
-    /// versions of the rules that can reach anybody, at least one of each, and the app's releases are more than
-    /// ``largestAnnouncement``.
+    /// The most bytes that the messages of a document may have together.
+    public static let largestMessages = 1 << 20
+
+    /// Whether anything is announced to clients of an app, so that it takes a bounded time: not where the conditions of the
+    /// rules that can reach anybody and the app's releases count more than ``largestAnnouncement``. A rule counts once, and
+    /// once more for each further interval of versions and each kilobyte of its other conditions.
     public func canAnnounce(toApp bundle: String) -> Bool {
         let app = appIndexes.number(of: bundle).map { apps[$0] }
-        let own = (app?.rules?.activeIntervalCount ?? 0) + (app?.releaseRows.count ?? 0)
-        return own + (rulesForEveryApp?.activeIntervalCount ?? 0) <= Self.largestAnnouncement
+        let own = (app?.rules?.announcementCost ?? 0) + (app?.releaseRows.count ?? 0)
+        return own + (rulesForEveryApp?.announcementCost ?? 0) <= Self.largestAnnouncement
     }
 
     /// What the policy has about an app; `nil` where it has nothing. ASCII case does not count.

@@ -12,11 +12,9 @@ struct Announcer {
     private let list: ReleaseList?
     private let canSay: (AppVersion, _ build: String?) -> Bool
 
-    /// The offers by soak, as a target and as a way out ask for them.
-    private var offersForTargets: [Int64: PossibleOffers] = [:]
-    private var waysOut: [Int64: PossibleOffers] = [:]
-
-    private lazy var builds = RecordedBuilds(app.releaseRows.filter { Platform($0.platform) == client.platform })
+    /// The releases that may be offered, as a target and as a way out ask for them.
+    private var targetReleases: PossibleReleases
+    private var waysOutReleases: PossibleReleases
 
     /// A rule that may be sent.
     private struct Candidate {
@@ -27,7 +25,14 @@ struct Announcer {
         let versions: [VersionInterval]?
 
         var rule: CompiledRule { group.rules[Int(id.index)] }
-        var row: Rule { group.rows[Int(id.index)] }
+
+        /// Where the versions end that it reaches; `nil` where they do not.
+        var end: VersionKey? { versions?.last.flatMap { $0.upper < .maximum ? $0.upper : nil } }
+
+        /// A version as the rule writes it, where its versions end there.
+        func spelling(of version: VersionKey) -> String? {
+            end == version ? group.pools.ends[Int(id.index)] : nil
+        }
     }
 
     init(
@@ -46,10 +51,12 @@ struct Announcer {
         self.time = time.microsecondsSince1970
         platform = policy.platformNumbers.number(of: client)
         list = app.releaseList(onPlatform: platform).map { app.releases[$0] }
+        targetReleases = PossibleReleases(list, client, system, at: self.time, .lenient)
+        waysOutReleases = PossibleReleases(list, client, system, at: self.time, .strict)
     }
 
     mutating func announcement(leastSystem: AppVersion? = nil) -> Announcement {
-        let offer = offersForTarget(soak: 0).least
+        let offer = targetReleases.offers(soak: 0).least
         var announced: (prompt: AnnouncedVersion?, floor: AnnouncedVersion?) = (nil, nil)
         if let offer {
             let candidates = candidates()
@@ -125,22 +132,10 @@ struct Announcer {
 
     // MARK: Offers
 
-    private mutating func offersForTarget(soak: Int64) -> PossibleOffers {
-        if let offers = offersForTargets[soak] { return offers }
-        let offers = PossibleOffers(list, client, system, at: time, soak: soak, .lenient)
-        offersForTargets[soak] = offers
-        return offers
-    }
-
-    private mutating func waysOut(soak: Int64) -> PossibleOffers {
-        if let offers = waysOut[soak] { return offers }
-        let offers = PossibleOffers(list, client, system, at: time, soak: soak, .strict)
-        waysOut[soak] = offers
-        return offers
-    }
-
     private mutating func offered(_ target: VersionKey, soak: Int64) -> Certainty {
-        let offers = offersForTarget(soak: soak)
+        // On a platform that was not sent there may be any release.
+        if client.platformText == nil { return .possible }
+        let offers = targetReleases.offers(soak: soak)
         if let least = offers.least, !(least.version < target) { return .certain }
         return offers.greatest.map { $0.version < target } ?? true ? .never : .possible
     }
@@ -151,9 +146,10 @@ struct Announcer {
         _ candidates: [Candidate],
         _ offer: CompiledRelease
     ) -> (prompt: AnnouncedVersion?, floor: AnnouncedVersion?) {
+        let candidates = candidates.filter { $0.versions.map { $0[0].lower < offer.version } ?? true }
         let entries = candidates.map { candidate in
             VersionSweep.Entry(
-                versions: candidate.versions ?? [.all],
+                versions: Self.versions(of: candidate, below: offer.version),
                 isCertain: candidate.isCertain,
                 isFinal: candidate.rule.flags.contains(.final),
                 lockoutEnd: lockoutEnd(of: candidate)
@@ -167,7 +163,7 @@ struct Announcer {
         for index in byEnd where sweep.isPrompt(entries[index].end) {
             let end = entries[index].end
             if prompt != nil, !sweep.isFloor(end) { continue }
-            guard let text = spelling(of: end, by: candidates[index]) else { continue }
+            guard let text = spelling(of: end) ?? candidates[index].spelling(of: end) else { continue }
             let version = AppVersion(text: text, key: end)
             if prompt == nil {
                 prompt = announced(version, offer, candidates, entries) { _ in true }
@@ -182,12 +178,24 @@ struct Announcer {
         return (prompt, nil)
     }
 
+    /// The versions that a rule reaches: where they end above the offer, those below it, to whom the offer is announced.
+    /// What has no end asks nobody to update.
+    private static func versions(of candidate: Candidate, below offer: VersionKey) -> [VersionInterval] {
+        guard let end = candidate.end, offer < end else { return candidate.versions ?? [.all] }
+        let below = VersionInterval(lower: .minimum, upper: offer)
+        return (candidate.versions ?? []).prefix { $0.lower < offer }.map { interval in
+            var interval = interval
+            interval.formIntersection(below)
+            return interval
+        }
+    }
+
     /// Where the versions end that a rule certainly locks out; `nil` where it locks nobody out for certain.
     private mutating func lockoutEnd(of candidate: Candidate) -> VersionKey? {
         let rule = candidate.rule
         guard candidate.isCertain, rule.flags.contains(.lockout) else { return nil }
         guard rule.flags.contains(.needsWayOut) else { return .maximum }
-        let offers = waysOut(soak: rule.soak)
+        let offers = waysOutReleases.offers(soak: rule.soak)
         // What the offer's build is does not count here: it matters only to single versions.
         guard let least = offers.least, let versions = candidate.versions, !offers.isAny(in: versions) else {
             return nil
@@ -203,7 +211,7 @@ struct Announcer {
         where isMeant: (VersionSweep.Entry) -> Bool
     ) -> AnnouncedVersion? {
         // Asked first, because many may not be said.
-        let build = builds.behind(version)
+        let build = list?.builds.behind(version)
         guard canSay(version, build) else { return nil }
         let meant = candidates.indices.filter {
             entries[$0].isCertain && isMeant(entries[$0]) && !(version.key < entries[$0].end)
@@ -222,18 +230,18 @@ struct Announcer {
     /// The release of a version that every client can get; the offer where there is none.
     private func release(of version: AppVersion, _ offer: CompiledRelease) -> CompiledRelease {
         guard offer.version != version.key, let list else { return offer }
-        let release = list.releases.first { release in
-            release.version == version.key && release.liveAt <= time && time < release.withdrawnAt
-                && PossibleOffers.certainty(of: release, in: list, client, system, .lenient) == .certain
-        }
+        let release = list.releases[list.releases.firstPlace { !(version.key < $0.version) }...]
+            .prefix { $0.version == version.key }
+            .first { release in
+                release.liveAt <= time && time < release.withdrawnAt
+                    && list.certainty(of: release, client, system, .lenient) == .certain
+            }
         return release ?? offer
     }
 
-    /// A version as its release on the platform spells it, else as a rule writes it.
-    private func spelling(of version: VersionKey, by candidate: Candidate) -> String? {
-        if let text = app.releaseVersions[ReleaseVersion(platform: platform, version: version)] { return text }
-        if let target = candidate.row.target, AppVersion(target)?.key == version { return target }
-        return candidate.row.versions.flatMap { VersionRange.operand(of: $0, at: version) }
+    /// A version as its release on the platform spells it.
+    private func spelling(of version: VersionKey) -> String? {
+        app.releaseVersions[ReleaseVersion(platform: platform, version: version)]
     }
 
     // MARK: One version
@@ -250,13 +258,12 @@ struct Announcer {
             if candidate.isCertain {
                 // Without a target, the soak is about the way out alone.
                 let soak = candidate.rule.flags.contains(.hasTarget) ? candidate.rule.soak : 0
-                let offers = offersForTarget(soak: soak)
+                let offers = targetReleases.offers(soak: soak)
                 if let request = request(of: candidate, offers) { prompts.append(request) }
                 let needsWayOut = candidate.rule.flags.contains(.needsWayOut)
-                if candidate.rule.flags.contains(.lockout), isLockedOut(by: candidate),
-                    let request = request(of: candidate, needsWayOut ? waysOut(soak: candidate.rule.soak) : offers)
-                {
-                    floors.append(request)
+                if candidate.rule.flags.contains(.lockout), isLockedOut(by: candidate) {
+                    let ways = needsWayOut ? waysOutReleases.offers(soak: candidate.rule.soak) : offers
+                    if let request = request(of: candidate, ways) { floors.append(request) }
                 }
             }
             if candidate.rule.flags.contains(.final) { break }
@@ -271,7 +278,8 @@ struct Announcer {
         let offer: CompiledRelease
     }
 
-    /// The version that the client is to update to so that the rule no longer reaches it; `nil` where there is none.
+    /// The version that the client is to update to so that the rule no longer reaches it, and the offer where the rule ends
+    /// above it; `nil` where there is none.
     private func request(of candidate: Candidate, _ offers: PossibleOffers) -> Request? {
         guard let least = offers.least, let own = client.versionKey, own < least.version || least.isAbove(client) else {
             return nil
@@ -279,28 +287,26 @@ struct Announcer {
         let version: AppVersion?
         if candidate.rule.flags.contains(.hasTarget) {
             let target = candidate.group.pools.targets[Int(candidate.rule.target)]
-            version =
-                least.version < target
-                ? nil : spelling(of: target, by: candidate).map { AppVersion(text: $0, key: target) }
+            let text = spelling(of: target) ?? candidate.group.rows[Int(candidate.id.index)].target
+            version = least.version < target ? nil : text.map { AppVersion(text: $0, key: target) }
         } else {
-            version =
-                candidate.group.matches(candidate.rule, least)
-                ? nil : AppVersion(text: app.releaseRows[least.row].version, key: least.version)
+            let isLeft = !candidate.group.matches(candidate.rule, least) || own < least.version && candidate.end != nil
+            version = isLeft ? AppVersion(text: app.releaseRows[least.row].version, key: least.version) : nil
         }
         return version.map { Request(rule: candidate.id, version: $0, offer: least) }
     }
 
     private mutating func isLockedOut(by candidate: Candidate) -> Bool {
         guard candidate.rule.flags.contains(.needsWayOut) else { return true }
-        let ways = waysOut(soak: candidate.rule.soak)
+        let ways = waysOutReleases.offers(soak: candidate.rule.soak)
         return client.versionKey != nil && ways.isCertain
-            && ways.releases.allSatisfy { $0.isAbove(client) && !candidate.group.matches(candidate.rule, $0) }
+            && ways.allSatisfy { $0.isAbove(client) && !candidate.group.matches(candidate.rule, $0) }
     }
 
     /// The greatest version of some requests that can be said.
     private func greatest(of requests: [Request]) -> AnnouncedVersion? {
-        for version in Set(requests.map(\.version)).sorted(by: >) {
-            guard let first = requests.first(where: { $0.version == version }) else { continue }
+        let firsts = Dictionary(requests.map { ($0.version, $0) }, uniquingKeysWith: { first, _ in first })
+        for (version, first) in firsts.sorted(by: { $0.key > $1.key }) {
             let release = release(of: version, first.offer)
             let build = release.version == version.key ? app.releaseRows[release.row].build : nil
             guard canSay(version, build) else { continue }
@@ -331,29 +337,16 @@ struct Announcer {
 
     // MARK: Messages
 
-    /// The messages that every client is sent, in order, each as a lockout where it is one to every client.
-    mutating func messages() -> [Message] {
-        var messages: [Message] = []
+    /// The rules whose messages every client is sent, in order, each as a lockout where it is one to every client.
+    mutating func sentRules() -> [SentRule] {
+        var sent: [SentRule] = []
         for candidate in candidates() {
             if candidate.isCertain, candidate.versions == nil || client.versionText != nil {
                 let isLockout = candidate.rule.flags.contains(.lockout) && isLockedOut(by: candidate)
-                let sent = SentRule(id: candidate.id, lockout: isLockout)
-                if let message = policy.message(of: sent, client, app) { messages.append(message) }
+                sent.append(SentRule(id: candidate.id, lockout: isLockout))
             }
             if candidate.rule.flags.contains(.final) { break }
         }
-        return messages
-    }
-}
-
-extension VersionRange {
-    /// The exact version of this key as a range writes it; `nil` where the range does not write it.
-    static func operand(of range: String, at version: VersionKey) -> String? {
-        for word in range.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "|" }) {
-            let operand = word.drop { "<>=~^".contains($0) }
-            let bound = String(operand).withBytes { VersionBound($0) }
-            if let bound, !bound.isFamily, bound.lower == version { return String(operand) }
-        }
-        return nil
+        return sent
     }
 }

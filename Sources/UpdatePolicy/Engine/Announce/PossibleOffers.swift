@@ -54,90 +54,129 @@ enum ClientSystem {
     }
 }
 
-/// The releases that a client of which not everything is known may be offered.
-struct PossibleOffers {
-    /// The greatest first; each may be the offer.
-    let releases: [CompiledRelease]
+/// The releases of a platform, as offers to a client of which not everything is known: each is looked at once, and the offers
+/// under each soak are kept.
+struct PossibleReleases {
+    private let list: ReleaseList?
+    private let time: Int64
+    /// Those that the client may get now, the greatest first, and whether it certainly can.
+    private let possible: [(place: Int, liveAt: Int64, isCertain: Bool)]
+    private var offersBySoak: [Int64: PossibleOffers] = [:]
 
-    /// Whether one of them is the offer in any case; the least of them is then the least offer.
-    let isCertain: Bool
-
-    /// The greatest that may be offered.
-    var greatest: CompiledRelease? { releases.first }
-
-    /// The offer that every client has at least.
-    var least: CompiledRelease? { isCertain ? releases.last : nil }
-
-    /// The releases of a list that may be offered: from the greatest down to the first that every client can get.
     init(
         _ list: ReleaseList?,
         _ client: Client,
         _ system: ClientSystem,
         at time: Int64,
-        soak: Int64,
         _ judgement: ReleaseList.Judgement
     ) {
-        var releases: [CompiledRelease] = []
-        var isCertain = false
-        for release in list?.releases ?? [] {
-            let (reached, overflow) = release.liveAt.addingReportingOverflow(soak)
-            guard !overflow, reached <= time, time < release.withdrawnAt, let list else { continue }
-            let certainty = Self.certainty(of: release, in: list, client, system, judgement)
-            if certainty == .never { continue }
-            releases.append(release)
-            if certainty == .certain {
-                isCertain = true
-                break
+        self.list = list
+        self.time = time
+        var possible: [(place: Int, liveAt: Int64, isCertain: Bool)] = []
+        // A lower release is offered only if it has been live for longer than any that every client can get.
+        var oldest = Int64.max
+        for (place, release) in (list?.releases ?? []).enumerated() {
+            guard let list, release.liveAt <= time, time < release.withdrawnAt, release.liveAt < oldest else {
+                continue
             }
+            let certainty = list.certainty(of: release, client, system, judgement)
+            if certainty == .never { continue }
+            possible.append((place, release.liveAt, certainty == .certain))
+            if certainty == .certain { oldest = release.liveAt }
         }
-        self.releases = releases
-        self.isCertain = isCertain
+        self.possible = possible
     }
 
-    /// Whether clients can get a release that is live.
-    static func certainty(
-        of release: CompiledRelease,
-        in list: ReleaseList,
-        _ client: Client,
-        _ system: ClientSystem,
-        _ judgement: ReleaseList.Judgement
-    ) -> Certainty {
-        min(regions(of: release, list, client, judgement), Self.system(of: release, system, judgement))
+    /// What may be offered under a soak.
+    mutating func offers(soak: Int64) -> PossibleOffers {
+        if let offers = offersBySoak[soak] { return offers }
+        let offers = found(soak: soak)
+        offersBySoak[soak] = offers
+        return offers
     }
 
-    private static func regions(
-        of release: CompiledRelease,
-        _ list: ReleaseList,
-        _ client: Client,
-        _ judgement: ReleaseList.Judgement
-    ) -> Certainty {
-        if release.regions.isEmpty { return .certain }
-        if let region = client.region {
-            return Certainty(list.regions[release.regions.indices].contains(region.letters))
+    /// From the greatest release down to the first that every client can get.
+    private func found(soak: Int64) -> PossibleOffers {
+        var places: [Int] = []
+        for release in possible {
+            let (reached, overflow) = release.liveAt.addingReportingOverflow(soak)
+            if overflow || time < reached { continue }
+            places.append(release.place)
+            if release.isCertain { return PossibleOffers(list: list, places: places, isCertain: true) }
         }
-        return client.regionText == nil ? .possible : Certainty(judgement == .lenient)
+        return PossibleOffers(list: list, places: places, isCertain: false)
     }
+}
 
-    private static func system(
-        of release: CompiledRelease,
-        _ system: ClientSystem,
-        _ judgement: ReleaseList.Judgement
-    ) -> Certainty {
-        guard let minOS = release.minOS else { return .certain }
-        if case .exactly(nil) = system { return Certainty(judgement == .lenient) }
-        return system.certainty(in: [VersionInterval(lower: minOS, upper: .maximum)])
+/// The releases that a client of which not everything is known may be offered under a soak.
+struct PossibleOffers {
+    let list: ReleaseList?
+
+    /// The places of those that may be the offer, the greatest first.
+    let places: [Int]
+
+    /// Whether one of them is the offer in any case; the least of them is then the least offer.
+    let isCertain: Bool
+
+    /// The greatest that may be offered.
+    var greatest: CompiledRelease? { places.first.flatMap(release(at:)) }
+
+    /// The offer that every client has at least.
+    var least: CompiledRelease? { isCertain ? places.last.flatMap(release(at:)) : nil }
+
+    /// Whether each of them meets a condition.
+    func allSatisfy(_ isMet: (CompiledRelease) -> Bool) -> Bool {
+        places.allSatisfy { release(at: $0).map(isMet) ?? true }
     }
 
     /// Whether one of the releases is in one of some intervals, which are sorted.
     func isAny(in intervals: [VersionInterval]) -> Bool {
         intervals.contains { interval in
-            var low = 0
-            var high = releases.count
-            while low < high {
-                let middle = (low + high) / 2
-                if releases[middle].version < interval.upper { high = middle } else { low = middle + 1 }
-            }
-            return low < releases.count && !(releases[low].version < interval.lower)
+            let first = places.firstPlace { release(at: $0).map { $0.version < interval.upper } ?? true }
+            return first < places.count && release(at: places[first]).map { !($0.version < interval.lower) } ?? false
         }
+    }
+
+    private func release(at place: Int) -> CompiledRelease? { list?.releases[place] }
+}
+
+extension ReleaseList {
+    /// How sure it is that a client can get a release which is live.
+    func certainty(
+        of release: CompiledRelease,
+        _ client: Client,
+        _ system: ClientSystem,
+        _ judgement: Judgement
+    ) -> Certainty {
+        min(certainty(ofRegions: release, client, judgement), Self.certainty(ofSystem: release, system, judgement))
+    }
+
+    private func certainty(ofRegions release: CompiledRelease, _ client: Client, _ judgement: Judgement) -> Certainty {
+        if release.regions.isEmpty { return .certain }
+        if let region = client.region { return Certainty(regions[release.regions.indices].contains(region.letters)) }
+        return client.regionText == nil ? .possible : Certainty(judgement == .lenient)
+    }
+
+    private static func certainty(
+        ofSystem release: CompiledRelease,
+        _ system: ClientSystem,
+        _ judgement: Judgement
+    ) -> Certainty {
+        guard let minOS = release.minOS else { return .certain }
+        if case .exactly(nil) = system { return Certainty(judgement == .lenient) }
+        return system.certainty(in: [VersionInterval(lower: minOS, upper: .maximum)])
+    }
+}
+
+extension Array {
+    /// The place of the first element that meets a condition, which all behind it meet too.
+    func firstPlace(where isMet: (Element) -> Bool) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if isMet(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 }

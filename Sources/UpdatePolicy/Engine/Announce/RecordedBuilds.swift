@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// The builds of releases on one platform, for clients that compare builds where rules speak of versions.
-struct RecordedBuilds {
+struct RecordedBuilds: Sendable {
     /// The versions that have a build, sorted.
     private let versions: [VersionKey]
     /// The greatest build of those up to each version.
@@ -28,22 +28,11 @@ struct RecordedBuilds {
     /// lower build has a lower version: builds that are not recorded are between those that are. `nil` where builds do not
     /// grow with versions, and where none of the version or of those below is recorded.
     func behind(_ version: AppVersion) -> String? {
-        let place = index(of: version.key.family)
-        let own = index(of: version.key)
+        let place = versions.firstPlace { !($0 < version.key.family) }
+        let own = versions.firstPlace { !($0 < version.key) }
         guard own < versions.count, versions[own] == version.key, place > 0, greatest[place - 1] < least[place],
             let number = Int64(greatest[place - 1].text), number < .max
         else { return nil }
         return String(number + 1)
-    }
-
-    /// How many versions are below one.
-    private func index(of version: VersionKey) -> Int {
-        var low = 0
-        var high = versions.count
-        while low < high {
-            let middle = (low + high) / 2
-            if versions[middle] < version { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }

@@ -10,10 +10,14 @@ extension RuleGroup {
         _ facts: CheckFacts
     ) -> Certainty {
         let rule = rules[number]
-        guard rule.flags.contains(.enabled), rule.startsAt <= facts.time, facts.time < rule.endsAt,
-            rule.platforms.isEmpty || pools.platforms[rule.platforms.indices].contains(facts.platform)
-        else { return .never }
+        guard rule.flags.contains(.enabled), rule.startsAt <= facts.time, facts.time < rule.endsAt else {
+            return .never
+        }
         var certainty = rolloutCertainty(of: number, client, at: facts.time)
+        if !rule.platforms.isEmpty {
+            let isMet = pools.platforms[rule.platforms.indices].contains(facts.platform)
+            certainty = min(certainty, client.platformText == nil ? .possible : Certainty(isMet))
+        }
         if certainty == .never { return .never }
         if !rule.builds.isEmpty {
             let isMet = pools.intervals[rule.builds.indices].contains { $0.contains(facts.buildRank) }

@@ -114,13 +114,7 @@ struct VersionSweep {
 
     /// How many bounds are below a key: its index where it is a bound.
     private static func index(of key: VersionKey, in bounds: [VersionKey]) -> UInt32 {
-        var low = 0
-        var high = bounds.count
-        while low < high {
-            let middle = (low + high) / 2
-            if bounds[middle] < key { low = middle + 1 } else { high = middle }
-        }
-        return UInt32(truncatingIfNeeded: low)
+        UInt32(truncatingIfNeeded: bounds.firstPlace { !($0 < key) })
     }
 
     /// Whether every version below this one is sent the message of a rule that reaches none from this one on.

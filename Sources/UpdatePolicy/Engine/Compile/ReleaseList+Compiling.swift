@@ -17,7 +17,12 @@ extension ReleaseList {
             }
             return rows[left.row].id < rows[right.row].id
         }
-        self.init(platform: platform, releases: releases, regions: regions)
+        self.init(
+            platform: platform,
+            releases: releases,
+            regions: regions,
+            builds: RecordedBuilds(places.map { rows[$0] })
+        )
     }
 }
 

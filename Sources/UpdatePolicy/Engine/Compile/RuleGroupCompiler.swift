@@ -42,6 +42,7 @@ struct RuleGroupCompiler {
     private mutating func compileRules() throws(PolicyError) {
         rules.reserveCapacity(rows.count)
         pools.tails.reserveCapacity(rows.count)
+        pools.ends.reserveCapacity(rows.count)
         for row in rows { rules.append(try compile(row)) }
     }
 
@@ -62,6 +63,7 @@ struct RuleGroupCompiler {
             rules[number].versions = pools.intervals.appendRun(ranges.versions.map(scales.versions.ranks))
             rules[number].builds = pools.intervals.appendRun(ranges.builds.map(scales.builds.ranks))
             rules[number].os = pools.intervals.appendRun(ranges.os.map(scales.os.ranks))
+            pools.ends.append(ranges.end)
             if let target = ranges.target {
                 rules[number].flags.insert(.hasTarget)
                 rules[number].targetRank = scales.versions.rank(of: target)
@@ -122,13 +124,22 @@ extension RuleGroupCompiler {
         return flags
     }
 
-    /// Writes the rule's message in every language, its link and its hints into the shared bytes.
+    /// Writes the rule's message in every language, its link, its hints and its lockout into the shared bytes.
     private mutating func prepareMessages(_ rule: Rule, _ compiled: inout CompiledRule) {
         let startOfTail = pools.bytes.count
         if let link = rule.link, link != "store" { MessageBytes.append(link: link, to: &pools.bytes) }
         let startOfHints = pools.bytes.count
         if let hints = rule.hints { MessageBytes.append(hints, to: &pools.bytes) }
-        pools.tails.append(MessageTail(start: startOfTail, startOfHints: startOfHints, end: pools.bytes.count))
+        let startOfLockout = pools.bytes.count
+        if rule.lockout { MessageBytes.appendLockout(until: rule.until, to: &pools.bytes) }
+        pools.tails.append(
+            MessageTail(
+                start: startOfTail,
+                startOfHints: startOfHints,
+                startOfLockout: startOfLockout,
+                end: pools.bytes.count
+            )
+        )
 
         let name = app ?? "{app}"
         let start = pools.fragments.count
@@ -190,19 +201,23 @@ struct RuleRanges {
     let builds: [VersionInterval]
     let os: [VersionInterval]
     let target: VersionKey?
+    /// How the rule writes the version where those end that it reaches; `nil` where it writes none.
+    let end: String?
 
     init(_ rule: Rule) throws(PolicyError) {
         versions = try Self.intervals(rule.versions, "versions", rule)
         builds = try Self.intervals(rule.builds, "builds", rule)
         os = try Self.intervals(rule.os, "os", rule)
-        guard let target = rule.target else {
-            self.target = nil
-            return
+        var reached = VersionInterval.all
+        if let target = rule.target {
+            guard let version = AppVersion(target) else {
+                throw PolicyError(row: "rule \(rule.key)", reason: "has the target \"\(target)\", which cannot be read")
+            }
+            (reached.upper, reached.upperText) = (version.key, target)
         }
-        guard let version = AppVersion(target) else {
-            throw PolicyError(row: "rule \(rule.key)", reason: "has the target \"\(target)\", which cannot be read")
-        }
-        self.target = version.key
+        target = rule.target == nil ? nil : reached.upper
+        if let last = versions.last(where: { $0.lower < reached.upper }) { reached.formIntersection(last) }
+        end = reached.upperText
     }
 
     /// The bounds that the versions of clients are ranked by.

@@ -11,6 +11,8 @@ struct CheckExplainer {
     private let platform: Int32
     private let rows: [ReleaseRow]
     private var finalKey: String?
+    private var offers = OfferSearch(.lenient)
+    private var waysOut = OfferSearch(.strict)
 
     /// A release of the client's app and platform, with the keys of its row.
     private struct ReleaseRow {
@@ -68,7 +70,7 @@ struct CheckExplainer {
     mutating func explain(_ number: Int, of group: RuleGroup) -> Explanation {
         let compiled = group.rules[number]
         let facts = CheckFacts(client, platform: platform, time: time.microsecondsSince1970, on: group.scales)
-        if let condition = group.firstUnmetCondition(of: number, by: client, facts, app) {
+        if let condition = group.firstUnmetCondition(of: number, by: client, facts, app, &offers) {
             var reason = reason(number, of: group, condition)
             reason.unmet = condition
             return explanation(number, of: group, .noMatch, reason)
@@ -82,7 +84,7 @@ struct CheckExplainer {
             return explanation(number, of: group, .sent, nil, release: offer)
         }
         var reason = Reason(condition: "lockout", expected: "a way out")
-        switch group.wayOut(of: compiled, client, app, platform, time.microsecondsSince1970) {
+        switch group.wayOut(of: compiled, client, app, platform, time.microsecondsSince1970, &waysOut) {
         case .open(let offer):
             return explanation(number, of: group, .sent, nil, release: label(offer))
         case .noOffer:
@@ -138,13 +140,9 @@ struct CheckExplainer {
 
     private func offerLabel(_ rule: CompiledRule) -> String? {
         guard let app, let list = app.releaseList(onPlatform: platform) else { return nil }
-        let offer = app.releases[list].offer(
-            to: client,
-            at: time.microsecondsSince1970,
-            soak: rule.soak,
-            .lenient
-        )
-        return offer.flatMap(label)
+        var offers = offers
+        let (releases, now) = (app.releases[list], time.microsecondsSince1970)
+        return offers.offer(among: releases, to: client, at: now, soak: rule.soak).flatMap(label)
     }
 }
 

@@ -8,9 +8,16 @@ public struct CheckRemarks {
 
     /// Looks at a client.
     ///
-    /// - Parameter policy: The policy that answers; nil where it is not known, as that of a server.
-    /// - Parameter otherMembers: Members that are known beside those of a check.
-    public init(_ client: Client, in policy: Policy?, otherMembers: Set<String> = []) {
+    /// - Parameters:
+    ///   - policy: The policy that answers; nil where it is not known, as that of a server.
+    ///   - otherMembers: Members that are known beside those of a check.
+    ///   - command: Makes a command that can be typed of its words.
+    public init(
+        _ client: Client,
+        in policy: Policy?,
+        otherMembers: Set<String> = [],
+        command: (String) -> String = { "versiongate \($0)" }
+    ) {
         let bundle = client.bundle?.string ?? ""
         let app = policy?.apps.first { $0.bundle.lowercased() == bundle.lowercased() }
         let rules = (policy?.rules ?? []).filter { $0.bundle == nil || $0.bundle == app?.bundle }
@@ -23,7 +30,7 @@ public struct CheckRemarks {
             let similar = SimilarNames.of(bundle, among: policy.apps.map(\.bundle)).first
             warnings.append(
                 "there is no app \(bundle), so only rules for every app are asked; "
-                    + (similar.map { "did you mean \($0)?" } ?? "to add it: versiongate app add \(bundle)")
+                    + (similar.map { "did you mean \($0)?" } ?? "to add it: \(command("app add \(bundle)"))")
             )
         }
     }

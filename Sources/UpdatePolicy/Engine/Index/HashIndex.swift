@@ -17,7 +17,7 @@ struct HashIndex: Sendable {
     var isEmpty: Bool { rules.isEmpty }
 
     /// Appends each rule filed under the hash.
-    func append(_ hash: UInt64, to numbers: inout RuleIndexes) {
+    func append(_ hash: UInt64, to numbers: inout IndexList) {
         var low = 0
         var high = hashes.count
         while low < high {

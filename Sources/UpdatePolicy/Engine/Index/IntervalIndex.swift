@@ -39,7 +39,7 @@ struct IntervalIndex: Sendable {
     var isEmpty: Bool { rules.isEmpty }
 
     /// Appends the rule of each interval that holds the rank.
-    func append(at rank: UInt32, to numbers: inout RuleIndexes) {
+    func append(at rank: UInt32, to numbers: inout IndexList) {
         if rules.isEmpty || rank == RankInterval.unreadable { return }
         var low = 0
         var high = lowers.count
@@ -51,7 +51,7 @@ struct IntervalIndex: Sendable {
     }
 
     /// Visits the children of a node, as far as they begin before the `end` of the intervals.
-    private func visit(level: Int, _ node: Int, in end: Int, at rank: UInt32, _ numbers: inout RuleIndexes) {
+    private func visit(level: Int, _ node: Int, in end: Int, at rank: UInt32, _ numbers: inout IndexList) {
         let width = 1 << (Self.fanOutBits * level)
         let first = node * Self.fanOut
         let last = min(first + Self.fanOut, (end + width - 1) / width)

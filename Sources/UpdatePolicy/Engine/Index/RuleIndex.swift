@@ -45,7 +45,7 @@ final class RuleIndex: Sendable {
         for client: borrowing Client,
         _ facts: CheckFacts,
         on scales: RuleScales,
-        to numbers: inout RuleIndexes
+        to numbers: inout IndexList
     ) {
         for rule in scanned { numbers.append(rule) }
         versions.append(at: facts.versionRank, to: &numbers)

@@ -13,22 +13,25 @@ extension CompiledPolicy {
     func appendSentRules(_ client: borrowing Client, _ app: CompiledApp?, at time: Int64, to sent: inout [SentRule]) {
         if let app, app.isPaused { return }
         let platform = platformNumbers.number(of: client)
+        var offers = OfferSearch(.lenient)
         if let app, let group = app.rules {
-            group.appendMatches(client, app, platform, time, appIndex: Int32(truncatingIfNeeded: app.index), to: &sent)
+            let index = Int32(truncatingIfNeeded: app.index)
+            group.appendMatches(client, app, platform, time, &offers, appIndex: index, to: &sent)
         }
         if let group = rulesForEveryApp {
             let count = sent.count
-            group.appendMatches(client, app, platform, time, appIndex: -1, to: &sent)
+            group.appendMatches(client, app, platform, time, &offers, appIndex: -1, to: &sent)
             if count > 0, sent.count > count, let app, let own = app.rules {
                 sent = merged(sent[..<count], of: own, sent[count...], of: group)
             }
         }
+        var waysOut = OfferSearch(.strict)
         for index in sent.indices {
             guard let group = group(of: sent[index].id, app) else { continue }
             let rule = Int(sent[index].id.index)
             let flags = group.rules[rule].flags
             if flags.contains(.lockout) {
-                sent[index].lockout = group.isLockedOut(by: rule, client, app, platform, time)
+                sent[index].lockout = group.isLockedOut(by: rule, client, app, platform, time, &waysOut)
             }
             if flags.contains(.final) {
                 sent.removeSubrange((index + 1)...)
@@ -65,8 +68,8 @@ extension CompiledPolicy {
     }
 }
 
-/// A list of the indexes of rules that needs no memory of its own while it is short.
-struct RuleIndexes {
+/// A list of the indexes of rules or releases that needs no memory of its own while it is short.
+struct IndexList {
     private(set) var count = 0
     private var inline = InlineArray<16, UInt32>(repeating: 0)
     private var overflow: [UInt32] = []
@@ -77,8 +80,8 @@ struct RuleIndexes {
     }
 
     @inline(__always)
-    mutating func append(_ rule: UInt32) {
-        if count < inline.count { inline[count] = rule } else { overflow.append(rule) }
+    mutating func append(_ index: UInt32) {
+        if count < inline.count { inline[count] = index } else { overflow.append(index) }
         count &+= 1
     }
 }

@@ -56,6 +56,10 @@ struct RulePools: Sendable {
     var attributes: [CompiledAttribute] = []
     var steps: [CompiledStep] = []
     var targets: [VersionKey] = []
+
+    /// For each rule how it writes the version where those end that it reaches; `nil` where it writes none.
+    var ends: [String?] = []
+
     var fragments: [Fragment] = []
 
     /// The prepared bytes of all messages.
@@ -66,6 +70,16 @@ struct RulePools: Sendable {
 
     init(hashSeed: UInt64) {
         self.hashSeed = hashSeed
+    }
+
+    /// How many bytes the conditions of a rule have that are compared one by one, those on versions apart.
+    func size(ofOtherConditions rule: CompiledRule) -> Int {
+        let accepted = attributes[rule.attributes.indices].reduce(0) { size, attribute in
+            attribute.values.reduce(size + attribute.name.string.utf8.count) { $0 + $1.string.utf8.count + 8 }
+        }
+        let tags = languages[rule.languages.indices].reduce(0) { $0 + $1.text.utf8.count + 8 }
+        let listed = [rule.builds, rule.os, rule.platforms, rule.regions, rule.steps].reduce(0) { $0 + Int($1.count) }
+        return accepted + tags + 8 * listed
     }
 }
 
@@ -120,11 +134,15 @@ struct Fragment: Sendable {
 struct MessageTail: Sendable {
     let start: Int
     let startOfHints: Int
+    let startOfLockout: Int
     let end: Int
 
     @inline(__always)
     var link: Range<Int> { start..<startOfHints }
 
     @inline(__always)
-    var hints: Range<Int> { startOfHints..<end }
+    var hints: Range<Int> { startOfHints..<startOfLockout }
+
+    @inline(__always)
+    var lockout: Range<Int> { startOfLockout..<end }
 }

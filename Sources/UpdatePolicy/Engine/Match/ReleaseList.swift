@@ -17,22 +17,11 @@ struct ReleaseList: Sendable {
     let releases: [CompiledRelease]
     /// The regions of all releases in the list.
     let regions: [UInt16]
+    /// The builds of all rows on the platform, also of those that nobody can get.
+    let builds: RecordedBuilds
 
-    /// The place of the greatest release that a client can get and that has been live for `soak`.
-    func offer(to client: borrowing Client, at time: Int64, soak: Int64, _ judgement: Judgement) -> Int? {
-        for index in releases.indices
-        where isLive(index, at: time, soak: soak) && isInstallable(index, by: client, judgement) {
-            return index
-        }
-        return nil
-    }
-
-    private func isLive(_ index: Int, at time: Int64, soak: Int64) -> Bool {
-        let (reached, overflow) = releases[index].liveAt.addingReportingOverflow(soak)
-        return !overflow && reached <= time && time < releases[index].withdrawnAt
-    }
-
-    private func isInstallable(_ index: Int, by client: borrowing Client, _ judgement: Judgement) -> Bool {
+    /// Whether a client can get a release that is live.
+    func isInstallable(_ index: Int, by client: borrowing Client, _ judgement: Judgement) -> Bool {
         if !releases[index].regions.isEmpty {
             if let region = client.region {
                 guard regions[releases[index].regions.indices].contains(region.letters) else { return false }

@@ -8,16 +8,17 @@ extension RuleGroup {
         _ app: CompiledApp?,
         _ platform: Int32,
         _ time: Int64,
+        _ offers: inout OfferSearch,
         appIndex: Int32,
         to matched: inout [SentRule]
     ) {
         let facts = CheckFacts(client, platform: platform, time: time, on: scales)
-        var candidates = RuleIndexes()
+        var candidates = IndexList()
         appendCandidates(for: client, facts, to: &candidates)
         let start = matched.count
         for index in 0..<candidates.count {
             let rule = candidates[index]
-            if firstUnmetCondition(of: Int(rule), by: client, facts, app) == nil {
+            if firstUnmetCondition(of: Int(rule), by: client, facts, app, &offers) == nil {
                 matched.append(SentRule(id: RuleID(app: appIndex, index: rule)))
             }
         }
@@ -40,13 +41,14 @@ extension RuleGroup {
         of number: Int,
         by client: borrowing Client,
         _ facts: CheckFacts,
-        _ app: CompiledApp?
+        _ app: CompiledApp?,
+        _ offers: inout OfferSearch
     ) -> Condition? {
         let rule = rules[number]
         if let condition = firstUnmetFact(rule, facts) { return condition }
         if !rule.languages.isEmpty, !holdsLanguage(rule, client) { return .languages }
         if !rule.attributes.isEmpty, firstUnmetAttribute(rule, client) != nil { return .attributes }
-        if let condition = firstUnmetOccasion(rule, client, facts, app, at: facts.time) { return condition }
+        if let condition = firstUnmetOccasion(rule, client, facts, app, at: facts.time, &offers) { return condition }
         if !isInRollout(number, client, at: facts.time) { return .rollout }
         if !rule.flags.contains(.enabled) { return .enabled }
         if let app, app.isPaused { return .paused }
@@ -71,11 +73,12 @@ extension RuleGroup {
         _ client: borrowing Client,
         _ facts: CheckFacts,
         _ app: CompiledApp?,
-        at time: Int64
+        at time: Int64,
+        _ offers: inout OfferSearch
     ) -> Condition? {
         if rule.flags.contains(.hasTarget) {
             if facts.versionRank >= rule.targetRank { return .targetReached }
-            if !isTargetOffered(rule, client, facts.platform, app, at: time) { return .targetNotOffered }
+            if !isTargetOffered(rule, client, facts.platform, app, at: time, &offers) { return .targetNotOffered }
         }
         if time < rule.startsAt { return .startsAt }
         if time >= rule.endsAt { return .endsAt }
@@ -122,10 +125,11 @@ extension RuleGroup {
         _ client: borrowing Client,
         _ platform: Int32,
         _ app: CompiledApp?,
-        at time: Int64
+        at time: Int64,
+        _ offers: inout OfferSearch
     ) -> Bool {
         guard let app, let list = app.releaseList(onPlatform: platform),
-            let offer = app.releases[list].offer(to: client, at: time, soak: rule.soak, .lenient)
+            let offer = offers.offer(among: app.releases[list], to: client, at: time, soak: rule.soak)
         else { return false }
         return !(app.releases[list].releases[offer].version < pools.targets[Int(rule.target)])
     }
@@ -151,10 +155,11 @@ extension RuleGroup {
         _ client: borrowing Client,
         _ app: CompiledApp?,
         _ platform: Int32,
-        _ time: Int64
+        _ time: Int64,
+        _ waysOut: inout OfferSearch
     ) -> Bool {
         guard rules[number].flags.contains(.needsWayOut) else { return true }
-        if case .open = wayOut(of: rules[number], client, app, platform, time) { return true }
+        if case .open = wayOut(of: rules[number], client, app, platform, time, &waysOut) { return true }
         return false
     }
 
@@ -164,10 +169,11 @@ extension RuleGroup {
         _ client: borrowing Client,
         _ app: CompiledApp?,
         _ platform: Int32,
-        _ time: Int64
+        _ time: Int64,
+        _ waysOut: inout OfferSearch
     ) -> WayOut {
         guard let app, let list = app.releaseList(onPlatform: platform),
-            let offer = app.releases[list].offer(to: client, at: time, soak: rule.soak, .strict)
+            let offer = waysOut.offer(among: app.releases[list], to: client, at: time, soak: rule.soak)
         else { return .noOffer }
         let release = app.releases[list].releases[offer]
         guard release.isAbove(client) else { return .notAbove(offer) }

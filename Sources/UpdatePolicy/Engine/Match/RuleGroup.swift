@@ -12,8 +12,8 @@ final class RuleGroup: Sendable {
     let pools: RulePools
     let scales: RuleScales
 
-    /// How many intervals of versions those have that can reach anybody at some time, at least one each.
-    let activeIntervalCount: Int
+    /// What those count in an announcement that can reach anybody at some time.
+    let announcementCost: Int
 
     /// `nil` where each rule names its platforms.
     private let anyPlatform: RuleIndex?
@@ -27,14 +27,14 @@ final class RuleGroup: Sendable {
         self.scales = scales
         var anyPlatform: [UInt32] = []
         var byPlatform: [Int32: [UInt32]] = [:]
-        var activeIntervalCount = 0
+        var announcementCost = 0
         for (number, rule) in rules.enumerated() where Self.canReachAnybody(rule, pools) {
             let number = UInt32(truncatingIfNeeded: number)
-            activeIntervalCount += max(1, rule.versions.indices.count)
+            announcementCost += max(1, rule.versions.indices.count) + pools.size(ofOtherConditions: rule) / 1_024
             if rule.platforms.isEmpty { anyPlatform.append(number) }
             for index in rule.platforms.indices { byPlatform[pools.platforms[index], default: []].append(number) }
         }
-        self.activeIntervalCount = activeIntervalCount
+        self.announcementCost = announcementCost
         self.anyPlatform = anyPlatform.isEmpty ? nil : RuleIndex(anyPlatform, rules, pools, scales)
         let sorted = byPlatform.sorted { $0.key < $1.key }
         platforms = sorted.map(\.key)
@@ -47,7 +47,7 @@ final class RuleGroup: Sendable {
     }
 
     /// Appends every rule that may match; one may be appended twice.
-    func appendCandidates(for client: borrowing Client, _ facts: CheckFacts, to numbers: inout RuleIndexes) {
+    func appendCandidates(for client: borrowing Client, _ facts: CheckFacts, to numbers: inout IndexList) {
         anyPlatform?.appendCandidates(for: client, facts, on: scales, to: &numbers)
         guard facts.platform >= 0, let index = index(ofPlatform: facts.platform) else { return }
         byPlatform[index].appendCandidates(for: client, facts, on: scales, to: &numbers)

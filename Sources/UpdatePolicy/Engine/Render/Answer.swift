@@ -81,6 +81,10 @@ public struct Message: Sendable, Equatable {
     /// Whether the app is to be unusable until it is updated.
     public let lockout: Bool
 
+    /// When the lockout ends, in whole seconds since 1970-01-01T00:00:00Z, rounded up; `nil` where no end is set, and in
+    /// messages without lockout.
+    public let until: Int64?
+
     /// How often it is to be shown; `nil` where the rule does not say, and in lockouts.
     public let hints: MessageHints?
 
@@ -91,6 +95,7 @@ public struct Message: Sendable, Equatable {
         text: String,
         link: String? = nil,
         lockout: Bool = false,
+        until: Int64? = nil,
         hints: MessageHints? = nil
     ) {
         self.id = id
@@ -98,6 +103,7 @@ public struct Message: Sendable, Equatable {
         self.text = text
         self.link = link
         self.lockout = lockout
+        self.until = until
         self.hints = hints
     }
 }

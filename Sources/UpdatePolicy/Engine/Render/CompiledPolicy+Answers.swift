@@ -23,14 +23,15 @@ extension CompiledPolicy {
             text: TextTemplate.filled(text, app: name, target: rule.target),
             link: group.rules[number].flags.contains(.linksToStore) ? storeLink(client, app)?.link : rule.link,
             lockout: sent.lockout,
+            until: sent.lockout ? rule.until : nil,
             hints: sent.lockout ? nil : rule.hints
         )
     }
 
     /// Writes the answer to a check, a JSON object, in place of what `answer` holds.
     ///
-    /// The members of a message are written in the order id, title, text, link, and then lockout or remind, shows, skip,
-    /// target; only what JSON requires is escaped.
+    /// The members of a message are written in the order id, title, text, link, and then lockout and until, or remind,
+    /// shows, skip, target; only what JSON requires is escaped.
     public func writeAnswer(
         for client: borrowing Client,
         at time: Timestamp,
@@ -98,11 +99,11 @@ extension CompiledPolicy {
             group.appendLink(of: number, to: &bytes)
         }
         if sent.lockout {
-            bytes.append(MessageBytes.lockoutAndEnd)
-        } else {
-            if shape == .standard { group.appendHints(of: number, to: &bytes) }
-            bytes.append(MessageBytes.end)
+            group.appendLockout(of: number, to: &bytes)
+        } else if shape == .standard {
+            group.appendHints(of: number, to: &bytes)
         }
+        bytes.append(MessageBytes.end)
     }
 
     private func writeNamingApp(

@@ -7,7 +7,6 @@ enum MessageBytes {
     static var closing: StaticString { "]}" }
     static var emptyAnswer: StaticString { #"{"messages":[]}"# }
     static var emptyLegacyAnswer: StaticString { "{}" }
-    static var lockoutAndEnd: StaticString { #","lockout":true}"# }
     static var end: StaticString { "}" }
 
     /// Appends a message up to its link, but for the name of the text's member.
@@ -29,6 +28,12 @@ enum MessageBytes {
     static func append(link: String, to bytes: inout [UInt8]) {
         bytes += #","link":"#.utf8
         JSONString.append(link, to: &bytes)
+    }
+
+    /// Appends what makes a message a lockout, from the comma before its name on.
+    static func appendLockout(until: Int64?, to bytes: inout [UInt8]) {
+        bytes += #","lockout":true"#.utf8
+        if let until { bytes += ",\"until\":\(until)".utf8 }
     }
 
     /// Appends hints, from the comma before the first name on.
@@ -56,6 +61,12 @@ extension RuleGroup {
         return language.lookup(in: languages).map { $0 + 1 } ?? 0
     }
 
+    /// How many bytes a rule's prepared message has, up to its link.
+    func size(ofMessage number: Int, _ client: borrowing Client) -> Int {
+        let fragment = pools.fragments[rules[number].fragments.indices.lowerBound + textPlace(of: number, client)]
+        return fragment.end - fragment.start
+    }
+
     /// Appends a rule's prepared message, up to its text, with the name of the member that holds the text.
     @inline(__always)
     func appendMessage(of number: Int, _ place: Int, textName: StaticString, to bytes: inout ByteWriter) {
@@ -75,6 +86,12 @@ extension RuleGroup {
     @inline(__always)
     func appendHints(of number: Int, to bytes: inout ByteWriter) {
         append(pools.tails[number].hints, to: &bytes)
+    }
+
+    /// Appends what makes a rule's message a lockout.
+    @inline(__always)
+    func appendLockout(of number: Int, to bytes: inout ByteWriter) {
+        append(pools.tails[number].lockout, to: &bytes)
     }
 
     @inline(__always)

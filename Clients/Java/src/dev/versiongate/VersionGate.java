@@ -19,23 +19,26 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.GregorianCalendar;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TimeZone;
 import java.util.UUID;
-import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -68,6 +71,8 @@ public final class VersionGate {
         public final boolean skippable;
 
         private final VersionGate gate;
+        /** When a lockout ends by the clock of the server; null if it has no end. */
+        private final Long until;
 
         /** Throws {@link IllegalArgumentException} if the members are not those of a message. */
         private Message(VersionGate gate, Map<?, ?> members, boolean isLockoutByDefault) {
@@ -80,6 +85,7 @@ public final class VersionGate {
             this.link = link != null && mayBeOpened(link) ? link : null;
             Boolean lockout = Json.optional(members, "lockout", Boolean.class);
             this.lockout = lockout == null ? isLockoutByDefault : lockout;
+            until = Json.whole(members, "until", 1);
             Long remind = Json.whole(members, "remind", 1);
             Long shows = Json.whole(members, "shows", 1);
             Boolean skip = Json.optional(members, "skip", Boolean.class);
@@ -122,13 +128,14 @@ public final class VersionGate {
                 return false;
             }
             for (int at = 0; at < link.length(); at++) {
-                if (link.charAt(at) <= ' ' || link.charAt(at) > '~') {
+                if (link.charAt(at) <= ' ' || link.charAt(at) > '~' || link.charAt(at) == '\\') {
                     return false;
                 }
             }
             for (String start : STARTS) {
                 if (link.length() > start.length() && link.regionMatches(true, 0, start, 0, start.length())) {
-                    return true;
+                    // A name or a password before the host makes an address look like another one.
+                    return !start.endsWith("/") || link.substring(start.length()).split("[/?#]", 2)[0].indexOf('@') < 0;
                 }
             }
             return false;
@@ -137,8 +144,8 @@ public final class VersionGate {
 
     /**
      * Keeps one text for the library, under the name {@link #NAME}, among the settings of the app. It may fail. The library
-     * calls it on a thread of its own, one call at a time, and waits a second at most: reading that takes longer has failed,
-     * and nothing is written after that until the app ends; writing that takes longer goes on.
+     * calls it on a thread of its own, one call at a time. Reading that takes longer than a second has failed, and nothing is
+     * written after that until the app ends. Nobody waits for writing.
      */
     public interface Storage {
         /** The text that was written last, or null if there is none. */
@@ -152,7 +159,8 @@ public final class VersionGate {
     public interface Transport {
         /**
          * Sends the body to the address with POST and the header {@code Content-Type: application/json}, follows no
-         * redirect, and returns the answer. Runs on a thread of its own, which is interrupted when 2 seconds are over.
+         * redirect, and returns the answer. Runs on a thread of its own, which is interrupted when 2 seconds are over, and
+         * not waited for.
          */
         Answer ask(String address, byte[] body) throws Exception;
     }
@@ -161,12 +169,59 @@ public final class VersionGate {
     public static final class Answer {
         private final int status;
         private final byte[] body;
+        private final String date;
 
-        /** A body of more than 1 MiB need not be complete: it makes the check fail. */
+        /** An answer without a header {@code Date}: the end of a lockout is judged by the clock of the device. */
         public Answer(int status, byte[] body) {
+            this(status, body, null);
+        }
+
+        /**
+         * A body of more than 1 MiB need not be complete: it makes the check fail.
+         *
+         * @param date the header {@code Date}, or null
+         */
+        public Answer(int status, byte[] body, String date) {
             this.status = status;
             this.body = body;
+            this.date = date;
         }
+    }
+
+    /** What a check did. Checks that share one question are one. */
+    public static final class Report {
+        /** Whether the server was asked. */
+        public enum Outcome {
+            /** A question was sent, or tried. */
+            ASKED,
+            /** It was too early for a question, so what was kept counts. */
+            KEPT
+        }
+
+        /** Whether the server was asked. */
+        public final Outcome outcome;
+        /** The status of HTTP, or 0 if the server did not answer. */
+        public final int status;
+        /** Why the check has failed, or null if it has not. */
+        public final String fault;
+        /** How long the check took. */
+        public final long milliseconds;
+        /** How many messages it gave. */
+        public final int messages;
+
+        private Report(Outcome outcome, int status, String fault, long begun, int messages) {
+            this.outcome = outcome;
+            this.status = status;
+            this.fault = fault;
+            milliseconds = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun);
+            this.messages = messages;
+        }
+    }
+
+    /** Is told what each check did. */
+    public interface Observer {
+        /** Runs on the thread of the check, which waits for it. */
+        void onCheck(Report report);
     }
 
     /** The clock of the device. */
@@ -188,8 +243,9 @@ public final class VersionGate {
         private final Map<String, Object> attributes = new LinkedHashMap<>();
         private final Storage storage;
         private int maximumAge = 7;
-        private Transport transport = new Http();
+        private Transport transport;
         private Clock clock = SYSTEM_CLOCK;
+        private Observer observer;
 
         /**
          * @param server where the server is: {@code https://gate.example.com}, or with a path
@@ -247,17 +303,7 @@ public final class VersionGate {
 
         /** An attribute that rules can ask for. A whole number is sent as one: 3.0 as 3. */
         public Builder attribute(String name, Number value) {
-            if (value == null) {
-                return put(name, null);
-            }
-            boolean isWhole = (value instanceof Double || value instanceof Float)
-                && value.doubleValue() == Math.rint(value.doubleValue()) && Math.abs(value.doubleValue()) <= Json.MOST;
-            try {
-                return put(name, isWhole ? BigDecimal.valueOf(value.longValue()) : new BigDecimal(value.toString()));
-            } catch (NumberFormatException error) {
-                throw new IllegalArgumentException(
-                    "the attribute " + name + " is " + value + ", which is no number in JSON", error);
-            }
+            return put(name, number(name, value));
         }
 
         /** An attribute that rules can ask for. */
@@ -266,8 +312,7 @@ public final class VersionGate {
         }
 
         private Builder put(String name, Object value) {
-            require(name != null && !name.isEmpty(), "an attribute has no name");
-            attributes.put(name, value);
+            attributes.put(named(name), value);
             return this;
         }
 
@@ -289,6 +334,13 @@ public final class VersionGate {
         public Builder clock(Clock clock) {
             require(clock != null, "the clock is null");
             this.clock = clock;
+            return this;
+        }
+
+        /** Is told what each check did. Without one, the first fault is said on {@link System#err} if assertions are on. */
+        public Builder observer(Observer observer) {
+            require(observer != null, "the observer is null");
+            this.observer = observer;
             return this;
         }
 
@@ -320,27 +372,29 @@ public final class VersionGate {
     private static final long STORAGE_LIMIT = TimeUnit.SECONDS.toNanos(1);
     private static final long PAUSE = TimeUnit.MINUTES.toSeconds(15);
     private static final int LARGEST_BODY = 1 << 20;
+    private static final int MOST_MESSAGES = 100;
     private static final int MOST_REMEMBERED = 256;
     private static final Clock SYSTEM_CLOCK = () -> System.currentTimeMillis() / 1000;
-    /** One for each thread that asks, in the whole process. A thread that hangs keeps its own. */
-    private static final Semaphore THREADS = new Semaphore(8);
+    /** One for each question under way, in the whole process. It is given back when the time of the question is over. */
+    private static final Semaphore QUESTIONS = new Semaphore(8);
 
     private final String address;
+    /** What the server is told; guarded by the lock, like the attributes. */
     private final Map<String, Object> client = new LinkedHashMap<>();
+    private final Map<String, Object> attributes = new LinkedHashMap<>();
     private final String version;
     private final String build;
     private final long maximumAge;
-    private final Storage storage;
     private final Transport transport;
     private final Clock clock;
-    private final Calls calls = new Calls();
+    private final Observer observer;
+    private final Kept kept;
+    private final AtomicBoolean hasSaidFault = new AtomicBoolean();
 
     /** Guards what is below. Nobody holds it while a question is under way. */
     private final Object lock = new Object();
     /** What is kept; null until it is read. */
     private State state;
-    /** The text in the storage, or null if it is not known. */
-    private String written;
     /** What is in the storage was not read in time, so it is not replaced. */
     private boolean isUnread;
     private Long asked;
@@ -351,23 +405,74 @@ public final class VersionGate {
         for (String name : Arrays.asList("bundle", "version", "build", "platform", "os", "region", "language")) {
             client.put(name, builder.members.get(name));
         }
-        client.put("install", null);
-        for (Map.Entry<String, Object> attribute : builder.attributes.entrySet()) {
-            if (!client.containsKey(attribute.getKey())) {
-                client.put(attribute.getKey(), attribute.getValue());
-            }
-        }
-        for (Map.Entry<String, Object> member : client.entrySet()) {
-            if ("".equals(member.getValue())) {
-                member.setValue(null);
-            }
-        }
-        version = (String) client.get("version");
-        build = (String) client.get("build");
+        version = known(builder.members.get("version"));
+        build = known(builder.members.get("build"));
+        attributes.putAll(builder.attributes);
         maximumAge = TimeUnit.DAYS.toSeconds(builder.maximumAge);
-        storage = builder.storage;
         transport = builder.transport;
         clock = builder.clock;
+        observer = builder.observer;
+        kept = new Kept(builder.storage);
+    }
+
+    /** The language tag, such as {@code de-AT}, or null. The next question sends it. */
+    public void language(String language) {
+        synchronized (lock) {
+            client.put("language", language);
+        }
+    }
+
+    /** The country, such as {@code AT}, or null. The next question sends it. */
+    public void region(String region) {
+        synchronized (lock) {
+            client.put("region", region);
+        }
+    }
+
+    /** An attribute that rules can ask for, or null for none. The next question sends it. */
+    public void attribute(String name, String value) {
+        put(name, value);
+    }
+
+    /** An attribute that rules can ask for, or null for none. The next question sends it. */
+    public void attribute(String name, Number value) {
+        put(name, number(name, value));
+    }
+
+    /** An attribute that rules can ask for. The next question sends it. */
+    public void attribute(String name, boolean value) {
+        put(name, value);
+    }
+
+    private void put(String name, Object value) {
+        synchronized (lock) {
+            attributes.put(named(name), value);
+        }
+    }
+
+    private static String named(String name) {
+        require(name != null && !name.isEmpty(), "an attribute has no name");
+        return name;
+    }
+
+    /** A number as JSON has it: 3.0 is 3. */
+    private static BigDecimal number(String name, Number value) {
+        if (value == null) {
+            return null;
+        }
+        boolean isWhole = (value instanceof Double || value instanceof Float)
+            && value.doubleValue() == Math.rint(value.doubleValue()) && Math.abs(value.doubleValue()) <= Json.MOST;
+        try {
+            return isWhole ? BigDecimal.valueOf(value.longValue()) : new BigDecimal(value.toString());
+        } catch (NumberFormatException error) {
+            throw new IllegalArgumentException(
+                "the attribute " + name + " is " + value + ", which is no number in JSON", error);
+        }
+    }
+
+    /** Empty text counts as not known. */
+    private static String known(Object text) {
+        return "".equals(text) ? null : (String) text;
     }
 
     /** The messages to show now, in their order. Waits for the server, at most 2 seconds: not for the main thread. */
@@ -381,29 +486,66 @@ public final class VersionGate {
      * @param force asks also if the last question is less than 15 minutes old
      */
     public List<Message> check(boolean force) {
+        long begun = System.nanoTime();
+        List<Message> messages = null;
         Question current;
-        long deadline = System.nanoTime() + LIMIT;
         synchronized (lock) {
             load();
             if (question == null) {
                 long now = now();
-                if (!force && asked != null && asked <= now && now - asked < PAUSE) {
-                    return lockout(state, now);
+                if (!force && isEarly(now)) {
+                    messages = lockout(state, now);
+                } else {
+                    asked = now;
+                    question = ask(begun + LIMIT);
                 }
-                asked = now;
-                question = ask(deadline);
             }
             current = question;
         }
-        List<Message> answer = current.await();
+        if (messages != null) {
+            tell(new Report(Report.Outcome.KEPT, 0, null, begun, messages.size()));
+            return messages;
+        }
+        Reading reading = current.await();
+        Report report = null;
         synchronized (lock) {
             if (current.messages == null) {
-                current.messages = answer == null ? lockout(current.state, now()) : show(answer, current, now());
+                current.messages = reading.fault == null ? show(reading, current, now()) : lockout(current.state, now());
+                report = new Report(Report.Outcome.ASKED, reading.status, reading.fault, begun, current.messages.size());
             }
+            messages = current.messages;
             if (question == current) {
                 question = null;
             }
-            return current.messages;
+        }
+        if (report != null) {
+            tell(report);
+        }
+        return messages;
+    }
+
+    /** Less than 15 minutes after the last question, and no lockout that was kept has ended since. */
+    private boolean isEarly(long now) {
+        if (asked == null || asked > now || now - asked >= PAUSE) {
+            return false;
+        }
+        KeptAnswer answer = state.answer;
+        return answer == null || answer.left == null || asked - answer.at >= answer.left || now - answer.at < answer.left;
+    }
+
+    private void tell(Report report) {
+        if (observer != null) {
+            try {
+                observer.onCheck(report);
+            } catch (RuntimeException error) {
+                // The messages are given whatever the app makes of the report.
+            }
+            return;
+        }
+        boolean isDebugBuild = false;
+        assert isDebugBuild = true;
+        if (isDebugBuild && report.fault != null && !hasSaidFault.getAndSet(true)) {
+            System.err.println("versiongate: " + address + ": " + report.fault);
         }
     }
 
@@ -437,42 +579,63 @@ public final class VersionGate {
             asked = null;
             question = null;
             isUnread = false;
-            write(null, System.nanoTime() + STORAGE_LIMIT);
+            kept.delete();
+        }
+    }
+
+    /**
+     * Waits until what the library remembers is written, for at most 2 seconds. All writing is in the background, so a
+     * program that ends right after a check, or after what the person did, waits for it.
+     */
+    public void finishWriting() {
+        try {
+            get(kept.last(), System.nanoTime() + LIMIT);
+        } catch (TimeoutException | ExecutionException | CancellationException error) {
+            // What is in memory counts until the app ends.
         }
     }
 
     private Question ask(long deadline) {
-        boolean isNew = state.install == null;
-        if (isNew) {
+        if (state.install == null) {
             state.install = UUID.randomUUID().toString();
+            save();
         }
-        client.put("install", state.install);
-        byte[] body = Json.write(client).getBytes(StandardCharsets.UTF_8);
-        boolean isAllowed = THREADS.tryAcquire();
+        Map<String, Object> members = new LinkedHashMap<>(client);
+        members.put("install", state.install);
+        for (Map.Entry<String, Object> attribute : attributes.entrySet()) {
+            if (!members.containsKey(attribute.getKey())) {
+                members.put(attribute.getKey(), attribute.getValue());
+            }
+        }
+        for (Map.Entry<String, Object> member : members.entrySet()) {
+            member.setValue("".equals(member.getValue()) ? null : member.getValue());
+        }
+        byte[] body = Json.write(members).getBytes(StandardCharsets.UTF_8);
+        boolean isAllowed = QUESTIONS.tryAcquire();
         AtomicBoolean isHeld = new AtomicBoolean(isAllowed);
         Runnable release = () -> {
             if (isHeld.getAndSet(false)) {
-                THREADS.release();
+                QUESTIONS.release();
             }
         };
+        Http http = transport == null ? new Http() : null;
+        Transport asking = transport == null ? http : transport;
         Question question = new Question(state, deadline, () -> {
             try {
-                return read(transport.ask(address, body));
+                return new Reading(this, asking.ask(address, body));
             } finally {
                 // Before those who wait get the answer, and ask again.
                 release.run();
             }
-        });
-        boolean isAsking = isAllowed && start(() -> {
-            question.answer.run();
-            // A question that was given up before it began has not released it.
+        }, () -> {
             release.run();
-        }, release);
-        if (!isAsking) {
+            if (http != null) {
+                // To disconnect waits for a read that is under way in the body.
+                start(http::disconnect, () -> {});
+            }
+        });
+        if (!isAllowed || !start(question.answer, release)) {
             question.answer.cancel(false);
-        }
-        if (isNew) {
-            save(deadline);
         }
         return question;
     }
@@ -512,33 +675,17 @@ public final class VersionGate {
         }
     }
 
-    /** The messages of an answer; null if the check has failed. */
-    private List<Message> read(Answer answer) throws CharacterCodingException {
-        if (answer == null || answer.status != 200 || answer.body == null || answer.body.length > LARGEST_BODY) {
-            return null;
-        }
-        String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(answer.body)).toString();
-        List<?> elements = Json.required(Json.object(Json.read(text)), "messages", List.class);
-        List<Message> messages = new ArrayList<>();
-        for (Object element : elements) {
-            try {
-                messages.add(new Message(this, Json.object(element), false));
-            } catch (IllegalArgumentException error) {
-                // The element is no message. The rest stands.
-            }
-        }
-        return messages;
-    }
-
-    private List<Message> show(List<Message> answer, Question question, long now) {
+    private List<Message> show(Reading reading, Question question, long now) {
         List<Message> shown = new ArrayList<>();
         State state = question.state;
         state.answer = null;
-        for (Message message : answer) {
+        for (Message message : reading.messages) {
             if (message.lockout) {
                 shown.add(message);
                 if (maximumAge > 0) {
-                    state.answer = new KeptAnswer(now, version, build, message);
+                    long sent = reading.sent == null ? now : reading.sent;
+                    Long left = message.until == null ? null : (Long) Math.max(0, message.until - sent);
+                    state.answer = new KeptAnswer(now, version, build, left, message);
                 }
                 break;
             }
@@ -552,7 +699,7 @@ public final class VersionGate {
             }
         }
         if (state == this.state) {
-            save(question.deadline);
+            save();
         }
         return Collections.unmodifiableList(shown);
     }
@@ -560,6 +707,7 @@ public final class VersionGate {
     private List<Message> lockout(State state, long now) {
         KeptAnswer answer = state.answer;
         boolean holds = answer != null && maximumAge > 0 && answer.at <= now && now - answer.at <= maximumAge
+            && (answer.left == null || now - answer.at < answer.left)
             && same(answer.version, version) && same(answer.build, build);
         return holds ? Collections.singletonList(answer.lockout) : Collections.emptyList();
     }
@@ -576,7 +724,7 @@ public final class VersionGate {
             load();
             Memory memory = state.memories.get(message.key());
             state.put(message.key(), memory == null ? 1 : memory.shown, now(), skip || memory != null && memory.skipped);
-            save(System.nanoTime() + STORAGE_LIMIT);
+            save();
         }
     }
 
@@ -594,33 +742,20 @@ public final class VersionGate {
         }
         state = new State();
         try {
-            written = calls.call(storage::read, System.nanoTime() + STORAGE_LIMIT);
-            if (written != null) {
-                state.decode(this, Json.object(Json.read(written)));
+            String text = get(kept.read(), System.nanoTime() + STORAGE_LIMIT);
+            if (text != null) {
+                state.decode(this, Json.object(Json.read(text)));
             }
         } catch (TimeoutException error) {
             isUnread = true;
-        } catch (ExecutionException | IllegalArgumentException error) {
+        } catch (ExecutionException | CancellationException | IllegalArgumentException error) {
             // What cannot be read is the same as nothing kept.
         }
     }
 
-    private void save(long deadline) {
-        String text = state.encode();
-        if (!isUnread && !text.equals(written)) {
-            write(text, deadline);
-        }
-    }
-
-    private void write(String text, long deadline) {
-        try {
-            written = calls.call(() -> {
-                storage.write(text);
-                return text;
-            }, deadline);
-        } catch (TimeoutException | ExecutionException error) {
-            // The library goes on with what it has in memory.
-            written = null;
+    private void save() {
+        if (!isUnread) {
+            kept.write(state.encode());
         }
     }
 
@@ -633,50 +768,173 @@ public final class VersionGate {
     /** A question under way. */
     private static final class Question {
         final State state;
-        final long deadline;
-        final FutureTask<List<Message>> answer;
+        final FutureTask<Reading> answer;
         /** What the question gave; null until the first of those who wait has seen to it. */
         List<Message> messages;
+        private final long deadline;
+        private final Runnable giveUp;
 
-        Question(State state, long deadline, Callable<List<Message>> asking) {
+        Question(State state, long deadline, Callable<Reading> asking, Runnable giveUp) {
             this.state = state;
             this.deadline = deadline;
+            this.giveUp = giveUp;
             answer = new FutureTask<>(asking);
         }
 
-        /** The messages of the answer; null if the check has failed. */
-        List<Message> await() {
+        Reading await() {
             try {
                 return get(answer, deadline);
             } catch (TimeoutException error) {
-                answer.cancel(true);
-                return null;
-            } catch (ExecutionException | CancellationException error) {
-                return null;
+                if (answer.cancel(true)) {
+                    giveUp.run();
+                }
+                return new Reading("no answer within 2 seconds");
+            } catch (CancellationException error) {
+                return new Reading("no thread is left to ask, or the time of another check for it was over");
+            } catch (ExecutionException error) {
+                Throwable cause = error.getCause();
+                return new Reading(cause.getMessage() == null ? cause.toString() : cause.getMessage());
             }
         }
     }
 
-    /**
-     * Calls of the storage, in their order, on one thread that ends when there are none. While one hangs, nobody waits for
-     * those behind it, and only the newest of these stays.
-     */
-    private static final class Calls {
-        private final ThreadPoolExecutor thread = new ThreadPoolExecutor(0, 1, 0, TimeUnit.SECONDS,
-            new ArrayBlockingQueue<>(1), VersionGate::daemon, new ThreadPoolExecutor.DiscardOldestPolicy());
-        private FutureTask<String> last;
+    /** What an answer says. */
+    private static final class Reading {
+        private static final Pattern DATE =
+            Pattern.compile("..., (\\d\\d) (...) (\\d{4}) (\\d\\d):(\\d\\d):(\\d\\d) GMT");
+        private static final List<String> MONTHS = Arrays.asList(
+            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec");
 
-        String call(Callable<String> work, long deadline) throws ExecutionException, TimeoutException {
-            boolean isBusy = last != null && !last.isDone();
-            last = new FutureTask<>(work);
-            try {
-                thread.execute(last);
-            } catch (OutOfMemoryError error) {
-                last.cancel(false);
-                throw new ExecutionException("the system gives the process no further thread", error);
+        /** Why the check has failed, or null. */
+        final String fault;
+        final int status;
+        final List<Message> messages = new ArrayList<>();
+        /** When the server sent it by its own clock, or null. */
+        final Long sent;
+
+        Reading(String fault) {
+            this.fault = fault;
+            status = 0;
+            sent = null;
+        }
+
+        Reading(VersionGate gate, Answer answer) {
+            status = answer == null ? 0 : answer.status;
+            sent = answer == null || answer.date == null ? null : seconds(answer.date);
+            fault = answer == null ? "the transport gives no answer" : read(gate, answer);
+        }
+
+        private String read(VersionGate gate, Answer answer) {
+            if (status != HttpURLConnection.HTTP_OK) {
+                return "the server answers with status " + status;
             }
-            long now = System.nanoTime();
-            return get(last, isBusy ? now : now + Math.min(deadline - now, STORAGE_LIMIT));
+            if (answer.body == null) {
+                return "the transport gives no body";
+            }
+            if (answer.body.length > LARGEST_BODY) {
+                return "the answer is longer than 1 MiB";
+            }
+            Object root;
+            try {
+                root = Json.read(answer.body);
+            } catch (IllegalArgumentException error) {
+                return "the answer is no JSON";
+            }
+            Object elements = root instanceof Map ? ((Map<?, ?>) root).get("messages") : null;
+            if (!(elements instanceof List)) {
+                return "the answer has no list of messages";
+            }
+            for (Object element : ((List<?>) elements).subList(0, Math.min(((List<?>) elements).size(), MOST_MESSAGES))) {
+                try {
+                    messages.add(new Message(gate, Json.object(element), false));
+                } catch (IllegalArgumentException error) {
+                    // The element is no message. The rest stands.
+                }
+            }
+            return null;
+        }
+
+        private static Long seconds(String date) {
+            Matcher parts = DATE.matcher(date);
+            if (!parts.matches() || !MONTHS.contains(parts.group(2))) {
+                return null;
+            }
+            GregorianCalendar calendar = new GregorianCalendar(TimeZone.getTimeZone("GMT"));
+            calendar.clear();
+            calendar.set(Integer.parseInt(parts.group(3)), MONTHS.indexOf(parts.group(2)), Integer.parseInt(parts.group(1)),
+                Integer.parseInt(parts.group(4)), Integer.parseInt(parts.group(5)), Integer.parseInt(parts.group(6)));
+            return calendar.getTimeInMillis() / 1000;
+        }
+    }
+
+    /** Calls the storage, in order, on one thread that ends when there is nothing to do. What hangs there holds nobody up. */
+    private static final class Kept {
+        private final Storage storage;
+        private final ThreadPoolExecutor thread =
+            new ThreadPoolExecutor(0, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), VersionGate::daemon);
+        /** What is to be written, and whether all that was there is deleted before it; guarded by this object. */
+        private String text;
+        private boolean deletes;
+        private FutureTask<String> last = new FutureTask<>(() -> null);
+        /** The text in the storage, or null if it is not known. */
+        private volatile String known;
+
+        Kept(Storage storage) {
+            this.storage = storage;
+            last.run();
+        }
+
+        FutureTask<String> read() {
+            return call(() -> known = storage.read());
+        }
+
+        synchronized void write(String newText) {
+            boolean isWaiting = text != null || deletes;
+            text = newText;
+            if (!isWaiting) {
+                last = call(this::writeNewest);
+            }
+        }
+
+        synchronized void delete() {
+            text = null;
+            deletes = true;
+            last = call(this::writeNewest);
+        }
+
+        synchronized FutureTask<String> last() {
+            return last;
+        }
+
+        private FutureTask<String> call(Callable<String> work) {
+            FutureTask<String> task = new FutureTask<>(work);
+            try {
+                thread.execute(task);
+            } catch (OutOfMemoryError error) {
+                // The system gives the process no further thread. The next call tries again.
+            }
+            return task;
+        }
+
+        private String writeNewest() throws Exception {
+            String newest;
+            boolean deletesBefore;
+            synchronized (this) {
+                newest = text;
+                deletesBefore = deletes;
+                text = null;
+                deletes = false;
+            }
+            if (deletesBefore) {
+                known = null;
+                storage.write(null);
+            }
+            if (newest != null && !newest.equals(known)) {
+                known = null;
+                storage.write(newest);
+                known = newest;
+            }
+            return null;
         }
     }
 
@@ -703,12 +961,15 @@ public final class VersionGate {
         final long at;
         final String version;
         final String build;
+        /** For how many seconds the lockout holds, or null if it has no end. */
+        final Long left;
         final Message lockout;
 
-        KeptAnswer(long at, String version, String build, Message lockout) {
+        KeptAnswer(long at, String version, String build, Long left, Message lockout) {
             this.at = at;
             this.version = version;
             this.build = build;
+            this.left = left;
             this.lockout = lockout;
         }
     }
@@ -742,7 +1003,7 @@ public final class VersionGate {
                 Message lockout = new Message(gate, Json.required(kept, "lockout", Map.class), true);
                 require(lockout.lockout, "the message that is kept is no lockout");
                 answer = new KeptAnswer(Json.required(Json.whole(kept, "at", 0)), Json.optional(kept, "version", String.class),
-                    Json.optional(kept, "build", String.class), lockout);
+                    Json.optional(kept, "build", String.class), Json.whole(kept, "left", 0), lockout);
             } catch (IllegalArgumentException error) {
                 answer = null;
             }
@@ -774,6 +1035,7 @@ public final class VersionGate {
                 kept.put("at", answer.at);
                 kept.put("version", answer.version);
                 kept.put("build", answer.build);
+                kept.put("left", answer.left);
                 kept.put("lockout", lockout);
                 root.put("answer", kept);
             }
@@ -792,13 +1054,16 @@ public final class VersionGate {
         }
     }
 
-    /** Asks with {@link HttpURLConnection}, in a connection of its own. */
+    /** Asks with {@link HttpURLConnection}, in a connection of its own. One object is for one question at a time. */
     static final class Http implements Transport {
+        private volatile HttpURLConnection connection;
+
         @Override
-        public Answer ask(String address, byte[] body) throws IOException {
+        public Answer ask(String address, byte[] body) throws IOException, InterruptedException {
             long deadline = System.nanoTime() + LIMIT;
             int pause = (int) TimeUnit.NANOSECONDS.toMillis(LIMIT);
             HttpURLConnection connection = (HttpURLConnection) new URL(address).openConnection();
+            this.connection = connection;
             try {
                 connection.setConnectTimeout(pause);
                 connection.setReadTimeout(pause);
@@ -817,19 +1082,83 @@ public final class VersionGate {
                     out.write(body);
                 }
                 int status = connection.getResponseCode();
-                ByteArrayOutputStream read = new ByteArrayOutputStream();
-                if (status == HttpURLConnection.HTTP_OK) {
-                    byte[] buffer = new byte[8192];
-                    InputStream in = connection.getInputStream();
-                    int count = in.read(buffer);
-                    while (count >= 0 && read.size() <= LARGEST_BODY && deadline - System.nanoTime() > 0) {
-                        read.write(buffer, 0, count);
-                        count = in.read(buffer);
-                    }
-                }
-                return new Answer(status, read.toByteArray());
+                byte[] read = status == HttpURLConnection.HTTP_OK ? body(connection, deadline) : new byte[0];
+                return new Answer(status, read, connection.getHeaderField("Date"));
             } finally {
+                disconnect();
+            }
+        }
+
+        /** Ends a question that another thread waits for: in its head at once, in its body after the read under way. */
+        void disconnect() {
+            HttpURLConnection connection = this.connection;
+            if (connection != null) {
                 connection.disconnect();
+            }
+        }
+
+        private byte[] body(HttpURLConnection connection, long deadline) throws IOException, InterruptedException {
+            String encoding = connection.getContentEncoding();
+            if (encoding != null && !encoding.equalsIgnoreCase("identity")) {
+                throw new IOException("the answer has the Content-Encoding " + encoding + ", which was not asked for");
+            }
+            boolean isOfJDK = connection.getClass().getName().startsWith("sun.");
+            if (isOfJDK && connection.getHeaderField("Transfer-Encoding") != null) {
+                return chunks(connection, deadline);
+            }
+            ByteArrayOutputStream read = new ByteArrayOutputStream();
+            byte[] buffer = new byte[8192];
+            InputStream in = connection.getInputStream();
+            int count = in.read(buffer);
+            while (count >= 0 && read.size() <= LARGEST_BODY && deadline - System.nanoTime() > 0) {
+                read.write(buffer, 0, count);
+                count = in.read(buffer);
+            }
+            if (read.size() < connection.getContentLength()) {
+                throw new IOException("the answer ends before its Content-Length");
+            }
+            return read.toByteArray();
+        }
+
+        /**
+         * Reads chunks of which something has come, until they are JSON. The JDK reads the trailers behind the last chunk within
+         * one read, or when it disconnects, and keeps them: without an end they would fill the memory of the process. So a
+         * connection with trailers is left to the collector of garbage, which closes it.
+         */
+        private byte[] chunks(HttpURLConnection connection, long deadline) throws IOException, InterruptedException {
+            int fields = 1;
+            while (connection.getHeaderFieldKey(fields) != null) {
+                fields++;
+            }
+            this.connection = null;
+            ByteArrayOutputStream read = new ByteArrayOutputStream();
+            byte[] buffer = new byte[8192];
+            InputStream in = connection.getInputStream();
+            long pause = 1;
+            while (read.size() <= LARGEST_BODY) {
+                int ready = in.available();
+                if (ready > 0) {
+                    read.write(buffer, 0, in.read(buffer, 0, Math.min(ready, buffer.length)));
+                    pause = 1;
+                } else if (connection.getHeaderFieldKey(fields) != null) {
+                    return read.toByteArray();
+                } else if (isJSON(read.toByteArray()) || deadline - System.nanoTime() < 0) {
+                    break;
+                } else {
+                    Thread.sleep(pause);
+                    pause *= 2;
+                }
+            }
+            this.connection = connection;
+            return read.toByteArray();
+        }
+
+        private static boolean isJSON(byte[] text) {
+            try {
+                Json.read(text);
+                return true;
+            } catch (IllegalArgumentException error) {
+                return false;
             }
         }
     }
@@ -859,6 +1188,16 @@ public final class VersionGate {
             return value;
         }
 
+        /** Reads UTF-8, and skips one byte order mark before it. */
+        static Object read(byte[] text) {
+            try {
+                String whole = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(text)).toString();
+                return read(whole.startsWith("\ufeff") ? whole.substring(1) : whole);
+            } catch (CharacterCodingException error) {
+                throw new IllegalArgumentException("not UTF-8", error);
+            }
+        }
+
         static Map<?, ?> object(Object value) {
             require(value instanceof Map, "not an object");
             return (Map<?, ?>) value;
@@ -876,7 +1215,19 @@ public final class VersionGate {
         static <T> T optional(Map<?, ?> members, String name, Class<T> type) {
             Object value = members.get(name);
             require(value == null || type.isInstance(value), "another type");
+            require(!(value instanceof String) || isText((String) value), "a surrogate stands alone");
             return type.cast(value);
+        }
+
+        private static boolean isText(String string) {
+            for (int at = 0; at < string.length(); at++) {
+                boolean isPair = at + 1 < string.length() && Character.isSurrogatePair(string.charAt(at), string.charAt(at + 1));
+                if (Character.isSurrogate(string.charAt(at)) && !isPair) {
+                    return false;
+                }
+                at += isPair ? 1 : 0;
+            }
+            return true;
         }
 
         /** A whole number of at least so much, up to 2^53 - 1, or null. */

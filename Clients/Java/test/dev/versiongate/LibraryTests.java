@@ -46,9 +46,12 @@ final class LibraryTests {
         test("storage that hangs when it is written", LibraryTests::writingHangs);
         test("a transport that fails", LibraryTests::transportFails);
         test("a clock that fails", LibraryTests::clockFails);
+        test("what the observer is told", LibraryTests::observer);
+        test("an observer that fails", LibraryTests::observerFails);
+        test("the console of a debug build", LibraryTests::console);
         test("a transport that hangs", LibraryTests::transportHangs);
         test("an answer that comes after the check has ended", LibraryTests::lateAnswer);
-        test("threads that hang are 8 at most", LibraryTests::boundedThreads);
+        test("questions under way are 8 at most, and those that hang do not count", LibraryTests::boundedQuestions);
         test("a caller who is interrupted", LibraryTests::interruptedCaller);
         test("checks in the background", LibraryTests::background);
         test("forget during a question", LibraryTests::forgetDuringQuestion);
@@ -87,8 +90,15 @@ final class LibraryTests {
     /** Storage with a lockout, which a check shows that fails. */
     private static Memory lockedOut() {
         Memory storage = new Memory();
-        expect(ids(gate(storage, (address, body) -> answer(LOCKOUT)).check()), "[blocked]");
+        expect(ids(checked(gate(storage, (address, body) -> answer(LOCKOUT)))), "[blocked]");
         return storage;
+    }
+
+    /** What a check gives, once all of it is written. */
+    private static List<VersionGate.Message> checked(VersionGate gate) {
+        List<VersionGate.Message> messages = gate.check();
+        gate.finishWriting();
+        return messages;
     }
 
     private static String ids(List<VersionGate.Message> messages) {
@@ -132,7 +142,16 @@ final class LibraryTests {
         refused("share is -Infinity", () -> builder.attribute("share", Float.NEGATIVE_INFINITY));
         refused("transport is null", () -> builder.transport(null));
         refused("clock is null", () -> builder.clock(null));
+        refused("observer is null", () -> builder.observer(null));
         VersionGate gate = gate(storage, (address, body) -> answer());
+        refused("no name", () -> {
+            gate.attribute("", "x");
+            return null;
+        });
+        refused("share is NaN", () -> {
+            gate.attribute("share", Double.NaN);
+            return null;
+        });
         refused("executor is null", () -> {
             gate.check(null, messages -> {});
             return null;
@@ -202,16 +221,16 @@ final class LibraryTests {
                     "{\"x\":[0," + value + "],\"messages\":[]}"};
                 for (String body : bodies) {
                     storage.text = kept;
-                    expect(ids(gate(storage, (address, question) -> body(body)).check()).equals("[]") == isValid, body);
+                    expect(ids(checked(gate(storage, (address, question) -> body(body)))).equals("[]") == isValid, body);
                 }
             }
         }
-        String[] noAnswers = {"\ufeff{\"messages\":[]}", "{\"messages\":[]}\u0000", "{\"messages\":[]},",
+        String[] noAnswers = {"{\"messages\":[]}\u0000", "{\"messages\":[]},",
             "{messages:[]}", "{'messages':[]}", ")]}'\n{\"messages\":[]}", "callback({\"messages\":[]})",
             "{\"messages\"=[]}", "{\"messages\":[]}//", "\"messages\":[]"};
         for (String body : noAnswers) {
             storage.text = kept;
-            expect(ids(gate(storage, (address, question) -> body(body)).check()).equals("[blocked]"), body);
+            expect(ids(checked(gate(storage, (address, question) -> body(body)))).equals("[blocked]"), body);
         }
         byte[][] noText = {
             {(byte) 0xff}, {(byte) 0xc0, (byte) 0xaf}, {(byte) 0xed, (byte) 0xa0, (byte) 0x80}, {(byte) 0xe2, (byte) 0x82},
@@ -220,7 +239,7 @@ final class LibraryTests {
             byte[] body = "{\"x\":\"....\",\"messages\":[]}".getBytes(StandardCharsets.US_ASCII);
             System.arraycopy(bytes, 0, body, 6, bytes.length);
             storage.text = kept;
-            expect(ids(gate(storage, (address, question) -> new VersionGate.Answer(200, body)).check()), "[blocked]");
+            expect(ids(checked(gate(storage, (address, question) -> new VersionGate.Answer(200, body)))), "[blocked]");
         }
         for (int depth : new int[] {500, 600}) {
             StringBuilder nested = new StringBuilder("{\"x\":");
@@ -229,7 +248,7 @@ final class LibraryTests {
             }
             String body = nested.append(",\"messages\":[]}").toString();
             storage.text = kept;
-            expect(ids(gate(storage, (address, question) -> body(body)).check()), depth == 500 ? "[]" : "[blocked]");
+            expect(ids(checked(gate(storage, (address, question) -> body(body)))), depth == 500 ? "[]" : "[blocked]");
         }
     }
 
@@ -241,8 +260,8 @@ final class LibraryTests {
         String text = all.append("\u2028\u2029\ufeff\ud83d\ude00").toString();
         JSONObject message = new JSONObject(LOCKOUT).put("title", text).put("id", text).put("target", text);
         Memory storage = new Memory();
-        gate(storage, (address, body) -> answer(message.toString())).check();
-        VersionGate.Message kept = gate(storage, (address, body) -> null).check().get(0);
+        checked(gate(storage, (address, body) -> answer(message.toString())));
+        VersionGate.Message kept = checked(gate(storage, (address, body) -> null)).get(0);
         expect(kept.title, text);
         expect(kept.id, text);
         expect(kept.target, text);
@@ -255,7 +274,7 @@ final class LibraryTests {
         for (String member : new String[] {"true", "null", "false", "0"}) {
             storage.text = kept.replace("\"id\":\"blocked\"", "\"id\":\"blocked\",\"lockout\":" + member);
             boolean isLockout = member.equals("true") || member.equals("null");
-            expect(ids(gate(storage, (address, body) -> null).check()), isLockout ? "[blocked]" : "[]");
+            expect(ids(checked(gate(storage, (address, body) -> null))), isLockout ? "[blocked]" : "[]");
         }
     }
 
@@ -263,7 +282,7 @@ final class LibraryTests {
         Memory storage = new Memory();
         for (int shown = 0; shown < 2; shown++) {
             storage.text = "{\"messages\":[{\"id\":\"news\",\"shown\":" + shown + ",\"last\":1,\"skipped\":true}]}";
-            expect(ids(gate(storage, (address, body) -> answer(NEWS)).check()), shown == 0 ? "[news]" : "[]");
+            expect(ids(checked(gate(storage, (address, body) -> answer(NEWS)))), shown == 0 ? "[news]" : "[]");
         }
     }
 
@@ -280,7 +299,7 @@ final class LibraryTests {
                 changed[random.nextInt(changed.length)] = (byte) marks.charAt(random.nextInt(marks.length()));
             }
             Memory storage = new Memory();
-            List<VersionGate.Message> messages = gate(storage, (address, body) -> new VersionGate.Answer(200, changed)).check();
+            List<VersionGate.Message> messages = checked(gate(storage, (address, body) -> new VersionGate.Answer(200, changed)));
             for (VersionGate.Message message : messages) {
                 expect(message.id != null && message.title != null && message.text != null, "a message without text");
                 valid++;
@@ -289,7 +308,7 @@ final class LibraryTests {
                 char[] text = storage.text.toCharArray();
                 text[random.nextInt(text.length)] = marks.charAt(random.nextInt(marks.length()));
                 storage.text = new String(text);
-                for (VersionGate.Message message : gate(storage, (address, body) -> null).check()) {
+                for (VersionGate.Message message : checked(gate(storage, (address, body) -> null))) {
                     expect(message.lockout, "a message that is no lockout was shown after a check that failed");
                 }
             }
@@ -441,6 +460,74 @@ final class LibraryTests {
         expect(ids(gate.check()), "[]");
     }
 
+    private static void observer() {
+        String good = "{\"messages\": [" + NEWS + "]}";
+        Object[][] cases = {
+            {(VersionGate.Transport) (address, body) -> null, 0, "the transport gives no answer"},
+            {(VersionGate.Transport) (address, body) -> new VersionGate.Answer(200, null), 200, "the transport gives no body"},
+            {(VersionGate.Transport) (address, body) -> {
+                throw new IOException("no network");
+            }, 0, "no network"},
+            {(VersionGate.Transport) (address, body) -> {
+                throw new IOException();
+            }, 0, "java.io.IOException"},
+            {(VersionGate.Transport) (address, body) -> {
+                Thread.sleep(Long.MAX_VALUE);
+                return null;
+            }, 0, "no answer within 2 seconds"},
+            {(VersionGate.Transport) (address, body) -> new VersionGate.Answer(404, body), 404,
+                "the server answers with status 404"},
+            {(VersionGate.Transport) (address, body) -> body("<html>"), 200, "the answer is no JSON"},
+            {(VersionGate.Transport) (address, body) -> body("[]"), 200, "the answer has no list of messages"},
+            {(VersionGate.Transport) (address, body) -> new VersionGate.Answer(200, new byte[(1 << 20) + 1]), 200,
+                "the answer is longer than 1 MiB"},
+            {(VersionGate.Transport) (address, body) -> body(good), 200, null},
+        };
+        for (Object[] one : cases) {
+            List<VersionGate.Report> reports = Collections.synchronizedList(new ArrayList<>());
+            VersionGate gate = new VersionGate.Builder(SERVER, "com.example.doto", new Memory())
+                .transport((VersionGate.Transport) one[0]).observer(reports::add).build();
+            int given = gate.check().size();
+            gate.check();
+            expect(reports.size(), 2);
+            VersionGate.Report report = reports.get(0);
+            expect(Arrays.asList(report.outcome, report.status, report.fault, report.messages),
+                Arrays.asList(VersionGate.Report.Outcome.ASKED, one[1], one[2], given));
+            expect(report.milliseconds >= 0, report.milliseconds + " ms");
+            expect(reports.get(1).outcome, VersionGate.Report.Outcome.KEPT);
+        }
+    }
+
+    private static void observerFails() {
+        VersionGate gate = new VersionGate.Builder(SERVER, "com.example.doto", new Memory())
+            .transport((address, body) -> answer(NEWS)).observer(report -> {
+                throw new IllegalStateException("observer");
+            }).build();
+        expect(ids(gate.check()), "[news]");
+    }
+
+    /** An app without an observer, whose checks fail. */
+    static final class FailingApp {
+        public static void main(String[] arguments) {
+            VersionGate gate = gate(new Memory(), (address, body) -> new VersionGate.Answer(404, body));
+            gate.check();
+            gate.check(true);
+        }
+    }
+
+    private static void console() throws Exception {
+        for (boolean isDebug : new boolean[] {true, false}) {
+            Process process = new ProcessBuilder(System.getProperty("java.home") + "/bin/java", isDebug ? "-ea" : "-da", "-cp",
+                System.getProperty("java.class.path"), FailingApp.class.getName()).redirectErrorStream(true).start();
+            StringBuilder said = new StringBuilder();
+            for (int next = process.getInputStream().read(); next >= 0; next = process.getInputStream().read()) {
+                said.append((char) next);
+            }
+            expect(said.toString().trim(),
+                isDebug ? "versiongate: " + SERVER + "/v1/check: the server answers with status 404" : "");
+        }
+    }
+
     private static void transportHangs() {
         CountDownLatch end = new CountDownLatch(1);
         VersionGate gate = gate(lockedOut(), (address, body) -> {
@@ -477,11 +564,11 @@ final class LibraryTests {
         expect(ids(gate.check()), "[blocked]");
         late.countDown();
         answered.await();
-        expect(ids(gate.check()), "[blocked]");
+        expect(ids(checked(gate)), "[blocked]");
         expect(storage.text, kept);
     }
 
-    private static void boundedThreads() throws Exception {
+    private static void boundedQuestions() throws Exception {
         AtomicInteger hanging = new AtomicInteger();
         CountDownLatch end = new CountDownLatch(1);
         VersionGate.Transport hangs = (address, body) -> {
@@ -493,32 +580,30 @@ final class LibraryTests {
                     // Goes on hanging.
                 }
             }
-            hanging.decrementAndGet();
             return null;
         };
+        VersionGate another = gate(lockedOut(), hangs);
         List<FutureTask<List<VersionGate.Message>>> checks = new ArrayList<>();
-        for (int count = 0; count < 20; count++) {
+        for (int count = 0; count < 8; count++) {
             Memory storage = lockedOut();
             checks.add(new FutureTask<>(() -> gate(storage, hangs).check()));
         }
         for (FutureTask<List<VersionGate.Message>> check : checks) {
             new Thread(check).start();
         }
+        until(() -> hanging.get() == 8, "8 questions are under way");
+        String ninth = ids(another.check());
+        boolean isFull = true;
+        for (FutureTask<List<VersionGate.Message>> check : checks) {
+            isFull &= !check.isDone();
+        }
+        expect(ninth, "[blocked]");
+        expect(!isFull || hanging.get() == 8, "a ninth question is under way");
         for (FutureTask<List<VersionGate.Message>> check : checks) {
             expect(ids(check.get(PATIENCE, TimeUnit.SECONDS)), "[blocked]");
         }
-        expect(hanging.get(), 8);
-        expect(ids(gate(new Memory(), (address, body) -> answer(NEWS)).check()), "[]");
+        expect(ids(gate(new Memory(), (address, body) -> answer(NEWS)).check()), "[news]");
         end.countDown();
-        while (hanging.get() > 0) {
-            Thread.yield();
-        }
-        // The last of the threads may give its place back a moment later.
-        VersionGate gate = gate(new Memory(), (address, body) -> answer(NEWS));
-        long start = System.nanoTime();
-        while (gate.check(true).isEmpty()) {
-            expect(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(PATIENCE), "the threads did not give their places back");
-        }
     }
 
     private static void interruptedCaller() {
@@ -595,10 +680,12 @@ final class LibraryTests {
         new Thread(check).start();
         asked.await();
         gate.forget();
+        gate.finishWriting();
         expect(storage.text == null, "something is kept: " + storage.text);
         forgotten.countDown();
         List<VersionGate.Message> messages = check.get();
         expect(ids(messages), shows);
+        gate.finishWriting();
         expect(storage.text == null, "something is kept: " + storage.text);
         expect(ids(gate.check()), shows);
         expect(questions.size(), 2);
@@ -622,10 +709,11 @@ final class LibraryTests {
         new Thread(check).start();
         asked.await();
         gate.forget();
-        expect(ids(gate.check()), "[news]");
+        expect(ids(checked(gate)), "[news]");
         String kept = storage.text;
         forgotten.countDown();
         expect(ids(check.get()), "[blocked]");
+        gate.finishWriting();
         expect(storage.text, kept);
         expect(ids(gate.check()), "[]");
         expect(questions.get(), 2);
@@ -674,6 +762,7 @@ final class LibraryTests {
             expect(one.get() > 100, "hardly anything was shown");
         }
         expect(most.get(), 1);
+        gate.finishWriting();
         JSONObject kept = new JSONObject(storage.text);
         expect(kept.getJSONArray("messages").length(), 5);
     }

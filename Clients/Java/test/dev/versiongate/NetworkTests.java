@@ -47,6 +47,16 @@ final class NetworkTests {
     private static final long PATIENCE = 20;
     private static final char[] PASSWORD = "password".toCharArray();
 
+    private static final VersionGate.Storage NONE = new VersionGate.Storage() {
+        @Override
+        public String read() {
+            return null;
+        }
+
+        @Override
+        public void write(String text) {}
+    };
+
     private NetworkTests() {}
 
     static void run() throws Exception {
@@ -103,12 +113,26 @@ final class NetworkTests {
             send(socket, head(200, NEWS.length() + 1) + NEWS);
             stall(socket);
         }));
-        test("a header that drips", () -> {
-            // The thread that asked goes on as long as the header: the JDK bounds only the pause between two bytes.
-            try (Listener listener = new Listener(null, socket -> drip(socket, "HTTP/1.1 200 OK\r\nX: "))) {
-                expect(check("http://127.0.0.1:" + listener.port()), "blocked");
-            }
-        });
+        test("a header that drips", () -> failed(socket -> drip(socket, "HTTP/1.1 200 OK\r\nX: ")));
+        test("questions that hang hold the next one not back", NetworkTests::manyThatHang);
+        test("chunks that drip", () -> failed(socket -> drip(socket, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n")));
+        test("headers without an end", () -> endless("HTTP/1.1 200 OK\r\n", "X: aaaa\r\n"));
+        test("one header without an end", () -> endless("HTTP/1.1 200 OK\r\nX: ", "aaaaaaaa"));
+        for (String begun : new String[] {"", "2\r\n{}\r\n", "1\r\n{\r\n", "5\r\n{\"mes\r\n"}) {
+            String head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + begun + "0\r\n";
+            test("trailers without an end behind " + begun.trim(), () -> endless(head, "X: aaaa\r\n"));
+            test("one trailer without an end behind " + begun.trim(), () -> endless(head + "X: ", "aaaaaaaa"));
+        }
+        test("an encoding that was not asked for", () -> failed(socket -> {
+            send(socket, head(200, NEWS.length()).replace("Content-Type", "Content-Encoding: gzip\r\nContent-Type") + NEWS);
+        }));
+        test("the encoding that was asked for", () -> answered(socket -> {
+            send(socket, head(200, NEWS.length()).replace("Content-Type", "Content-Encoding: Identity\r\nContent-Type") + NEWS);
+        }));
+        test("a whole answer that ends before its length", () -> failed(socket -> {
+            send(socket, head(200, NEWS.length() + 1) + NEWS);
+            socket.close();
+        }));
         test("a body that drips", () -> failed(socket -> drip(socket, head(200, 1 << 20) + NEWS)));
         test("a server that stalls when TLS begins", () -> {
             try (Listener listener = new Listener(null, NetworkTests::stall)) {
@@ -247,8 +271,10 @@ final class NetworkTests {
                 text[0] = newText;
             }
         };
-        new VersionGate.Builder(server, "com.example.doto", storage).version("1.0")
-            .transport((address, body) -> new VersionGate.Answer(200, LOCKOUT.getBytes(StandardCharsets.UTF_8))).build().check();
+        VersionGate locked = new VersionGate.Builder(server, "com.example.doto", storage).version("1.0")
+            .transport((address, body) -> new VersionGate.Answer(200, LOCKOUT.getBytes(StandardCharsets.UTF_8))).build();
+        locked.check();
+        locked.finishWriting();
         FutureTask<List<VersionGate.Message>> check = new FutureTask<>(() -> gate(server, storage).check());
         Thread thread = new Thread(check);
         thread.setDaemon(true);
@@ -286,6 +312,39 @@ final class NetworkTests {
         }
     }
 
+    /** The thread that asked ends soon after its time, and has taken little of what goes on for ever. */
+    private static void endless(String head, String part) throws Exception {
+        AtomicLong sent = new AtomicLong();
+        StringBuilder parts = new StringBuilder();
+        while (parts.length() < 1 << 16) {
+            parts.append(part);
+        }
+        failed(socket -> {
+            send(socket, head);
+            while (true) {
+                send(socket, parts.toString());
+                sent.addAndGet(parts.length());
+            }
+        });
+        expect(sent.get() < 64 << 20, sent + " bytes were taken");
+    }
+
+    private static void manyThatHang() throws Exception {
+        try (Listener listener = new Listener(null, socket -> drip(socket, "HTTP/1.1 200 OK\r\nX: "))) {
+            List<Thread> threads = new ArrayList<>();
+            for (int count = 0; count < 8; count++) {
+                threads.add(new Thread(() -> gate("http://127.0.0.1:" + listener.port(), NONE).check()));
+            }
+            for (Thread thread : threads) {
+                thread.start();
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+        }
+        answered(socket -> send(socket, head(200, NEWS.length()) + NEWS));
+    }
+
     /** No more than what is allowed is read, and what the system has read ahead. */
     private static void withoutEnd() throws Exception {
         AtomicLong sent = new AtomicLong();
@@ -302,16 +361,7 @@ final class NetworkTests {
 
     private static void question() throws Exception {
         try (Listener listener = new Listener(null, socket -> send(socket, head(200, NEWS.length()) + NEWS))) {
-            VersionGate.Storage none = new VersionGate.Storage() {
-                @Override
-                public String read() {
-                    return null;
-                }
-
-                @Override
-                public void write(String text) {}
-            };
-            new VersionGate.Builder("http://127.0.0.1:" + listener.port() + "/gate/", "com.example.doto", none).version("1.0")
+            new VersionGate.Builder("http://127.0.0.1:" + listener.port() + "/gate/", "com.example.doto", NONE).version("1.0")
                 .attribute("team", "Zo\u00eb \ud83d\ude00").build().check();
             String request = listener.requests.get(0);
             List<String> lines = Arrays.asList(request.split("\r\n"));

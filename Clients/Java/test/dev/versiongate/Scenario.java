@@ -10,6 +10,7 @@ import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import org.json.JSONArray;
 import org.json.JSONException;
@@ -49,7 +50,8 @@ final class Scenario {
     private long now = 1790000000;
     private JSONObject app;
     private VersionGate gate;
-    private List<VersionGate.Message> given = Collections.emptyList();
+    private final List<VersionGate.Report> reports = Collections.synchronizedList(new ArrayList<>());
+    private final List<VersionGate.Message> given = new ArrayList<>();
 
     /** The questions of all checks, and how many of them belong to checks before this one. */
     private final List<JSONObject> questions = Collections.synchronizedList(new ArrayList<>());
@@ -76,6 +78,10 @@ final class Scenario {
     }
 
     private void step(JSONObject step) throws Exception {
+        if (step.has("start") || step.has("storage") || step.has("stored")) {
+            store.release();
+            gate.finishWriting();
+        }
         if (step.has("start")) {
             only(step, "start");
             JSONObject changes = step.getJSONObject("start");
@@ -87,6 +93,9 @@ final class Scenario {
                 server.app(null, app);
             }
             start();
+        } else if (step.has("set")) {
+            only(step, "set");
+            set(step.getJSONObject("set"));
         } else if (step.has("advance")) {
             only(step, "advance");
             now += step.getLong("advance");
@@ -94,7 +103,7 @@ final class Scenario {
             only(step, "answer");
             server.answer(step.getJSONObject("answer"));
         } else if (step.has("check")) {
-            only(step, "check", "asks", "sends", "shows", "links", "gives");
+            only(step, "check", "asks", "sends", "shows", "links", "gives", "reports");
             check(step);
         } else if (step.has("dismiss")) {
             only(step, "dismiss");
@@ -137,14 +146,14 @@ final class Scenario {
                 return message;
             }
         }
-        throw new AssertionError("the last check did not give the message " + id);
+        throw new AssertionError("no check has given the message " + id);
     }
 
     private void start() throws JSONException {
         only(app, "bundle", "version", "build", "platform", "os", "region", "language", "attributes", "maximumAge");
         VersionGate.Builder builder = new VersionGate.Builder(server.address(), app.getString("bundle"), store)
             .version(text("version")).buildNumber(text("build")).platform(text("platform")).os(text("os"))
-            .region(text("region")).language(text("language")).clock(() -> now).transport(this::ask);
+            .region(text("region")).language(text("language")).clock(() -> now).transport(this::ask).observer(reports::add);
         if (app.has("maximumAge")) {
             builder.maximumAge(app.getInt("maximumAge"));
         }
@@ -161,6 +170,36 @@ final class Scenario {
             }
         }
         gate = builder.build();
+        given.clear();
+    }
+
+    private void set(JSONObject set) throws JSONException {
+        only(set, "language", "region", "attributes");
+        if (set.has("language")) {
+            gate.language(set.isNull("language") ? null : set.getString("language"));
+        }
+        if (set.has("region")) {
+            gate.region(set.isNull("region") ? null : set.getString("region"));
+        }
+        if (!set.has("attributes")) {
+            return;
+        }
+        JSONObject before = app.has("attributes") ? app.getJSONObject("attributes") : new JSONObject();
+        for (Iterator<?> names = before.keys(); names.hasNext();) {
+            gate.attribute((String) names.next(), (String) null);
+        }
+        app.put("attributes", set.getJSONObject("attributes"));
+        for (Iterator<?> names = app.getJSONObject("attributes").keys(); names.hasNext();) {
+            String name = (String) names.next();
+            Object value = app.getJSONObject("attributes").get(name);
+            if (value instanceof Boolean) {
+                gate.attribute(name, (Boolean) value);
+            } else if (value instanceof Number) {
+                gate.attribute(name, (Number) value);
+            } else {
+                gate.attribute(name, (String) value);
+            }
+        }
     }
 
     private String text(String name) throws JSONException {
@@ -184,6 +223,7 @@ final class Scenario {
         only(check, "force", "together");
         boolean force = check.has("force") && check.getBoolean("force");
         int before = questions.size();
+        reports.clear();
         List<FutureTask<List<VersionGate.Message>>> checks = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         for (int count = check.has("together") ? check.getInt("together") : 1; count > 0; count--) {
@@ -200,7 +240,8 @@ final class Scenario {
                 thread.start();
             }
         }
-        given = checks.get(0).get();
+        List<VersionGate.Message> given = checks.get(0).get();
+        this.given.addAll(0, given);
         for (FutureTask<List<VersionGate.Message>> other : checks) {
             expect("checks at the same time", given == other.get(), true);
         }
@@ -234,6 +275,13 @@ final class Scenario {
         }
         if (step.has("gives")) {
             expect("gives", step.get("gives"), gives);
+        }
+        if (step.has("reports")) {
+            expect("the number of reports", 1, reports.size());
+            VersionGate.Report report = reports.get(0);
+            expect("reports", step.get("reports"), new JSONObject().put("outcome", report.outcome.name().toLowerCase())
+                .put("status", report.status == 0 ? null : report.status)
+                .put("fault", report.fault == null ? null : !report.fault.isEmpty()).put("messages", report.messages));
         }
     }
 
@@ -286,10 +334,17 @@ final class Scenario {
     private static final class Store implements VersionGate.Storage {
         String text;
         private boolean isUnreadable;
+        private boolean isStuck;
+        private volatile CountDownLatch stuck = new CountDownLatch(0);
         private boolean isFull;
 
         @Override
-        public String read() {
+        public String read() throws InterruptedException {
+            if (isStuck) {
+                isStuck = false;
+                stuck = new CountDownLatch(1);
+                stuck.await();
+            }
             if (isUnreadable) {
                 throw new IllegalStateException("the file is damaged");
             }
@@ -305,11 +360,17 @@ final class Scenario {
             this.text = text;
         }
 
+        void release() {
+            stuck.countDown();
+        }
+
         void step(Object storage) throws JSONException {
             if (storage.equals("empty")) {
                 text = null;
             } else if (storage.equals("unreadable")) {
                 isUnreadable = true;
+            } else if (storage.equals("stuck")) {
+                isStuck = true;
             } else if (storage.equals("full")) {
                 isFull = true;
             } else if (storage.equals("writable")) {
@@ -358,17 +419,19 @@ final class Scenario {
                 throw new AssertionError("asked " + address);
             }
             if (answer.has("messages")) {
-                only(answer, "messages");
-                return new VersionGate.Answer(200, answer.toString().getBytes(StandardCharsets.UTF_8));
+                only(answer, "messages", "date");
+                return new VersionGate.Answer(200, answer.toString().getBytes(StandardCharsets.UTF_8), date());
             }
             if (answer.has("status")) {
-                only(answer, "status", "body", "repeat", "bytes");
-                return new VersionGate.Answer(answer.getInt("status"), body());
+                only(answer, "status", "body", "repeat", "bytes", "encoding", "date");
+                return new VersionGate.Answer(answer.getInt("status"), body(), date());
             }
             only(answer, "fails");
             switch (answer.getString("fails")) {
             case "unreachable":
             case "reset":
+            case "cut":
+            case "encoded":
                 throw new java.io.IOException("the connection was lost");
             case "stall":
                 Thread.sleep(Long.MAX_VALUE);
@@ -380,12 +443,17 @@ final class Scenario {
             }
         }
 
+        private String date() {
+            return answer.has("date") ? answer.optString("date") : null;
+        }
+
         private byte[] body() throws JSONException {
             StringBuilder text = new StringBuilder();
             for (int count = answer.optInt("repeat", 1); count > 0; count--) {
                 text.append(answer.getString("body"));
             }
-            byte[] body = text.toString().getBytes(StandardCharsets.UTF_8);
+            boolean isLatin1 = answer.optString("encoding").equals("latin1");
+            byte[] body = text.toString().getBytes(isLatin1 ? StandardCharsets.ISO_8859_1 : StandardCharsets.UTF_8);
             byte[] whole = Arrays.copyOf(body, answer.optInt("bytes", body.length));
             Arrays.fill(whole, body.length, whole.length, (byte) ' ');
             return whole;

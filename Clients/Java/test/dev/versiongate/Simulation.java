@@ -325,7 +325,10 @@ final class Simulation {
                     person(given.get(index), givenRules.get(index));
                 }
                 if (chance(0.002)) {
-                    timed(gate::forget);
+                    timed(() -> {
+                        gate.forget();
+                        gate.finishWriting();
+                    });
                     history = new History();
                     kept = isFull ? new History() : null;
                     lastAsked = null;
@@ -335,6 +338,7 @@ final class Simulation {
                 now += chance(0.3) ? 0 : chance(0.1) ? 899 + random.nextInt(3) : random.nextInt(2000);
                 jump(jumps);
             }
+            timed(gate::finishWriting);
             if (isFull) {
                 history = kept;
             }

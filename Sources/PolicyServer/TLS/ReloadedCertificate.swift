@@ -3,13 +3,11 @@
 
 import CheckListener
 import Logging
-import ServiceLifecycle
 import Synchronization
-import UnixSignals
 import UpdatePolicy
 
 /// Reads the TLS certificate at the start and again on SIGHUP.
-final class TLSService: Service {
+final class ReloadedCertificate: Sendable {
     private let files: TLSFiles
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
@@ -39,6 +37,15 @@ final class TLSService: Service {
         certificate.value.expiry
     }
 
+    /// Why clients may refuse the certificate now, and what to do; nil: nothing is known.
+    var fault: String? {
+        let warnings = certificate.value.warnings(at: clock())
+        guard !warnings.isEmpty else { return nil }
+        return
+            "the certificate in \(files.certificate): \(warnings.joined(separator: " ")) Put a new one there, and send"
+            + " the server SIGHUP."
+    }
+
     /// How often the files could not be read again.
     var failedReloadCount: Int {
         failedReloads.load(ordering: .relaxed)
@@ -63,14 +70,6 @@ final class TLSService: Service {
                 "Clients may refuse the TLS certificate",
                 metadata: ["file": "\(files.certificate)", "reason": "\(warning)"]
             )
-        }
-    }
-
-    /// Reads the files again at each SIGHUP, until graceful shutdown.
-    func run() async throws {
-        let signals = await UnixSignalsSequence(trapping: .sighup)
-        for await _ in signals.cancelOnGracefulShutdown() {
-            reload()
         }
     }
 }

@@ -190,6 +190,7 @@ DECLARE
     edit record;
     columns text[];
     taken jsonb;
+    named jsonb;
     below record;
     reason text;
     reasons text[] := '{}';
@@ -203,6 +204,7 @@ BEGIN
             policy_table.name, key_condition(policy_table.name, 'c.key')
         ) USING change_id, policy_table.name LOOP
             reason := NULL;
+            named := coalesce(edit.after, edit.before);
 
             -- The row as the change left it.
             columns := ARRAY(
@@ -227,6 +229,7 @@ BEGIN
                     policy_table.name, key_condition(policy_table.name, '$1', true)
                 ) INTO taken USING coalesce(edit.old_key, edit.key), change_id, policy_table.key;
                 IF taken IS NOT NULL THEN
+                    named := edit.before;
                     reason := CASE
                         WHEN rows_in_the_way >= most THEN '' ELSE last_move(change_id, policy_table.name, taken)
                     END;
@@ -258,9 +261,15 @@ BEGIN
                 END IF;
             END IF;
 
-            -- What later changes put below a row that is to go.
-            IF reason IS NULL AND edit.before IS NULL THEN
-                FOR child IN SELECT * FROM policy_tables() AS t WHERE t.parent = policy_table.name ORDER BY t.place LOOP
+            -- What later changes put below a row that is to go; and steps, below a rule that is to have a percentage.
+            IF reason IS NULL AND (edit.before IS NULL OR edit.before -> 'rollout' <> edit.after -> 'rollout') THEN
+                FOR child IN
+                    SELECT *
+                      FROM policy_tables() AS t
+                     WHERE t.parent = policy_table.name
+                       AND (edit.before IS NULL OR t.name = 'rollout_steps' AND edit.before -> 'rollout' <> '0')
+                     ORDER BY t.place
+                LOOP
                     EXECUTE format(
                         'SELECT row_columns(to_jsonb(t), $3) AS key, to_jsonb(t) AS entry, count(*) OVER () AS number'
                         ' FROM public.%1$I AS t'
@@ -297,7 +306,7 @@ BEGIN
                 rows_in_the_way := rows_in_the_way + 1;
                 IF rows_in_the_way <= most THEN
                     reasons := reasons
-                        || format('%s: %s', row_name(policy_table.name, coalesce(edit.after, edit.before)), reason);
+                        || format('%s: %s', row_name(policy_table.name, named), reason);
                 END IF;
             END IF;
         END LOOP;

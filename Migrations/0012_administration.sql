@@ -8,76 +8,31 @@ SET LOCAL search_path = public, pg_temp;
 
 -- What is in force.
 
-CREATE FUNCTION rule_waits_for(rule rules, at timestamptz DEFAULT now()) RETURNS text
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-DECLARE
-    next_step rollout_steps;
-BEGIN
-    IF EXISTS (SELECT FROM apps AS a WHERE a.bundle = rule.bundle AND a.paused) THEN
-        RETURN 'its app, which is paused';
-    ELSIF rule.starts_at > at THEN
-        RETURN 'its start at ' || time_text(rule.starts_at);
-    ELSIF rule.target IS NOT NULL AND NOT EXISTS (
-        SELECT FROM releases AS r
-         WHERE r.bundle = rule.bundle
-           AND (rule.platforms IS NULL OR r.platform = ANY (rule.platforms))
-           AND version_key(r.version) >= version_key(rule.target)
-           AND NOT r.staged
-           AND r.live_at <= at
-           AND at - r.live_at >= coalesce(rule.soak, '0')
-           AND (r.withdrawn_at IS NULL OR r.withdrawn_at > at)
-    ) THEN
-        RETURN 'a release that reaches ' || rule.target
-            || coalesce(' on ' || array_to_string(rule.platforms, ', '), '');
-    ELSIF rollout_at(rule.key, at) = 0 THEN
-        SELECT * INTO next_step FROM rollout_steps AS s
-         WHERE s.rule = rule.key AND s.at > rule_waits_for.at AND s.rollout > 0
-         ORDER BY s.at
-         LIMIT 1;
-        RETURN CASE
-            WHEN FOUND THEN format('the step to %s %% at %s', trim_scale(next_step.rollout), time_text(next_step.at))
-            ELSE 'a rollout above 0 %'
-        END;
-    END IF;
-    RETURN NULL;
-END
-$$;
-
-COMMENT ON FUNCTION rule_waits_for(rules, timestamptz) IS
-    'What has to come before a rule, once it is enabled, can reach anybody at a time; null: nothing.';
-
 CREATE VIEW active_rules WITH (security_invoker = true) AS
 SELECT r.key,
        r.bundle,
-       rollout_at(r.key, now()) AS rollout,
-       rule_waits_for(r, now()) AS waits_for,
+       s.status,
+       s.rollout,
+       s.reason,
        r.lockout,
        r.versions,
        r.target,
        r.platforms,
        r.starts_at,
        r.ends_at,
-       r.title,
-       CASE
-           WHEN r.lockout AND NOT r.lockout_without_update THEN (
-               SELECT place_names(r, array_agg(place.bundle), array_agg(place.platform))
-                 FROM lockout_places(r, now()) AS place
-                WHERE NOT place.has_way_out
-               HAVING count(*) > 0
-           )
-       END AS no_way_out_on
-  FROM rules AS r
- WHERE r.enabled AND (r.ends_at IS NULL OR r.ends_at > now())
+       r.title
+  FROM rule_status AS s
+  JOIN rules AS r ON r.key = s.key
+ WHERE s.status NOT IN ('disabled', 'ended')
  ORDER BY r."position", r.key;
 
 COMMENT ON VIEW active_rules IS
     'The rules that are enabled and not over, in the order of their messages: those in force, and those that wait.';
 COMMENT ON COLUMN active_rules.key IS 'Key of the rule.';
 COMMENT ON COLUMN active_rules.bundle IS 'The app; null: every app.';
+COMMENT ON COLUMN active_rules.status IS 'What it is now, as in rule_status.';
 COMMENT ON COLUMN active_rules.rollout IS 'The percentage in force now.';
-COMMENT ON COLUMN active_rules.waits_for IS 'What has to come before it reaches anybody; null: it is in force.';
+COMMENT ON COLUMN active_rules.reason IS 'Why it is not plainly on; null: it is.';
 COMMENT ON COLUMN active_rules.lockout IS 'Whether its message locks the app.';
 COMMENT ON COLUMN active_rules.versions IS 'Range of app versions; null: all.';
 COMMENT ON COLUMN active_rules.target IS 'The version that clients are asked to reach.';
@@ -85,8 +40,6 @@ COMMENT ON COLUMN active_rules.platforms IS 'The platforms; null: all.';
 COMMENT ON COLUMN active_rules.starts_at IS 'From when on it applies.';
 COMMENT ON COLUMN active_rules.ends_at IS 'Until when it applies.';
 COMMENT ON COLUMN active_rules.title IS 'Title of the message.';
-COMMENT ON COLUMN active_rules.no_way_out_on IS
-    'Platforms where nobody can get a release now that the lockout does not match: clients there get the message alone.';
 
 CREATE VIEW rollout_now WITH (security_invoker = true) AS
 SELECT r.key,
@@ -142,10 +95,10 @@ SELECT period.name AS period,
        c.bundle,
        c.platform,
        c.version,
-       sum(c.checks)::bigint AS checks,
-       round(100 * sum(c.checks) / sum(sum(c.checks)) OVER (PARTITION BY period.name, c.bundle), 2) AS share,
-       sum(c.messages)::bigint AS messages,
-       sum(c.lockouts)::bigint AS lockouts
+       least(sum(c.checks), 1000000000000)::bigint AS checks,
+       round(100 * sum(c.checks) / nullif(sum(sum(c.checks)) OVER (PARTITION BY period.name, c.bundle), 0), 2) AS share,
+       least(sum(c.messages), 1000000000000)::bigint AS messages,
+       least(sum(c.lockouts), 1000000000000)::bigint AS lockouts
   FROM (VALUES ('24 hours', interval '24 hours'), ('7 days', interval '168 hours')) AS period(name, length)
   -- A server whose clock is ahead must not count as today for ever.
   JOIN check_counts AS c ON c.hour >= now() - period.length AND c.hour <= now() + interval '1 hour'
@@ -240,8 +193,15 @@ SELECT c.id AS change,
        c.undoes,
        (
            SELECT string_agg(row_difference(r.table_name, r.key, r.before, r.after), E'\n' ORDER BY r.ordinal)
-             FROM change_rows AS r
-            WHERE r.change = c.id
+             FROM (SELECT * FROM change_rows AS r WHERE r.change = c.id ORDER BY r.ordinal LIMIT 50) AS r
+       ) || coalesce(
+           (
+               SELECT format(E'\nand %s more rows', count(*) - 50)
+                 FROM change_rows AS r
+                WHERE r.change = c.id
+               HAVING count(*) > 50
+           ),
+           ''
        ) AS edits
   FROM changes AS c
  ORDER BY c.id DESC;
@@ -255,7 +215,8 @@ COMMENT ON COLUMN history.os_user IS 'The operating system''s user: a claim of t
 COMMENT ON COLUMN history.tool IS 'The tool: its own claim, not verified.';
 COMMENT ON COLUMN history.why IS 'The reason that was given.';
 COMMENT ON COLUMN history.undoes IS 'The change that this one undid.';
-COMMENT ON COLUMN history.edits IS 'What it did to each row, a line a row.';
+COMMENT ON COLUMN history.edits IS
+    'What it did to each row, a line a row; after 50 how many more there are. All are in change_rows.';
 
 -- The policy as it stood.
 --

@@ -10,20 +10,23 @@
 -- the days are deleted. So sums over whole days never change until then, and a sum over any time that begins at the
 -- start of a day (UTC) is right whether its hours are rolled up or not.
 --
+-- A number of more than a million millions is no count, whoever wrote it: sums over all rows stay far below what bigint
+-- holds.
+--
 -- Servers add to the rows of the present hour again and again: pages have room for new versions of their rows, and are
 -- cleaned early.
 
 SET LOCAL search_path = public, pg_temp;
 
 CREATE TABLE check_counts (
-    hour timestamptz NOT NULL,
+    hour timestamptz NOT NULL CONSTRAINT check_counts_hour_check CHECK (isfinite(hour)),
     bundle text COLLATE "C",
     platform text COLLATE "C",
     version text COLLATE "C",
     build text COLLATE "C",
     region text COLLATE "C",
     os text COLLATE "C",
-    checks bigint NOT NULL CONSTRAINT check_counts_checks_check CHECK (checks >= 0),
+    checks bigint NOT NULL CONSTRAINT check_counts_checks_check CHECK (checks BETWEEN 0 AND 1000000000000),
     messages bigint NOT NULL CONSTRAINT check_counts_messages_check CHECK (messages BETWEEN 0 AND checks),
     lockouts bigint NOT NULL CONSTRAINT check_counts_lockouts_check CHECK (lockouts BETWEEN 0 AND messages),
     CONSTRAINT check_counts_key UNIQUE NULLS NOT DISTINCT (hour, bundle, platform, version, build, region, os)
@@ -56,9 +59,9 @@ COMMENT ON COLUMN check_counts.messages IS 'Those that were answered with a mess
 COMMENT ON COLUMN check_counts.lockouts IS 'Those that were answered with a lockout.';
 
 CREATE TABLE rule_counts (
-    hour timestamptz NOT NULL,
+    hour timestamptz NOT NULL CONSTRAINT rule_counts_hour_check CHECK (isfinite(hour)),
     rule text COLLATE "C" NOT NULL,
-    sent bigint NOT NULL CONSTRAINT rule_counts_sent_check CHECK (sent >= 0),
+    sent bigint NOT NULL CONSTRAINT rule_counts_sent_check CHECK (sent BETWEEN 0 AND 1000000000000),
     lockouts bigint NOT NULL CONSTRAINT rule_counts_lockouts_check CHECK (lockouts BETWEEN 0 AND sent),
     CONSTRAINT rule_counts_pkey PRIMARY KEY (hour, rule)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
@@ -70,9 +73,9 @@ COMMENT ON COLUMN rule_counts.sent IS 'How often its message was sent.';
 COMMENT ON COLUMN rule_counts.lockouts IS 'How often with the lockout.';
 
 CREATE TABLE merged_counts (
-    hour timestamptz NOT NULL,
+    hour timestamptz NOT NULL CONSTRAINT merged_counts_hour_check CHECK (isfinite(hour)),
     bundle text COLLATE "C" NOT NULL,
-    checks bigint NOT NULL CONSTRAINT merged_counts_checks_check CHECK (checks >= 0),
+    checks bigint NOT NULL CONSTRAINT merged_counts_checks_check CHECK (checks BETWEEN 0 AND 1000000000000),
     CONSTRAINT merged_counts_pkey PRIMARY KEY (hour, bundle)
 );
 

@@ -92,7 +92,7 @@ GRANT EXECUTE ON FUNCTION apps_changed_since(bigint, uuid), history_has(bigint, 
 GRANT INSERT, UPDATE, DELETE ON check_counts, rule_counts, merged_counts TO versiongate_server;
 
 GRANT SELECT ON
-    changes, change_rows, active_rules, rollout_now, current_releases, recent_checks, history, user_functions
+    changes, change_rows, rule_status, policy_warnings, active_rules, rollout_now, current_releases, recent_checks, history, user_functions
     TO versiongate_viewer, versiongate_planner, versiongate_admin;
 GRANT EXECUTE ON FUNCTION
     rows_at(text, bigint), apps_at(bigint), store_links_at(bigint), feed_templates_at(bigint), releases_at(bigint),
@@ -103,6 +103,26 @@ GRANT INSERT, UPDATE, DELETE ON
     apps, store_links, feed_templates, releases, release_notes, rules, rule_texts, rollout_steps
     TO versiongate_planner, versiongate_admin;
 GRANT EXECUTE ON FUNCTION undo_change(bigint), rehearse_edits() TO versiongate_planner, versiongate_admin;
+
+-- What everybody may call is what is meant for people. The rest serves tables and views: those who may use them may call it.
+DO $$
+DECLARE
+    internal record;
+BEGIN
+    FOR internal IN
+        SELECT p.oid::regprocedure AS name
+          FROM pg_proc AS p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) AS granted
+         WHERE p.pronamespace = 'public'::regnamespace AND granted.grantee = 0
+           AND p.oid::regprocedure::text NOT IN (SELECT u.function FROM user_functions AS u)
+    LOOP
+        EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', internal.name);
+        EXECUTE format(
+            'GRANT EXECUTE ON FUNCTION %s TO versiongate_server, versiongate_viewer, versiongate_planner, versiongate_admin',
+            internal.name
+        );
+    END LOOP;
+END
+$$;
 
 -- The bookkeeping of the migrations is not there where psql runs the files alone.
 DO $$

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+
+/// What is valid as an answer of the server. A message that cannot be read is left out.
+struct Answer: Sendable {
+    var messages: [MessageContent]
+    /// When the server sent it by its own clock, in seconds since 1970; nil if it does not say.
+    var sentAt: Int?
+
+    /// Reads a response; throws if it is no valid answer.
+    init(_ response: GateResponse) throws(CheckFault) {
+        guard response.status == 200 else { throw CheckFault("the server answers with status \(response.status)") }
+        guard response.body.count <= GateResponse.maximumSize else { throw .tooLong }
+        let mark = response.body.starts(with: JSONValue.byteOrderMark) ? JSONValue.byteOrderMark.count : 0
+        guard let value = JSONValue(response.body.dropFirst(mark)) else { throw CheckFault("the answer is no JSON") }
+        guard let elements = try? value.object?.required("messages", \.elements) else {
+            throw CheckFault("the answer has no list of messages")
+        }
+        messages = elements.prefix(Self.messageLimit).compactMap { $0.object.flatMap { try? MessageContent($0) } }
+        sentAt = response.date.flatMap(Self.seconds)
+    }
+
+    private static let messageLimit = 100
+
+    /// The seconds since 1970 of a header `Date`, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    private static func seconds(of date: String) -> Int? {
+        let text = Array(date.utf8)
+        guard text.count == 29, text[3..<5].elementsEqual(", ".utf8), text[25...].elementsEqual(" GMT".utf8),
+            text[7] == 0x20, text[11] == 0x20, text[16] == 0x20, text[19] == 0x3A, text[22] == 0x3A,
+            let month = months.firstIndex(of: String(decoding: text[8..<11], as: UTF8.self)),
+            let day = number(text[5..<7]), let year = number(text[12..<16]), let hour = number(text[17..<19]),
+            let minute = number(text[20..<22]), let second = number(text[23..<25])
+        else { return nil }
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = TimeZone(secondsFromGMT: 0) ?? calendar.timeZone
+        let time = calendar.date(from: DateComponents(year: year, month: month + 1, day: day))
+        return time.map { Int($0.timeIntervalSince1970) + hour * 3_600 + minute * 60 + second }
+    }
+
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+    private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
+        guard digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return Int(String(decoding: digits, as: UTF8.self))
+    }
+}

@@ -1,0 +1,651 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Copyright the versiongate authors
+--
+-- What is so now: the status of each rule, as the engine of the server decides it too.
+--
+-- Whatever the clock changes about a rule is a set of times here: when a release reaches its target, when a final rule
+-- hides it, when somebody in a place has a way out of its lockout. One look at these sets tells the status at a moment,
+-- since when it holds and what comes next.
+
+SET LOCAL search_path = public, pg_temp;
+
+CREATE FUNCTION time_span(start timestamptz, finish timestamptz) RETURNS tstzmultirange
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+RETURN CASE
+    WHEN start >= finish THEN '{}'::tstzmultirange
+    ELSE tstzmultirange(tstzrange(start, finish))
+END;
+
+COMMENT ON FUNCTION time_span(timestamptz, timestamptz) IS
+    'The times from one, inclusive, to another, exclusive; null: no bound. None where the end is not after the start.';
+
+CREATE FUNCTION time_after(at timestamptz, duration interval) RETURNS timestamptz
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+RETURN (at AT TIME ZONE 'UTC' + coalesce(duration, '0')) AT TIME ZONE 'UTC';
+
+COMMENT ON FUNCTION time_after(timestamptz, interval) IS
+    'A time and a duration later, days being of 24 hours, whatever the session''s time zone.';
+
+CREATE TYPE judged_rule AS (
+    rule rules,
+    versions version_spans,
+    builds version_spans,
+    os version_spans,
+    target bytea,
+    effective version_spans
+);
+
+COMMENT ON TYPE judged_rule IS 'A rule with what its ranges mean.';
+COMMENT ON COLUMN judged_rule.rule IS 'The rule.';
+COMMENT ON COLUMN judged_rule.versions IS 'The spans of its versions; null: no condition.';
+COMMENT ON COLUMN judged_rule.builds IS 'The spans of its builds; null: no condition.';
+COMMENT ON COLUMN judged_rule.os IS 'The spans of its systems; null: no condition.';
+COMMENT ON COLUMN judged_rule.target IS 'The order of its target.';
+COMMENT ON COLUMN judged_rule.effective IS 'The readable versions that it is for: in its range and below its target.';
+
+-- What ranges mean is read anew only of a rule that is not as rule_spans knows it.
+CREATE FUNCTION read_rules(written rules[]) RETURNS SETOF judged_rule
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
+    SET jit = off
+AS $$
+#variable_conflict error
+DECLARE
+    least_key CONSTANT bytea := '\x00010000';
+BEGIN
+    RETURN QUERY
+    SELECT r::rules,
+           read.versions,
+           read.builds,
+           read.os,
+           read.target,
+           CASE WHEN r.versions IS NULL THEN version_spans(version_span(least_key, NULL)) ELSE read.versions END
+               * version_spans(version_span(least_key, CASE WHEN r.target IS NOT NULL THEN read.target END))
+      FROM unnest(written) AS r
+      LEFT JOIN rules AS present
+        ON present.key = r.key
+       AND (present.versions, present.builds, present.os) IS NOT DISTINCT FROM (r.versions, r.builds, r.os)
+      LEFT JOIN rule_spans AS spans ON spans.rule = present.key
+     CROSS JOIN LATERAL (
+         SELECT CASE WHEN spans.rule IS NULL THEN (read_version_range(r.versions)).spans ELSE spans.versions END,
+                CASE WHEN spans.rule IS NULL THEN (read_version_range(r.builds)).spans ELSE spans.builds END,
+                CASE WHEN spans.rule IS NULL THEN (read_version_range(r.os)).spans ELSE spans.os END,
+                version_key(r.target)
+     ) AS read(versions, builds, os, target);
+END
+$$;
+
+COMMENT ON FUNCTION read_rules(rules[]) IS 'Rules with what their ranges mean.';
+
+-- Clients that are offered the same release under a rule are one class: those of a region that a release names or of any
+-- other (null), whose system has reached one min_os of a release and not the next (null: not even the first). So what is
+-- offered when is worked out once a class, not once a rule.
+CREATE FUNCTION ways_out(
+    lockouts rules[], known releases[], present_apps apps[], by_region text[] DEFAULT NULL
+)
+    RETURNS TABLE (key text, bundle text, platform text, region text, times tstzmultirange)
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
+    SET enable_nestloop = off
+    SET jit = off
+AS $$
+#variable_conflict error
+DECLARE
+    least_key CONSTANT bytea := '\x00010000';
+BEGIN
+    RETURN QUERY
+    WITH lockout AS MATERIALIZED (
+        SELECT (j.rule).key AS key,
+               (j.rule).bundle AS bundle,
+               (j.rule).platforms AS platforms,
+               (j.rule).regions AS regions,
+               coalesce((j.rule).soak, '0') AS soak,
+               j.versions,
+               j.builds,
+               j.os,
+               j.target,
+               j.effective
+          FROM read_rules(lockouts) AS j
+    ),
+    store AS MATERIALIZED (
+        SELECT r.id,
+               r.bundle,
+               r.platform,
+               version_key(r.version) AS version,
+               version_family(version_key(r.version)) AS family,
+               version_key(r.build) AS build,
+               version_key(r.min_os) AS min_os,
+               r.regions,
+               r.live_at,
+               r.withdrawn_at,
+               NOT r.staged AND r.live_at IS NOT NULL AS usable
+          FROM unnest(known) AS r
+    ),
+    soaks AS MATERIALIZED (
+        SELECT DISTINCT s.bundle, l.soak
+          FROM (SELECT DISTINCT s.bundle FROM store AS s) AS s
+          JOIN (SELECT DISTINCT l.bundle, l.soak FROM lockout AS l) AS l ON l.bundle = s.bundle OR l.bundle IS NULL
+    ),
+    regions_named AS MATERIALIZED (
+        SELECT DISTINCT s.bundle, s.platform, named.region
+          FROM store AS s
+         CROSS JOIN LATERAL (
+             SELECT NULL UNION ALL SELECT unnest(s.regions) UNION ALL SELECT unnest(by_region)
+         ) AS named(region)
+    ),
+    systems_named AS MATERIALIZED (
+        SELECT named.bundle,
+               named.platform,
+               named.least,
+               version_span(
+                   coalesce(named.least, least_key),
+                   lead(named.least) OVER (
+                       PARTITION BY named.bundle, named.platform ORDER BY named.least NULLS FIRST
+                   )
+               ) AS systems
+          FROM (
+              SELECT s.bundle, s.platform, s.min_os AS least FROM store AS s
+               UNION
+              SELECT s.bundle, s.platform, NULL FROM store AS s
+          ) AS named
+    ),
+    had AS MATERIALIZED (
+        SELECT s.*, soaks.soak, time_span(time_after(s.live_at, soaks.soak), s.withdrawn_at) AS times
+          FROM store AS s
+          JOIN soaks ON soaks.bundle = s.bundle
+         WHERE s.usable
+    ),
+    -- The times at which a class is offered a release: it can be had, and none that is greater.
+    offered AS MATERIALIZED (
+        SELECT h.id, h.bundle, h.platform, h.version, h.family, h.build, h.soak, r.region, y.least, y.systems,
+               h.times - coalesce(
+                   range_agg(h.times) OVER (
+                       PARTITION BY h.bundle, h.platform, h.soak, r.region, y.least
+                       ORDER BY h.version DESC, h.build DESC NULLS LAST, h.id
+                       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                   ),
+                   '{}'
+               ) AS times
+          FROM had AS h
+          JOIN regions_named AS r
+            ON r.bundle = h.bundle AND r.platform = h.platform AND (h.regions IS NULL OR r.region = ANY (h.regions))
+          JOIN systems_named AS y
+            ON y.bundle = h.bundle AND y.platform = h.platform AND (h.min_os IS NULL OR h.min_os <= y.least)
+    ),
+    -- The same for all classes together that a rule without regions, or without a condition on the system, is for.
+    offered_to_all AS MATERIALIZED (
+        SELECT o.bundle, o.platform, o.version, o.family, o.build, o.soak, o.region, o.systems,
+               grouping(o.region) = 1 AS any_region,
+               grouping(o.systems) = 1 AS any_system,
+               range_agg(o.times) AS times
+          FROM offered AS o
+         WHERE o.times <> '{}'
+         GROUP BY o.id, o.bundle, o.platform, o.version, o.family, o.build, o.soak,
+                  GROUPING SETS ((o.region, o.systems), (o.region), (o.systems), ())
+    ),
+    platforms_of AS MATERIALIZED (
+        SELECT DISTINCT s.bundle, s.platform FROM store AS s
+    ),
+    place AS MATERIALIZED (
+        SELECT l.key, here.bundle, here.platform, area.region, named.region AS class_region,
+               l.regions, l.soak, l.versions, l.builds, system.spans AS os, l.target, l.effective,
+               l.regions IS NULL AND by_region IS NULL AS any_region, system.spans IS NULL AS any_system
+          FROM lockout AS l
+         CROSS JOIN LATERAL (
+             SELECT CASE
+                 WHEN by_region IS NULL THEN l.os
+                 ELSE version_spans(
+                     version_span(coalesce(lower(l.os), least_key), coalesce(lower(l.os), least_key), '[]')
+                 )
+             END
+         ) AS system(spans)
+         CROSS JOIN LATERAL (
+             SELECT l.bundle, p.platform
+               FROM unnest(l.platforms) AS p(platform)
+              WHERE l.bundle IS NOT NULL
+              UNION ALL
+             SELECT p.bundle, p.platform FROM platforms_of AS p WHERE l.platforms IS NULL AND p.bundle = l.bundle
+              UNION ALL
+             SELECT p.bundle, p.platform
+               FROM platforms_of AS p
+               JOIN unnest(present_apps) AS a ON a.bundle = p.bundle AND NOT a.paused
+              WHERE l.bundle IS NULL AND (l.platforms IS NULL OR p.platform = ANY (l.platforms))
+              UNION ALL
+             SELECT NULL, p.platform
+               FROM unnest(l.platforms) AS p(platform)
+              WHERE l.bundle IS NULL
+                AND NOT EXISTS (
+                    SELECT FROM platforms_of AS o
+                      JOIN unnest(present_apps) AS a ON a.bundle = o.bundle AND NOT a.paused
+                     WHERE o.platform = p.platform
+                )
+         ) AS here
+          LEFT JOIN LATERAL (
+              SELECT unnest(l.regions)
+               UNION ALL
+              SELECT DISTINCT n.region
+                FROM regions_named AS n
+               WHERE by_region IS NOT NULL AND l.regions IS NULL
+                 AND n.bundle = here.bundle AND n.platform = here.platform
+          ) AS area(region) ON true
+          LEFT JOIN regions_named AS named
+            ON named.bundle = here.bundle AND named.platform = here.platform AND named.region = area.region
+    ),
+    way AS (
+        SELECT p.key, p.bundle, p.platform, p.region, o.version, o.family, o.build, p.versions, p.builds, p.target,
+               p.effective, o.times
+          FROM place AS p
+          JOIN offered_to_all AS o
+            ON o.bundle = p.bundle AND o.platform = p.platform AND o.soak = p.soak
+           AND o.any_region = p.any_region AND o.any_system = p.any_system
+         WHERE p.target IS NULL
+           AND (p.any_region OR o.region IS NOT DISTINCT FROM p.class_region)
+           AND (p.any_system OR p.os && o.systems)
+         UNION ALL
+        SELECT p.key, p.bundle, p.platform, p.region, o.version, o.family, o.build, p.versions, p.builds, p.target,
+               p.effective,
+               CASE
+                   WHEN o.version >= p.target THEN o.times
+                   -- Only who does not say where it is, or on what system, is asked to reach what it is not offered.
+                   ELSE o.times * coalesce(
+                       (
+                           SELECT range_agg(h.times)
+                             FROM had AS h
+                            WHERE h.bundle = o.bundle AND h.platform = o.platform AND h.soak = o.soak
+                              AND h.version >= p.target
+                              AND (p.any_region AND o.region IS NULL OR h.regions IS NULL OR o.region = ANY (h.regions))
+                              AND (p.any_system AND o.least IS NULL OR h.min_os IS NULL OR h.min_os <= o.least)
+                       ),
+                       '{}'
+                   )
+               END
+          FROM place AS p
+          JOIN offered AS o ON o.bundle = p.bundle AND o.platform = p.platform AND o.soak = p.soak
+         WHERE p.target IS NOT NULL
+           AND (p.any_region OR o.region IS NOT DISTINCT FROM p.class_region)
+           AND (p.any_system OR p.os && o.systems)
+    )
+    SELECT found.key, found.bundle, found.platform, found.region,
+           coalesce(range_agg(found.times) FILTER (WHERE found.times IS NOT NULL), '{}')
+      FROM (
+          SELECT p.key, p.bundle, p.platform, p.region, NULL::tstzmultirange AS times FROM place AS p
+           UNION ALL
+          SELECT w.key, w.bundle, w.platform, w.region, w.times
+            FROM way AS w
+           -- The release would not be matched itself, and is above a client that is.
+           WHERE NOT (
+                     (w.versions IS NULL OR w.versions @> w.version)
+                     AND (w.builds IS NULL OR w.build IS NULL OR w.builds @> w.build)
+                     AND (w.target IS NULL OR w.version < w.target)
+                 )
+             AND (
+                 w.effective && version_span(least_key, w.family)
+                 OR w.effective @> w.version
+                 AND w.build > least_key
+                 AND (w.builds IS NULL OR w.builds && version_span(least_key, w.build))
+             )
+      ) AS found
+     GROUP BY found.key, found.bundle, found.platform, found.region;
+END
+$$;
+
+COMMENT ON FUNCTION ways_out(rules[], releases[], apps[], text[]) IS
+    'The places of lockouts, and the times at which somebody there whom the rule is for has a way out: the platforms of the'
+    ' rule, else those that the app has releases for (of a rule for every app, each app''s), times its regions. With regions'
+    ' to look at by themselves, a rule that names none is judged in each of them, in each that a release names and in all'
+    ' others (null), and each rule for the oldest of its systems alone.';
+
+CREATE FUNCTION place_name(rule_bundle text, bundle text, platform text, region text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+RETURN platform || coalesce(' in ' || region, '') || CASE
+    WHEN rule_bundle IS NULL AND bundle IS NOT NULL THEN ' of ' || bundle
+    ELSE ''
+END;
+
+COMMENT ON FUNCTION place_name(text, text, text, text) IS
+    'A place of a lockout for people: ios in JP; with its app where the rule is for every app.';
+
+-- Whether every client that one rule is for meets the conditions of another, which has no target.
+CREATE FUNCTION rule_includes(outer_rule judged_rule, inner_rule judged_rule) RETURNS boolean
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    f CONSTANT rules := outer_rule.rule;
+    r CONSTANT rules := inner_rule.rule;
+BEGIN
+    -- A client whose version cannot be read meets a rule without versions and target alone.
+    RETURN (f.bundle IS NULL OR f.bundle = r.bundle) IS TRUE
+        AND (
+            f.versions IS NULL
+            OR (r.versions IS NOT NULL OR r.target IS NOT NULL) AND outer_rule.versions @> inner_rule.effective
+        )
+        AND (f.builds IS NULL OR outer_rule.builds @> inner_rule.builds) IS TRUE
+        AND (f.os IS NULL OR outer_rule.os @> inner_rule.os) IS TRUE
+        AND (f.platforms IS NULL OR f.platforms @> r.platforms) IS TRUE
+        AND (f.regions IS NULL OR f.regions @> r.regions) IS TRUE
+        AND (
+            f.languages IS NULL
+            OR (SELECT bool_and(language_matches(lower(l.range), f.languages)) FROM unnest(r.languages) AS l(range))
+        ) IS TRUE
+        AND NOT EXISTS (
+            SELECT FROM jsonb_each(f.attributes) AS a(name, accepted)
+             WHERE (a.accepted @> (r.attributes -> a.name)) IS NOT TRUE
+        );
+END
+$$;
+
+COMMENT ON FUNCTION rule_includes(judged_rule, judged_rule) IS
+    'Whether every client that the second rule is for meets the conditions of the first, which has no target.';
+
+CREATE FUNCTION final_times(rule rules) RETURNS tstzmultirange
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+    SET jit = off
+AS $$
+BEGIN
+    RETURN time_span(rule.starts_at, rule.ends_at) * coalesce(
+        (
+            SELECT range_agg(tstzrange(share.start, share.finish))
+              FROM (
+                  SELECT step.at AS start, step.rollout, lead(step.at) OVER (ORDER BY step.at NULLS FIRST) AS finish
+                    FROM (
+                        SELECT NULL::timestamptz AS at, rule.rollout
+                         UNION ALL
+                        SELECT s.at, s.rollout FROM rollout_steps AS s WHERE s.rule = rule.key
+                    ) AS step
+              ) AS share
+             WHERE share.rollout = 100
+        ),
+        '{}'
+    );
+END
+$$;
+
+COMMENT ON FUNCTION final_times(rules) IS 'The times at which a rule is on for everybody whom it is for.';
+
+CREATE FUNCTION rule_status_at(moments timestamptz[], keys text[] DEFAULT NULL)
+    RETURNS TABLE (
+        at timestamptz,
+        key text,
+        bundle text,
+        status text,
+        since timestamptz,
+        next timestamptz,
+        rollout numeric,
+        reason text
+    )
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+    SET enable_nestloop = off
+    SET jit = off
+AS $$
+#variable_conflict error
+DECLARE
+    lockouts CONSTANT rules[] := ARRAY(
+        SELECT r FROM rules AS r
+         WHERE r.enabled AND r.lockout AND NOT r.lockout_without_update AND (keys IS NULL OR r.key = ANY (keys))
+    );
+    targeted CONSTANT rules[] := ARRAY(
+        SELECT r FROM rules AS r WHERE r.enabled AND r.target IS NOT NULL AND (keys IS NULL OR r.key = ANY (keys))
+    );
+    finals CONSTANT rules[] := ARRAY(SELECT r FROM rules AS r WHERE r.enabled AND r.final AND r.target IS NULL);
+    hideable CONSTANT rules[] := CASE
+        WHEN finals = '{}' THEN '{}'
+        ELSE ARRAY(SELECT r FROM rules AS r WHERE r.enabled AND (keys IS NULL OR r.key = ANY (keys)))
+    END;
+BEGIN
+    RETURN QUERY
+    WITH way AS MATERIALIZED (
+        SELECT w.*
+          FROM ways_out(
+                   lockouts,
+                   CASE WHEN lockouts = '{}' THEN '{}' ELSE ARRAY(SELECT r FROM releases AS r) END,
+                   ARRAY(SELECT a FROM apps AS a)
+               ) AS w
+    ),
+    exit AS MATERIALIZED (
+        SELECT l.key,
+               coalesce(range_agg(w.times), '{}') AS anywhere,
+               coalesce(range_intersect_agg(w.times), '{}') AS everywhere
+          FROM unnest(lockouts) AS l
+          LEFT JOIN way AS w ON w.key = l.key
+         GROUP BY l.key
+    ),
+    -- The releases that reach a target, whether or not anybody can have them.
+    reaching AS MATERIALIZED (
+        SELECT (j.rule).key AS key,
+               (j.rule).soak AS soak,
+               r.id,
+               r.platform,
+               r.version || coalesce(' (' || r.build || ')', '') AS label,
+               version_key(r.version) AS version,
+               version_key(r.build) AS build,
+               r.staged,
+               r.live_at,
+               r.withdrawn_at,
+               time_after(r.live_at, (j.rule).soak) AS soaked_at,
+               (r.regions IS NULL OR (j.rule).regions IS NULL OR r.regions && (j.rule).regions) AS in_regions,
+               (r.min_os IS NULL OR j.os IS NULL OR j.os && version_span(version_key(r.min_os), NULL)) AS on_systems
+          FROM read_rules(targeted) AS j
+          JOIN releases AS r
+            ON r.bundle = (j.rule).bundle
+           AND ((j.rule).platforms IS NULL OR r.platform = ANY ((j.rule).platforms))
+           AND version_key(r.version) >= j.target
+    ),
+    reached AS MATERIALIZED (
+        SELECT t.key,
+               coalesce(
+                   range_agg(time_span(r.soaked_at, r.withdrawn_at))
+                       FILTER (WHERE NOT r.staged AND r.live_at IS NOT NULL AND r.in_regions AND r.on_systems),
+                   '{}'
+               ) AS times
+          FROM unnest(targeted) AS t
+          LEFT JOIN reaching AS r ON r.key = t.key
+         GROUP BY t.key
+    ),
+    hiding AS MATERIALIZED (
+        SELECT (r.rule).key AS key, (f.rule).key AS final, (f.rule)."position" AS "position", final_times(f.rule) AS times
+          FROM read_rules(finals) AS f
+          JOIN read_rules(hideable) AS r
+            ON ((f.rule)."position", (f.rule).key) < ((r.rule)."position", (r.rule).key)
+           AND rule_includes(f, r)
+    ),
+    hidden AS MATERIALIZED (
+        SELECT h.key, range_agg(h.times) AS times FROM hiding AS h GROUP BY h.key
+    ),
+    judged AS MATERIALIZED (
+        SELECT r.key, r."position", r.bundle, r.enabled, r.starts_at, r.ends_at, r.rollout, r.target, r.platforms,
+               coalesce(a.paused, false) AS is_paused,
+               coalesce(t.times, '{(,)}') AS reached,
+               coalesce(h.times, '{}') AS hidden,
+               coalesce(e.anywhere, '{(,)}') AS anywhere,
+               coalesce(e.everywhere, '{(,)}') AS everywhere
+          FROM rules AS r
+          LEFT JOIN apps AS a ON a.bundle = r.bundle
+          LEFT JOIN reached AS t ON t.key = r.key
+          LEFT JOIN hidden AS h ON h.key = r.key
+          LEFT JOIN exit AS e ON e.key = r.key
+         WHERE keys IS NULL OR r.key = ANY (keys)
+    ),
+    moment AS MATERIALIZED (
+        SELECT j.key, '-infinity'::timestamptz AS at FROM judged AS j
+         UNION
+        SELECT j.key, change.at
+          FROM judged AS j
+         CROSS JOIN LATERAL (
+             SELECT j.starts_at
+              UNION ALL
+             SELECT j.ends_at
+              UNION ALL
+             SELECT bound.at
+               FROM unnest(ARRAY[j.reached, j.hidden, j.anywhere, j.everywhere]) AS held(times)
+              CROSS JOIN LATERAL unnest(held.times) AS span(times)
+              CROSS JOIN LATERAL (VALUES (lower(span.times)), (upper(span.times))) AS bound(at)
+         ) AS change(at)
+         WHERE change.at IS NOT NULL
+         UNION
+        SELECT s.rule, s.at FROM rollout_steps AS s JOIN judged AS j ON j.key = s.rule
+    ),
+    state AS MATERIALIZED (
+        SELECT j.key, m.at, share.rollout, now_is.status,
+               CASE WHEN now_is.status IN ('on', 'on without lockout', 'partly without lockout') THEN share.rollout END
+                   AS sent_to
+          FROM moment AS m
+          JOIN judged AS j ON j.key = m.key
+         CROSS JOIN LATERAL (
+             SELECT coalesce(
+                        (
+                            SELECT s.rollout FROM rollout_steps AS s
+                             WHERE s.rule = j.key AND s.at <= m.at
+                             ORDER BY s.at DESC
+                             LIMIT 1
+                        ),
+                        j.rollout
+                    )
+         ) AS share(rollout)
+         CROSS JOIN LATERAL (
+             SELECT CASE
+                 WHEN NOT j.enabled THEN 'disabled'
+                 WHEN j.ends_at <= m.at THEN 'ended'
+                 WHEN j.is_paused THEN 'paused'
+                 WHEN j.starts_at > m.at THEN 'scheduled'
+                 WHEN NOT j.reached @> m.at OR share.rollout = 0 THEN 'waiting'
+                 WHEN j.hidden @> m.at THEN 'hidden'
+                 WHEN j.everywhere @> m.at THEN 'on'
+                 WHEN j.anywhere @> m.at THEN 'partly without lockout'
+                 ELSE 'on without lockout'
+             END
+         ) AS now_is(status)
+    ),
+    compared AS MATERIALIZED (
+        SELECT s.*,
+               lag(s.at) OVER by_time IS NOT NULL
+                   AND (s.status, s.sent_to) IS DISTINCT FROM (lag(s.status) OVER by_time, lag(s.sent_to) OVER by_time)
+                   AS is_change,
+               lead(s.at) OVER by_time AS until
+          FROM state AS s
+        WINDOW by_time AS (PARTITION BY s.key ORDER BY s.at)
+    ),
+    changing AS MATERIALIZED (
+        SELECT c.key, c.at, c.until, c.status, c.rollout,
+               max(c.at) FILTER (WHERE c.is_change) OVER (PARTITION BY c.key ORDER BY c.at) AS since,
+               min(c.at) FILTER (WHERE c.is_change) OVER (
+                   PARTITION BY c.key ORDER BY c.at ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
+               ) AS next
+          FROM compared AS c
+    ),
+    present AS MATERIALIZED (
+        SELECT asked.at, c.key, c.status, c.rollout, c.since, c.next
+          FROM (SELECT DISTINCT m.at FROM unnest(moments) AS m(at)) AS asked
+          JOIN changing AS c ON c.at <= asked.at AND (c.until > asked.at OR c.until IS NULL)
+    )
+    SELECT p.at,
+           j.key::text,
+           j.bundle::text,
+           p.status,
+           p.since,
+           p.next,
+           trim_scale(p.rollout),
+           CASE
+               WHEN p.status = 'paused' THEN j.bundle || ' is paused'
+               WHEN p.status = 'scheduled' THEN 'it starts at ' || time_text(j.starts_at)
+               WHEN p.status = 'waiting' AND NOT j.reached @> p.at THEN coalesce(
+                   (
+                       SELECT awaited.label || ' on ' || awaited.platform || ' ' || awaited.obstacle
+                         FROM (
+                             SELECT r.*,
+                                    CASE
+                                        WHEN r.staged THEN 'is staged'
+                                        WHEN r.live_at IS NULL THEN 'has no date'
+                                        WHEN NOT r.in_regions THEN 'is not for its regions'
+                                        WHEN NOT r.on_systems THEN 'is not for its systems'
+                                        WHEN r.withdrawn_at <= r.soaked_at THEN 'is withdrawn before it has soaked'
+                                        WHEN r.live_at <= p.at
+                                            THEN 'is live and soaks until ' || time_text(r.soaked_at)
+                                        ELSE 'is live from ' || time_text(r.live_at) || ' on'
+                                            || CASE
+                                                WHEN r.soak > '0' THEN ' and soaks until ' || time_text(r.soaked_at)
+                                                ELSE ''
+                                            END
+                                    END AS obstacle
+                               FROM reaching AS r
+                              WHERE r.key = j.key
+                                AND (r.withdrawn_at > p.at AND r.withdrawn_at <= r.live_at IS NOT TRUE
+                                     OR r.withdrawn_at IS NULL)
+                         ) AS awaited
+                        ORDER BY CASE
+                                     WHEN awaited.obstacle LIKE 'is live%' THEN 1
+                                     WHEN awaited.staged THEN 2
+                                     WHEN awaited.live_at IS NULL THEN 3
+                                     ELSE 4
+                                 END,
+                                 CASE WHEN awaited.obstacle LIKE 'is live%' THEN awaited.soaked_at END,
+                                 awaited.version,
+                                 awaited.build NULLS FIRST,
+                                 awaited.id
+                        LIMIT 1
+                   ),
+                   'no release reaches ' || j.target || coalesce(' on ' || array_to_string(j.platforms, ', '), '')
+               )
+               WHEN p.status = 'waiting' THEN coalesce(
+                   (
+                       SELECT format('the step to %s %% comes at %s', trim_scale(s.rollout), time_text(s.at))
+                         FROM rollout_steps AS s
+                        WHERE s.rule = j.key AND s.at > p.at AND s.rollout > 0
+                        ORDER BY s.at
+                        LIMIT 1
+                   ),
+                   'its rollout is 0 %'
+               )
+               WHEN p.status = 'hidden' THEN (
+                   SELECT h.final || ' comes before it, is final and is sent to everybody whom it is for'
+                     FROM hiding AS h
+                    WHERE h.key = j.key AND h.times @> p.at
+                    ORDER BY h."position", h.final
+                    LIMIT 1
+               )
+               WHEN p.status IN ('on without lockout', 'partly without lockout') THEN coalesce(
+                   (
+                       SELECT 'no way out on ' || first_names(array_agg(
+                                  place_name(j.bundle, w.bundle, w.platform, w.region)
+                                  ORDER BY w.bundle COLLATE "C" NULLS FIRST, w.platform COLLATE "C", w.region COLLATE "C"
+                              ))
+                         FROM way AS w
+                        WHERE w.key = j.key AND NOT w.times @> p.at
+                       HAVING count(*) > 0
+                   ),
+                   'no release is recorded'
+               )
+           END
+      FROM judged AS j
+      JOIN present AS p ON p.key = j.key
+     ORDER BY p.at, j."position", j.key;
+END
+$$;
+
+COMMENT ON FUNCTION rule_status_at(timestamptz[], text[]) IS
+    'The status of rules at each of some times, as the view rule_status gives it for now; without keys, of all rules.';
+
+CREATE VIEW rule_status WITH (security_invoker = true) AS
+SELECT s.key, s.bundle, s.status, s.since, s.next, s.rollout, s.reason FROM rule_status_at(ARRAY[now()]) AS s;
+
+COMMENT ON VIEW rule_status IS 'What each rule is now, in the order of the messages, as servers decide it.';
+COMMENT ON COLUMN rule_status.key IS 'Key of the rule.';
+COMMENT ON COLUMN rule_status.bundle IS 'The app; null: every app.';
+COMMENT ON COLUMN rule_status.status IS
+    'The first that holds: disabled; ended; paused (its app is); scheduled (it has not started); waiting (for a release'
+    ' that reaches its target, or for a rollout above 0); hidden (a rule before it is final and sent to all whom it is'
+    ' for); on without lockout (nobody whom it reaches has a way out); partly without lockout (nobody on some of its'
+    ' platforms, or of those that the app has releases for, or in some of its regions); on.';
+COMMENT ON COLUMN rule_status.since IS
+    'When the clock last changed the status, or the rollout of a rule that is on: by a start, a step, an end, or a release'
+    ' that was live, had soaked or was withdrawn. Null: only edits have.';
+COMMENT ON COLUMN rule_status.next IS 'When the clock will change it next, if nothing is edited; null: never.';
+COMMENT ON COLUMN rule_status.rollout IS 'The percentage of installations in force now.';
+COMMENT ON COLUMN rule_status.reason IS 'Why it is not plainly on; null where the status says it all.';

@@ -1,0 +1,358 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Copyright the versiongate authors
+--
+-- What edits take from lockouts: a way out of them, or their turn. judge_edits (0006) asks this.
+
+SET LOCAL search_path = public, pg_temp;
+
+CREATE FUNCTION notes_of_lockouts(notes edited_rows[]) RETURNS edited_rows[]
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    of_no_concern CONSTANT text[] := '{title,text,link,remind,shows,skippable,note}';
+BEGIN
+    RETURN ARRAY(
+        SELECT n
+          FROM unnest(notes) AS n
+         WHERE CASE n.table_name
+                   WHEN 'releases' THEN true
+                   WHEN 'rules' THEN
+                       'true' IN (
+                           n.before ->> 'lockout', n.after ->> 'lockout', n.before ->> 'final', n.after ->> 'final'
+                       )
+                   ELSE false
+               END
+           AND (n.before - of_no_concern) IS DISTINCT FROM (n.after - of_no_concern)
+    );
+END
+$$;
+
+COMMENT ON FUNCTION notes_of_lockouts(edited_rows[]) IS
+    'Those of some edits that may decide whether a lockout locks out: of releases, lockouts and final rules, their messages'
+    ' and notes apart.';
+
+-- A place without a way out counts only for as long as the rule applies. Where the rule locked out nobody before, all that
+-- is missing now counts; else what these edits took.
+CREATE FUNCTION lost_ways_out(notes edited_rows[], moment timestamptz, in_parts boolean)
+    RETURNS TABLE (key text, place text, platform text, starts_at timestamptz, ends_at timestamptz)
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+    SET enable_nestloop = off
+    SET jit = off
+AS $$
+#variable_conflict error
+DECLARE
+    edited_rules CONSTANT text[] := ARRAY(
+        SELECT coalesce(n.after, n.before) ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules'
+    );
+    edited_releases CONSTANT bigint[] := ARRAY(
+        SELECT (coalesce(n.after, n.before) ->> 'id')::bigint FROM unnest(notes) AS n WHERE n.table_name = 'releases'
+    );
+    -- Also a new release may take a way out away: if it is greater, and matched by the rule.
+    bundles CONSTANT text[] := ARRAY(
+        SELECT DISTINCT side.bundle
+          FROM unnest(notes) AS n
+         CROSS JOIN LATERAL (VALUES (n.before ->> 'bundle'), (n.after ->> 'bundle')) AS side(bundle)
+         WHERE n.table_name = 'releases' AND side.bundle IS NOT NULL
+    );
+    lockouts CONSTANT rules[] := ARRAY(
+        SELECT r FROM rules AS r
+         WHERE r.enabled AND r.lockout AND NOT r.lockout_without_update
+           AND (
+               r.key IN (SELECT unnest(edited_rules)) OR r.bundle = ANY (bundles) OR r.bundle IS NULL AND bundles <> '{}'
+           )
+    );
+    present_apps CONSTANT apps[] := ARRAY(SELECT a FROM apps AS a);
+    regions text[];
+    judged_bundles text[];
+    lockouts_before rules[];
+    releases_before releases[];
+    releases_now releases[];
+BEGIN
+    IF lockouts = '{}' THEN
+        RETURN;
+    END IF;
+    lockouts_before := ARRAY(
+        SELECT l FROM unnest(lockouts) AS l WHERE l.key NOT IN (SELECT unnest(edited_rules))
+         UNION ALL
+        SELECT r
+          FROM unnest(notes) AS n
+         CROSS JOIN LATERAL jsonb_populate_record(NULL::rules, n.before) AS r
+         WHERE n.table_name = 'rules' AND n.before IS NOT NULL
+           AND r.enabled AND r.lockout AND NOT r.lockout_without_update
+    );
+    judged_bundles := ARRAY(
+        SELECT l.bundle FROM unnest(lockouts) AS l WHERE l.bundle IS NOT NULL
+         UNION
+        SELECT l.bundle FROM unnest(lockouts_before) AS l WHERE l.bundle IS NOT NULL
+         UNION
+        SELECT a.bundle FROM apps AS a WHERE EXISTS (SELECT FROM unnest(lockouts) AS l WHERE l.bundle IS NULL)
+    );
+    releases_now := ARRAY(SELECT r FROM releases AS r WHERE r.bundle = ANY (judged_bundles));
+    releases_before := ARRAY(
+        SELECT r FROM unnest(releases_now) AS r WHERE r.id NOT IN (SELECT unnest(edited_releases))
+         UNION ALL
+        SELECT r
+          FROM unnest(notes) AS n
+         CROSS JOIN LATERAL jsonb_populate_record(NULL::releases, n.before) AS r
+         WHERE n.table_name = 'releases' AND n.before IS NOT NULL
+    );
+    regions := ARRAY(
+        SELECT DISTINCT named.region
+          FROM unnest(releases_now || releases_before) AS r
+         CROSS JOIN LATERAL unnest(r.regions) AS named(region)
+    );
+    RETURN QUERY
+    WITH present AS MATERIALIZED (
+        SELECT w.*, l.bundle AS rule_bundle
+          FROM ways_out(lockouts, releases_now, present_apps, CASE WHEN in_parts THEN regions END) AS w
+          JOIN unnest(lockouts) AS l ON l.key = w.key
+    ),
+    past AS MATERIALIZED (
+        SELECT w.*, l.bundle AS rule_bundle
+          FROM ways_out(lockouts_before, releases_before, present_apps, CASE WHEN in_parts THEN regions END) AS w
+          JOIN unnest(lockouts_before) AS l ON l.key = w.key
+    ),
+    -- The app of a rule may just have got another bundle; in a rule for every app it tells places apart.
+    compared AS (
+        SELECT coalesce(now_is.key, was.key) AS key,
+               CASE
+                   WHEN now_is.key IS NULL
+                       THEN place_name(was.rule_bundle, was.bundle, was.platform, was.region)
+                   ELSE place_name(now_is.rule_bundle, now_is.bundle, now_is.platform, now_is.region)
+               END AS place,
+               coalesce(now_is.platform, was.platform) AS platform,
+               coalesce(was.times, '{(,)}') - coalesce(now_is.times, '{}') AS times
+          FROM present AS now_is
+          FULL JOIN past AS was
+            ON was.key = now_is.key
+           AND was.platform = now_is.platform
+           AND coalesce(was.region, '') = coalesce(now_is.region, '')
+           AND CASE WHEN was.rule_bundle IS NULL THEN coalesce(was.bundle, '') ELSE '' END
+               = CASE WHEN now_is.rule_bundle IS NULL THEN coalesce(now_is.bundle, '') ELSE '' END
+         -- A platform that the rule no longer names, or that the app no longer has a release for, may go with its lockout.
+         WHERE now_is.key IS NOT NULL AND (was.key IS NOT NULL OR NOT in_parts)
+            OR was.key NOT IN (SELECT unnest(edited_rules)) AND EXISTS (SELECT FROM apps AS a WHERE a.bundle = was.bundle)
+    ),
+    lost AS (
+        SELECT c.key, c.place, c.platform, c.times * time_span(moment, NULL) * time_span(l.starts_at, l.ends_at) AS times
+          FROM compared AS c
+          JOIN unnest(lockouts) AS l ON l.key = c.key
+    )
+    SELECT o.key, o.place, o.platform, lower(first.span), upper(first.span)
+      FROM lost AS o
+     CROSS JOIN LATERAL (SELECT u.span FROM unnest(o.times) AS u(span) ORDER BY u.span LIMIT 1) AS first;
+END
+$$;
+
+COMMENT ON FUNCTION lost_ways_out(edited_rows[], timestamptz, boolean) IS
+    'The places of enabled lockouts where these edits leave nobody a way out, from when on and until when: those that had'
+    ' one before, and of a new lockout all without one. In parts: where they take it from a region that the rule does not'
+    ' name, or from the oldest systems.';
+
+CREATE FUNCTION warn_of_lost_ways_out(notes edited_rows[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    moment CONSTANT timestamptz := clock_timestamp();
+    names text[];
+BEGIN
+    WITH whole AS MATERIALIZED (
+        SELECT l.* FROM lost_ways_out(notes, moment, false) AS l
+    ),
+    part AS MATERIALIZED (
+        SELECT l.* FROM lost_ways_out(notes, moment, true) AS l
+         WHERE NOT EXISTS (SELECT FROM whole AS w WHERE w.key = l.key AND w.platform = l.platform)
+    ),
+    lost AS (
+        SELECT w.key, w.place, w.starts_at, w.ends_at FROM whole AS w
+         UNION
+        SELECT p.key,
+               p.place || CASE WHEN p.place = p.platform THEN ' (some regions or systems)' ELSE '' END,
+               p.starts_at,
+               p.ends_at
+          FROM part AS p
+    )
+    SELECT array_agg(rule.name ORDER BY rule.name) INTO names
+      FROM (
+          SELECT quoted(span.key) || ' on ' || string_agg(span.name, ', ' ORDER BY span.name) AS name
+            FROM (
+                SELECT l.key,
+                       first_names(array_agg(l.place ORDER BY l.place COLLATE "C"))
+                       || CASE WHEN l.starts_at > moment THEN ' from ' || time_text(l.starts_at) ELSE '' END
+                       || coalesce(' until ' || time_text(l.ends_at), '') AS name
+                  FROM lost AS l
+                 GROUP BY l.key, l.starts_at, l.ends_at
+            ) AS span
+           GROUP BY span.key
+      ) AS rule;
+    IF names IS NOT NULL THEN
+        RAISE WARNING USING
+            MESSAGE = format('nobody has a way out of these lockouts: %s', first_names(names)),
+            HINT = 'Clients there get the message without the lockout. What is so now: SELECT * FROM rule_status;',
+            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'lockout', CONSTRAINT = 'rules_way_out';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION warn_of_lost_ways_out(edited_rows[]) IS
+    'Warns of enabled lockouts that lose a way out by these edits, and of new ones without.';
+
+CREATE FUNCTION warn_of_hidden_lockouts(notes edited_rows[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+    SET jit = off
+AS $$
+DECLARE
+    rules_before CONSTANT rules[] := ARRAY(
+        SELECT r
+          FROM unnest(notes) AS n
+         CROSS JOIN LATERAL jsonb_populate_record(NULL::rules, n.before) AS r
+         WHERE n.table_name = 'rules' AND n.before IS NOT NULL
+    );
+    edited CONSTANT text[] := ARRAY(
+        SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules' AND n.after IS NOT NULL
+    );
+    finals CONSTANT rules[] := ARRAY(SELECT r FROM rules AS r WHERE r.enabled AND r.final AND r.target IS NULL);
+    is_final_edited CONSTANT boolean := EXISTS (SELECT FROM unnest(finals) AS f WHERE f.key = ANY (edited));
+    lockouts rules[];
+    hidden record;
+BEGIN
+    IF edited = '{}' OR finals = '{}' THEN
+        RETURN;
+    END IF;
+    lockouts := ARRAY(
+        SELECT r FROM rules AS r WHERE r.enabled AND r.lockout AND (is_final_edited OR r.key IN (SELECT unnest(edited)))
+    );
+    FOR hidden IN
+        SELECT (f.rule).key AS final, array_agg(quoted((l.rule).key) ORDER BY (l.rule).key) AS keys
+          FROM read_rules(finals) AS f
+          JOIN read_rules(lockouts) AS l
+            ON ((f.rule)."position", (f.rule).key) < ((l.rule)."position", (l.rule).key)
+           AND ((f.rule).key IN (SELECT unnest(edited)) OR (l.rule).key IN (SELECT unnest(edited)))
+           AND rule_includes(f, l)
+         WHERE final_times(f.rule) * time_span((l.rule).starts_at, (l.rule).ends_at) * time_span(clock_timestamp(), NULL)
+               <> '{}'
+           AND NOT EXISTS (
+               SELECT
+                 FROM read_rules(
+                          ARRAY(
+                              SELECT b FROM unnest(rules_before) AS b WHERE b.key = (f.rule).key
+                               UNION ALL
+                              SELECT f.rule WHERE (f.rule).key <> ALL (edited)
+                          )
+                      ) AS old_final
+                 JOIN read_rules(
+                          ARRAY(
+                              SELECT b FROM unnest(rules_before) AS b WHERE b.key = (l.rule).key
+                               UNION ALL
+                              SELECT l.rule WHERE (l.rule).key <> ALL (edited)
+                          )
+                      ) AS old_lockout
+                   ON (old_final.rule).enabled AND (old_final.rule).final AND (old_final.rule).target IS NULL
+                  AND (old_lockout.rule).enabled AND (old_lockout.rule).lockout
+                  AND ((old_final.rule)."position", (old_final.rule).key)
+                      < ((old_lockout.rule)."position", (old_lockout.rule).key)
+                  AND rule_includes(old_final, old_lockout)
+           )
+         GROUP BY (f.rule).key
+         ORDER BY (f.rule).key
+    LOOP
+        RAISE WARNING USING
+            MESSAGE = format(
+                'rule %s is final, comes before these lockouts and is sent to everybody whom they are for: %s',
+                quoted(hidden.final), first_names(hidden.keys)
+            ),
+            DETAIL = format('Rule %s hides lockouts.', hidden.final),
+            HINT = 'Nobody gets them. Give them a lower position, or narrow the final rule.',
+            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'final', CONSTRAINT = 'rules_hidden';
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION warn_of_hidden_lockouts(edited_rows[]) IS
+    'Warns of enabled lockouts that these edits put behind a final rule which is sent to all whom they are for.';
+
+CREATE VIEW policy_warnings WITH (security_invoker = true) AS
+SELECT found.rule, found.release, found.warning, found.detail, found.hint
+  FROM (
+      SELECT r.key::text AS rule, NULL::bigint AS release, w.warning, w.detail, w.hint
+        FROM rules AS r
+       CROSS JOIN LATERAL rule_warnings(r) AS w
+       UNION ALL
+      SELECT r.key,
+             NULL,
+             format('rule %s locks out without an update, and has no end', quoted(r.key)),
+             format('Rule %s has no end.', r.key),
+             'Set ends_at, so that it ends by itself.'
+        FROM rules AS r
+       WHERE r.enabled AND r.lockout AND r.lockout_without_update AND r.ends_at IS NULL
+       UNION ALL
+      SELECT s.key,
+             NULL,
+             format('rule %s is %s', quoted(s.key), s.status),
+             upper(left(s.reason, 1)) || substr(s.reason, 2) || '.',
+             CASE s.status
+                 WHEN 'waiting' THEN 'Once users can get such a release, record it, or set the rollout.'
+                 WHEN 'hidden' THEN 'Nobody gets it. Give it a lower position, or narrow the final rule.'
+                 ELSE 'Clients there get the message without the lockout, until there is a release outside the rule.'
+             END
+        FROM rule_status AS s
+       WHERE s.status IN ('waiting', 'hidden', 'on without lockout', 'partly without lockout')
+       UNION ALL
+      SELECT o.key,
+             NULL,
+             format('rule %s is on, but not for all regions and systems', quoted(o.key)),
+             'No way out in parts of ' || first_names(array_agg(DISTINCT o.place)) || '.',
+             'Clients there get the message without the lockout, until there is a release for them.'
+        FROM (
+            SELECT w.key, place_name(r.bundle, w.bundle, w.platform, NULL) AS place
+              FROM ways_out(
+                       ARRAY(
+                           SELECT l FROM rules AS l
+                            WHERE l.enabled AND l.lockout AND NOT l.lockout_without_update
+                       ),
+                       ARRAY(SELECT e FROM releases AS e),
+                       ARRAY(SELECT a FROM apps AS a),
+                       '{}'
+                   ) AS w
+              JOIN rules AS r ON r.key = w.key
+             WHERE NOT w.times @> now()
+        ) AS o
+        JOIN rule_status AS s ON s.key = o.key AND s.status = 'on'
+       GROUP BY o.key
+       UNION ALL
+      SELECT r.key,
+             NULL,
+             format('rule %s locks out and has no link, so users see no button', quoted(r.key)),
+             format('Rule %s has no link.', r.key),
+             'Set link to ''store'', or to an address.'
+        FROM rules AS r
+       WHERE r.enabled AND r.lockout AND NOT r.lockout_without_update AND r.link IS NULL
+       UNION ALL
+      SELECT NULL,
+             r.id,
+             format('release %s of %s on %s is staged, so live_at has no effect', r.version, r.bundle, r.platform),
+             format('Release %s of %s on %s.', r.version, r.bundle, r.platform),
+             'Leave live_at out: it becomes the time at which staged is set to false.'
+        FROM releases AS r
+       WHERE r.staged AND r.live_at IS NOT NULL
+       UNION ALL
+      SELECT NULL,
+             r.id,
+             format('release %s of %s on %s has no live_at, so nobody is offered it', r.version, r.bundle, r.platform),
+             format('Release %s of %s on %s.', r.version, r.bundle, r.platform),
+             format('Once users can get it: UPDATE releases SET live_at = now() WHERE id = %s;', r.id)
+        FROM releases AS r
+       WHERE NOT r.staged AND r.live_at IS NULL AND r.withdrawn_at IS NULL
+  ) AS found
+ ORDER BY found.rule, found.release, found.warning;
+
+COMMENT ON VIEW policy_warnings IS 'What is probably not meant in the policy as it stands now: what its edits would be warned of.';
+COMMENT ON COLUMN policy_warnings.rule IS 'Key of the rule; null: it is about a release.';
+COMMENT ON COLUMN policy_warnings.release IS 'Number of the release; null: it is about a rule.';
+COMMENT ON COLUMN policy_warnings.warning IS 'What is so.';
+COMMENT ON COLUMN policy_warnings.detail IS 'More about it.';
+COMMENT ON COLUMN policy_warnings.hint IS 'What to do about it.';

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// A time from which on an edit gives something to more checks than at any time before.
+public struct ImpactStep: Sendable, Equatable {
+    /// When.
+    public let at: Timestamp
+    /// How many checks from then on, at most.
+    public let checks: Double
+    /// The rules that give it to them, by key.
+    public let rules: [String]
+
+    /// A time with what an edit gives from then on.
+    public init(at: Timestamp, checks: Double, rules: [String]) {
+        (self.at, self.checks, self.rules) = (at, checks, rules)
+    }
+}
+
+/// How many checks an edit gives something to, from now on.
+struct ImpactCurve {
+    /// What one kind of client gets from a time on.
+    struct Moment {
+        let at: Timestamp
+        /// The part of the kind, 0 to 1.
+        let part: Double
+        /// The rule that gives it to them; nil where none can be named.
+        let rule: String?
+    }
+
+    private var changes: [Timestamp: (checks: Double, rules: Set<String>)] = [:]
+
+    /// Adds the moments of a kind of client, in order of time.
+    mutating func add(_ moments: [Moment], times checks: Int64) {
+        var part = 0.0
+        for moment in moments where moment.part != part {
+            var change = changes[moment.at] ?? (0, [])
+            change.checks += (moment.part - part) * Double(checks)
+            if moment.part > part, let rule = moment.rule { change.rules.insert(rule) }
+            changes[moment.at] = change
+            part = moment.part
+        }
+    }
+
+    /// The times at which the number of checks rises above all before; nothing is told of the rises in between.
+    var steps: [ImpactStep] {
+        var steps: [ImpactStep] = []
+        var checks = 0.0
+        for (at, change) in changes.sorted(by: { $0.key < $1.key }) {
+            checks += change.checks
+            // Sums of parts are not exact.
+            guard checks > (steps.last?.checks ?? 0) + 1e-6 else { continue }
+            steps.append(ImpactStep(at: at, checks: checks, rules: change.rules.sorted()))
+        }
+        return steps
+    }
+}

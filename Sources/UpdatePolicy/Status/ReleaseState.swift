@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// Whether users can get a release at a moment.
+public enum ReleaseState: Sendable, Equatable {
+    /// They can, since then.
+    case live(Timestamp)
+    /// Some of them can, as its store gives it out in stages.
+    case staged
+    /// It is not known from when on they can.
+    case noDate
+    /// They can from then on.
+    case comes(Timestamp)
+    /// They can no longer, or never could: it was withdrawn before it was live.
+    case withdrawn(Timestamp)
+}
+
+extension Release {
+    /// Whether users can get the release at a moment.
+    public func state(at time: Timestamp) -> ReleaseState {
+        if let withdrawnAt, withdrawnAt <= time || liveAt.map({ withdrawnAt <= $0 }) ?? false {
+            return .withdrawn(withdrawnAt)
+        }
+        if staged { return .staged }
+        guard let liveAt else { return .noDate }
+        return liveAt <= time ? .live(liveAt) : .comes(liveAt)
+    }
+
+    /// Whether users can get it at a moment.
+    public func isLive(at time: Timestamp) -> Bool {
+        if case .live = state(at: time) { return true }
+        return false
+    }
+
+    /// Whether users can no longer get it.
+    public func isWithdrawn(at time: Timestamp) -> Bool {
+        if case .withdrawn = state(at: time) { return true }
+        return false
+    }
+
+    /// When clients can get it that ask for releases which have been live for a time.
+    func times(soak: Int64) -> TimeSpans {
+        guard !staged, let liveAt else { return .never }
+        let (start, overflow) = liveAt.microsecondsSince1970.addingReportingOverflow(soak)
+        let end = withdrawnAt?.microsecondsSince1970 ?? .max
+        return overflow || start >= end ? .never : TimeSpans([start..<end])
+    }
+}

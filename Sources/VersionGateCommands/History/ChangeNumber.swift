@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import UpdatePolicy
+
+/// The number of a change on the command line.
+enum ChangeNumber {
+    /// Reads it.
+    ///
+    /// - Throws: `CommandError` that says where the changes of another name are listed.
+    static func parse(_ argument: String) throws -> Int64 {
+        guard let number = Int64(argument) else {
+            throw CommandError(
+                "write a whole number; the changes of a rule or an app have theirs in: "
+                    + "\(PrintedCommand("history \(argument.shellWord)"))"
+            )
+        }
+        return number
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import UpdatePolicy
+
+extension UsageFault {
+    /// What the parser would take for something else than was meant, or refuse for another reason, nil for nothing; and what
+    /// may be meant, and probably is not.
+    var judgement: (mistake: String?, warnings: [String]) {
+        if words.first == "help" { return (unknown.map(unknownCommand), []) }
+        guard unknown == nil, path.count > 1, !words.contains("--help"), !words.contains("-h"),
+            rest.count(where: { $0.hasPrefix("-") }) > 1 || rest.contains(where: Self.isSuspicious)
+        else { return (nil, []) }
+        let options = options
+        let given = options.parted(rest)
+        let mistake =
+            versionTaken(given, options) ?? longDash(given) ?? repeated(given)
+            ?? given.lazy.compactMap(wrongValue).first
+        return (mistake, warnings(given))
+    }
+
+    private func warnings(_ given: [CommandOptions.Word]) -> [String] {
+        given.compactMap { word in
+            guard let value = word.value, Self.texts.contains(word.text) else { return nil }
+            if value.contains("\\n") {
+                return "\(word.text) has \\n in it, two characters that are shown as they are; a new line is written: "
+                    + "\(word.text) $\(value.shellWord.hasPrefix("'") ? value.shellWord : "'\(value)'")"
+            }
+            guard let first = value.first, let last = value.last, value.count > 2, Self.curlyQuotes.contains(first),
+                Self.curlyQuotes.contains(last)
+            else { return nil }
+            return "the curly quotes of \(value) are part of \(word.text); without them: "
+                + "\(word.text) \(Self.withoutCurlyQuotes(value).shellWord)"
+        }
+    }
+
+    /// The options whose value is a text in which every letter may be meant.
+    private static let texts = ["--title", "--text", "--note", "--why", "--search", "--seller", "--name"]
+    /// The options whose value is a version or a range.
+    private static let versions = ["--versions", "--builds", "--os", "--target", "--min-os", "--build", "--set-build"]
+    /// The options that are given once for each value.
+    private static let lists = ["--platform", "--region", "--set-region", "--language"]
+
+    /// Whether a word is worth a closer look.
+    private static func isSuspicious(_ word: String) -> Bool {
+        word.hasPrefix("--version") || word.contains { !$0.isASCII || "\\, ".contains($0) }
+    }
+
+    /// `--version` behind a command.
+    private func versionTaken(_ given: [CommandOptions.Word], _ options: CommandOptions) -> String? {
+        guard let index = given.firstIndex(where: { $0.text == "--version" }) else { return nil }
+        let fault =
+            "--version shows the version of this program, and stands in front of a command: versiongate --version. "
+        if path.last == "psql" { return fault + "For that of psql: \(commandLine(["--", "--version"]))" }
+        if options.names.contains("--versions") { return fault + "Did you mean '--versions'?" }
+        let next = given.dropFirst(index + 1).first { $0.option == nil }?.text
+        guard let version = given[index].value ?? next else { return fault + "Leave it out." }
+        if path == ["versiongate", "check"] {
+            return fault + "The version of a client is a member: version=\(version)"
+        }
+        var others = given.filter { $0.text != "--version" && $0.option == nil && $0.text != version }.map(\.text)
+        guard options.positionals.contains(where: { $0.valueName == "version" }), !others.isEmpty else {
+            return fault + "Leave it out."
+        }
+        others.insert(version, at: 1)
+        let named = given.filter { $0.option != nil }.flatMap { [$0.text] + ($0.value.map { [$0] } ?? []) }
+        return fault + "The version stands without an option behind the app: \(commandLine(others + named))"
+    }
+
+    /// A long dash in the place of two hyphens.
+    private func longDash(_ given: [CommandOptions.Word]) -> String? {
+        for word in given where word.option == nil {
+            guard let first = word.text.first, "—–−".contains(first) else { continue }
+            let name = word.text.drop { "—–−-".contains($0) }
+            guard name.first?.isLetter == true else { continue }
+            return "\"\(word.text)\" begins with a long dash, which some programs make of two hyphens; write --\(name)"
+        }
+        return nil
+    }
+
+    /// An option that takes one value and is there twice.
+    private func repeated(_ given: [CommandOptions.Word]) -> String? {
+        for (index, word) in given.enumerated() {
+            guard let option = word.option, option.takesValue, !option.isRepeating,
+                let earlier = given[..<index].first(where: { option.typedNames.contains($0.text) })
+            else { continue }
+            let values = [earlier, word].compactMap(\.value).map(\.shellWord).joined(separator: " and ")
+            return "\(word.text) is given twice, with \(values), and takes one value; leave one of the two out"
+        }
+        return nil
+    }
+
+    /// A value with letters that a word processor made, or several values in one.
+    private func wrongValue(_ word: CommandOptions.Word) -> String? {
+        guard let value = word.value, let option = word.option else { return nil }
+        let name = word.text
+        if Self.lists.contains(name), option.isRepeating {
+            let values = value.split { $0 == "," || $0 == " " }.map(String.init)
+            guard values.count > 1 else { return nil }
+            return "\(name) is \(value.shellWord); write each by itself: "
+                + values.map { "\(name) \($0.shellWord)" }.joined(separator: " ")
+        }
+        let isVersion = Self.versions.contains(name)
+        guard !Self.texts.contains(name),
+            let letter = value.first(where: { character in
+                Self.curlyQuotes.contains(character) || isVersion && !character.isASCII
+            })
+        else { return nil }
+        let code = letter.unicodeScalars.first.map { String($0.value, radix: 16, uppercase: true) } ?? ""
+        let meant = Self.withoutCurlyQuotes(value).map { Self.inASCII[$0] ?? String($0) }.joined()
+        let cure = meant.utf8.allSatisfy { $0 < 0x80 } ? "write \(name) \(meant.shellWord)" : "write it in ASCII"
+        return
+            "\(name) is \"\(value)\", where \"\(letter)\" (U+\(String(repeating: "0", count: max(0, 4 - code.count)))\(code)) "
+            + "is no character of a command line; \(cure)"
+    }
+
+    /// What is written for letters that are not on every keyboard.
+    private static let inASCII: [Character: String] = [
+        "≤": "<=", "≥": ">=", "≠": "!=", "–": "-", "—": "-", "−": "-", "\u{A0}": " ", "\u{202F}": " ",
+    ]
+}

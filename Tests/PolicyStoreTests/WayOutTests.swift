@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Postgres
+import Synchronization
+import TestDatabase
+import Testing
+
+/// What is so about lockouts, and which edits take a way out away.
+@Suite("Ways out", .migratedDatabase)
+struct WayOutTests {
+    /// A lockout of one version with a way out on ios alone.
+    private static let example = """
+        INSERT INTO apps (bundle) VALUES ('a');
+        INSERT INTO releases (bundle, platform, version, live_at)
+        VALUES ('a', 'ios', '2.3', '2020-01-01Z'), ('a', 'ios', '2.3.5', '2020-02-01Z');
+        INSERT INTO rules (key, bundle, versions, lockout, enabled, title, text, link)
+        VALUES ('bad-2.3', 'a', '>=2.3 <2.3.5', true, true, 't', 'x', 'https://a.example');
+        """
+
+    /// Runs an edit, and gives its warnings and what the lockout is then.
+    private func outcome(_ edit: String, example: String = example) async throws -> (warnings: [String], status: String)
+    {
+        let warnings = Mutex<[String]>([])
+        let connection = try await TestDatabase.current.connect(user: "versiongate_admin") { notice in
+            if notice.isWarning { warnings.withLock { $0.append(notice.message) } }
+        }
+        try await connection.execute(example)
+        warnings.withLock { $0 = [] }
+        try await connection.execute(edit)
+        let status = try await connection.query(
+            "SELECT concat_ws(': ', status, reason) FROM rule_status WHERE key = 'bad-2.3'"
+        ).value(as: String.self)
+        await connection.close()
+        return (warnings.withLock(\.self), status)
+    }
+
+    private static let lost = "nobody has a way out of these lockouts: \"bad-2.3\" on "
+    private static let newest = "WHERE version = '2.3.5'"
+
+    /// Edits, the beginning of the warning (nil: none), and the status after it.
+    static let edits: [(edit: String, warning: String?, status: String)] = [
+        ("UPDATE releases SET staged = true \(newest)", lost + "ios", "on without lockout: no way out on ios"),
+        ("UPDATE releases SET live_at = NULL \(newest)", lost + "ios", "on without lockout: no way out on ios"),
+        (
+            "UPDATE releases SET live_at = '2090-01-01Z' \(newest)", lost + "ios until 2090-01-01T00:00:00Z",
+            "on without lockout: no way out on ios"
+        ),
+        ("UPDATE releases SET regions = '{US}' \(newest)", lost + "ios (some regions or systems)", "on"),
+        ("UPDATE releases SET min_os = '99' \(newest)", lost + "ios (some regions or systems)", "on"),
+        ("UPDATE releases SET withdrawn_at = now() + interval '1 minute' \(newest)", lost + "ios from ", "on"),
+        (
+            "UPDATE releases SET withdrawn_at = now() \(newest)", lost + "ios", "on without lockout: no way out on ios"
+        ),
+        ("DELETE FROM releases \(newest)", lost + "ios", "on without lockout: no way out on ios"),
+        (
+            "UPDATE rules SET regions = '{JP}'; UPDATE releases SET regions = '{US}' \(newest)", lost + "ios in JP",
+            "on without lockout: no way out on ios in JP"
+        ),
+        ("UPDATE rules SET os = '>=17'; UPDATE releases SET min_os = '18' \(newest)", lost + "ios", "on"),
+        (
+            "UPDATE releases SET live_at = now() \(newest); UPDATE rules SET soak = '2 days'", lost + "ios until ",
+            "on without lockout: no way out on ios"
+        ),
+        (
+            "UPDATE rules SET platforms = '{ios,android}'", lost + "android",
+            "partly without lockout: no way out on android"
+        ),
+        (
+            "INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'android', '1', '2020-01-01Z')",
+            lost + "android", "partly without lockout: no way out on android"
+        ),
+        (
+            "INSERT INTO rules (key, bundle, position, final, enabled, title, text) VALUES ('all', 'a', -1, true, true, 't', 'x')",
+            """
+            rule "all" is final, comes before these lockouts and is sent to everybody whom they are for: "bad-2.3"
+            """,
+            "hidden: all comes before it, is final and is sent to everybody whom it is for"
+        ),
+        (
+            """
+            INSERT INTO rules (key, bundle, position, final, enabled, title, text, versions)
+            VALUES ('some', 'a', -1, true, true, 't', 'x', '<1')
+            """, nil, "on"
+        ),
+        ("UPDATE rules SET title = 'u'; UPDATE releases SET note = 'n'", nil, "on"),
+        ("DELETE FROM releases WHERE version = '2.3'", nil, "on"),
+        (
+            "INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '2.4', '2020-03-01Z')", nil,
+            "on"
+        ),
+    ]
+
+    @Test(
+        "An edit that takes a way out of a lockout says so, whatever it edits, and rule_status says what is so",
+        arguments: edits
+    )
+    func warns(_ edit: (edit: String, warning: String?, status: String)) async throws {
+        let outcome = try await outcome(edit.edit)
+        #expect(outcome.status == edit.status)
+        if let warning = edit.warning {
+            #expect(outcome.warnings.contains { $0.hasPrefix(warning) }, "\(outcome.warnings)")
+        } else {
+            #expect(outcome.warnings == [])
+        }
+    }
+
+    @Test("A lockout that is new and has no way out yet is warned of")
+    func warnsOfNewLockouts() async throws {
+        let outcome = try await outcome(
+            """
+            UPDATE rules SET enabled = false; UPDATE releases SET live_at = '2099-01-01Z' \(Self.newest);
+            UPDATE rules SET enabled = true
+            """
+        )
+        #expect(outcome.warnings == [Self.lost + "ios until 2099-01-01T00:00:00Z"])
+        #expect(outcome.status == "on without lockout: no way out on ios")
+    }
+
+    @Test("A release that is recorded again, also with other values, says what was there")
+    func saysWhatWasThere() async throws {
+        for values in ["'2020-01-01Z', '12', NULL, NULL", "NULL, NULL, '{JP}', NULL", "'2099-01-01Z', NULL, NULL, '7'"]
+        {
+            let outcome = try await outcome(
+                """
+                INSERT INTO releases (bundle, platform, version, live_at, min_os, regions, build)
+                VALUES ('a', 'ios', '2.3.5', \(values))
+                """,
+                example: Self.example + "UPDATE releases SET min_os = '16' \(Self.newest);"
+            )
+            let there = "release 2.3.5 of a on ios was there already: live since 2020-02-01T00:00:00Z, min_os 16"
+            #expect(outcome.warnings.contains(there), "\(outcome.warnings)")
+            try await TestDatabase.current.connect(user: "versiongate_admin").execute("DELETE FROM apps")
+        }
+    }
+
+    @Test("A rule that waits for a release says what is in its way, and until when")
+    func saysWhatIsAwaited() async throws {
+        let example =
+            Self.example + """
+                INSERT INTO rules (key, bundle, target, soak, enabled, title, text)
+                VALUES ('next', 'a', '2.5', '2 days', true, 't', 'x');
+                """
+        let connection = try await TestDatabase.current.connect(user: "versiongate_admin")
+        try await connection.execute(example)
+        let release = "INSERT INTO releases (bundle, platform, version, live_at, staged, regions) VALUES ('a', 'ios',"
+        for (edit, reason) in [
+            ("", "no release reaches 2.5"),
+            (
+                "\(release) '2.5', '2100-01-01Z', false, NULL)",
+                "2.5 on ios is live from 2100-01-01T00:00:00Z on and soaks until 2100-01-03T00:00:00Z"
+            ),
+            ("UPDATE releases SET live_at = NULL WHERE version = '2.5'", "2.5 on ios has no date"),
+            ("UPDATE releases SET staged = true WHERE version = '2.5'", "2.5 on ios is staged"),
+            (
+                "UPDATE rules SET regions = '{JP}' WHERE key = 'next'; UPDATE releases SET staged = false, regions = '{US}', live_at = '2020-01-01Z' WHERE version = '2.5'",
+                "2.5 on ios is not for its regions"
+            ),
+        ] {
+            try await connection.execute(edit)
+            let status = try await connection.query(
+                "SELECT concat_ws(': ', status, reason) FROM rule_status WHERE key = 'next'"
+            ).value(as: String.self)
+            #expect(status == "waiting: \(reason)")
+        }
+    }
+}
