@@ -267,7 +267,13 @@ struct ConnectionLimitTests {
     )
     func makesRoomByAddress() async throws {
         let statistics = ListenerStatistics()
-        try await Fixture.run(limits: limits { $0.connections = 4 }, statistics: statistics) { address in
+        // One event loop: each looks for room among its own connections only.
+        try await Fixture.run(
+            policy: CurrentPolicy(try Fixture.policy()),
+            limits: limits { $0.connections = 4 },
+            statistics: statistics,
+            eventLoops: MultiThreadedEventLoopGroup.singleton.next()
+        ) { address in
             try await RawConnection.with(address, from: "127.0.0.2") { other in
                 try await other.send(Self.get)
                 #expect(try await other.response()?.status == 200)

@@ -37,9 +37,9 @@ enum ListenerFixture {
         trustedProxies: TrustedProxies = TrustedProxies(),
         statistics: ListenerStatistics = ListenerStatistics(),
         longWork: LongWork? = nil,
+        eventLoops group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         _ body: @Sendable @escaping (SocketAddress) async throws -> Result
     ) async throws -> Result {
-        let group = MultiThreadedEventLoopGroup.singleton
         var bootstrap = CheckServerBootstrap(
             policy: policy,
             eventLoopGroup: group,

@@ -28,8 +28,8 @@ struct Comparison {
         var disagreement: Disagreement?
     }
 
-    /// At how many moments beside those of the checks the rules of a policy are judged: in a whole run a million times.
-    private static let momentsPerPolicy = Trials.isWhole ? 800 : 60
+    /// At how many moments beside those of the checks the rules of a policy are judged.
+    private static let momentsPerPolicy = 60
 
     /// Compares random policies and checks up to the first disagreement, which is not shrunk yet.
     func run(seed: UInt64, pairs: Int, checksPerPolicy: Int) throws -> Outcome {

@@ -39,7 +39,7 @@ struct EquivalenceTests {
         }
         #expect(outcome.contradiction == nil, "VERSIONGATE_SEED=\(settings.seed(ofPart: part)), part \(part)")
         #expect(outcome.pairs == pairs)
-        if Trials.isWhole { #expect(outcome.judgedRules >= 500_000) }
+        #expect(outcome.judgedRules >= 5 * outcome.pairs)
         if settings.requiresCoverage(ofPart: part) {
             #expect(Coverage.required.subtracting(outcome.coverage.counts.keys) == [])
         }

@@ -26,7 +26,11 @@ enum AwkwardPolicies {
         style.pools.regions = ["NO", "US", "JP", "DE", "XK"]
         style.pools.languages = ["no", "de", "zh-Hant", "EN-us", "nb", "yo"]
         style.pools.languageRanges = ["no", "de", "*", "zh-Hant"]
-        let names = texts.filter { !$0.hasPrefix(" ") && !$0.hasSuffix(" ") && !$0.contains("\n") }
+        // The database takes no name with a character that cannot be seen.
+        let names = texts.filter { text in
+            !text.hasPrefix(" ") && !text.hasSuffix(" ") && !text.contains("\n")
+                && !text.unicodeScalars.contains { $0.properties.generalCategory == .format }
+        }
         style.pools.attributeNames = names + ["channel", String(repeating: "long ", count: 25) + "."]
         style.pools.attributeValues = texts
         style.pools.texts = titles(&random)
