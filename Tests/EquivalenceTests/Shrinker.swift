@@ -11,33 +11,54 @@ struct Shrinker {
     /// The disagreement with everything taken out that it does not need.
     func shrink(_ found: Disagreement) throws -> Disagreement {
         var smallest = found
-        var isSmaller = true
-        while isSmaller {
-            isSmaller = false
-            for policy in Self.smallerPolicies(smallest.policy) {
-                guard let smaller = try disagreement(policy, smallest.timeZone, smallest.check) else { continue }
+        var size: Int
+        repeat {
+            size = Self.size(smallest)
+            try Self.eachSmaller(of: smallest.policy, Self.smallerPolicies) { policy in
+                guard let smaller = try disagreement(policy, smallest.timeZone, smallest.check) else { return false }
                 smallest = smaller
-                isSmaller = true
-                break
+                return true
             }
-            for check in Self.smallerChecks(smallest.check) {
-                guard let smaller = try disagreement(smallest.policy, smallest.timeZone, check) else { continue }
+            try Self.eachSmaller(of: smallest.check, Self.smallerChecks) { check in
+                guard let smaller = try disagreement(smallest.policy, smallest.timeZone, check) else { return false }
                 smallest = smaller
-                isSmaller = true
-                break
+                return true
             }
             if smallest.timeZone != "UTC",
                 let smaller = try disagreement(smallest.policy, "UTC", smallest.check)
             {
                 smallest = smaller
             }
-        }
+        } while Self.size(smallest) < size
         return smallest
     }
 
+    /// Tries once each thing that may be left out, going on from what is left.
+    ///
+    /// What could not be left out may be later, once other things have gone: that is for the next round.
+    private static func eachSmaller<Value>(
+        of whole: Value,
+        _ smaller: (Value) -> [Value],
+        _ isEnough: (Value) throws -> Bool
+    ) rethrows {
+        var candidates = smaller(whole)
+        var place = 0
+        while place < candidates.count {
+            if try isEnough(candidates[place]) {
+                candidates = smaller(candidates[place])
+            } else {
+                place += 1
+            }
+        }
+    }
+
+    /// How much could still be left out of a disagreement.
+    private static func size(_ disagreement: Disagreement) -> Int {
+        smallerPolicies(disagreement.policy).count + smallerChecks(disagreement.check).count
+    }
+
     private func disagreement(_ policy: Policy, _ timeZone: String, _ check: Check) throws -> Disagreement? {
-        try comparison.specification.withPolicy(policy, timeZone: timeZone) { written in
-            guard written.refusedRows == 0 else { return nil }
+        try comparison.specification.withWholePolicy(policy, timeZone: timeZone) { written in
             let answers = try comparison.specification.answers(to: [check])
             return comparison.disagreement(written, timeZone, [check], answers)
         }

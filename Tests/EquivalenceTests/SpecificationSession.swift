@@ -28,11 +28,36 @@ struct SpecificationSession {
         timeZone: String = "UTC",
         _ body: (Written) throws -> Result
     ) throws -> Result {
-        try session.execute("BEGIN")
-        let result = Swift.Result {
-            try session.execute("SET LOCAL TimeZone = \(PolicyScript.text(timeZone)); SET CONSTRAINTS ALL IMMEDIATE")
+        try rollingBack(timeZone) {
+            try session.execute("SET CONSTRAINTS ALL IMMEDIATE")
             return try body(write(policy))
         }
+    }
+
+    /// Writes a policy in one edit, calls `body`, and takes everything back; nil where the database refuses it.
+    ///
+    /// It is judged once, not with each row.
+    func withWholePolicy<Result>(
+        _ policy: Policy,
+        timeZone: String,
+        _ body: (Written) throws -> Result?
+    ) throws -> Result? {
+        try rollingBack(timeZone) {
+            let script = PolicyScript(policy)
+            let statements = [script.consent] + script.rows.map(\.statement) + ["SET CONSTRAINTS ALL IMMEDIATE"]
+            do throws(PostgresError) {
+                try session.execute((statements + script.withdrawals).joined(separator: ";"))
+            } catch {
+                guard error.sqlState?.isIntegrityViolation == true else { throw error }
+                return nil
+            }
+            return try body(Written(accepted: policy, read: try PolicyReader.policy(session), refusedRows: 0))
+        }
+    }
+
+    private func rollingBack<Result>(_ timeZone: String, _ body: () throws -> Result) throws -> Result {
+        try session.execute("BEGIN; SET LOCAL TimeZone = \(PolicyScript.text(timeZone))")
+        let result = Swift.Result { try body() }
         try session.execute("ROLLBACK")
         return try result.get()
     }
