@@ -4,10 +4,12 @@
 -- The revision of the policy and the history of its changes.
 --
 -- Each policy table has a trigger `a_note_edit`, which runs with the statement and notes how the transaction found a row
--- and how it leaves it. The first note of a transaction also puts a row into edits_to_record, whose trigger is deferred to
--- the commit: one event, however many rows were edited. It deals with all notes. Only if something is different after
--- all does it take the one row of policy_revision, open an entry in changes and record the rows; then it has the guards
--- judge the whole (0006), under that lock.
+-- and how it leaves it. The first statement of a transaction with a note also puts a row into edits_to_record, whose
+-- trigger is deferred to the commit: one event, however many rows were edited. It deals with all notes. If something is
+-- different after all, it records the rows under the token that the policy is to get, and has the guards judge the whole
+-- (0006). Only then does it take the one row of policy_revision, for which others wait, and open the entry in changes that
+-- gives the token its number: nothing that grows with the edit is left to do. Where another transaction has meanwhile
+-- edited what the guards read, they judge again, under that lock.
 --
 -- So revisions follow commits, a transaction that waits for somebody's next thought holds no lock that others need, and
 -- as the row of policy_revision is the last lock taken, two of them cannot block each other for good. What a
@@ -33,7 +35,8 @@ CREATE TABLE policy_revision (
     token_before uuid,
     xid xid8,
     at timestamptz,
-    is_rehearsal boolean NOT NULL DEFAULT false
+    is_rehearsal boolean NOT NULL DEFAULT false,
+    edited jsonb NOT NULL DEFAULT '{}'
 );
 
 INSERT INTO policy_revision (revision, token) VALUES (0, gen_random_uuid());
@@ -51,6 +54,7 @@ COMMENT ON COLUMN policy_revision.xid IS
 COMMENT ON COLUMN policy_revision.at IS 'When that transaction began.';
 COMMENT ON COLUMN policy_revision.is_rehearsal IS
     'Whether that transaction is a planner''s and cannot be committed: so it is always false outside of it.';
+COMMENT ON COLUMN policy_revision.edited IS 'The policy tables, each with the last revision that edited it.';
 
 CREATE TABLE schema_reader (
     singleton boolean NOT NULL DEFAULT true CONSTRAINT schema_reader_pkey PRIMARY KEY
@@ -74,7 +78,7 @@ CREATE TABLE changes (
     tool text,
     why text,
     undoes bigint CONSTRAINT changes_undoes_fkey REFERENCES changes,
-    token uuid NOT NULL
+    token uuid NOT NULL CONSTRAINT changes_token_key UNIQUE
 );
 
 CREATE INDEX changes_undoes_idx ON changes (undoes);
@@ -93,25 +97,40 @@ COMMENT ON COLUMN changes.undoes IS
     'The change that this one undid, and it did nothing else: edits in a transaction that undoes are refused.';
 COMMENT ON COLUMN changes.token IS 'The token that the policy had from this change on.';
 
-CREATE TABLE change_rows (
-    change bigint NOT NULL CONSTRAINT change_rows_change_fkey REFERENCES changes,
+-- No foreign key: the rows are written before their change, and each would be looked up again under the lock.
+CREATE TABLE recorded_rows (
+    token uuid NOT NULL,
     ordinal integer NOT NULL,
     table_name text COLLATE "C" NOT NULL,
     key jsonb NOT NULL,
     old_key jsonb,
     before jsonb,
     after jsonb,
-    CONSTRAINT change_rows_pkey PRIMARY KEY (change, ordinal),
-    CONSTRAINT change_rows_row_check CHECK (before IS NOT NULL OR after IS NOT NULL),
-    CONSTRAINT change_rows_old_key_check CHECK (
+    CONSTRAINT recorded_rows_pkey PRIMARY KEY (token, ordinal),
+    CONSTRAINT recorded_rows_row_check CHECK (before IS NOT NULL OR after IS NOT NULL),
+    CONSTRAINT recorded_rows_old_key_check CHECK (
         old_key IS NULL OR old_key <> key AND before IS NOT NULL AND after IS NOT NULL
     )
 );
 
-CREATE UNIQUE INDEX change_rows_row_key ON change_rows (table_name, key, change);
-CREATE INDEX change_rows_old_key_idx ON change_rows (table_name, old_key, change) WHERE old_key IS NOT NULL;
+CREATE UNIQUE INDEX recorded_rows_row_key ON recorded_rows (table_name, key, token);
+CREATE INDEX recorded_rows_old_key_idx ON recorded_rows (table_name, old_key, token) WHERE old_key IS NOT NULL;
 
-COMMENT ON TABLE change_rows IS
+COMMENT ON TABLE recorded_rows IS 'The rows of change_rows, by the token of their change.';
+COMMENT ON COLUMN recorded_rows.token IS 'The token of the change.';
+COMMENT ON COLUMN recorded_rows.ordinal IS 'As in change_rows.';
+COMMENT ON COLUMN recorded_rows.table_name IS 'As in change_rows.';
+COMMENT ON COLUMN recorded_rows.key IS 'As in change_rows.';
+COMMENT ON COLUMN recorded_rows.old_key IS 'As in change_rows.';
+COMMENT ON COLUMN recorded_rows.before IS 'As in change_rows.';
+COMMENT ON COLUMN recorded_rows.after IS 'As in change_rows.';
+
+CREATE VIEW change_rows WITH (security_invoker = true) AS
+SELECT c.id AS change, r.ordinal, r.table_name, r.key, r.old_key, r.before, r.after
+  FROM changes AS c
+  JOIN recorded_rows AS r ON r.token = c.token;
+
+COMMENT ON VIEW change_rows IS
     'What a change did to each row, from its state before the transaction to that after it.';
 COMMENT ON COLUMN change_rows.change IS 'The change.';
 COMMENT ON COLUMN change_rows.ordinal IS 'Place within the change, from 1.';
@@ -312,13 +331,21 @@ BEGIN
 
     -- Where constraints are immediate, these rows may have been recorded: they go on from there.
     IF this_revision IS NOT NULL THEN
-        WITH recorded AS (
-            DELETE FROM change_rows AS c
-             WHERE c.change = this_revision
-               AND c.table_name = edited_table
-               AND (
-                   c.key = key_before OR c.key = key_after OR c.old_key = key_before OR c.old_key = key_after
-               )
+        -- Found by their keys, and only then by the token, by which PostgreSQL would read all that is recorded.
+        WITH known AS MATERIALIZED (
+            SELECT k.ctid AS place, k.token FROM recorded_rows AS k
+             WHERE k.table_name = edited_table AND k.key IN (key_before, key_after)
+             UNION
+            SELECT k.ctid, k.token FROM recorded_rows AS k
+             WHERE k.table_name = edited_table AND k.old_key IN (key_before, key_after)
+        ),
+        recorded AS (
+            DELETE FROM recorded_rows AS c
+             WHERE c.ctid = ANY (
+                 ARRAY(
+                     SELECT k.place FROM known AS k WHERE k.token = (SELECT p.token FROM policy_revision AS p)
+                 )
+             )
             RETURNING c.*
         )
         INSERT INTO edited_rows (table_name, key, before, after)
@@ -344,13 +371,32 @@ BEGIN
         INSERT INTO edited_rows (table_name, key, before, after)
         VALUES (edited_table, coalesce(key_after, key_before), old_row, new_row);
     END IF;
-    INSERT INTO edits_to_record DEFAULT VALUES ON CONFLICT DO NOTHING;
     RETURN NULL;
 END
 $$;
 
 COMMENT ON FUNCTION note_edit() IS
     'Trigger: notes how the transaction found a row and how it leaves it. Refuses edits after an undo.';
+
+CREATE FUNCTION await_commit() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = public, pg_temp
+    SET enable_seqscan = off
+    SET jit = off
+AS $$
+BEGIN
+    IF EXISTS (
+        SELECT FROM edited_rows AS e
+         WHERE e.xid = pg_current_xact_id_if_assigned() AND e.at = now() AND e.table_name <> 'changes'
+    ) THEN
+        INSERT INTO edits_to_record DEFAULT VALUES ON CONFLICT DO NOTHING;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION await_commit() IS
+    'Trigger: after a statement that noted edits, has the transaction record them at its commit.';
 
 -- Brings the notes of this transaction into the form that is recorded: one at most for a key before, and one for it
 -- after.
@@ -459,24 +505,20 @@ COMMENT ON FUNCTION settle_notes() IS
 
 -- The record.
 
-CREATE FUNCTION open_change() RETURNS bigint
+CREATE FUNCTION open_change(new_token uuid, undone_change bigint) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    this_revision bigint := open_revision();
-    this_token uuid;
+    this_revision bigint;
 BEGIN
-    IF this_revision IS NOT NULL THEN
-        RETURN this_revision;
-    END IF;
     UPDATE policy_revision
        SET revision = revision + 1,
-           token = gen_random_uuid(),
+           token = new_token,
            token_before = token,
            xid = pg_current_xact_id(),
            at = now()
-    RETURNING revision, token INTO STRICT this_revision, this_token;
+    RETURNING revision INTO STRICT this_revision;
     INSERT INTO changes (id, at, role, os_user, tool, why, undoes, token)
     VALUES (
         this_revision,
@@ -485,20 +527,16 @@ BEGIN
         nullif(left(current_setting('versiongate.os_user', true), 128), ''),
         nullif(current_setting('application_name'), ''),
         nullif(left(current_setting('versiongate.why', true), 1000), ''),
-        (
-            SELECT (e.key ->> 'id')::bigint
-              FROM edited_rows AS e
-             WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes'
-        ),
-        this_token
+        undone_change,
+        new_token
     );
     PERFORM pg_notify('versiongate', this_revision::text);
     RETURN this_revision;
 END
 $$;
 
-COMMENT ON FUNCTION open_change() IS
-    'The revision of this transaction. The first call takes the row of policy_revision and opens the entry in changes.';
+COMMENT ON FUNCTION open_change(uuid, bigint) IS
+    'Takes the row of policy_revision, opens the entry in changes, and returns the revision of this transaction.';
 
 CREATE FUNCTION close_change() RETURNS void
     LANGUAGE plpgsql
@@ -563,47 +601,79 @@ $$;
 
 COMMENT ON FUNCTION take_notes() IS 'The notes of this transaction, parents before their children, which are deleted.';
 
--- Whatever takes time and needs no number comes before the row of policy_revision is taken, for which others wait.
+-- Whether another transaction has edited, after a revision, what the guards read beside the edited rows themselves. Final
+-- rules are not among it, though one may hide a lockout: policy_warnings says so at any time.
+CREATE FUNCTION was_overtaken(known_revision bigint, edited_tables text[]) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN EXISTS (
+        SELECT FROM policy_revision AS p
+         CROSS JOIN LATERAL jsonb_each_text(p.edited) AS other(table_name, revision)
+         WHERE other.revision::bigint > known_revision
+           AND (
+               (other.table_name = ANY ('{apps,store_links,releases,rule_texts,rollout_steps}') AND 'rules' = ANY (edited_tables))
+               OR (other.table_name = ANY ('{rules,rollout_steps}') AND 'rollout_steps' = ANY (edited_tables))
+               OR (other.table_name = 'rules' AND 'rule_texts' = ANY (edited_tables))
+               OR (other.table_name = 'apps' AND 'apps' = ANY (edited_tables))
+               OR (other.table_name = ANY ('{releases,rules,store_links}') AND edited_tables && '{releases,store_links}')
+           )
+    );
+END
+$$;
+
+COMMENT ON FUNCTION was_overtaken(bigint, text[]) IS
+    'Whether edits of these tables have to be judged again, as others were made after a revision.';
+
 CREATE FUNCTION record_notes() RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
 DECLARE
     notes CONSTANT edited_rows[] := take_notes();
-    differences CONSTANT change_rows[] := ARRAY(
-        SELECT ROW(
-                   NULL,
-                   n.ordinal,
-                   n.table_name,
-                   row_columns(coalesce(n.after, n.before), t.key),
-                   nullif(row_columns(n.before, t.key), row_columns(coalesce(n.after, n.before), t.key)),
-                   n.before,
-                   n.after
-               )::change_rows
-          FROM unnest(notes) WITH ORDINALITY AS n(xid, at, table_name, key, id, before, after, ordinal)
-          JOIN policy_tables() AS t ON t.name = n.table_name
-         WHERE n.before IS DISTINCT FROM n.after
-         ORDER BY n.ordinal
-    );
+    edited_tables CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(notes) AS n);
+    known_revision CONSTANT bigint := (SELECT p.revision FROM policy_revision AS p);
     this_revision bigint := open_revision();
-    recorded integer;
+    this_token uuid := gen_random_uuid();
+    undone bigint;
+    recorded integer := 0;
+    is_judged boolean := false;
 BEGIN
-    IF differences <> '{}' THEN
-        this_revision := open_change();
-        recorded := coalesce((SELECT max(c.ordinal) FROM change_rows AS c WHERE c.change = this_revision), 0);
-        INSERT INTO change_rows (change, ordinal, table_name, key, old_key, before, after)
-        SELECT this_revision, recorded + row_number() OVER (ORDER BY d.ordinal), d.table_name, d.key, d.old_key, d.before, d.after
-          FROM unnest(differences) AS d;
+    IF this_revision IS NOT NULL THEN
+        SELECT c.token, c.undoes INTO this_token, undone FROM changes AS c WHERE c.id = this_revision;
+        recorded := coalesce((SELECT max(r.ordinal) FROM recorded_rows AS r WHERE r.token = this_token), 0);
+    ELSE
+        undone := (
+            SELECT (e.key ->> 'id')::bigint
+              FROM edited_rows AS e
+             WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes'
+        );
     END IF;
+    INSERT INTO recorded_rows (token, ordinal, table_name, key, old_key, before, after)
+    SELECT this_token, recorded + row_number() OVER (ORDER BY n.ordinal), n.table_name, stands.at,
+           nullif(row_columns(n.before, t.key), stands.at), n.before, n.after
+      FROM unnest(notes) WITH ORDINALITY AS n(xid, at, table_name, key, id, before, after, ordinal)
+      JOIN policy_tables() AS t ON t.name = n.table_name
+     CROSS JOIN LATERAL row_columns(coalesce(n.after, n.before), t.key) AS stands(at)
+     WHERE n.before IS DISTINCT FROM n.after;
     IF this_revision IS NULL THEN
-        RETURN;
+        IF NOT FOUND THEN
+            RETURN;
+        END IF;
+        PERFORM judge_edits(this_token, undone, notes);
+        this_revision := open_change(this_token, undone);
+        is_judged := NOT was_overtaken(known_revision, edited_tables);
     END IF;
+    UPDATE policy_revision
+       SET edited = edited
+           || coalesce((SELECT jsonb_object_agg(name, this_revision) FROM unnest(edited_tables) AS name), '{}');
     DELETE FROM edited_rows AS e
      WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes' AND e.after IS NOT NULL;
-    IF EXISTS (SELECT FROM change_rows AS c WHERE c.change = this_revision) THEN
-        PERFORM judge_edits(this_revision, notes);
-    ELSE
+    IF NOT EXISTS (SELECT FROM recorded_rows AS r WHERE r.token = this_token) THEN
         PERFORM close_change();
+    ELSIF NOT is_judged THEN
+        PERFORM judge_edits(this_token, undone, notes);
     END IF;
 END
 $$;
@@ -752,7 +822,7 @@ BEGIN
         MESSAGE = format('table %s cannot be truncated', TG_TABLE_NAME),
         DETAIL = 'TRUNCATE leaves no trace in the history.',
         HINT = CASE
-            WHEN TG_TABLE_NAME IN ('policy_revision', 'changes', 'change_rows') THEN 'The history is kept.'
+            WHEN TG_TABLE_NAME IN ('policy_revision', 'changes', 'recorded_rows') THEN 'The history is kept.'
             ELSE format('To empty it: DELETE FROM %I;', TG_TABLE_NAME)
         END,
         SCHEMA = TG_TABLE_SCHEMA,
@@ -763,8 +833,8 @@ $$;
 COMMENT ON FUNCTION refuse_truncate() IS 'Trigger: refuses TRUNCATE.';
 
 REVOKE ALL ON FUNCTION
-    note_edit(), record_edits(), rehearse_edits(), apps_changed_since(bigint, uuid), history_has(bigint, text),
-    open_change(), close_change(), settle_notes(), take_notes(), record_notes()
+    note_edit(), await_commit(), record_edits(), rehearse_edits(), apps_changed_since(bigint, uuid), history_has(bigint, text),
+    open_change(uuid, bigint), close_change(), settle_notes(), take_notes(), record_notes()
     FROM PUBLIC;
 
 DO $$
@@ -780,6 +850,11 @@ BEGIN
             policy_table.name, policy_table.key
         );
         EXECUTE format(
+            'CREATE TRIGGER await_commit AFTER INSERT OR UPDATE OR DELETE ON %I'
+            ' FOR EACH STATEMENT EXECUTE FUNCTION await_commit()',
+            policy_table.name
+        );
+        EXECUTE format(
             'CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON %I FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate()',
             policy_table.name
         );
@@ -789,4 +864,4 @@ $$;
 
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON policy_revision FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON changes FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate();
-CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON change_rows FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate();
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON recorded_rows FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncate();

@@ -4,8 +4,8 @@
 -- What is refused though each row is right by itself.
 --
 -- The guards are no triggers of their own, which a session could have judge before its time: record_notes (0005) asks
--- them, with the row of policy_revision held, so what they read cannot be made wrong by another transaction. They read
--- the rows as they are then, and the history of this transaction for what they were. Mostly that is at the commit; where
+-- them, and again with the row of policy_revision held where another transaction has edited what they read. They read
+-- the rows as they are then, and what this transaction has recorded for what they were. Mostly that is at the commit; where
 -- constraints are immediate it is after each statement, and every edit that could have made an earlier one wrong has the
 -- earlier one judged again.
 
@@ -114,7 +114,7 @@ COMMENT ON FUNCTION guarded_columns(jsonb) IS 'The columns of a rule of which an
 
 -- The bundle that a rule would have now, had it only moved with its app. While a renamed app takes its rules along, its
 -- own edit is still to come: then the bundle it had is known by no app.
-CREATE FUNCTION bundle_after_rename(this_revision bigint, old_bundle text, bundle text) RETURNS text
+CREATE FUNCTION bundle_after_rename(this_token uuid, old_bundle text, bundle text) RETURNS text
     LANGUAGE plpgsql STABLE
     SET search_path = public, pg_temp
 AS $$
@@ -125,8 +125,8 @@ BEGIN
         RETURN NULL;
     END IF;
     SELECT c.after ->> 'bundle' AS bundle, c.after IS NULL AS is_deleted INTO renamed
-      FROM change_rows AS c
-     WHERE c.change = this_revision
+      FROM recorded_rows AS c
+     WHERE c.token = this_token
        AND c.table_name = 'apps'
        AND coalesce(c.old_key, c.key) = jsonb_build_object('bundle', old_bundle)
        AND c.before IS NOT NULL;
@@ -139,19 +139,18 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION bundle_after_rename(bigint, text, text) IS
+COMMENT ON FUNCTION bundle_after_rename(uuid, text, text) IS
     'The bundle of an app after its rename in this transaction.';
 
 -- The lockouts of which this transaction has changed what the guard looks at, and that no release leaves open: staged and
 -- future ones count. Which of them locks out nobody as things are is said by warn_of_lost_ways_out (0007).
-CREATE FUNCTION guard_lockouts(this_revision bigint, keys text[]) RETURNS void
+CREATE FUNCTION guard_lockouts(this_token uuid, undone bigint, keys text[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
     SET enable_nestloop = off
     SET jit = off
 AS $$
 DECLARE
-    undone CONSTANT bigint := (SELECT c.undoes FROM changes AS c WHERE c.id = this_revision);
     closed record;
 BEGIN
     FOR closed IN
@@ -163,12 +162,12 @@ BEGIN
                             WHERE r.key = ANY (keys) AND r.enabled AND r.lockout AND NOT r.lockout_without_update
                        )
                    ) AS j
-              JOIN change_rows AS c
-                ON c.table_name = 'rules' AND c.key = jsonb_build_object('key', (j.rule).key) AND c.change = this_revision
+              JOIN recorded_rows AS c
+                ON c.table_name = 'rules' AND c.key = jsonb_build_object('key', (j.rule).key) AND c.token = this_token
               LEFT JOIN change_rows AS restored
                 ON restored.table_name = 'rules' AND restored.key = c.key AND restored.change = undone
              WHERE guarded_columns(c.after) IS DISTINCT FROM guarded_columns(c.before) || jsonb_build_object(
-                       'bundle', bundle_after_rename(this_revision, c.before ->> 'bundle', c.after ->> 'bundle')
+                       'bundle', bundle_after_rename(this_token, c.before ->> 'bundle', c.after ->> 'bundle')
                    )
         )
         SELECT j.rule, j.is_restored
@@ -197,28 +196,28 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION guard_lockouts(bigint, text[]) IS
+COMMENT ON FUNCTION guard_lockouts(uuid, bigint, text[]) IS
     'Refuses lockouts that this transaction turned on, or changed, and that leave nobody a way out; warns where an undo'
     ' brings back what would be refused anew.';
 
-CREATE FUNCTION rule_was_edited(this_revision bigint, rule text, columns text[]) RETURNS boolean
+CREATE FUNCTION rule_was_edited(this_token uuid, rule text, columns text[]) RETURNS boolean
     LANGUAGE plpgsql STABLE
     SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN EXISTS (
-        SELECT FROM change_rows AS c
+        SELECT FROM recorded_rows AS c
          WHERE c.table_name = 'rules'
            AND c.key = jsonb_build_object('key', rule)
-           AND c.change = this_revision
+           AND c.token = this_token
            AND row_columns(c.before, columns) IS DISTINCT FROM row_columns(c.after, columns)
     );
 END
 $$;
 
-COMMENT ON FUNCTION rule_was_edited(bigint, text, text[]) IS 'Whether a change edits one of these columns of a rule.';
+COMMENT ON FUNCTION rule_was_edited(uuid, text, text[]) IS 'Whether a change edits one of these columns of a rule.';
 
-CREATE FUNCTION warn_of_endless_lockouts(this_revision bigint, keys text[]) RETURNS void
+CREATE FUNCTION warn_of_endless_lockouts(this_token uuid, keys text[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
@@ -230,7 +229,7 @@ BEGIN
       FROM rules AS r
      WHERE r.key = ANY (keys)
        AND r.enabled AND r.lockout AND r.lockout_without_update AND r.ends_at IS NULL
-       AND rule_was_edited(this_revision, r.key, columns);
+       AND rule_was_edited(this_token, r.key, columns);
     IF endless IS NOT NULL THEN
         RAISE WARNING USING
             MESSAGE = CASE
@@ -248,12 +247,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION warn_of_endless_lockouts(bigint, text[]) IS
+COMMENT ON FUNCTION warn_of_endless_lockouts(uuid, text[]) IS
     'Warns of lockouts that need no update and have no end.';
 
 -- A message that leads to the store needs a store link where it is shown, and a lockout needs a link at all: without
 -- one its screen has no button. For every app, and for a rule without platforms, the releases tell the platforms.
-CREATE FUNCTION warn_of_missing_links(this_revision bigint, keys text[]) RETURNS void
+CREATE FUNCTION warn_of_missing_links(this_token uuid, keys text[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
@@ -267,7 +266,7 @@ BEGIN
           FROM rules AS r
          WHERE r.key = ANY (keys)
            AND (r.link = 'store' OR r.link IS NULL AND r.lockout AND NOT r.lockout_without_update)
-           AND rule_was_edited(this_revision, r.key, columns)
+           AND rule_was_edited(this_token, r.key, columns)
          ORDER BY r.key
     LOOP
         IF rule.link IS NULL THEN
@@ -326,12 +325,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION warn_of_missing_links(bigint, text[]) IS
+COMMENT ON FUNCTION warn_of_missing_links(uuid, text[]) IS
     'Warns of lockouts without a link, and of platforms where the app has no store link for a rule to lead to.';
 
 -- The counterpart: of lockouts that nobody edited, a release that opens them somewhere, or a store link that goes, leaves
 -- the screen without a button.
-CREATE FUNCTION warn_of_lost_buttons(this_revision bigint, notes edited_rows[]) RETURNS void
+CREATE FUNCTION warn_of_lost_buttons(this_token uuid, notes edited_rows[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
@@ -357,8 +356,8 @@ BEGIN
            AND (r.platforms IS NULL OR place.platform = ANY (r.platforms))
          WHERE r.enabled AND r.lockout AND r.link = 'store'
            AND NOT EXISTS (
-               SELECT FROM change_rows AS c
-                WHERE c.change = this_revision
+               SELECT FROM recorded_rows AS c
+                WHERE c.token = this_token
                   AND c.table_name = 'rules'
                   AND c.key = jsonb_build_object('key', r.key)
            )
@@ -393,11 +392,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION warn_of_lost_buttons(bigint, edited_rows[]) IS
+COMMENT ON FUNCTION warn_of_lost_buttons(uuid, edited_rows[]) IS
     'Warns of enabled lockouts that lead to the store, where these edits of releases and store links leave them no link.';
 
 -- What edits of percentages and steps come to, now and at each step that is to come.
-CREATE FUNCTION edited_shares(this_revision bigint)
+CREATE FUNCTION edited_shares(this_token uuid)
     RETURNS TABLE (key text, at timestamptz, share_before numeric, share numeric)
     LANGUAGE plpgsql STABLE
     SET search_path = public, pg_temp
@@ -407,8 +406,8 @@ BEGIN
     RETURN QUERY
     WITH edited AS MATERIALIZED (
         SELECT c.table_name, c.before, c.after
-          FROM change_rows AS c
-         WHERE c.change = this_revision AND c.table_name IN ('rules', 'rollout_steps')
+          FROM recorded_rows AS c
+         WHERE c.token = this_token AND c.table_name IN ('rules', 'rollout_steps')
     ),
     edited_steps AS MATERIALIZED (
         SELECT s.rule, s.at, s.rollout, s.is_before
@@ -483,7 +482,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION edited_shares(bigint) IS
+COMMENT ON FUNCTION edited_shares(uuid) IS
     'The percentages of the rules whose rollout or steps a change edits, before and after it: now, and at each step to'
     ' come.';
 
@@ -537,7 +536,7 @@ $$;
 COMMENT ON FUNCTION guard_rollouts(text[]) IS
     'Refuses a percentage of one of these rules beside its steps, and steps of which a later one is lower.';
 
-CREATE FUNCTION warn_of_stopped_ramps(this_revision bigint) RETURNS void
+CREATE FUNCTION warn_of_stopped_ramps(this_token uuid) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
@@ -546,7 +545,7 @@ DECLARE
 BEGIN
     FOR stopped IN
         SELECT edited.key, edited.share_before, edited.share, next_step.at, next_step.rollout
-          FROM edited_shares(this_revision) AS edited
+          FROM edited_shares(this_token) AS edited
           JOIN rules AS r ON r.key = edited.key AND r.enabled AND r.rollout = 0
           LEFT JOIN LATERAL (
               SELECT s.at, s.rollout FROM rollout_steps AS s WHERE s.rule = r.key AND s.at > now() ORDER BY s.at LIMIT 1
@@ -579,7 +578,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION warn_of_stopped_ramps(bigint) IS
+COMMENT ON FUNCTION warn_of_stopped_ramps(uuid) IS
     'Warns of enabled rules that reach fewer installs now, as this change left them no step in force, or a lower one.';
 
 -- Consent.
@@ -637,12 +636,11 @@ COMMENT ON FUNCTION reaches_more(rules, rules, text) IS
     'Whether a rule may reach clients that it did not reach before, its percentage aside. A condition that is added, a'
     ' shorter list, a later start and an earlier end narrow it; any other edit of them counts as wider.';
 
-CREATE FUNCTION guard_consent(this_revision bigint, keys text[]) RETURNS void
+CREATE FUNCTION guard_consent(this_token uuid, undone bigint, keys text[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    undone CONSTANT bigint := (SELECT c.undoes FROM changes AS c WHERE c.id = this_revision);
     given CONSTANT text[] := string_to_array(
         regexp_replace(current_setting('versiongate.consent', true), '[[:space:]]', '', 'g'), ','
     );
@@ -663,11 +661,11 @@ BEGIN
          ORDER BY r.key
     LOOP
         raised := coalesce(
-            raised, ARRAY(SELECT s.key FROM edited_shares(this_revision) AS s WHERE s.share > s.share_before)
+            raised, ARRAY(SELECT s.key FROM edited_shares(this_token) AS s WHERE s.share > s.share_before)
         );
         SELECT c.before, c.after INTO edited
-          FROM change_rows AS c
-         WHERE c.table_name = 'rules' AND c.key = jsonb_build_object('key', rule.key) AND c.change = this_revision;
+          FROM recorded_rows AS c
+         WHERE c.table_name = 'rules' AND c.key = jsonb_build_object('key', rule.key) AND c.token = this_token;
         CONTINUE WHEN NOT (
             edited.after IS NOT NULL AND (
                 edited.before IS NULL
@@ -675,7 +673,7 @@ BEGIN
                 OR reaches_more(
                     rule,
                     jsonb_populate_record(NULL::rules, edited.before),
-                    bundle_after_rename(this_revision, edited.before ->> 'bundle', edited.after ->> 'bundle')
+                    bundle_after_rename(this_token, edited.before ->> 'bundle', edited.after ->> 'bundle')
                 )
             )
             OR rule.key = ANY (raised)
@@ -723,11 +721,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION guard_consent(bigint, text[]) IS
+COMMENT ON FUNCTION guard_consent(uuid, bigint, text[]) IS
     'Refuses to make one of these rules a lockout of everybody, or a wider one, unless the setting versiongate.consent'
     ' names it.';
 
-CREATE FUNCTION warn_of_keys_used_again(this_revision bigint, keys text[]) RETURNS void
+CREATE FUNCTION warn_of_keys_used_again(this_token uuid, keys text[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
@@ -735,13 +733,20 @@ DECLARE
     again record;
 BEGIN
     FOR again IN
-        SELECT added.key ->> 'key' AS key, max(removed.change) AS change
-          FROM change_rows AS added
-          JOIN change_rows AS removed ON removed.table_name = 'rules' AND removed.key = added.key
-         WHERE added.change = this_revision AND added.table_name = 'rules' AND added.before IS NULL
-           AND added.key ->> 'key' = ANY (keys)
-           AND removed.change < this_revision AND removed.after IS NULL
-           AND NOT EXISTS (SELECT FROM changes AS c WHERE c.id = this_revision AND c.undoes IS NOT NULL)
+        WITH known AS MATERIALIZED (
+            SELECT edited.key, r.token, r.before IS NULL AS is_added, r.after IS NULL AS is_removed
+              FROM unnest(keys) AS edited(key)
+             CROSS JOIN LATERAL (
+                 SELECT * FROM recorded_rows AS r
+                  WHERE r.table_name = 'rules' AND r.key = jsonb_build_object('key', edited.key)
+                 OFFSET 0
+             ) AS r
+        )
+        SELECT added.key, max(c.id) AS change
+          FROM known AS added
+          JOIN known AS removed ON removed.key = added.key AND removed.is_removed
+          JOIN changes AS c ON c.token = removed.token
+         WHERE added.token = this_token AND added.is_added
          GROUP BY added.key
          ORDER BY added.key
          LIMIT 20
@@ -758,7 +763,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION warn_of_keys_used_again(bigint, text[]) IS
+COMMENT ON FUNCTION warn_of_keys_used_again(uuid, text[]) IS
     'Warns of new rules with the key of one that was removed, unless an undo brings it back.';
 
 -- No unique index: keys are in lists, and whoever swaps two numbers is not to mind the order.
@@ -917,7 +922,7 @@ $$;
 COMMENT ON FUNCTION guard_target_placeholders(text[]) IS
     'Refuses {target} in the translation of a rule without a target.';
 
-CREATE FUNCTION warn_of_waiting_rules(this_revision bigint, keys text[]) RETURNS void
+CREATE FUNCTION warn_of_waiting_rules(this_token uuid, keys text[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
@@ -938,7 +943,7 @@ BEGIN
                   AND version_key(known.version) >= version_key(r.target)
                   AND (known.withdrawn_at IS NULL OR known.withdrawn_at > clock_timestamp())
            )
-           AND rule_was_edited(this_revision, r.key, columns)
+           AND rule_was_edited(this_token, r.key, columns)
          ORDER BY r.key
     LOOP
         RAISE WARNING USING
@@ -956,10 +961,10 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION warn_of_waiting_rules(bigint, text[]) IS
+COMMENT ON FUNCTION warn_of_waiting_rules(uuid, text[]) IS
     'Warns of enabled rules with a target that no release reaches.';
 
-CREATE FUNCTION judge_edits(this_revision bigint, notes edited_rows[]) RETURNS void
+CREATE FUNCTION judge_edits(this_token uuid, undone bigint, notes edited_rows[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
@@ -976,11 +981,13 @@ BEGIN
              WHERE n.table_name IN ('rules', 'rollout_steps')
         );
         PERFORM guard_rollouts(rule_keys);
-        PERFORM guard_consent(this_revision, rule_keys);
-        PERFORM warn_of_keys_used_again(this_revision, rule_keys);
+        PERFORM guard_consent(this_token, undone, rule_keys);
+        IF undone IS NULL THEN
+            PERFORM warn_of_keys_used_again(this_token, rule_keys);
+        END IF;
     END IF;
     IF 'rollout_steps' = ANY (edited_tables) THEN
-        PERFORM warn_of_stopped_ramps(this_revision);
+        PERFORM warn_of_stopped_ramps(this_token);
     END IF;
     IF 'apps' = ANY (edited_tables) THEN
         PERFORM guard_app_identifiers(ARRAY(
@@ -1005,15 +1012,15 @@ BEGIN
         -- A release that goes may have been the way out of any lockout that this transaction turned on before.
         IF edited_tables && '{apps,releases}' THEN
             rule_keys := ARRAY(
-                SELECT c.key ->> 'key' FROM change_rows AS c WHERE c.change = this_revision AND c.table_name = 'rules'
+                SELECT c.key ->> 'key' FROM recorded_rows AS c WHERE c.token = this_token AND c.table_name = 'rules'
             );
         ELSE
             rule_keys := ARRAY(SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules');
         END IF;
-        PERFORM guard_lockouts(this_revision, rule_keys);
-        PERFORM warn_of_endless_lockouts(this_revision, rule_keys);
-        PERFORM warn_of_missing_links(this_revision, rule_keys);
-        PERFORM warn_of_waiting_rules(this_revision, rule_keys);
+        PERFORM guard_lockouts(this_token, undone, rule_keys);
+        PERFORM warn_of_endless_lockouts(this_token, rule_keys);
+        PERFORM warn_of_missing_links(this_token, rule_keys);
+        PERFORM warn_of_waiting_rules(this_token, rule_keys);
     END IF;
     IF edited_tables && '{releases,rules}' THEN
         lockout_notes := notes_of_lockouts(notes);
@@ -1023,10 +1030,10 @@ BEGIN
         END IF;
     END IF;
     IF edited_tables && '{releases,store_links}' THEN
-        PERFORM warn_of_lost_buttons(this_revision, notes);
+        PERFORM warn_of_lost_buttons(this_token, notes);
     END IF;
 END
 $$;
 
-COMMENT ON FUNCTION judge_edits(bigint, edited_rows[]) IS
+COMMENT ON FUNCTION judge_edits(uuid, bigint, edited_rows[]) IS
     'Has the guards judge what these edits of this transaction could have made wrong.';

@@ -92,7 +92,7 @@ GRANT EXECUTE ON FUNCTION apps_changed_since(bigint, uuid), history_has(bigint, 
 GRANT INSERT, UPDATE, DELETE ON check_counts, rule_counts, merged_counts TO versiongate_server;
 
 GRANT SELECT ON
-    changes, change_rows, rule_status, policy_warnings, active_rules, rollout_now, current_releases, recent_checks, history, user_functions
+    changes, recorded_rows, change_rows, rule_status, policy_warnings, active_rules, rollout_now, current_releases, recent_checks, history, user_functions
     TO versiongate_viewer, versiongate_planner, versiongate_admin;
 GRANT EXECUTE ON FUNCTION
     rows_at(text, bigint), apps_at(bigint), store_links_at(bigint), feed_templates_at(bigint), releases_at(bigint),

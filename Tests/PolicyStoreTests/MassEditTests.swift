@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Dispatch
 import Postgres
+import Synchronization
 import TestDatabase
+import TestSystem
 import Testing
 
 @Suite("Mass edits", .migratedDatabase)
@@ -69,6 +72,99 @@ struct MassEditTests {
         #expect(try await owner.query("SELECT count(*) FROM edits_to_record").value(as: Int.self) == 0)
         let recorded = try await owner.query("SELECT count(*) FROM change_rows WHERE change = 2")
         #expect(try recorded.value(as: Int.self) == Self.rows)
+    }
+
+    /// Has an admin edit while a transaction of `owner` holds the lock of commits, and ends that once the edit waits.
+    ///
+    /// - Returns: Why the edit was refused, and the size of the table of recorded rows before it, while it waited and after.
+    private func waiting(
+        _ edit: String,
+        for others: (begin: String, end: String),
+        of owner: PostgresConnection
+    ) async throws -> (error: PostgresError?, room: [Int64]) {
+        let editor = try await TestDatabase.current.connect(user: "versiongate_admin")
+        let process = try await editor.query("SELECT pg_backend_pid()").value(as: Int32.self)
+        // What any session can see of rows that are not committed: the room that they take.
+        let measure = "SELECT pg_relation_size('recorded_rows')"
+        return try await owner.withSession { session in
+            let refusal = Mutex<PostgresError?>(nil)
+            let ended = DispatchSemaphore(value: 0)
+            try session.execute("BEGIN; \(others.begin)")
+            var room = [try session.query(measure).value(as: Int64.self)]
+            Task {
+                do {
+                    try await editor.execute(edit)
+                } catch {
+                    refusal.withLock { $0 = error as? PostgresError }
+                }
+                ended.signal()
+            }
+            while try session.query("SELECT cardinality(pg_blocking_pids($1)) = 0", [process]).value(as: Bool.self) {}
+            room.append(try session.query(measure).value(as: Int64.self))
+            try session.execute(others.end)
+            #expect(ended.wait(timeout: .now() + .seconds(Patience.seconds)) == .success)
+            room.append(try session.query(measure).value(as: Int64.self))
+            return (refusal.withLock { $0 }, room)
+        }
+    }
+
+    @Test("An edit of many rows has recorded them all before it waits for the lock of commits")
+    func holdsTheLockForNoRow() async throws {
+        let owner = try await owner()
+        let (error, room) = try await waiting(
+            "UPDATE rules SET position = position + 1",
+            for: ("SELECT FROM policy_revision FOR UPDATE", "ROLLBACK"),
+            of: owner
+        )
+        #expect(error == nil)
+        #expect(room[1] - room[0] >= Int64(Self.rows * 200))
+        #expect(room[2] == room[1])
+        let recorded = try await owner.query("SELECT count(*) FROM change_rows WHERE change = 2")
+        #expect(try recorded.value(as: Int.self) == Self.rows)
+    }
+
+    @Test("An edit that was judged before the lock is judged again where another one has changed what it rests on")
+    func isJudgedAgain() async throws {
+        let owner = try await owner()
+        try await owner.execute(
+            "INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '2', '2026-01-01Z')"
+        )
+        // The constraints of the other are immediate, so it holds the lock from its edit on.
+        let (error, _) = try await waiting(
+            "UPDATE rules SET versions = '<2', lockout = true, enabled = true",
+            for: ("SET CONSTRAINTS ALL IMMEDIATE; UPDATE releases SET withdrawn_at = now()", "COMMIT"),
+            of: owner
+        )
+        #expect(error?.constraint == "rules_lockout_guard")
+        #expect(try await owner.query("SELECT count(*) FROM rules WHERE lockout").value(as: Int.self) == 0)
+    }
+
+    @Test("With immediate constraints too, a statement is recorded once, however many rows it edits")
+    func recordsAStatementOnce() async throws {
+        let owner = try await owner()
+        try await owner.execute(
+            """
+            INSERT INTO releases (bundle, platform, version, live_at)
+            SELECT 'a', 'ios', number || '.0', now() FROM generate_series(1, \(Self.rows)) AS number
+            """
+        )
+        let read = """
+            SELECT (sum(idx_tup_read) + (SELECT sum(seq_tup_read) FROM pg_stat_user_tables
+                WHERE relname IN ('edited_rows', 'recorded_rows')))::int8
+            FROM pg_stat_user_indexes WHERE relname IN ('edited_rows', 'recorded_rows')
+            """
+        for edit in [
+            "UPDATE releases SET min_os = '3'", "UPDATE rules SET position = position + 1",
+            "UPDATE rules SET versions = '<2', lockout = true, enabled = true",
+            "WITH edited AS (UPDATE rules SET note = 'x') UPDATE releases SET note = 'x'",
+        ] {
+            try await owner.execute("ANALYZE; SELECT pg_stat_force_next_flush()")
+            let before = try await owner.query(read).value(as: Int64.self)
+            try await owner.execute("BEGIN; SET CONSTRAINTS ALL IMMEDIATE; \(edit); COMMIT")
+            try await owner.execute("SELECT pg_stat_force_next_flush()")
+            let rows = try await owner.query(read).value(as: Int64.self) - before
+            #expect(rows <= Int64(50 * Self.rows), "\(edit)")
+        }
     }
 
     @Test("The history shows the first 50 rows of a change, and says how many more there are")

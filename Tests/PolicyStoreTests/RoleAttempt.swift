@@ -36,7 +36,7 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("SELECT record_edits()", "permission denied for function record_edits"),
         RoleAttempt("SELECT keep_rule_spans()", "permission denied for function keep_rule_spans"),
         RoleAttempt("SELECT record_notes()", "permission denied for function record_notes"),
-        RoleAttempt("SELECT open_change()", "permission denied for function open_change"),
+        RoleAttempt("SELECT open_change(gen_random_uuid(), 1)", "permission denied for function open_change"),
         RoleAttempt("SELECT record_notes()", "permission denied for function record_notes"),
         RoleAttempt(
             "SELECT undo_updates(1, 'rules', '{}')",
@@ -55,11 +55,12 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("DELETE FROM changes", "permission denied for table changes"),
         RoleAttempt("SELECT FROM changes FOR UPDATE", "permission denied for table changes"),
         RoleAttempt(
-            "INSERT INTO change_rows VALUES (1, 9, 'rules', '{}', '{}', '{}')",
-            "permission denied for table change_rows"
+            "INSERT INTO recorded_rows SELECT token, 9, 'rules', '{}', '{}', '{}' FROM changes",
+            "permission denied for table recorded_rows"
         ),
-        RoleAttempt("UPDATE change_rows SET before = '{}'", "permission denied for table change_rows"),
-        RoleAttempt("DELETE FROM change_rows", "permission denied for table change_rows"),
+        RoleAttempt("UPDATE recorded_rows SET before = '{}'", "permission denied for table recorded_rows"),
+        RoleAttempt("DELETE FROM recorded_rows", "permission denied for table recorded_rows"),
+        RoleAttempt("DELETE FROM change_rows", "cannot delete from view", sqlState: "55000"),
         RoleAttempt("SELECT FROM edited_rows", "permission denied for table edited_rows"),
         RoleAttempt(
             "INSERT INTO edited_rows (table_name, key) VALUES ('changes', '{\"id\": 1}')",
@@ -77,7 +78,7 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         ),
         RoleAttempt("SELECT FROM policy_revision FOR UPDATE", "permission denied for table policy_revision"),
         RoleAttempt("BEGIN; LOCK TABLE policy_revision; COMMIT", "permission denied for table policy_revision"),
-        RoleAttempt("BEGIN; LOCK TABLE change_rows; COMMIT", "permission denied for table change_rows"),
+        RoleAttempt("BEGIN; LOCK TABLE recorded_rows; COMMIT", "permission denied for table recorded_rows"),
         RoleAttempt("UPDATE history SET why = 'x'", "permission denied for view history"),
         RoleAttempt("DELETE FROM history", "permission denied for view history"),
         RoleAttempt("UPDATE active_rules SET title = 'x'", "cannot update view", sqlState: "55000"),
@@ -219,7 +220,8 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
     /// What the server's role must not do beside that: reading the history.
     static let ofServer: [RoleAttempt] = [
         RoleAttempt("SELECT FROM changes", "permission denied for table changes"),
-        RoleAttempt("SELECT FROM change_rows", "permission denied for table change_rows"),
+        RoleAttempt("SELECT FROM change_rows", "permission denied for view change_rows"),
+        RoleAttempt("SELECT FROM recorded_rows", "permission denied for table recorded_rows"),
         RoleAttempt("SELECT FROM history", "permission denied for view history"),
         RoleAttempt("SELECT FROM rules_at(0)", "permission denied for function rules_at"),
         RoleAttempt("SELECT rows_at('rules', 0)", "permission denied for function rows_at"),

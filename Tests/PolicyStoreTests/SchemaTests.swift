@@ -134,7 +134,7 @@ struct SchemaTests {
             "Every policy table has the triggers of the history, and refuses TRUNCATE",
             """
             SELECT t.name || ' ' || trigger
-              FROM policy_tables() AS t, unnest('{a_note_edit,refuse_truncate}'::text[]) AS trigger
+              FROM policy_tables() AS t, unnest('{a_note_edit,await_commit,refuse_truncate}'::text[]) AS trigger
              WHERE NOT EXISTS (
                  SELECT FROM pg_trigger WHERE tgrelid = t.name::regclass AND tgname = trigger AND tgenabled = 'O')
             """

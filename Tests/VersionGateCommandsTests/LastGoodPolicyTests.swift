@@ -140,7 +140,7 @@ struct LastGoodPolicyTests {
         try await owner.execute(
             """
             SET session_replication_role = replica;
-            DELETE FROM change_rows; DELETE FROM changes; DELETE FROM rules; DELETE FROM apps;
+            DELETE FROM recorded_rows; DELETE FROM changes; DELETE FROM rules; DELETE FROM apps;
             UPDATE policy_revision SET revision = 0, token = gen_random_uuid(), xid = NULL, at = NULL;
             NOTIFY versiongate;
             """
