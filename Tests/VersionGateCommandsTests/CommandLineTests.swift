@@ -70,15 +70,13 @@ struct CommandLineTests {
         #expect(leaves.count >= 30)
     }
 
-    @Test("The command line has a command reference in the documentation that is what the commands say now")
-    func hasAReference() async throws {
+    @Test("The command line prints the help of each command as one page")
+    func printsAReference() async throws {
         let page = try await BuiltBinary(environment: [:]).run("command-reference").output
-        let file = RepositoryFile.url("Documentation/CommandReference.md")
-        let written = try String(contentsOf: file, encoding: .utf8)
-        #expect(
-            written == page,
-            "the page is stale: versiongate command-reference > \(file.standardizedFileURL.path)"
-        )
+        #expect(page.hasPrefix("# Command reference\n"))
+        for leaf in try await CommandTree.read().leaves where leaf.command.shouldDisplay != false {
+            #expect(page.contains("\n## versiongate \(leaf.path.joined(separator: " "))\n"), "\(leaf.testDescription)")
+        }
     }
 
     /// A command line, and how it ends.

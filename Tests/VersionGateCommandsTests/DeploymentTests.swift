@@ -167,11 +167,15 @@ struct DeploymentTests {
         #expect(ending == .exited(1))
     }
 
-    /// The pages at the top of the repository and those of the documentation.
+    /// The pages of the repository for people.
     static let documents: [String] = {
         let folder = RepositoryFile.url("Documentation").path
         let pages = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
+        return [
+            "README.md", "CONTRIBUTING.md", "SECURITY.md", "Benchmarks/README.md", "Clients/README.md",
+            "Clients/Java/README.md", "Clients/JavaScript/README.md", "Clients/Swift/README.md",
+            "Clients/scenarios/README.md", "Migrations/README.md",
+        ]
             + pages.filter { $0.hasSuffix(".md") }.sorted().map { "Documentation/\($0)" }
     }()
 

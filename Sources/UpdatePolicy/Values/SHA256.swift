@@ -5,6 +5,9 @@ import CNIOBoringSSL
 
 /// The hash function SHA-256 ([FIPS 180-4](https://csrc.nist.gov/pubs/fips/180-4/upd1/final)), computed by the BoringSSL
 /// that swift-nio-ssl is built with.
+///
+/// swift-crypto would bring a second copy of BoringSSL, which alone takes a fifth of the first build. The module is no
+/// product of swift-nio-ssl, so the manifest names an exact version.
 public struct SHA256 {
     private var context = SHA256_CTX()
 

@@ -3,15 +3,14 @@
 
 import ArgumentParser
 
-/// `versiongate command-reference`: prints the page of the documentation with the help of all commands.
+/// `versiongate command-reference`: prints the help of all commands as one page.
 struct CommandReferenceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "command-reference",
-        abstract: "Print the help of all commands as a page of the documentation.",
+        abstract: "Print the help of all commands as one page of Markdown.",
         discussion: """
             Example:
-              versiongate command-reference \\
-                > Documentation/CommandReference.md
+              versiongate command-reference > commands.md
             """,
         shouldDisplay: false
     )
@@ -20,8 +19,6 @@ struct CommandReferenceCommand: AsyncParsableCommand {
         # Command reference
 
         The help of every command, as `versiongate COMMAND --help` shows it.
-
-        <!-- Made by: versiongate command-reference. Do not edit. -->
 
         Exit codes: 0 done, 1 refused or failed, 64 invalid command line, and 2 when `plan` finds differences. `versiongate database psql` ends with psql's.
         """
