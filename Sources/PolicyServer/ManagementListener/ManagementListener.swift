@@ -106,7 +106,9 @@ enum ManagementListener {
                     return try .document(LoadedPolicyDocument(policy.current, counting?.status))
                 case .metrics:
                     let format = MetricsText.Format(accept: request.headers[.accept])
-                    return .document(metrics.document(format), contentType: format.mediaType)
+                    // What all rules are now may take a while to work out.
+                    let document = try await LowPriorityThread.run { metrics.document(format) }
+                    return .document(document, contentType: format.mediaType)
                 case .openAPI:
                     return .document(openAPIDocument, contentType: "application/yaml")
                 }

@@ -14,6 +14,7 @@ enum MetricName {
     static let policyApps = "versiongate_policy_apps"
     static let policyReleases = "versiongate_policy_releases"
     static let policyRules = "versiongate_policy_rules"
+    static let policyRuleStatus = "versiongate_policy_rule_status"
     static let policyReloadDuration = "versiongate_policy_reload_duration_seconds"
     static let policyReloadFailures = "versiongate_policy_reload_failures"
     static let policyReloadFault = "versiongate_policy_reload_fault"

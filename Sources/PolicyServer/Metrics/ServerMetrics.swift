@@ -13,6 +13,19 @@ struct ServerMetrics: Sendable {
     /// Where log messages go; nil: nowhere that is known of.
     var log: OutputQueue?
     let clock: @Sendable () -> Timestamp
+    private let ruleStatuses = RuleStatusTotals()
+
+    init(
+        policy: LivePolicy,
+        listener: ListenerStatistics,
+        counting: CheckCounting?,
+        tls: ReloadedCertificate? = nil,
+        log: OutputQueue? = nil,
+        clock: @escaping @Sendable () -> Timestamp
+    ) {
+        (self.policy, self.listener, self.counting, self.tls) = (policy, listener, counting, tls)
+        (self.log, self.clock) = (log, clock)
+    }
 
     /// The metrics as a document.
     func document(_ format: MetricsText.Format) -> String {
@@ -140,6 +153,24 @@ struct ServerMetrics: Sendable {
         Double(clock().microsecondsSince1970 - time.microsecondsSince1970) / 1_000_000
     }
 
+    private func writeRuleStatuses(_ current: CompiledPolicy?, to text: inout MetricsText) {
+        text.family(
+            MetricName.policyRuleStatus,
+            .gauge,
+            "Rules in the policy by what they are now, as status and the view rule_status say it."
+        )
+        let totals = current.map { ruleStatuses.totals(of: $0, at: clock()) } ?? [:]
+        for status in RuleStatus.Name.allCases {
+            for isLockout in [true, false] {
+                text.gauge(
+                    MetricName.policyRuleStatus,
+                    totals[RuleStatusTotals.Kind(status: status, isLockout: isLockout), default: 0],
+                    [("lockout", "\(isLockout)"), ("status", status.rawValue)]
+                )
+            }
+        }
+    }
+
     private func writePolicy(to text: inout MetricsText) {
         let current = policy.current
         let status = policy.status
@@ -161,6 +192,7 @@ struct ServerMetrics: Sendable {
         text.gauge(MetricName.policyReleases, current?.releaseCount ?? 0)
         text.family(MetricName.policyRules, .gauge, "Rules in the policy, enabled or not.")
         text.gauge(MetricName.policyRules, current?.ruleCount ?? 0)
+        writeRuleStatuses(current, to: &text)
         text.family(
             MetricName.policyReloadDuration,
             .histogram,
