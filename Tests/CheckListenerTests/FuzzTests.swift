@@ -3,9 +3,11 @@
 
 import Foundation
 import NIOCore
+import NIOEmbedded
 import NIOHTTP1
 import NIOPosix
 import TestRandom
+import TestSystem
 import Testing
 import UpdatePolicy
 
@@ -129,6 +131,76 @@ struct FuzzTests {
         #expect(responses > connections / 4)
         #expect(checks > 0)
         FuzzRun.judgeMemory(since: memory)
+    }
+
+    /// How many times a request may cost what it costs with a plain policy, byte for byte of what is read and answered.
+    private static let mostTimes = 30.0
+
+    /// Of each kind, to the app of the hostile policies.
+    private static let costly = [
+        Fixture.post(
+            #"{"bundle":"com.example.doto","version":"1.1","build":"7","platform":"ios","region":"en_JP","language":"x-1-1-a","os":"17","install":"i"}"#
+        ),
+        Fixture.post(
+            "{\"bundle\":\"com.example.doto\",\(attributes),\"language\":\"\(String(repeating: "a-", count: 30))\"}"
+        ),
+        "GET /v1/check?bundle=com.example.doto&version=1.1&platform=ios&os=17&region=ja_JP HTTP/1.1\r\nHost: x\r\n\r\n",
+        Fixture.post(Fixture.payload2013, to: "/tables/vLoadMessages"),
+        "GET /v1/gate?bundle=com.example.doto&version=1.1&platform=ios HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET /v1/feeds/com.example.doto/appcast.xml?for=flutter HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET /lookup?bundleId=com.example.doto HTTP/1.1\r\nHost: x\r\n\r\n",
+    ]
+    private static let attributes = (0..<60).map { "\"attribute-\($0)\":\"1-1-x\"" }.joined(separator: ",")
+
+    /// The least CPU time that an event loop takes for some bytes in several runs, and how many bytes it answers. What is
+    /// made off the event loops is not in it.
+    private static func cost(_ bytes: [UInt8], _ policy: CompiledPolicy, runs: Int) throws -> (
+        time: Double, answered: Int
+    ) {
+        var answered = 0
+        let listener = try EmbeddedListener(policy: policy, documents: LongWork(isHeld: true))
+        let time = try CPUTime.least(of: runs) {
+            answered = 0
+            let connection = try listener.connect()
+            _ = try? connection.channel.writeInbound(ByteBuffer(bytes: bytes))
+            listener.eventLoop.run()
+            while let response = try connection.channel.readOutbound(as: ByteBuffer.self) {
+                answered += response.readableBytes
+            }
+            _ = try? connection.channel.finish(acceptAlreadyClosed: true)
+        }
+        return (Double(time), answered)
+    }
+
+    @Test(
+        "With a policy at the bounds of the database, no request costs an event loop much more than with a plain one",
+        arguments: HostilePolicy.allCases
+    )
+    func costsLittle(_ kind: HostilePolicy) throws {
+        let (plain, hostile) = (try Fixture.policy(), try kind.compiled())
+        var random = FuzzRun.generator()
+        let seed = random.seed
+        var worst = (times: 0.0, request: "")
+        let end = ContinuousClock.now + FuzzRun.duration
+        var number = 0
+        repeat {
+            let isChanged = number >= Self.costly.count
+            var request = Array((isChanged ? random.pick(Self.costly) : Self.costly[number]).utf8)
+            if isChanged { Self.mutator.mutate(&request, &random) }
+            number += 1
+            let usual = try Self.cost(request, plain, runs: 5)
+            // A run that something disturbed is no fault: what counts is the least of many.
+            var found = try Self.cost(request, hostile, runs: 3)
+            func times() -> Double {
+                let bytes = Double(request.count + found.answered) / Double(request.count + usual.answered)
+                return found.time / (usual.time * max(1, bytes))
+            }
+            if times() > Self.mostTimes { found = try Self.cost(request, hostile, runs: 20) }
+            if times() > worst.times { worst = (times(), String(decoding: request.prefix(300), as: UTF8.self)) }
+        } while number < Self.costly.count || ContinuousClock.now < end
+        let times = (worst.times * 10).rounded() / 10
+        print("fuzz: \(kind): \(number) requests, the worst \(times) times the usual; seed \(seed)")
+        #expect(worst.times <= Self.mostTimes, "seed \(seed): \(worst.request)")
     }
 
     /// Sends a few requests, most of them changed, in random pieces; says that this is all; and reads to the end.

@@ -70,6 +70,34 @@ struct CommandLineTests {
         #expect(leaves.count >= 30)
     }
 
+    @Test("A command is what was typed, also where a preloaded library has moved the environment")
+    func isPreloaded() async throws {
+        try await StateFolder.with { folder in
+            let (source, library) = ("\(folder.path)/agent.c", "\(folder.path)/agent.so")
+            try """
+            #include <stdio.h>
+            #include <stdlib.h>
+            __attribute__((constructor)) static void move_the_environment(void) {
+                for (int number = 0; number < 100; number++) {
+                    char name[32];
+                    snprintf(name, sizeof name, "AGENT_%d", number);
+                    setenv(name, "x", 1);
+                }
+            }
+            """.write(toFile: source, atomically: true, encoding: .utf8)
+            let compiled = try await BuiltBinary(environment: [:]).shell(
+                "clang -shared -fPIC -o '\(library)' '\(source)'"
+            )
+            try #require(compiled.status == 0, "\(compiled.errors)")
+            for line in ["serve --port 99999", "undo x"] {
+                let plain = try await BuiltBinary(environment: [:]).run(line)
+                let preloaded = try await BuiltBinary(environment: ["LD_PRELOAD": library]).run(line)
+                #expect(plain.status == 64)
+                #expect(preloaded.status == plain.status && preloaded.errors == plain.errors, "\(preloaded)")
+            }
+        }
+    }
+
     @Test("The command line prints the help of each command as one page")
     func printsAReference() async throws {
         let page = try await BuiltBinary(environment: [:]).run("command-reference").output
