@@ -3,7 +3,7 @@
 --
 -- The roles, and all that they may do:
 --
--- versiongate_server   reads the policy and writes counts
+-- versiongate_server   reads the policy, writes counts and notes that it is there
 -- versiongate_viewer   reads everything
 -- versiongate_planner  reads everything, edits the policy and cannot commit it
 -- versiongate_admin    reads everything and edits the policy
@@ -84,12 +84,13 @@ GRANT USAGE ON SCHEMA public TO versiongate_server, versiongate_viewer, versiong
 
 GRANT SELECT ON
     apps, store_links, feed_templates, releases, release_notes, rules, rule_texts, rollout_steps, rule_spans,
-    policy_revision, schema_reader, check_counts, rule_counts, merged_counts
+    policy_revision, schema_reader, check_counts, rule_counts, merged_counts, server_sightings
     TO versiongate_server, versiongate_viewer, versiongate_planner, versiongate_admin;
 GRANT EXECUTE ON FUNCTION apps_changed_since(bigint, uuid), history_has(bigint, text)
     TO versiongate_server, versiongate_viewer, versiongate_planner, versiongate_admin;
 
 GRANT INSERT, UPDATE, DELETE ON check_counts, rule_counts, merged_counts TO versiongate_server;
+GRANT EXECUTE ON FUNCTION note_server(text, bigint) TO versiongate_server;
 
 GRANT SELECT ON
     changes, recorded_rows, change_rows, rule_status, policy_warnings, active_rules, rollout_now, current_releases, recent_checks, history, user_functions

@@ -149,7 +149,7 @@ public struct VersionGateServer: Sendable {
                 logger: logger
             ),
         ]
-        services += countingServices(counting)
+        services += countingServices(counting, policy, state)
         services +=
             [
                 ManagementService(
@@ -202,7 +202,11 @@ public struct VersionGateServer: Sendable {
         try result.get()
     }
 
-    private func countingServices(_ counting: CheckCounting?) -> [any Service] {
+    private func countingServices(
+        _ counting: CheckCounting?,
+        _ policy: LivePolicy,
+        _ state: ServingState
+    ) -> [any Service] {
         guard let counting, let interval = configuration.counting.interval else { return [] }
         // Only a primary can be written, so libpq must choose that one of several hosts.
         let primary: @Sendable () async throws -> PostgresConfiguration = { [database] in
@@ -220,6 +224,7 @@ public struct VersionGateServer: Sendable {
             CountWriter(
                 database: primary,
                 counting: counting,
+                server: { policy.current.map { (ServingState.name(state), $0.revision) } },
                 interval: interval,
                 clock: clock,
                 logger: logger

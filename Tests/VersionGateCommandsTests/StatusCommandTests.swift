@@ -16,6 +16,7 @@ struct StatusCommandTests {
         let standby: Bool
         let revision: Int?
         let servers: [Server]
+        let goneServers: [GoneServer]
         let lockouts: [Lockout]?
         let upcoming: [Event]?
         let pausedApps: [String]?
@@ -26,6 +27,9 @@ struct StatusCommandTests {
         struct Server: Decodable {
             let address: String
             let revision: Int
+        }
+        struct GoneServer: Decodable {
+            let name: String
         }
         struct Lockout: Decodable {
             let key: String
@@ -266,6 +270,69 @@ struct StatusCommandTests {
             await forged.close()
         }
         try await Poll.until("no server") { try await status(versiongate).servers.isEmpty }
+    }
+
+    @Test("The status and the overview list servers that were there and are gone, and not those that are there")
+    func listsGoneServers() async throws {
+        try await versiongate.run("app add a")
+        let owner = try await TestDatabase.current.connect()
+        let server = BuiltBinary(environment: ["DATABASE_URL": TestDatabase.current.url(user: "versiongate_server")])
+        let counting = ["--count-interval", "1"]
+        try await ServingBinary.run(server, arguments: counting) { staying in
+            try await ServingBinary.run(server, arguments: counting) { going in
+                for serving in [staying, going] {
+                    let port = try #require(serving.publicURL.split(separator: ":").last)
+                    try await Poll.until("the server is noted") {
+                        try await owner.query(
+                            "SELECT count(*) = 1 FROM server_sightings WHERE revision = 1 AND name LIKE $1",
+                            ["%:\(port)"]
+                        ).value(as: Bool.self)
+                    }
+                }
+                kill(going.processIdentifier, SIGKILL)
+            }
+            // In place of five minutes.
+            try await owner.execute("UPDATE server_sightings SET seen_at = now() - interval '5 minutes'")
+            try await Poll.until("one is gone") { try await status(versiongate).goneServers.count == 1 }
+            let found = try await status(versiongate)
+            #expect(found.servers.map(\.revision) == [1])
+            #expect(found.goneServers[0].name != found.servers[0].address)
+            let line = try await versiongate.run("status").output
+            #expect(
+                line.contains(/gone servers +[!-~]+:[0-9]+(, at [0-9.:]+,)? had revision 1, heard of last 5 min ago/),
+                "\(line)"
+            )
+            let page = try await staying.management("/").body
+            #expect(
+                page.contains("\(found.goneServers[0].name)</th>") && page.contains("gone; heard of last 5 min ago")
+            )
+        }
+        try await owner.execute("UPDATE server_sightings SET seen_at = now() - interval '61 minutes'")
+        #expect(try await status(versiongate).goneServers.isEmpty)
+    }
+
+    @Test("A server can note that it is there and no more; a thousand are kept, for a day")
+    func boundsServers() async throws {
+        let owner = try await TestDatabase.current.connect()
+        let server = try await TestDatabase.current.connect(user: "versiongate_server")
+        try await owner.execute(
+            """
+            INSERT INTO server_sightings SELECT 'old:' || n, NULL, 1, now() - interval '25 hours' FROM generate_series(1, 3) n;
+            INSERT INTO server_sightings SELECT 'm:' || n, NULL, 1, now() - n * interval '1 s' FROM generate_series(1, 1000) n
+            """
+        )
+        try await server.execute("SELECT note_server('new:1', 7); SELECT note_server('new:1', 8)")
+        let names = try await owner.query(
+            "SELECT concat(count(*), ' ', bool_or(name = 'm:999'), ' ', bool_or(name = 'm:1000'), ' ',"
+                + " max(revision) FILTER (WHERE name = 'new:1')) FROM server_sightings"
+        )
+        #expect(try names.value(as: String.self) == "1000 t f 8")
+        for name in ["", "a b", "ü", String(repeating: "x", count: 129)] {
+            await #expect(throws: PostgresError.self) { try await server.query("SELECT note_server($1, 1)", [name]) }
+        }
+        await #expect(throws: PostgresError.self) { try await server.execute("DELETE FROM server_sightings") }
+        let viewer = try await TestDatabase.current.connect(user: "versiongate_viewer")
+        await #expect(throws: PostgresError.self) { try await viewer.execute("SELECT note_server('x', 1)") }
     }
 
     /// What the sessions of the server call themselves.

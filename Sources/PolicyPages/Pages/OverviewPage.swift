@@ -174,15 +174,23 @@ struct OverviewPage {
     }
 
     private var servers: [Server] {
-        (figures?.status.servers ?? []).map { server in
-            let behind = (figures?.status.revision).map { max(0, $0 - server.revision) } ?? 0
-            return Server(
-                host: server.address,
+        let gone = (figures?.status.goneServers ?? []).map { server in
+            Server(
+                host: server.name,
                 revision: "\(server.revision)",
-                behind: behind > 0
-                    ? "\(behind) behind" : server.clockOffset == 0 ? "" : "clock \(server.clockOffset) s off"
+                behind: "gone; heard of last \(server.seenAt.distance(from: scene.now) ?? "\(server.seenAt)")"
             )
         }
+        return gone
+            + (figures?.status.servers ?? []).map { server in
+                let behind = (figures?.status.revision).map { max(0, $0 - server.revision) } ?? 0
+                return Server(
+                    host: server.address,
+                    revision: "\(server.revision)",
+                    behind: behind > 0
+                        ? "\(behind) behind" : server.clockOffset == 0 ? "" : "clock \(server.clockOffset) s off"
+                )
+            }
     }
 
     private func app(_ row: AppRow) -> App {

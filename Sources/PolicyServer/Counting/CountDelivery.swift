@@ -22,32 +22,38 @@ actor CountDelivery {
 
     private let database: @Sendable () async throws -> PostgresConfiguration
     private let counting: CheckCounting
+    private let server: @Sendable () -> (name: String, revision: Int64)?
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
     private var connection: PostgresConnection?
     private var backlog = CountBacklog()
     private var droppedInOutage = 0
+    private var lastSighting: ContinuousClock.Instant?
+    private static let timeBetweenSightings: Duration = .seconds(30)
 
     /// Creates a delivery.
     ///
     /// - Parameters:
     ///   - database: Where the database is, asked before each connection.
     ///   - counting: What is counted.
+    ///   - server: What this server calls itself, and the revision that answers; nil while there is none.
     ///   - clock: The time.
     ///   - logger: Where dropped counts are logged.
     init(
         database: @escaping @Sendable () async throws -> PostgresConfiguration,
         counting: CheckCounting,
+        server: @escaping @Sendable () -> (name: String, revision: Int64)? = { nil },
         clock: @escaping @Sendable () -> Timestamp,
         logger: Logger
     ) {
         self.database = database
         self.counting = counting
+        self.server = server
         self.clock = clock
         self.logger = logger
     }
 
-    /// Writes what was counted since the last time.
+    /// Writes what was counted since the last time, and now and then that this server is there.
     ///
     /// - Parameters:
     ///   - isLast: Whether what cannot be written now is lost.
@@ -64,6 +70,9 @@ actor CountDelivery {
                 counting.noteWritten(batch.totalChecks, at: clock())
                 reportSuccess()
             }
+            if error == nil { await noteServer(within: limit) }
+        } else if !isLast {
+            await noteServer(within: limit)
         }
         if isLast { await disconnect() }
     }
@@ -71,19 +80,40 @@ actor CountDelivery {
     private func write(_ batch: CountBatch, within limit: Duration) async -> (CountBacklog.Outcome, (any Error)?) {
         let mark = CommitMark()
         do {
-            try await withThrowingTaskGroup(of: Void.self) { tasks in
-                tasks.addTask { try await self.attempt(batch, mark) }
-                tasks.addTask {
-                    try await Task.sleep(for: limit)
-                    throw TooSlow(limit: limit)
-                }
-                defer { tasks.cancelAll() }
-                try await tasks.next()
-            }
+            try await run(within: limit) { try await self.attempt(batch, mark) }
             return (.written, nil)
         } catch {
             await disconnect()
             return (mark.isReached.load(ordering: .acquiring) ? .unknown : .notWritten, error)
+        }
+    }
+
+    private func run(within limit: Duration, _ work: @escaping @Sendable () async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await work() }
+            tasks.addTask {
+                try await Task.sleep(for: limit)
+                throw TooSlow(limit: limit)
+            }
+            defer { tasks.cancelAll() }
+            try await tasks.next()
+        }
+    }
+
+    /// Notes that this server is there. Nothing depends on it, so a failure is nobody's concern.
+    private func noteServer(within limit: Duration) async {
+        guard let server = server(), lastSighting.map({ .now - $0 >= Self.timeBetweenSightings }) ?? true else {
+            return
+        }
+        lastSighting = .now
+        do {
+            try await run(within: limit) {
+                let connection = try await self.connected()
+                try await ServerSighting.note(server.name, revision: server.revision, over: connection)
+            }
+        } catch {
+            await disconnect()
+            logger.debug("That this server is there cannot be noted", metadata: ["error": "\(error)"])
         }
     }
 

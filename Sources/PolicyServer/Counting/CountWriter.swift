@@ -18,17 +18,19 @@ struct CountWriter: Service {
     /// - Parameters:
     ///   - database: Where the database is, asked before each connection; may bring the database up.
     ///   - counting: What is counted.
+    ///   - server: What this server calls itself, and the revision that answers; nil while there is none.
     ///   - interval: How often to write.
     ///   - clock: The time.
     ///   - logger: Where dropped counts are logged.
     init(
         database: @escaping @Sendable () async throws -> PostgresConfiguration,
         counting: CheckCounting,
+        server: @escaping @Sendable () -> (name: String, revision: Int64)?,
         interval: Duration,
         clock: @escaping @Sendable () -> Timestamp,
         logger: Logger
     ) {
-        delivery = CountDelivery(database: database, counting: counting, clock: clock, logger: logger)
+        delivery = CountDelivery(database: database, counting: counting, server: server, clock: clock, logger: logger)
         self.interval = interval
     }
 

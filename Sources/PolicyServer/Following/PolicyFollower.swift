@@ -189,7 +189,7 @@ struct PolicyFollower: Service {
             // A connection that is lost here is noticed by what comes next.
             let session = ServerSession.Announcement(
                 revision: revision,
-                address: Self.host + (serving?.publicPort.map { ":\($0)" } ?? ""),
+                address: ServingState.name(serving),
                 databaseClockOffset: policy.status.databaseClockOffset ?? 0
             )
             try? await session.make(over: connection)
@@ -197,13 +197,6 @@ struct PolicyFollower: Service {
             break
         }
     }
-
-    /// What this machine calls itself.
-    private static let host: String = {
-        var name = utsname()
-        uname(&name)
-        return withUnsafeBytes(of: name.nodename) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-    }()
 
     /// Records and logs a note of the state machine.
     private func take(_ note: FollowerState.Note, _ connection: PostgresConnection?) async {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Glibc
 import Synchronization
 
 /// Whether the server is shutting down, which `/ready` shows to load balancers before any connection ends, and where it is
@@ -14,6 +15,15 @@ final class ServingState: Sendable {
         let number = port.load(ordering: .relaxed)
         return number == 0 ? nil : number
     }
+
+    /// What this machine calls itself, with the port of the public listener: `gate-1:8080`.
+    static func name(_ state: ServingState?) -> String { host + (state?.publicPort.map { ":\($0)" } ?? "") }
+
+    private static let host: String = {
+        var name = utsname()
+        uname(&name)
+        return withUnsafeBytes(of: name.nodename) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }()
 
     /// Notes the port of the public listener.
     func publicListenerIsOpen(on number: Int?) {

@@ -57,7 +57,7 @@ public struct DatabaseStatus: Sendable {
         var tables: [String] {
             switch self {
             case .policy: ["policy_revision"] + PolicyTable.allCases.map(\.rawValue)
-            case .counts: ["check_counts", "rule_counts", "merged_counts"]
+            case .counts: ["check_counts", "rule_counts", "merged_counts", "server_sightings"]
             case .history: ["changes", "change_rows"]
             }
         }
@@ -89,6 +89,8 @@ public struct DatabaseStatus: Sendable {
     public let revision: Int64?
     /// The servers that are connected to this database.
     public let servers: [ServerSession]
+    /// The servers that were there in the last hour and are gone; none where counts are hidden.
+    public let goneServers: [ServerSighting]
     /// What was counted since ``countsSince``.
     public let counts: Counts?
     /// The sessions that have edited the policy and neither committed nor rolled back.
@@ -121,6 +123,7 @@ public struct DatabaseStatus: Sendable {
         servers = try ServerSession.all(session)
         let hidden = try Hidden.allCases.filter { try $0.isHidden(session) }
         self.hidden = hidden
+        goneServers = hidden.contains(.counts) ? [] : try ServerSighting.gone(servers, session)
         counts = hidden.contains(.counts) ? nil : try Counts(since: countsSince, session)
         openEdits = try OpenEdit.all(session)
         if hidden.contains(.policy) {

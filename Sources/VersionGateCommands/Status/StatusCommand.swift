@@ -18,13 +18,15 @@ struct StatusCommand: AsyncParsableCommand {
             servers have counted; the counts are claims of clients.
 
             Servers name their revision in their session of the database. Those on a standby are listed on that \
-            standby, and those behind a pooler are not listed.
+            standby, and those behind a pooler are not listed. Beside its counts each server notes every half minute that \
+            it is there; those that did so in the last hour and are gone are listed as such.
 
             It needs no more rights than those of versiongate_server, and says what the role may not read.
 
             With --format json: an object with database, role, time, clock_offset (seconds by which the clock of the \
             database is ahead of that of this machine), standby, revision, servers (address, revision, process, \
-            clock_offset: seconds by which its clock is ahead of that of the database), open_edits (process, role, \
+            clock_offset: seconds by which its clock is ahead of that of the database), gone_servers (name, address, \
+            revision, seen_at), open_edits (process, role, \
             application: sessions that have edited and not committed), faults (what is wrong with the rights in the \
             database), lockouts (key, bundle, status, reason, since, next, who, rollout, ends_at, locked_out, checks), \
             upcoming (at, kind, name, rollout), paused_apps, last_change (id, at, role, os_user, tool, why, summary), \

@@ -78,7 +78,17 @@ struct StatusReport {
                     ? "none is connected to this database (those on a standby or behind a pooler are not listed)"
                     : servers.joined(separator: "\n")
             ),
+            RecordField(
+                name: "gone servers",
+                value: status.goneServers.isEmpty
+                    ? nil : status.goneServers.map { gone($0) }.joined(separator: "\n")
+            ),
         ]
+    }
+
+    private func gone(_ server: ServerSighting) -> String {
+        "\(server.name)\(server.address.map { ", at \($0)," } ?? "") had revision \(server.revision), heard of last"
+            + " \(server.seenAt.distance(from: status.time) ?? "\(server.seenAt)")"
     }
 
     private func text(_ lockouts: [EnabledLockout]) -> String {
@@ -143,6 +153,14 @@ struct StatusReport {
                     JSONText.object([
                         "address": JSONText.string(server.address), "revision": "\(server.revision)",
                         "process": "\(server.processID)", "clock_offset": "\(server.clockOffset)",
+                    ])
+                }
+            ),
+            "gone_servers": JSONText.array(
+                status.goneServers.map { server in
+                    JSONText.object([
+                        "name": JSONText.string(server.name), "address": JSONText.optional(server.address),
+                        "revision": "\(server.revision)", "seen_at": JSONText.string(server.seenAt.description),
                     ])
                 }
             ),
