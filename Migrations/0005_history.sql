@@ -35,8 +35,7 @@ CREATE TABLE policy_revision (
     token_before uuid,
     xid xid8,
     at timestamptz,
-    is_rehearsal boolean NOT NULL DEFAULT false,
-    edited jsonb NOT NULL DEFAULT '{}'
+    is_rehearsal boolean NOT NULL DEFAULT false
 );
 
 INSERT INTO policy_revision (revision, token) VALUES (0, gen_random_uuid());
@@ -54,7 +53,6 @@ COMMENT ON COLUMN policy_revision.xid IS
 COMMENT ON COLUMN policy_revision.at IS 'When that transaction began.';
 COMMENT ON COLUMN policy_revision.is_rehearsal IS
     'Whether that transaction is a planner''s and cannot be committed: so it is always false outside of it.';
-COMMENT ON COLUMN policy_revision.edited IS 'The policy tables, each with the last revision that edited it.';
 
 CREATE TABLE schema_reader (
     singleton boolean NOT NULL DEFAULT true CONSTRAINT schema_reader_pkey PRIMARY KEY
@@ -78,7 +76,9 @@ CREATE TABLE changes (
     tool text,
     why text,
     undoes bigint CONSTRAINT changes_undoes_fkey REFERENCES changes,
-    token uuid NOT NULL CONSTRAINT changes_token_key UNIQUE
+    token uuid NOT NULL CONSTRAINT changes_token_key UNIQUE,
+    edited_tables text[] NOT NULL,
+    bundles text[]
 );
 
 CREATE INDEX changes_undoes_idx ON changes (undoes);
@@ -96,6 +96,8 @@ COMMENT ON COLUMN changes.why IS 'The reason, as it was given in the setting ver
 COMMENT ON COLUMN changes.undoes IS
     'The change that this one undid, and it did nothing else: edits in a transaction that undoes are refused.';
 COMMENT ON COLUMN changes.token IS 'The token that the policy had from this change on.';
+COMMENT ON COLUMN changes.edited_tables IS 'The policy tables that the change has edited.';
+COMMENT ON COLUMN changes.bundles IS 'The apps that it is about; null: every app, or too many to tell.';
 
 -- No foreign key: the rows are written before their change, and each would be looked up again under the lock.
 CREATE TABLE recorded_rows (
@@ -505,11 +507,13 @@ COMMENT ON FUNCTION settle_notes() IS
 
 -- The record.
 
-CREATE FUNCTION open_change(new_token uuid, undone_change bigint) RETURNS bigint
+CREATE FUNCTION open_change(new_token uuid, undone_change bigint, notes edited_rows[]) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
 DECLARE
+    tables CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(notes) AS n);
+    bundles CONSTANT text[] := edited_bundles(notes);
     this_revision bigint;
 BEGIN
     UPDATE policy_revision
@@ -519,7 +523,7 @@ BEGIN
            xid = pg_current_xact_id(),
            at = now()
     RETURNING revision INTO STRICT this_revision;
-    INSERT INTO changes (id, at, role, os_user, tool, why, undoes, token)
+    INSERT INTO changes (id, at, role, os_user, tool, why, undoes, token, edited_tables, bundles)
     VALUES (
         this_revision,
         clock_timestamp(),
@@ -528,14 +532,16 @@ BEGIN
         nullif(current_setting('application_name'), ''),
         nullif(left(current_setting('versiongate.why', true), 1000), ''),
         undone_change,
-        new_token
+        new_token,
+        tables,
+        bundles
     );
     PERFORM pg_notify('versiongate', this_revision::text);
     RETURN this_revision;
 END
 $$;
 
-COMMENT ON FUNCTION open_change(uuid, bigint) IS
+COMMENT ON FUNCTION open_change(uuid, bigint, edited_rows[]) IS
     'Takes the row of policy_revision, opens the entry in changes, and returns the revision of this transaction.';
 
 CREATE FUNCTION close_change() RETURNS void
@@ -601,30 +607,62 @@ $$;
 
 COMMENT ON FUNCTION take_notes() IS 'The notes of this transaction, parents before their children, which are deleted.';
 
+CREATE FUNCTION edited_bundles(notes edited_rows[]) RETURNS text[]
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    most CONSTANT integer := 100;
+BEGIN
+    RETURN (
+        SELECT CASE WHEN count(*) <= most AND bool_and(found.bundle IS NOT NULL) THEN array_agg(found.bundle) END
+          FROM (
+              SELECT DISTINCT CASE
+                         WHEN side.policy_row ? 'bundle' THEN side.policy_row ->> 'bundle'
+                         ELSE (SELECT r.bundle FROM rules AS r WHERE r.key = side.policy_row ->> 'rule')
+                     END AS bundle
+                FROM unnest(notes) AS n
+               CROSS JOIN LATERAL (VALUES (n.before), (n.after)) AS side(policy_row)
+               WHERE side.policy_row IS NOT NULL
+          ) AS found
+    );
+END
+$$;
+
+COMMENT ON FUNCTION edited_bundles(edited_rows[]) IS
+    'The apps that edits are about; null: every app, or too many to tell.';
+
 -- Whether another transaction has edited, after a revision, what the guards read beside the edited rows themselves. Final
 -- rules are not among it, though one may hide a lockout: policy_warnings says so at any time.
-CREATE FUNCTION was_overtaken(known_revision bigint, edited_tables text[]) RETURNS boolean
+CREATE FUNCTION was_overtaken(known_revision bigint, this_revision bigint) RETURNS boolean
     LANGUAGE plpgsql STABLE
     SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN EXISTS (
-        SELECT FROM policy_revision AS p
-         CROSS JOIN LATERAL jsonb_each_text(p.edited) AS other(table_name, revision)
-         WHERE other.revision::bigint > known_revision
-           AND (
-               (other.table_name = ANY ('{apps,store_links,releases,rule_texts,rollout_steps}') AND 'rules' = ANY (edited_tables))
-               OR (other.table_name = ANY ('{rules,rollout_steps}') AND 'rollout_steps' = ANY (edited_tables))
-               OR (other.table_name = 'rules' AND 'rule_texts' = ANY (edited_tables))
-               OR (other.table_name = 'apps' AND 'apps' = ANY (edited_tables))
-               OR (other.table_name = ANY ('{releases,rules,store_links}') AND edited_tables && '{releases,store_links}')
-           )
+        SELECT FROM changes AS this
+          JOIN changes AS other ON other.id > known_revision AND other.id < this.id
+          JOIN (
+              VALUES ('rules', '{apps,store_links,releases,rule_texts,rollout_steps}'::text[]),
+                     ('rollout_steps', '{rules,rollout_steps}'),
+                     ('rule_texts', '{rules}'),
+                     ('releases', '{rules,releases,store_links}'),
+                     ('store_links', '{rules,releases,store_links}')
+          ) AS judged(table_name, by_tables)
+            ON judged.table_name = ANY (this.edited_tables) AND judged.by_tables && other.edited_tables
+         WHERE this.id = this_revision
+           AND (this.bundles && other.bundles) IS NOT false
+    ) OR EXISTS (
+        -- What is unique among all apps.
+        SELECT FROM changes AS this
+          JOIN changes AS other ON other.id > known_revision AND other.id < this.id
+         WHERE this.id = this_revision AND 'apps' = ANY (this.edited_tables) AND 'apps' = ANY (other.edited_tables)
     );
 END
 $$;
 
-COMMENT ON FUNCTION was_overtaken(bigint, text[]) IS
-    'Whether edits of these tables have to be judged again, as others were made after a revision.';
+COMMENT ON FUNCTION was_overtaken(bigint, bigint) IS
+    'Whether the edits of a change have to be judged again, as others were made after a revision.';
 
 CREATE FUNCTION record_notes() RETURNS void
     LANGUAGE plpgsql
@@ -632,15 +670,16 @@ CREATE FUNCTION record_notes() RETURNS void
 AS $$
 DECLARE
     notes CONSTANT edited_rows[] := take_notes();
-    edited_tables CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(notes) AS n);
     known_revision CONSTANT bigint := (SELECT p.revision FROM policy_revision AS p);
     this_revision bigint := open_revision();
     this_token uuid := gen_random_uuid();
     undone bigint;
     recorded integer := 0;
+    bundles_now text[];
     is_judged boolean := false;
 BEGIN
     IF this_revision IS NOT NULL THEN
+        bundles_now := edited_bundles(notes);
         SELECT c.token, c.undoes INTO this_token, undone FROM changes AS c WHERE c.id = this_revision;
         recorded := coalesce((SELECT max(r.ordinal) FROM recorded_rows AS r WHERE r.token = this_token), 0);
     ELSE
@@ -662,12 +701,19 @@ BEGIN
             RETURN;
         END IF;
         PERFORM judge_edits(this_token, undone, notes);
-        this_revision := open_change(this_token, undone);
-        is_judged := NOT was_overtaken(known_revision, edited_tables);
+        this_revision := open_change(this_token, undone, notes);
+        is_judged := NOT was_overtaken(known_revision, this_revision);
+    ELSE
+        UPDATE changes AS c
+           SET edited_tables = ARRAY(
+                   SELECT unnest(c.edited_tables) UNION SELECT n.table_name FROM unnest(notes) AS n
+               ),
+               bundles = CASE
+                   WHEN c.bundles IS NOT NULL AND bundles_now IS NOT NULL THEN
+                       ARRAY(SELECT unnest(c.bundles) UNION SELECT unnest(bundles_now))
+               END
+         WHERE c.id = this_revision;
     END IF;
-    UPDATE policy_revision
-       SET edited = edited
-           || coalesce((SELECT jsonb_object_agg(name, this_revision) FROM unnest(edited_tables) AS name), '{}');
     DELETE FROM edited_rows AS e
      WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes' AND e.after IS NOT NULL;
     IF NOT EXISTS (SELECT FROM recorded_rows AS r WHERE r.token = this_token) THEN
@@ -834,7 +880,7 @@ COMMENT ON FUNCTION refuse_truncate() IS 'Trigger: refuses TRUNCATE.';
 
 REVOKE ALL ON FUNCTION
     note_edit(), await_commit(), record_edits(), rehearse_edits(), apps_changed_since(bigint, uuid), history_has(bigint, text),
-    open_change(uuid, bigint), close_change(), settle_notes(), take_notes(), record_notes()
+    open_change(uuid, bigint, edited_rows[]), close_change(), settle_notes(), take_notes(), record_notes()
     FROM PUBLIC;
 
 DO $$

@@ -983,7 +983,9 @@ BEGIN
         PERFORM guard_rollouts(rule_keys);
         PERFORM guard_consent(this_token, undone, rule_keys);
         IF undone IS NULL THEN
-            PERFORM warn_of_keys_used_again(this_token, rule_keys);
+            PERFORM warn_of_keys_used_again(this_token, ARRAY(
+                SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules' AND n.before IS NULL
+            ));
         END IF;
     END IF;
     IF 'rollout_steps' = ANY (edited_tables) THEN

@@ -36,7 +36,7 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("SELECT record_edits()", "permission denied for function record_edits"),
         RoleAttempt("SELECT keep_rule_spans()", "permission denied for function keep_rule_spans"),
         RoleAttempt("SELECT record_notes()", "permission denied for function record_notes"),
-        RoleAttempt("SELECT open_change(gen_random_uuid(), 1)", "permission denied for function open_change"),
+        RoleAttempt("SELECT open_change(gen_random_uuid(), 1, NULL)", "permission denied for function open_change"),
         RoleAttempt("SELECT record_notes()", "permission denied for function record_notes"),
         RoleAttempt(
             "SELECT undo_updates(1, 'rules', '{}')",
