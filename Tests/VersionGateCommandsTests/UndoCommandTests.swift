@@ -60,27 +60,27 @@ struct UndoCommandTests {
             ),
             "\(unasked.errors)"
         )
-        for (script, reason) in [
-            ("SET versiongate.os_user = 'anna'; UPDATE rules SET title = 'two'", "it is not yours"),
-            ("UPDATE rules SET title = 'three'", "it is not yours"),
-        ] {
-            // Somebody else with this login, as the program reports it, and another login.
-            let other = script.hasPrefix("SET")
-            let done =
-                other
-                ? try await TestDatabase.current.psql(script, user: "versiongate_admin")
-                : try await TestDatabase.current.psql(script)
-            #expect(done.isSuccess, "\(done.errors)")
-            let refused = try await versiongate.run("undo --yes")
-            #expect(refused.status == 1)
-            #expect(refused.errors.contains("\(reason); nothing was changed; if it is meant: versiongate undo "))
-        }
+        // The login counts: what a program said of a user of some machine is no proof of anything.
+        let script = "SET versiongate.os_user = 'anna'; UPDATE rules SET title = 'two'"
+        let sameLogin = try await TestDatabase.current.psql(script, user: "versiongate_admin")
+        #expect(sameLogin.isSuccess, "\(sameLogin.errors)")
+        let own = try await versiongate.run("undo --yes")
+        #expect(own.status == 0, "\(own.errors)")
+        #expect(own.output.hasPrefix("The newest change: 2  "), "\(own.output)")
+        let otherLogin = try await TestDatabase.current.psql("UPDATE rules SET title = 'three'")
+        #expect(otherLogin.isSuccess, "\(otherLogin.errors)")
+        let refused = try await versiongate.run("undo --yes")
+        #expect(refused.status == 1)
+        #expect(
+            refused.errors.contains("it is not yours; nothing was changed; if it is meant: versiongate undo "),
+            "\(refused.errors)"
+        )
         #expect(try await versiongate.run("rule edit k --title mine").status == 0)
         _ = try await TestDatabase.current.psql(
             "UPDATE changes SET at = at - interval '61 minutes' WHERE id = (SELECT max(id) FROM changes)"
         )
         let old = try await versiongate.run("undo --yes")
-        #expect(old.errors.contains("the newest change is 4, and it is more than an hour old; "), "\(old.errors)")
+        #expect(old.errors.contains("the newest change is 5, and it is more than an hour old; "), "\(old.errors)")
         #expect(try await titles() == "mine\n")
     }
 

@@ -102,14 +102,13 @@ struct UndoCommand: AsyncParsableCommand {
             )
         }
         print(Terminal.standardOutput.paragraphs("The newest change: \(ChangeLine.text(change))"))
-        let isSomebodyElses = change.role != role || change.osUser.map { $0 != options.author.osUser } ?? false
         let isOld = now.microsecondsSince1970 - change.at.microsecondsSince1970 > Self.longestUnasked
         let doubt: String? =
             if options.dryRun || !options.yes && Terminal.canAsk {
                 nil
             } else if !options.yes {
                 "there is no terminal on which to ask"
-            } else if isSomebodyElses {
+            } else if change.role != role {
                 "it is not yours"
             } else {
                 isOld ? "it is more than an hour old" : nil
