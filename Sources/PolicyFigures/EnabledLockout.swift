@@ -36,9 +36,6 @@ public struct EnabledLockout: Sendable {
     /// Whether somebody may be locked out by it now.
     public var locksOut: Bool { status.locksOut(rule) }
 
-    /// Whom it is for, with the app: `com.example.doto: 2.0, iOS`.
-    public var who: String { "\(rule.bundle ?? "every app"): \(rule.audience)" }
-
     private var part: Double {
         counts.map { $0.checks == 0 ? 0 : Double($0.lockedOut) / Double($0.checks) } ?? 0
     }

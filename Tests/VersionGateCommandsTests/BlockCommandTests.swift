@@ -384,7 +384,7 @@ struct BlockCommandTests {
         try terminal.type("-\n")
         try await terminal.expect("(- for none): ")
         try terminal.type("-\n")
-        try await terminal.expect("1.1 (113) is not blocked yet, nothing was changed on ")
+        try await terminal.expect("1.1, build 113, iOS is not blocked yet, nothing was changed on ")
         try await terminal.expect(TerminalSession.prompt)
         try terminal.type(command)
         try await terminal.expect("(- for another version): ")

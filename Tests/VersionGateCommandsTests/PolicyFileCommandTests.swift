@@ -20,7 +20,9 @@ struct PolicyFileCommandTests {
             let file = try fixture.write(PolicyFileFixture.example)
             let plan = try await fixture.binary.run("plan \(file)")
             #expect(plan.status == 2)
-            #expect(plan.output.contains("+ rule bad-1.1\n    + bundle: com.example.doto\n    + enabled: true\n"))
+            let rule =
+                "+ rule bad-1.1 (com.example.doto: >=1.1 <1.1.5)\n    + bundle: com.example.doto\n    + enabled: true\n"
+            #expect(plan.output.contains(rule), "\(plan.output)")
             #expect(plan.output.contains("9 to add, 0 to change, 0 to remove. Planned at revision 0."))
             #expect(plan.output.contains("versiongate apply \(file) --revision 0\n"))
             #expect(!plan.output.contains("\u{1B}"))
@@ -70,7 +72,7 @@ struct PolicyFileCommandTests {
                 plan.output == """
                     ~ release com.example.doto 1.2 ios
                         live_at: 2026-03-01T12:00:00Z -> 2026-03-02T12:00:00Z
-                    ~ rule bad-1.1
+                    ~ rule bad-1.1 (com.example.doto: >=1.1 <1.1.5)
                         text:
                         - This version loses data.
                         + This version
@@ -203,7 +205,7 @@ struct PolicyFileCommandTests {
             let file = try fixture.write("versiongate: 1\napps: {com.example.DOTO: {name: Doto}}\nrules: {}\n...\n")
             let plan = try await fixture.binary.run("plan \(file)")
             #expect(plan.output.contains("~ app com.example.DOTO\n    bundle: com.example.doto -> com.example.DOTO\n"))
-            #expect(plan.output.contains("- rule bad-1.1\n"))
+            #expect(plan.output.contains("- rule bad-1.1 (com.example.doto: >=1.1 <1.1.5)\n"))
             #expect(plan.output.contains("0 to add, 1 to change, 8 to remove."))
             let refused = try await fixture.binary.run("apply \(file)")
             #expect(refused.status == 1)

@@ -138,8 +138,8 @@ struct PolicyFilePartTests {
             #expect(text.contains("| ` com.example.doto ` | ` 1.1 ` | ` ios ` | 90.0 % | 100.0 % |"), "\(text)")
             #expect(text.contains("```````diff\n"))
             #expect(text.contains("\n-      D\n+      \(evil)\n"), "\(text)")
-            #expect(text.contains("\n+ rule other-new\n"))
-            #expect(text.contains("\n- rule other-update\n"))
+            #expect(text.contains("\n+ rule other-new ("))
+            #expect(text.contains("\n- rule other-update ("))
             #expect(text.hasSuffix("To do exactly this: ` versiongate apply \(file) --revision 1 `\n"))
             // Outside of code there is nothing that anybody else wrote.
             var isCode = false

@@ -21,7 +21,7 @@ struct RuleWords {
     var lines: [Line] {
         [
             Line(term: "Status", text: statusSentence),
-            Line(term: "Who", text: "\(rule.bundle ?? "every app"): \(rule.audience)"),
+            Line(term: "Who", text: rule.who),
             ranges.isEmpty ? nil : Line(term: "Ranges", text: ranges.joined(separator: "; ")),
             Line(term: "Effect", text: effect), Line(term: "How many", text: share),
             rule.startsAt == nil && rule.endsAt == nil ? nil : Line(term: "When", text: period),

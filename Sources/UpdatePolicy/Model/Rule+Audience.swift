@@ -21,6 +21,9 @@ extension Rule {
         return parts.isEmpty ? "everyone" : parts.joined(separator: ", ")
     }
 
+    /// The app and the clients of it that the rule is for: `com.example.doto: below 1.2, iOS`.
+    public var who: String { "\(bundle ?? "every app"): \(audience)" }
+
     /// How many names a list has at most before it is cut.
     private static let mostNames = 6
 

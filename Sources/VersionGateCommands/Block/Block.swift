@@ -99,12 +99,12 @@ struct Block: Sendable {
         }
         if let rule = same.first(where: \.enabled) {
             throw CommandError(
-                "rule \(rule.key) blocks \(name) already; `\(PrintedCommand("rule show \(rule.key)"))` shows it, and why it may reach nobody"
+                "rule \(rule.key) blocks \(audience) already; `\(PrintedCommand("rule show \(rule.key)"))` shows it, and why it may reach nobody"
             )
         }
         if let rule = same.first {
             throw CommandError(
-                "rule \(rule.key) blocks \(name) and is off; to turn it on: \(PrintedCommand("rule enable \(rule.key)"))"
+                "rule \(rule.key) blocks \(audience) and is off; to turn it on: \(PrintedCommand("rule enable \(rule.key)"))"
             )
         }
     }
@@ -112,7 +112,13 @@ struct Block: Sendable {
     private var versions: String { "=\(version.text)" }
     private var builds: String? { build.map { "=\($0.text)" } }
 
-    /// The version and build as messages name them.
+    /// The clients that it locks out, as lists and pages name them.
+    var audience: String {
+        let platforms = platforms.isEmpty ? nil : platforms
+        return Rule(key: "", versions: versions, builds: builds, platforms: platforms, title: "", text: "").audience
+    }
+
+    /// The version and build, as what a release is compared with.
     var name: String { build.map { "\(version) (\($0))" } ?? version.text }
 
     // MARK: What is known
@@ -126,17 +132,16 @@ struct Block: Sendable {
             let fault =
                 facts.recent.isKnown
                 ? "No checks of \(bundle) were counted \(days)" : "The counts of checks could not be read"
-            return "\(fault), so it is not known how many come from \(name)."
+            return "\(fault), so it is not known how many come from \(audience)."
         }
         let blocked = facts.clients(of: version, build, on: platforms).reduce(0) { $0 + $1.checks }
         guard blocked > 0 else {
-            return "None of the \(NumberText.count(all)) checks of \(bundle) \(days) came from \(name). They came from "
-                + facts.mostFrequentVersions + "."
+            return "None of the \(NumberText.count(all)) checks of \(bundle) \(days) came from \(audience). "
+                + "They came from \(facts.mostFrequentVersions)."
         }
-        let place = platforms.isEmpty ? "" : " on \(platforms.joined(separator: ", "))"
         return
             "\(NumberText.percent(Double(blocked), of: Double(all))) of the \(NumberText.count(all)) checks of \(bundle) "
-            + "\(days) came from \(name)\(place)\(shareOfLastDay)."
+            + "\(days) came from \(audience)\(shareOfLastDay)."
     }
 
     /// How much it was of the checks of the last day, which tells more of a version that is new; builds are not told apart.

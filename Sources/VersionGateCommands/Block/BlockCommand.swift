@@ -81,7 +81,7 @@ struct BlockCommand: AsyncParsableCommand {
         if let key { block.key = key }
         guard block.faults.isEmpty else {
             throw CommandError(
-                "\(block.name) is not blocked yet, nothing was changed on \(database):\n"
+                "\(block.audience) is not blocked yet, nothing was changed on \(database):\n"
                     + block.faults.joined(separator: "\n")
             )
         }

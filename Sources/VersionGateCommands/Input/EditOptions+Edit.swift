@@ -90,11 +90,13 @@ extension EditOptions {
             }
             var base: PolicyVersion?
             var impact: EditImpact?
+            var audiences: [String: String] = [:]
             switch outcome {
             case .unchanged, .made: break
             case .rehearsed(_, let state): base = state
             case .needsReview(let edit, let before):
                 base = edit.base
+                audiences = PlanReport.audiences(before: before.rules, after: edit.after.rules)
                 impact = try await EditImpact(of: edit, before: before, connection)
             }
             return PlanReport(
@@ -103,6 +105,7 @@ extension EditOptions {
                 impact: impact,
                 unchanged: "Nothing would change on \(name): the policy is like that already.",
                 ending: "Nothing was changed on \(name): this was a dry run.",
+                audiences: audiences,
                 terminal: .standardOutput
             )
         }

@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import PolicyDocument
+import PolicyFigures
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -84,6 +85,7 @@ struct PlanCommand: AsyncParsableCommand {
             impact: impact,
             unchanged: "No differences: the policy at revision \(revision) is as the file says.",
             ending: "To do exactly this: \(PrintedCommand("apply \(file.shellWord)\(scope) --revision \(revision)"))",
+            audiences: PlanReport.audiences(before: present.policy.rules, after: policyFile.rules),
             warnings: warnings.lines,
             terminal: .standardOutput
         )

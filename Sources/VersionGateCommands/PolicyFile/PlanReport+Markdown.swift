@@ -42,6 +42,7 @@ extension PlanReport {
             change: change,
             unchanged: unchanged,
             ending: ending,
+            audiences: audiences,
             terminal: .file,
             splitsColumns: true
         )

@@ -14,6 +14,8 @@ struct PlanReport {
     let unchanged: String
     /// The last line for people where there are some: how they are made, or that nothing was.
     let ending: String
+    /// Whom rules are for, by key.
+    var audiences: [String: String] = [:]
     /// The warnings of the database.
     var warnings: [String] = []
     let terminal: Terminal
@@ -70,8 +72,14 @@ struct PlanReport {
         ])
     }
 
+    /// Whom rules are for; of one that is before and after, as it is after.
+    static func audiences(before: [Rule], after: [Rule]) -> [String: String] {
+        Dictionary((before + after).map { ($0.key, $0.who) }) { $1 }
+    }
+
     func lines(_ row: PolicyChange.Row) -> [String] {
-        let name = ChangeWords.local.name(row)
+        let audience = row.table == PolicyTable.rules.rawValue ? audiences[row.key] : nil
+        let name = ChangeWords.local.name(row) + (audience.map { " (\($0.visible()))" } ?? "")
         switch row.kind {
         case .added:
             return [terminal.styled("+ \(name)", .green)]

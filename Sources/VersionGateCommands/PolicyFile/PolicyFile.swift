@@ -3,6 +3,7 @@
 
 import FeedTemplates
 import PolicyDocument
+import PolicyFigures
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -54,6 +55,9 @@ struct PolicyFile: Sendable {
         try report(document.faults(of: difference) + templateFaults(difference))
         return difference
     }
+
+    /// The rules of the file.
+    var rules: [Rule] { document.policy.rules }
 
     /// Warns where the file seems to be the part of one app, and is taken for the whole policy.
     func warnOfOneApp(in present: Policy, command: String) {
