@@ -120,15 +120,12 @@ public actor PolicyPages {
             let figures = try await read(&scene) { try RulePage.Figures(key, days, at: time, $0) }
             return try RulePage(key, days, figures, scene).response
         case .attempt(let question):
-            var past: CompiledPolicy?
-            if let revision = question.revision, revision != scene.facts.policy?.revision, let bundle = question.bundle
-            {
-                past = try await read(&scene) { try TryPage.policy(ofApp: bundle, at: revision, $0) } ?? nil
-                if past == nil { return TryPage(question, without: revision, scene).response }
-            } else if !scene.facts.databaseIsReachable {
-                scene.note(.away("the last attempts to reach it failed"))
+            if let past = question.past(now: scene.now, present: scene.facts.policy?.revision) {
+                let policy = try await read(&scene) { try past.policy($0) }
+                return TryPage(question, policy, isMissing: policy == nil, scene).response
             }
-            return TryPage(question, past, scene).response
+            if !scene.facts.databaseIsReachable { scene.note(.away("the last attempts to reach it failed")) }
+            return TryPage(question, scene.facts.policy, scene).response
         case .history(let filter):
             let figures = try await read(&scene) { try HistoryPage.Figures(filter, $0) }
             return HistoryPage(filter, figures, scene).response

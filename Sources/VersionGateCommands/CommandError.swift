@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import PolicyFigures
 import UpdatePolicy
 
 /// An error of a command, with what the user can do about it.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import PolicyFigures
+
 /// Hints for refusals and warnings of the database, with commands instead of SQL.
 ///
 /// The database gives its hints in SQL, for those who use SQL.

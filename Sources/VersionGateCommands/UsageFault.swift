@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
+import PolicyFigures
 import UpdatePolicy
 
 /// Explains arguments that the parser refuses without saying what to write, and those that it would take for what was not

@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import Foundation
+import PolicyFigures
 import PolicyStore
 import UpdatePolicy
 

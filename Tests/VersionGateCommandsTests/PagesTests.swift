@@ -5,6 +5,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import Postgres
 import TestDatabase
 import TestSystem
 import Testing
@@ -225,6 +226,19 @@ struct PagesTests {
             let result = try await admin.run(line)
             #expect(result.status == 0, "\(result.errors)")
         }
+        // The rule came an hour ago, and half an hour ago its share fell.
+        for (change, minutes) in [(1, 90), (2, 90), (3, 60), (4, 30)] {
+            _ = try await database.psql(
+                "UPDATE changes SET at = now() - interval '\(minutes) minutes' WHERE id = \(change)"
+            )
+        }
+        let owner = try await database.connect()
+        let times = try await owner.query(
+            "SELECT to_char(now() AT TIME ZONE 'UTC' - m * interval '1 minute', 'YYYY-MM-DD HH24:MI') FROM unnest('{70, 45}'::int[]) AS m"
+        ).map { try $0.decode(0, as: String.self).replacing(" ", with: "%20") }
+        let named = try await owner.query(
+            "SELECT format('dbname=%s host=', current_database())"
+        ).value(as: String.self)
         for role in ["versiongate_server", "versiongate_admin"] {
             let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: role)])
             try await ServingBinary.run(binary) { server in
@@ -238,14 +252,22 @@ struct PagesTests {
                 #expect(overview.body.contains("<a href=\"/apps/com.example.doto\">com.example.doto</a>"))
                 let rule = try await Self.ask(server, "/rules/bad")
                 #expect(rule.body.contains("25 % of the installs."))
-                #expect(rule.body.contains("versiongate rule disable bad"))
+                #expect(rule.body.contains("versiongate rule disable bad --database-url &#39;\(named)"), "\(rule.body)")
+                #expect(!rule.body.contains("user=\(role)"), "the login is that of whoever types")
                 #expect(rule.body.contains("UPDATE rules SET enabled = false WHERE key = &#39;bad&#39;;"))
                 let history = try await Self.ask(server, "/history")
                 let past = try await Self.ask(
                     server,
                     "/try?bundle=com.example.doto&version=1.1&platform=ios&revision=3"
                 )
+                var asOf: [(status: Int, body: String)] = []
+                for time in times {
+                    let query = "bundle=com.example.doto&version=1.1&platform=ios&as-of=\(time)"
+                    let page = try await Self.ask(server, "/try?\(query)")
+                    asOf.append((page.status, page.body))
+                }
                 if role == "versiongate_server" {
+                    #expect(asOf[0].body.contains("cannot be read; the notice above says why."))
                     #expect(
                         history.body.contains("The role of this server, versiongate_server, may not read the history.")
                     )
@@ -260,6 +282,10 @@ struct PagesTests {
                         "as it was"
                     )
                     #expect(past.body.contains("by revision 3"))
+                    #expect(asOf[0].body.contains("by revision 2."), "before the rule was there")
+                    #expect(asOf[0].body.contains("No rule is for this app."))
+                    #expect(asOf[1].body.contains("by revision 3."), "\(asOf[1].body)")
+                    #expect(asOf[1].body.contains("50 % of the installs"))
                 }
                 #expect(try await Self.ask(server, "/apps/com.example.doto").status == 200)
                 #expect(try await Self.ask(server, "/apps/com.example.doto/nothing.csv").status == 404)

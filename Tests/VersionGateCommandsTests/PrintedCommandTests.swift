@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
+import PolicyFigures
 import TestDatabase
 import Testing
 
@@ -34,6 +35,17 @@ struct PrintedCommandTests {
             (
                 ["undo", "--database-url", #"host=db1 password='a b' user='it\'s'"#], [:],
                 ["--database-url", #"user='it\'s' host=db1"#], ["undo"]
+            ),
+            (["serve", "--port", "1"], [:], ["--private"], ["serve", "--port", "1"]),
+            (["serve"], ["VERSIONGATE_STATE_DIR": "/b"], ["--state-dir", "/b", "--private"], ["serve"]),
+            (["serve"], ["VERSIONGATE_CONTEXT": "prod"], ["--context", "prod"], ["serve"]),
+            (
+                ["serve", "--state-dir", "/b"], ["DATABASE_URL": "postgresql://gate:geheim@db1/shop?passfile=/x"],
+                ["--database-url", "dbname=shop host=db1"], ["serve"]
+            ),
+            (
+                ["serve", "--database-url", "host=db1 user=gate"], ["DATABASE_URL": "host=db2"],
+                ["--database-url", "dbname=gate host=db1"], ["serve"]
             ),
         ] as [([String], [String: String], [String], [String])]
     )

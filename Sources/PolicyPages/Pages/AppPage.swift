@@ -81,7 +81,7 @@ struct AppPage {
         throw PageProblem(
             404,
             "There is no such app",
-            "The policy of this server has no app \(bundle).\(similar) To add it: versiongate app add \(bundle.shellWord)"
+            "The policy of this server has no app \(bundle).\(similar) To add it: \(PrintedCommand("app add \(bundle.shellWord)"))"
         )
     }
 
@@ -119,34 +119,34 @@ struct AppPage {
             rules: rules.compactMap { rule in statuses[rule.key].map { row(rule, $0) } },
             hasRules: !rules.isEmpty,
             moreRules: rules.count == Self.mostRules
-                ? "Only the first \(rules.count) are shown: versiongate rule list --bundle \(quoted)" : "",
+                ? "Only the first \(rules.count) are shown: \(PrintedCommand("rule list --bundle \(quoted)"))" : "",
             releases: releases.prefix(Self.mostReleases).map(row),
             hasReleases: !releases.isEmpty,
             moreReleases: releases.count > Self.mostReleases
-                ? "\(releases.count - Self.mostReleases) more are not shown: versiongate release list --bundle \(quoted)"
+                ? "\(releases.count - Self.mostReleases) more are not shown: \(PrintedCommand("release list --bundle \(quoted)"))"
                 : "",
             tryAddress: "/try?bundle=\(Address.encoded(bundle))",
             edits: [
                 isPaused
                     ? EditView(
                         what: "Let messages reach it again",
-                        command: "versiongate app resume \(quoted)",
+                        command: PrintedCommand.text("app resume \(quoted)"),
                         sql: "UPDATE apps SET paused = false WHERE bundle = \(literal);"
                     )
                     : EditView(
                         what: "Stop every message to it at once",
-                        command: "versiongate app pause \(quoted)",
+                        command: PrintedCommand.text("app pause \(quoted)"),
                         sql: "UPDATE apps SET paused = true WHERE bundle = \(literal);"
                     ),
                 EditView(
                     what: "Lock out one bad version",
-                    command: "versiongate block \(quoted) VERSION --platform \(platform)",
+                    command: PrintedCommand.text("block \(quoted) VERSION --platform \(platform)"),
                     sql:
                         "INSERT INTO rules (key, bundle, versions, lockout, enabled, title, text) VALUES ('KEY', \(literal), '=VERSION', true, true, 'TITLE', 'TEXT');"
                 ),
                 EditView(
                     what: "Record a release",
-                    command: "versiongate release add \(quoted) VERSION --platform \(platform) --live-at now",
+                    command: PrintedCommand.text("release add \(quoted) VERSION --platform \(platform) --live-at now"),
                     sql:
                         "INSERT INTO releases (bundle, platform, version, live_at) VALUES (\(literal), '\(platform)', 'VERSION', now());"
                 ),

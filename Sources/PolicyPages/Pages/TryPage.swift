@@ -14,6 +14,8 @@ struct TryQuestion {
     private(set) var attributes = ""
     /// The time as it was typed; empty: now.
     private(set) var at = ""
+    /// The time whose policy and clock are asked, as it was typed; empty: ``at`` and ``revision`` say.
+    private(set) var asOf = ""
     /// The revision; nil: the one that answers.
     private(set) var revision: Int64?
     private(set) var revisionText = ""
@@ -33,6 +35,7 @@ struct TryQuestion {
                 hadInstall = hadInstall || kept.count < lines.count
                 attributes = kept.joined(separator: "\n")
             case "at": at = value
+            case "as-of": asOf = value
             case "revision":
                 revisionText = value
                 guard !value.isEmpty else { continue }
@@ -55,6 +58,13 @@ struct TryQuestion {
                 }
                 fields.append((field, value))
             }
+        }
+        if !asOf.trimmed.isEmpty, !at.trimmed.isEmpty || !revisionText.isEmpty {
+            throw PageProblem(
+                400,
+                "This question names two times",
+                "as-of says both the policy and the time; leave at and revision out."
+            )
         }
     }
 
@@ -82,11 +92,34 @@ struct TryQuestion {
         return client
     }
 
+    /// The time that is asked as it was typed; empty: now.
+    var timeText: String { asOf.trimmed.isEmpty ? at.trimmed : asOf.trimmed }
+
     /// The time that is asked; nil where it cannot be read.
     func time(now: Timestamp) -> Timestamp? {
-        let text = at.trimmed
+        let text = timeText
         guard !text.isEmpty else { return now }
         return Timestamp(text) ?? Timestamp(text.replacing(" UTC", with: "Z")) ?? Timestamp(text + "Z")
+    }
+
+    /// The policy that is asked, if it is one of the past and there is all that it takes to read it.
+    func past(now: Timestamp, present: Int64?) -> Past? {
+        guard let bundle else { return nil }
+        if let revision { return revision == present ? nil : Past(bundle: bundle, revision: revision, time: nil) }
+        guard !asOf.trimmed.isEmpty else { return nil }
+        return time(now: now).map { Past(bundle: bundle, revision: nil, time: $0) }
+    }
+
+    /// The policy of an app as it stood at a revision or a time.
+    struct Past: Sendable {
+        fileprivate let bundle: String
+        fileprivate let revision: Int64?
+        fileprivate let time: Timestamp?
+
+        func policy(_ session: PostgresSession) throws -> CompiledPolicy {
+            let revision = try revision ?? time.map { try PolicyHistory(session).revision(at: $0) } ?? 0
+            return try CompiledPolicy(PolicyReader.policy(session, ofApp: bundle, revision: revision))
+        }
     }
 }
 
@@ -126,6 +159,7 @@ struct TryPage {
         let fields: [Field]
         let attributes: String
         let at: String
+        let asOf: String
         let revision: String
         let isAsked: Bool
         let fault: String
@@ -146,28 +180,15 @@ struct TryPage {
 
     private let question: TryQuestion
     private let policy: CompiledPolicy?
-    private let missing: Int64?
+    private let isMissing: Bool
     private let scene: PageScene
 
-    /// - Parameter past: The policy of the revision that is asked; nil: the one that answers.
-    init(_ question: TryQuestion, _ past: CompiledPolicy?, _ scene: PageScene) {
+    /// - Parameter policy: The policy that is asked; nil: it could not be read.
+    init(_ question: TryQuestion, _ policy: CompiledPolicy?, isMissing: Bool = false, _ scene: PageScene) {
         self.question = question
-        policy = past ?? scene.facts.policy
-        missing = nil
+        self.policy = policy
+        self.isMissing = isMissing
         self.scene = scene
-    }
-
-    /// - Parameter revision: What could not be read.
-    init(_ question: TryQuestion, without revision: Int64, _ scene: PageScene) {
-        self.question = question
-        policy = nil
-        missing = revision
-        self.scene = scene
-    }
-
-    /// What a policy had for an app at a revision.
-    static func policy(ofApp bundle: String, at revision: Int64, _ session: PostgresSession) throws -> CompiledPolicy {
-        try CompiledPolicy(PolicyReader.policy(session, ofApp: bundle, revision: revision))
     }
 
     var response: PageResponse {
@@ -179,22 +200,23 @@ struct TryPage {
             )
         }
         var answer: Answer?
-        if let missing {
-            fault = "Revision \(missing) cannot be read; the notice above says why."
+        if isMissing {
+            let what = question.revision.map { "Revision \($0)" } ?? "The policy of \(question.timeText)"
+            fault = "\(what) cannot be read; the notice above says why."
         } else if question.bundle != nil, let policy {
             do throws(ClientError) {
                 let client = try question.client()
                 if let time = question.time(now: scene.now) {
                     answer = Answer(client, policy, time)
                     hints += remarks(client, policy)
-                    if time < scene.now, question.revision == nil {
+                    if time < scene.now, question.revision == nil, question.asOf.trimmed.isEmpty {
                         hints.append(
-                            "Today's policy answers, with the clock of then. For the policy of then give its revision, or ask: versiongate check --explain --as-of \(question.at.shellWord) bundle=\(question.value(.bundle).shellWord)"
+                            "Today's policy answers, with the clock of then. For the policy of then write the time into the field \"As of\"."
                         )
                     }
                 } else {
                     fault =
-                        "The time \"\(question.at)\" cannot be read; write it as 2026-11-22T14:05Z or 2026-11-22T15:05+01:00."
+                        "The time \"\(question.timeText)\" cannot be read; write it as 2026-11-22T14:05Z or 2026-11-22T15:05+01:00."
                 }
             } catch {
                 fault = "This check would be refused with 400: \(error)"
@@ -206,6 +228,7 @@ struct TryPage {
             fields: TryQuestion.fieldsOfForm.map(field),
             attributes: question.attributes,
             at: question.at,
+            asOf: question.asOf,
             revision: question.revisionText,
             isAsked: question.bundle != nil,
             fault: fault,
@@ -223,7 +246,7 @@ struct TryPage {
                 ? "\(verdicts.count - Self.mostVerdicts) more rules are not sent; the command below names all." : "",
             edits: question.bundle == nil ? [] : [sameQuestion]
         )
-        return PageTemplates.all.page("try", view, status: fault.isEmpty || missing != nil ? 200 : 400)
+        return PageTemplates.all.page("try", view, status: fault.isEmpty || isMissing ? 200 : 400)
     }
 
     /// A check that was answered.
@@ -285,7 +308,8 @@ struct TryPage {
                 apps: apps,
                 releases: section?.releases ?? [],
                 rules: (section?.rules ?? []) + (general?.rules ?? [])
-            )
+            ),
+            command: PrintedCommand.text
         ).warnings
     }
 
@@ -329,16 +353,21 @@ struct TryPage {
     /// The same question on the command line and in SQL.
     private var sameQuestion: EditView {
         let members = question.fields.filter { !$0.value.isEmpty }.map { ($0.field.name, $0.value) } + question.lines
-        let options =
-            (question.at.isEmpty ? "" : " --at \(question.at.shellWord)")
-            + (question.revision.map { " --revision \($0)" } ?? "")
+        // As the page has read it: without an offset, a command takes a time for one of its own zone.
+        let time = question.timeText.isEmpty ? nil : question.time(now: scene.now).map { "\($0)" } ?? question.timeText
+        let isOfPast = question.revision != nil || !question.asOf.trimmed.isEmpty
+        let option = question.asOf.trimmed.isEmpty ? "--at" : "--as-of"
+        let options = [time.map { "\(option) \($0.shellWord)" }, question.revision.map { "--revision \($0)" }]
+            .compactMap(\.self)
         let object = members.map { "\(JSONString.literal($0.0)): \(JSONString.literal($0.1))" }.joined(separator: ", ")
-        let time = question.at.isEmpty ? "" : ", \(question.at.sqlLiteral)"
+        let arguments = ["{\(object)}", time].compactMap { $0?.sqlLiteral }
         return EditView(
             what: "Ask the same elsewhere",
-            command: "versiongate check --explain\(options) "
-                + members.map { "\($0.0)=\($0.1)".shellWord }.joined(separator: " "),
-            sql: "SELECT * FROM explain_check(\("{\(object)}".sqlLiteral)\(time));"
+            command: PrintedCommand.text(
+                (["check --explain"] + options + members.map { "\($0.0)=\($0.1)".shellWord }).joined(separator: " ")
+            ),
+            // The database has the present policy alone.
+            sql: isOfPast ? "" : "SELECT * FROM explain_check(\(arguments.joined(separator: ", ")));"
         )
     }
 }

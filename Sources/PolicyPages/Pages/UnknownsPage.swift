@@ -77,7 +77,7 @@ struct UnknownsPage {
                 Name(
                     name: entry.name,
                     checks: Self.text(entry),
-                    command: "versiongate app add \(entry.name.shellWord)",
+                    command: PrintedCommand.text("app add \(entry.name.shellWord)"),
                     sql: "INSERT INTO apps (bundle) VALUES (\(entry.name.sqlLiteral));"
                 )
             },
@@ -95,18 +95,18 @@ struct UnknownsPage {
             edits: [
                 EditView(
                     what: "Add an app that asks",
-                    command: "versiongate app add BUNDLE",
+                    command: PrintedCommand.text("app add BUNDLE"),
                     sql: "INSERT INTO apps (bundle) VALUES ('BUNDLE');"
                 ),
                 EditView(
                     what: "Record a release that is out",
-                    command: "versiongate release add BUNDLE VERSION --platform PLATFORM --live-at now",
+                    command: PrintedCommand.text("release add BUNDLE VERSION --platform PLATFORM --live-at now"),
                     sql:
                         "INSERT INTO releases (bundle, platform, version, live_at) VALUES ('BUNDLE', 'PLATFORM', 'VERSION', now());"
                 ),
                 EditView(
                     what: "Write a message in another language",
-                    command: "versiongate rule translate KEY LANGUAGE --title TITLE --text TEXT",
+                    command: PrintedCommand.text("rule translate KEY LANGUAGE --title TITLE --text TEXT"),
                     sql:
                         "INSERT INTO rule_texts (rule, language, title, text) VALUES ('KEY', 'LANGUAGE', 'TITLE', 'TEXT');"
                 ),

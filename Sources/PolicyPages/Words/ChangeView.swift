@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import PolicyFigures
 import PolicyStore
 import UpdatePolicy
 
@@ -29,6 +30,8 @@ struct ChangeView {
     let summary: String
     /// What an undo takes back: `it`, `all 28 rows of it`.
     let what: String
+    /// The command for that.
+    let undo: String
     let rows: [Row]
     let moreRows: String
 
@@ -41,9 +44,10 @@ struct ChangeView {
         undoes = change.undoes.map { "\($0)" } ?? ""
         summary = Self.summary(change)
         what = change.rowCount == 1 ? "it" : "all \(change.rowCount) rows of it"
+        undo = PrintedCommand.text("undo \(change.id)")
         rows = change.rows.map(Self.row)
         let missing = change.rowCount - change.rows.count
-        moreRows = missing > 0 ? "\(missing) more rows: versiongate history --details" : ""
+        moreRows = missing > 0 ? "\(missing) more rows: \(PrintedCommand("history \(change.id) --details"))" : ""
     }
 
     /// The most characters of a value that stands in the title of a change.

@@ -25,7 +25,7 @@ extension ServerFacts {
                 Fault(
                     text:
                         "The newest policy could not be loaded at \(NumberText.minute(failure.at))\(answer): \(failure.reason)",
-                    remedy: failure.rejected.map { "versiongate undo \($0)" } ?? ""
+                    remedy: failure.rejected.map { PrintedCommand.text("undo \($0)") } ?? ""
                 )
             },
             status.fileFault.map {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import PolicyFigures
 import PolicyStore
 import Postgres
 import UpdatePolicy

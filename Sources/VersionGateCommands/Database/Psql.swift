@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
+import PolicyFigures
 import Postgres
 
 /// Replaces this process by psql.

@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import FeedTemplates
+import PolicyFigures
 import PolicyStore
 import UpdateFeeds
 import UpdatePolicy

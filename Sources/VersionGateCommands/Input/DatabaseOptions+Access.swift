@@ -4,6 +4,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import PolicyFigures
 import PolicyStore
 import Postgres
 import PrivatePostgres

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
+import PolicyFigures
 import PolicyStore
 import Postgres
 import UpdateFeeds

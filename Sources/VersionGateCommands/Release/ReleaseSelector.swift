@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
+import PolicyFigures
 import PolicyStore
 
 /// The arguments that say which rows of a release a command is about.

@@ -94,6 +94,15 @@ struct PageTests {
         #expect(html.contains("c is sent to 12.5 % of the installs"))
         #expect(html.contains("versiongate check --explain bundle=com.example.doto version=1.0 platform=ios vip=1"))
         #expect(html.contains("1 message, no lockout."))
+        let before = await scene.page(["try"], [("bundle", "com.example.doto"), ("at", "2026-01-01 10:00")])
+        let words = String(decoding: before.body, as: UTF8.self)
+        #expect(words.contains("Today&#39;s policy answers, with the clock of then."), "\(words)")
+        #expect(words.contains("versiongate check --explain --at 2026-01-01T10:00:00Z bundle=com.example.doto"))
+        let past = await scene.page(["try"], [("bundle", "com.example.doto"), ("as-of", "2026-01-01 10:00")])
+        let away = String(decoding: past.body, as: UTF8.self)
+        #expect(away.contains("The policy of 2026-01-01 10:00 cannot be read; the notice above says why."), "\(away)")
+        #expect(away.contains("versiongate check --explain --as-of 2026-01-01T10:00:00Z bundle=com.example.doto"))
+        #expect(!away.contains("explain_check("), "SQL has the present policy alone")
     }
 
     @Test("An install id is in no field and no answer of a try, and one in the address is left out")
@@ -114,6 +123,9 @@ struct PageTests {
             (path: "/try", query: "bundle=%zz", text: "not encoded"),
             (path: "/try", query: "bundle=a&revision=-1", text: "must be a whole number"),
             (path: "/try", query: "bundle=a&at=noon", text: "cannot be read; write it as"),
+            (path: "/try", query: "bundle=a&as-of=noon", text: "cannot be read; write it as"),
+            (path: "/try", query: "bundle=a&as-of=2026-01-01&at=2026-01-01", text: "leave at and revision out"),
+            (path: "/try", query: "bundle=a&as-of=2026-01-01&revision=1", text: "leave at and revision out"),
             (path: "/try", query: "bundle=a&channel=b", text: "write other members as lines of attributes"),
             (path: "/try", query: "bundle=a&bundle=b", text: "is there twice"),
             (path: "/history", query: "before=x", text: "must be the number of a change"),

@@ -4,12 +4,12 @@
 import Foundation
 
 /// The arguments of this process, as every user of the machine can read them.
-enum ProcessArguments {
+public enum ProcessArguments {
     /// The arguments without the name of the program.
     ///
     /// The kernel knows them. In a statically linked program Swift looks for them below the environment, which an agent in
     /// `LD_PRELOAD` that sets a variable has moved by then, and finds none.
-    static var words: [String] {
+    public static var words: [String] {
         guard let bytes = FileManager.default.contents(atPath: "/proc/self/cmdline"), !bytes.isEmpty else {
             return Array(CommandLine.arguments.dropFirst())
         }
@@ -20,7 +20,7 @@ enum ProcessArguments {
     /// Overwrites a value that was given as an argument, or behind an equals sign in one, so that `ps` no longer shows it.
     ///
     /// Before that, other users could read it.
-    static func hide(_ value: String) {
+    public static func hide(_ value: String) {
         let secret = Array(value.utf8)
         guard !secret.isEmpty else { return }
         for index in 0..<Int(CommandLine.argc) {

@@ -2,26 +2,26 @@
 // Copyright the versiongate authors
 
 import Foundation
-import Postgres
 import UpdatePolicy
 
-/// A command that is printed to be typed, the only way in which one is.
+/// A command that is printed to be typed, on a terminal, in a log or on a page: the only way in which one is.
 ///
 /// It names the database that this process was told to use, because another may be meant where it is typed. What only the
-/// environment says by `DATABASE_URL` or `VERSIONGATE_STATE_DIR` is left to the environment.
-struct PrintedCommand: CustomStringConvertible, Sendable {
+/// environment says by `DATABASE_URL` or `VERSIONGATE_STATE_DIR` is left to the environment; but for a server, whose pages
+/// and logs are read elsewhere.
+public struct PrintedCommand: CustomStringConvertible, Sendable {
     private let words: String
 
     /// - Parameter words: What stands behind the name of the program, each word as a shell takes it.
-    init(_ words: String) {
+    public init(_ words: String) {
         self.words = words
     }
 
     /// `versiongate undo 4 --context staging`
-    var description: String { (["versiongate", words] + Self.database).joined(separator: " ") }
+    public var description: String { (["versiongate", words] + Self.database).joined(separator: " ") }
 
     /// The text of a command, for what takes a function.
-    static func text(_ words: String) -> String { "\(PrintedCommand(words))" }
+    public static func text(_ words: String) -> String { "\(PrintedCommand(words))" }
 
     /// The options that name the database of this process.
     private static let database = DatabaseWords(
