@@ -84,7 +84,7 @@ public struct AppFigures: Sendable {
         total = totals.reduce(into: CheckTotals.none) { if let totals = $1 { $0 += totals } }
         let versions = try reader.versions(of: bundle, in: period)
         let recent = period == lastDay ? versions : try reader.versions(of: bundle, in: lastDay)
-        merged = try reader.mergedChecks(days: days, bundles: [bundle]).first
+        merged = try reader.ifReadable { try $0.mergedChecks(days: days, bundles: [bundle]) }?.first
         unreadable = UnreadableVersions(ofApp: bundle, among: versions.map { (version: $0.name, checks: $0.checks) })
         platforms = Dictionary(grouping: versions, by: \.platform)
             .map { PlatformCount(platform: $0, checks: $1.reduce(0) { $0 + $1.checks }) }

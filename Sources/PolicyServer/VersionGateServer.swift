@@ -82,7 +82,10 @@ public struct VersionGateServer: Sendable {
         }
         let file = configuration.stateDirectory.map { LastGoodPolicyFile(stateDirectory: $0) }
         try file?.requireProtectedFolder()
-        if configuration.publicSocket == nil { try configuration.publicAddress.requireAvailable(for: "public") }
+        if configuration.publicSocket == nil {
+            try configuration.managementAddress.requireOther(than: configuration.publicAddress)
+            try configuration.publicAddress.requireAvailable(for: "public")
+        }
         try configuration.managementAddress.requireAvailable(for: "management")
         let policy = LivePolicy()
         let eventLoopGroup = MultiThreadedEventLoopGroup(numberOfThreads: AvailableProcessors.count)
@@ -139,6 +142,7 @@ public struct VersionGateServer: Sendable {
         var follower = PolicyFollower(database: database, policy: policy, clock: clock, logger: logger)
         follower.file = file
         follower.serving = state
+        follower.tls = tls
         // Services end in the reverse order: the counts are written once the public listener has answered its last check.
         var services: [any Service] = [
             follower,

@@ -186,6 +186,43 @@ struct TLSTests {
         }
     }
 
+    @Test("A new certificate that cannot be read is said by /ready, the pages and status", .migratedDatabase)
+    func saysThatItCannotBeRead() async throws {
+        try await withFolder { folder in
+            let certificate = try await TestCertificate(in: folder, name: "first")
+            let database = TestDatabase.current
+            let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+            try await ServingBinary.run(binary, arguments: arguments(certificate)) { server in
+                #expect(!(try await server.management("/ready").body.contains("certificateError")))
+                let plain = server.publicURL.replacing("https://", with: "http://")
+                let asked = try await BuiltBinary(database).run("check bundle=a --server \(plain)")
+                #expect(asked.status == 1)
+                #expect(asked.errors.contains("if it is one, write \(server.publicURL), else check the address"))
+                let good = try Data(contentsOf: URL(fileURLWithPath: certificate.certificate))
+                try Data("nonsense".utf8).write(to: URL(fileURLWithPath: certificate.certificate))
+                kill(server.processIdentifier, SIGHUP)
+                let fault = "the certificate in \(certificate.certificate): the new one could not be read"
+                var ready = ""
+                for _ in 1...1_000 where !ready.contains("certificateError") {
+                    ready = try await server.management("/ready").body.replacing("\\/", with: "/")
+                }
+                #expect(ready.contains(fault), "\(ready)")
+                #expect(try await server.management("/").body.contains("Apps may refuse to connect: \(fault)"))
+                var status = ""
+                for _ in 1...200 where !status.contains("apps may refuse its certificate, see its /ready") {
+                    status = try await BuiltBinary(database).run("status").output
+                }
+                #expect(status.contains("; apps may refuse its certificate, see its /ready"), "\(status)")
+                try good.write(to: URL(fileURLWithPath: certificate.certificate))
+                kill(server.processIdentifier, SIGHUP)
+                for _ in 1...1_000 where ready.contains("certificateError") {
+                    ready = try await server.management("/ready").body
+                }
+                #expect(!ready.contains("certificateError"))
+            }
+        }
+    }
+
     @Test("A server without TLS has nothing to read again at SIGHUP, and goes on answering")
     func survivesSIGHUP() async throws {
         let binary = BuiltBinary(environment: ["DATABASE_URL": Self.noDatabase])

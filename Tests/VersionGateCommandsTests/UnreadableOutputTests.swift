@@ -159,7 +159,7 @@ struct UnreadableOutputTests {
         try await TestDatabase.current.connect().execute(
             "INSERT INTO rules (key, title, text, enabled) SELECT 'k' || n, 'T', 'x', true FROM generate_series(1, 500) n"
         )
-        for command in ["rule show k1", "rule list --format json", "--help", "rule edit k1 --title New"] {
+        for command in ["rule show k1", "rule list --format json", "export", "--help", "rule edit k1 --title New"] {
             let result = try await versiongate.shell("$VERSIONGATE \(command) >/dev/full")
             #expect(result.status == 1, "\(command)")
             #expect(result.errors.contains("written to standard output: No space left on device"), "\(result.errors)")

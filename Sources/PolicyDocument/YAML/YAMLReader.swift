@@ -101,6 +101,15 @@ struct YAMLReader {
                 hint: "Write the value out. A text that begins with * goes into quotation marks: \"*\""
             )
         }
+        if case .scalar(let text, isPlain: true) = event.kind, let mark = text.first,
+            "“”„‟‘’‚‛«»".contains(mark)
+        {
+            throw PolicyFileFault(
+                event.position,
+                "the mark \(mark), which is no quotation mark of YAML but part of the text",
+                hint: "Write \" in its place; a text that begins with \(mark) goes into such marks as well."
+            )
+        }
         if event.hasAnchor {
             throw PolicyFileFault(
                 event.position,

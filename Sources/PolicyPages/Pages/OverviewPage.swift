@@ -12,16 +12,27 @@ struct OverviewPage {
     struct Figures: Sendable {
         let status: DatabaseStatus
         let changes: [PolicyChange]
-        let apps: AppRows
-        let lockouts: LockoutFigures
+        /// Nil, as ``lockouts``, where the counts cannot be read.
+        let apps: AppRows?
+        let lockouts: LockoutFigures?
+        /// Why they cannot.
+        let countsFault: String?
 
         init(at time: Timestamp, _ session: PostgresSession) throws {
             status = try DatabaseStatus(session)
-            lockouts = try LockoutFigures(at: time, session)
             changes =
                 status.hidden.contains(.history)
                 ? [] : try PolicyHistory(session, rowsPerChange: 20).changes(HistoryFilter(limit: 5))
-            apps = try CountReader(session).appRows(limit: OverviewPage.mostApps)
+            guard !status.hidden.contains(.counts) else {
+                (apps, lockouts, countsFault) = (nil, nil, nil)
+                return
+            }
+            switch try CountReader(session).attempt({ reader in
+                (try reader.appRows(limit: OverviewPage.mostApps), try LockoutFigures(at: time, session))
+            }) {
+            case .success((let rows, let figures)): (apps, lockouts, countsFault) = (rows, figures, nil)
+            case .failure(let error): (apps, lockouts, countsFault) = (nil, nil, error.message)
+            }
         }
     }
 
@@ -65,6 +76,7 @@ struct OverviewPage {
     private struct View {
         let frame: PageScene.Frame
         let isWhole: Bool
+        let hasChart: Bool
         let summary: String
         let isCalm: Bool
         let inForce: String
@@ -78,6 +90,8 @@ struct OverviewPage {
         let hasChanges: Bool
         let apps: [App]
         let hasApps: Bool
+        /// The command that adds one.
+        let adding: String
         let moreApps: String
         let lockouts: [Lockout]
         let hasLockouts: Bool
@@ -107,23 +121,25 @@ struct OverviewPage {
                 PageScene.forbidden("the \(hidden.map(\.rawValue).joined(separator: " and the "))", role: status.role)
             )
         }
+        scene.note(countsFault: figures?.countsFault)
         self.scene = scene
     }
 
     var response: PageResponse {
         let status = figures?.status
-        let apps = figures?.apps.rows.map(app) ?? appsInMemory
-        let total = figures.map { Int($0.apps.count) } ?? scene.facts.policy?.appCount ?? 0
+        let apps = figures?.apps?.rows.map(app) ?? appsInMemory
+        let total = figures?.apps.map { Int($0.count) } ?? scene.facts.policy?.appCount ?? 0
         let lockouts = EnabledLockout.all(in: scene.policy(ofApp: nil), status?.counts, at: scene.now)
         let events =
             status?.events?.prefix(Self.mostEvents).map { Event(at: scene.time($0.at), sentence: $0.sentence) } ?? []
         let view = View(
             frame: scene.frame("Overview", section: "/"),
             isWhole: figures != nil,
-            summary: figures?.lockouts.summary ?? inForce(lockouts),
-            isCalm: figures?.lockouts.hasRisen != true,
-            inForce: figures == nil ? "" : inForce(lockouts),
-            charts: figures.map { [$0.lockouts.chart.view("/overview", 1)] } ?? [],
+            hasChart: figures?.lockouts != nil,
+            summary: figures?.lockouts?.summary ?? inForce(lockouts),
+            isCalm: figures?.lockouts?.hasRisen != true,
+            inForce: figures?.lockouts == nil ? "" : inForce(lockouts),
+            charts: figures?.lockouts.map { [$0.chart.view("/overview", 1)] } ?? [],
             servers: servers,
             hasServers: !servers.isEmpty,
             changes: figures?.changes.map { ChangeView($0, scene) } ?? [],
@@ -134,13 +150,14 @@ struct OverviewPage {
             hasChanges: figures?.changes.isEmpty == false,
             apps: apps,
             hasApps: !apps.isEmpty,
+            adding: PrintedCommand.text("app add BUNDLE"),
             moreApps: total > apps.count
                 ? "\(NumberText.count(Int64(total - apps.count))) more apps are not shown; of each there is a page: /apps/BUNDLE"
                 : "",
             lockouts: lockouts.prefix(Self.mostLockouts).map(lockout),
             hasLockouts: !lockouts.isEmpty,
             moreLockouts: lockouts.count > Self.mostLockouts
-                ? "\(lockouts.count - Self.mostLockouts) more are not shown: versiongate status" : "",
+                ? "\(lockouts.count - Self.mostLockouts) more are not shown: \(PrintedCommand("status"))" : "",
             since: status.map { [scene.time($0.countsSince)] } ?? [],
             events: events,
             hasEvents: !events.isEmpty,
@@ -149,14 +166,14 @@ struct OverviewPage {
             edits: [
                 EditView(
                     what: "Stop every message of an app at once",
-                    command: "versiongate app pause BUNDLE",
+                    command: PrintedCommand.text("app pause BUNDLE"),
                     sql: "UPDATE apps SET paused = true WHERE bundle = 'BUNDLE';"
                 )
             ]
                 + (figures?.changes.prefix(1) ?? []).map { change in
                     EditView(
                         what: "Take the newest change back",
-                        command: "versiongate undo \(change.id)",
+                        command: PrintedCommand.text("undo \(change.id)"),
                         sql: "SELECT undo_change(\(change.id));"
                     )
                 }
@@ -187,8 +204,10 @@ struct OverviewPage {
                 return Server(
                     host: server.address,
                     revision: "\(server.revision)",
-                    behind: behind > 0
-                        ? "\(behind) behind" : server.clockOffset == 0 ? "" : "clock \(server.clockOffset) s off"
+                    behind: ([
+                        behind > 0 ? "\(behind) behind" : nil,
+                        server.clockOffset == 0 ? nil : "clock \(server.clockOffset) s off",
+                    ].compactMap(\.self) + server.faults.map(\.sentence)).joined(separator: "; ")
                 )
             }
     }
@@ -233,7 +252,7 @@ struct OverviewPage {
             key: lockout.rule.key,
             address: Address.rule(lockout.rule.key),
             status: StatusTag(lockout.status, of: lockout.rule),
-            who: lockout.who,
+            who: lockout.rule.who,
             rollout: "\(lockout.status.rollout) %",
             ends: lockout.rule.endsAt.map { [scene.time($0)] } ?? [],
             share: lockout.share

@@ -10,7 +10,10 @@ import UpdatePolicy
 struct RulePage {
     /// What is read from the database.
     struct Figures: Sendable {
-        let charts: [Chart]
+        /// Nil where the counts cannot be read.
+        let charts: [Chart]?
+        /// Why they cannot.
+        let countsFault: String?
         let note: String?
         let role: String
         /// Nil: the role may not read it.
@@ -55,6 +58,8 @@ struct RulePage {
         status = try Self.status(section.rule, scene)
         self.days = days
         self.figures = figures
+        var scene = scene
+        scene.note(countsFault: figures?.countsFault)
         self.scene = scene
     }
 
@@ -72,7 +77,7 @@ struct RulePage {
             404,
             "There is no such rule",
             "The policy of this server has no rule \(key).\(similar.map { " Did you mean \($0)?" } ?? "")"
-                + " What became of it: versiongate history \(key.shellWord)"
+                + " What became of it: \(PrintedCommand("history \(key.shellWord)"))"
         )
     }
 
@@ -97,8 +102,8 @@ struct RulePage {
             lines: RuleWords(rule: rule, status: status, now: scene.now).lines,
             note: figures?.note ?? "",
             days: DaysView.all(Address.rule(key), current: days),
-            charts: figures?.charts.map { $0.view(Address.rule(key), days) } ?? [],
-            isWhole: figures != nil,
+            charts: figures?.charts?.map { $0.view(Address.rule(key), days) } ?? [],
+            isWhole: figures?.charts != nil,
             texts: texts,
             changes: figures?.changes?.map { ChangeView($0, scene) } ?? [],
             showsChanges: figures?.changes != nil,
@@ -110,23 +115,23 @@ struct RulePage {
                 rule.enabled
                     ? EditView(
                         what: "Turn it off",
-                        command: "versiongate rule disable \(key)",
+                        command: PrintedCommand.text("rule disable \(key)"),
                         sql: "UPDATE rules SET enabled = false WHERE key = \(literal);"
                     )
                     : EditView(
                         what: "Turn it on",
-                        command: "versiongate rule enable \(key)",
+                        command: PrintedCommand.text("rule enable \(key)"),
                         sql: "UPDATE rules SET enabled = true WHERE key = \(literal);"
                     ),
                 EditView(
                     what: "Change the share of installs",
-                    command: "versiongate rule rollout \(key) PERCENT",
+                    command: PrintedCommand.text("rule rollout \(key) PERCENT"),
                     sql:
                         "DELETE FROM rollout_steps WHERE rule = \(literal); UPDATE rules SET rollout = PERCENT WHERE key = \(literal);"
                 ),
                 EditView(
                     what: "Change anything else",
-                    command: "versiongate rule edit \(key) --help",
+                    command: PrintedCommand.text("rule edit \(key) --COLUMN VALUE"),
                     sql: "UPDATE rules SET COLUMN = VALUE WHERE key = \(literal);"
                 ),
             ]
@@ -157,7 +162,12 @@ struct RulePage {
 
 extension RulePage.Figures {
     init(_ key: String, _ days: Int, at time: Timestamp, _ session: PostgresSession) throws {
-        charts = try RuleFigures(key: key, days: days, at: time, session).charts
+        switch try CountReader(session).attempt({ _ in
+            try RuleFigures(key: key, days: days, at: time, session).charts
+        }) {
+        case .success(let charts): (self.charts, countsFault) = (charts, nil)
+        case .failure(let error): (charts, countsFault) = (nil, error.message)
+        }
         let fields = try PolicyReports(session).rule(key)?.fields ?? []
         note = fields.first { $0.name == "note" }?.value
         role = try session.query("SELECT session_user::text").value(as: String.self)

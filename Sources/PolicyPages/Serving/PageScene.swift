@@ -3,6 +3,7 @@
 
 import Foundation
 import PolicyStore
+import Postgres
 import UpdatePolicy
 
 /// What every page shows: the database, the revision, and what keeps the page from being whole.
@@ -96,11 +97,23 @@ struct PageScene {
         }
     }
 
+    /// Notes why what was counted is not shown; nil: it is.
+    mutating func note(countsFault reason: String?) {
+        guard let reason else { return }
+        notices.append(
+            Notice(
+                kind: "fault",
+                text: "What was counted cannot be read, so it is not known here. The rest of the page is as always."
+                    + " Reason: \(reason)"
+            )
+        )
+    }
+
     /// That the server's role may not read something, and what would let it: by default it reads the policy, and no more.
     static func forbidden(_ what: String, role: String) -> Notice {
         let name =
             role.unicodeScalars.allSatisfy { ("a"..."z").contains($0) || $0 == "_" || ("0"..."9").contains($0) }
-            ? role : "\"\(role.replacing("\"", with: "\"\""))\""
+            ? role : (try? PostgresIdentifier(role)).map { "\($0)" } ?? "ROLE"
         return Notice(
             kind: "hint",
             text: "The role of this server, \(role), may not read \(what). Somebody who administers roles can let it:",

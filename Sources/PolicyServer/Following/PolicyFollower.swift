@@ -3,6 +3,7 @@
 
 import Glibc
 import Logging
+import PolicyFigures
 import PolicyStore
 import Postgres
 import ServiceLifecycle
@@ -21,6 +22,8 @@ struct PolicyFollower: Service {
     var file: LastGoodPolicyFile?
     /// Knows where checks are asked; nil: nowhere.
     var serving: ServingState?
+    /// The certificate of the public listener; nil: it has none.
+    var tls: ReloadedCertificate?
 
     /// The channel on which the database announces new revisions.
     private static let channel = "versiongate"
@@ -86,7 +89,7 @@ struct PolicyFollower: Service {
     /// What went wrong, and who knows more where rights are missing.
     private static func reason(_ error: any Error) -> String {
         (error as? PostgresError)?.sqlState == .insufficientPrivilege
-            ? "\(error); `versiongate migrate --status` names the rights that the role lacks" : "\(error)"
+            ? "\(error); `\(PrintedCommand("migrate --status"))` names the rights that the role lacks" : "\(error)"
     }
 
     /// Performs an operation of the state machine.
@@ -190,7 +193,8 @@ struct PolicyFollower: Service {
             let session = ServerSession.Announcement(
                 revision: revision,
                 address: ServingState.name(serving),
-                databaseClockOffset: policy.status.databaseClockOffset ?? 0
+                databaseClockOffset: policy.status.databaseClockOffset ?? 0,
+                faults: (tls?.fault == nil ? [] : [.certificate]) + (policy.status.fileFault == nil ? [] : [.disk])
             )
             try? await session.make(over: connection)
         default:

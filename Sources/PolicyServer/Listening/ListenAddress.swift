@@ -13,6 +13,20 @@ struct ListenAddress: Sendable, Hashable {
 }
 
 extension ListenAddress {
+    /// Checks that the management listener, which is here, has another port than the public one.
+    ///
+    /// - Throws: ``ConfigurationError``
+    func requireOther(than publicAddress: ListenAddress) throws(ConfigurationError) {
+        let everywhere = ["0.0.0.0", "::"]
+        guard port != 0, port == publicAddress.port,
+            host == publicAddress.host || everywhere.contains(host) || everywhere.contains(publicAddress.host)
+        else { return }
+        throw ConfigurationError(
+            "--port (VERSIONGATE_PORT) and --management-port (VERSIONGATE_MANAGEMENT_PORT) are both \(port), and two listeners "
+                + "cannot share a port; choose another for one of them"
+        )
+    }
+
     /// Checks that a listener can be opened here, without opening it, so that a start that must fail fails early.
     ///
     /// - Parameter listener: `public` or `management`.

@@ -3,6 +3,7 @@
 
 import CheckListener
 import Logging
+import PolicyFigures
 import Synchronization
 import UpdatePolicy
 
@@ -14,6 +15,8 @@ final class ReloadedCertificate: Sendable {
     /// The certificate of the next connection.
     let certificate: CurrentTLSCertificate
     private let failedReloads = Atomic(0)
+    /// Why the files could not be read again the last time; nil: they could.
+    private let reloadFault = Mutex<String?>(nil)
 
     /// Reads the files.
     ///
@@ -39,11 +42,15 @@ final class ReloadedCertificate: Sendable {
 
     /// Why clients may refuse the certificate now, and what to do; nil: nothing is known.
     var fault: String? {
-        let warnings = certificate.value.warnings(at: clock())
-        guard !warnings.isEmpty else { return nil }
-        return
-            "the certificate in \(files.certificate): \(warnings.joined(separator: " ")) Put a new one there, and send"
-            + " the server SIGHUP."
+        let warnings = certificate.value.warnings(at: clock()).joined(separator: " ")
+        let reload = reloadFault.withLock { $0 }
+        guard reload != nil || !warnings.isEmpty else { return nil }
+        let state =
+            reload.map { reason in
+                let end = NumberText.minute(Timestamp(secondsSince1970: certificateExpiry))
+                return "the new one could not be read, and the one in use ends at \(end): \(reason). \(warnings)"
+            } ?? warnings
+        return "the certificate in \(files.certificate): \(state) Put a new one there, and send the server SIGHUP."
     }
 
     /// How often the files could not be read again.
@@ -57,9 +64,11 @@ final class ReloadedCertificate: Sendable {
             let new = try files.load()
             warn(new.warnings(at: clock()))
             certificate.replace(with: new)
+            reloadFault.withLock { $0 = nil }
             logger.notice("The TLS certificate was read again", metadata: ["file": "\(files.certificate)"])
         } catch {
             failedReloads.wrappingAdd(1, ordering: .relaxed)
+            reloadFault.withLock { $0 = "\(error)" }
             logger.error("The TLS certificate cannot be read again", metadata: ["error": "\(error)"])
         }
     }

@@ -62,12 +62,22 @@ public struct CountReader {
     ///
     /// - Throws: `PostgresError` if the connection fails.
     public func ifReadable<Counts>(_ read: (CountReader) throws -> Counts) throws -> Counts? {
+        switch try attempt(read) {
+        case .success(let counts): counts
+        case .failure: nil
+        }
+    }
+
+    /// What `read` reads, or why the database refuses it, which leaves the transaction as it was.
+    ///
+    /// - Throws: `PostgresError` if the connection fails.
+    public func attempt<Counts>(_ read: (CountReader) throws -> Counts) throws -> Result<Counts, PostgresError> {
         try session.execute("SAVEPOINT counts")
         do {
-            return try read(self)
+            return .success(try read(self))
         } catch let error as PostgresError where error.sqlState != nil {
             try session.execute("ROLLBACK TO counts")
-            return nil
+            return .failure(error)
         }
     }
 

@@ -93,6 +93,8 @@ public struct DatabaseStatus: Sendable {
     public let goneServers: [ServerSighting]
     /// What was counted since ``countsSince``.
     public let counts: Counts?
+    /// Why that could not be read, although the role may read it.
+    public let countsFault: String?
     /// The sessions that have edited the policy and neither committed nor rolled back.
     public let openEdits: [OpenEdit]
     /// What begins and ends in the next 24 hours, in order of time.
@@ -124,7 +126,14 @@ public struct DatabaseStatus: Sendable {
         let hidden = try Hidden.allCases.filter { try $0.isHidden(session) }
         self.hidden = hidden
         goneServers = hidden.contains(.counts) ? [] : try ServerSighting.gone(servers, session)
-        counts = hidden.contains(.counts) ? nil : try Counts(since: countsSince, session)
+        let since = countsSince
+        switch hidden.contains(.counts)
+            ? nil : try CountReader(session).attempt({ try Counts(since: since, $0.session) })
+        {
+        case nil: (counts, countsFault) = (nil, nil)
+        case .success(let read): (counts, countsFault) = (read, nil)
+        case .failure(let error): (counts, countsFault) = (nil, error.message)
+        }
         openEdits = try OpenEdit.all(session)
         if hidden.contains(.policy) {
             (revision, events, pausedApps) = (nil, nil, nil)

@@ -16,6 +16,25 @@ public struct ServerSession: Sendable, Hashable {
     /// How many seconds its clock is ahead of that of the database; 0 where that is not worth a report.
     public let clockOffset: Int
 
+    /// What is broken on it.
+    public let faults: [Fault]
+
+    /// Something that a server says is broken on its machine; its `/ready` says more.
+    public enum Fault: String, Sendable, CaseIterable {
+        /// The TLS certificate has expired, or cannot be read again.
+        case certificate
+        /// The policy cannot be kept on disk.
+        case disk
+
+        /// What is broken, for people.
+        public var sentence: String {
+            switch self {
+            case .certificate: "apps may refuse its certificate"
+            case .disk: "it cannot keep the policy on its disk"
+            }
+        }
+    }
+
     /// What a server says of itself.
     public struct Announcement: Sendable {
         private let text: String
@@ -25,11 +44,13 @@ public struct ServerSession: Sendable, Hashable {
         ///   - revision: The revision that answers checks.
         ///   - address: The machine of the server and its port; of a long one the end is kept.
         ///   - databaseClockOffset: How many seconds the clock of the database is ahead of that of the machine.
-        public init(revision: Int64, address: String, databaseClockOffset: Double) {
+        ///   - faults: What is broken on the machine.
+        public init(revision: Int64, address: String, databaseClockOffset: Double, faults: [Fault]) {
             let seconds = Int(-databaseClockOffset.rounded())
             let isOff = abs(databaseClockOffset) > DatabaseClock.tolerance
-            let clock = isOff ? ", clock \(seconds > 0 ? "+" : "")\(seconds) s," : ""
-            text = "\(ServerSession.mark)\(revision)\(clock) on "
+            let remarks = (isOff ? ["clock \(seconds > 0 ? "+" : "")\(seconds) s"] : []) + faults.map { "no \($0)" }
+            let end = remarks.isEmpty ? " on " : ", on "
+            text = ServerSession.mark + (["\(revision)"] + remarks).joined(separator: ", ") + end
             self.address = address.filter { $0.isASCII && !$0.isWhitespace }
         }
 
@@ -55,11 +76,13 @@ public struct ServerSession: Sendable, Hashable {
 
     /// The servers that are connected to the database of a session, by machine.
     public static func all(_ session: PostgresSession) throws -> [ServerSession] {
-        try session.query(
+        let faults = Fault.allCases.map(\.rawValue).joined(separator: "|")
+        return try session.query(
             """
-            SELECT pid, words[3], words[1]::int8, coalesce(words[2]::int8, 0)
+            SELECT pid, words[4], words[1]::int8, coalesce(words[2]::int8, 0), words[3]
             FROM pg_stat_activity, regexp_match(
-                application_name, '\(mark)([0-9]{1,18})(?:, clock ([+-][0-9]{1,17}) s,)? on (.*)$'
+                application_name,
+                '\(mark)([0-9]{1,18})(?:, clock ([+-][0-9]{1,17}) s)?((?:, no (?:\(faults)))*),? on (.*)$'
             ) AS words
             WHERE datname = current_database() AND words IS NOT NULL
             ORDER BY 2, 1
@@ -69,7 +92,10 @@ public struct ServerSession: Sendable, Hashable {
                 processID: try row.decode(0, as: Int32.self),
                 address: try row.decode(1, as: String?.self) ?? "",
                 revision: try row.decode(2, as: Int64.self),
-                clockOffset: Int(try row.decode(3, as: Int64.self))
+                clockOffset: Int(try row.decode(3, as: Int64.self)),
+                faults: try row.decode(4, as: String?.self).map { said in
+                    Fault.allCases.filter { said.contains("no \($0)") }
+                } ?? []
             )
         }
     }

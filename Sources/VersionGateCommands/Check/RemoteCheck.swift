@@ -73,7 +73,13 @@ struct RemoteCheck {
         if error.contains("imeout") || error.contains("deadlineExceeded") {
             return "it does not answer within \(Self.limit.nanoseconds / 1_000_000_000) seconds; \(cure)"
         }
-        if error.contains("remoteConnectionClosed") { return "it closed the connection without an answer; \(cure)" }
+        if error.contains("remoteConnectionClosed") {
+            guard server.lowercased().hasPrefix("http:") else {
+                return "it closed the connection without an answer; \(cure)"
+            }
+            return "it closed the connection without an answer, as a listener with TLS does; if it is one, write "
+                + "https:\(server.drop { $0 != ":" }.dropFirst()), else \(cure)"
+        }
         return "\(error); \(cure)"
     }
 

@@ -29,7 +29,9 @@ public enum StandardStreams {
         errno = 0
         let hasFailed = ferror(stdout) != 0
         guard fflush(stdout) != 0 || hasFailed else { return }
-        let reason = errno
+        var reason = errno
+        // What failed while the command printed is forgotten by now; the output is cut anyway, so it is asked once more.
+        if reason == 0, write(STDOUT_FILENO, "\n", 1) < 0 { reason = errno }
         if reason != EPIPE {
             let fault = reason == 0 ? "it could not be written" : String(cString: strerror(reason))
             printError("Error: not all of the output could be written to standard output: \(fault)\n")

@@ -12,6 +12,7 @@ extension CommandError {
         switch CocoaError.Code(rawValue: error.code) {
         case .fileReadNoSuchFile, .fileNoSuchFile: return String(cString: strerror(ENOENT))
         case .fileReadNoPermission, .fileWriteNoPermission: return String(cString: strerror(EACCES))
+        case .fileWriteOutOfSpace: return String(cString: strerror(ENOSPC))
         default: return error.localizedDescription
         }
     }

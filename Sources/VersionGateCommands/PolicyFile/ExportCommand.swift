@@ -73,10 +73,13 @@ struct ExportCommand: AsyncParsableCommand {
             return
         }
         do {
-            try Data(text.utf8).write(to: URL(fileURLWithPath: output), options: .atomic)
+            let type = try? FileManager.default.attributesOfItem(atPath: output)[.type] as? FileAttributeType
+            // A device is written to, and not replaced by a file.
+            let isReplaced = type == nil || type == .typeRegular
+            try Data(text.utf8).write(to: URL(fileURLWithPath: output), options: isReplaced ? .atomic : [])
         } catch {
             throw CommandError(
-                "\(output) cannot be written: \(CommandError.reason(ofFileError: error)); check the folder and its rights"
+                "\(output) cannot be written: \(CommandError.reason(ofFileError: error)); check the folder and its rights, and that there is space"
             )
         }
         print("Wrote the policy at revision \(exported.version.revision) to \(output).")

@@ -25,10 +25,10 @@ struct StatusCommand: AsyncParsableCommand {
 
             With --format json: an object with database, role, time, clock_offset (seconds by which the clock of the \
             database is ahead of that of this machine), standby, revision, servers (address, revision, process, \
-            clock_offset: seconds by which its clock is ahead of that of the database), gone_servers (name, address, \
-            revision, seen_at), open_edits (process, role, \
-            application: sessions that have edited and not committed), faults (what is wrong with the rights in the \
-            database), lockouts (key, bundle, status, reason, since, next, who, rollout, ends_at, locked_out, checks), \
+            clock_offset: seconds by which its clock is ahead of that of the database, faults: certificate or disk), \
+            gone_servers (name, address, revision, seen_at), open_edits (process, role, application: sessions that have \
+            edited and not committed), faults (what is wrong in the database), lockouts (key, bundle, status, reason, \
+            since, next, who, rollout, ends_at, locked_out, checks), \
             upcoming (at, kind, name, rollout), paused_apps, last_change (id, at, role, os_user, tool, why, summary), \
             counts_since, unknown_checks (at_least, at_most: checks of apps that were not added) and hidden (policy, \
             counts, history: what may not be read, and is null).

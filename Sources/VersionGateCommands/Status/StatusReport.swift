@@ -23,6 +23,9 @@ struct StatusReport {
     var text: String {
         var parts = [RecordText(fields).text]
         for fault in CommandClock.faults(clock, status.servers) { parts.append("Warning: \(fault)") }
+        if let reason = status.countsFault {
+            parts.append(terminal.paragraphs("Warning: the counts cannot be read: \(reason)".visible()))
+        }
         parts += faults.map { terminal.paragraphs("Warning: \($0.fault). \($0.remedy)".visible()) }
         if let lockouts { parts.append(text(lockouts)) }
         if let events = status.events { parts.append(text(events)) }
@@ -54,6 +57,7 @@ struct StatusReport {
         let servers = zip(status.servers, behind).map { server, behind in
             "\(server.address) at revision \(server.revision)\(behind > 0 ? ", \(behind) behind" : "")"
                 + " (process \(server.processID) of the database)"
+                + server.faults.map { "; \($0.sentence), see its /ready" }.joined()
         }
         return [
             RecordField(
@@ -110,7 +114,7 @@ struct StatusReport {
                 lockout.status.name.rawValue,
                 "\(lockout.status.rollout) %",
                 lockout.rule.endsAt?.distance(from: status.time) ?? "-",
-                lockout.who + (lockout.status.reason.map { " (\(ChangeWords.local.sentence($0)))" } ?? "")
+                lockout.rule.who + (lockout.status.reason.map { " (\(ChangeWords.local.sentence($0)))" } ?? "")
             )
         }
         let heading =
@@ -153,6 +157,7 @@ struct StatusReport {
                     JSONText.object([
                         "address": JSONText.string(server.address), "revision": "\(server.revision)",
                         "process": "\(server.processID)", "clock_offset": "\(server.clockOffset)",
+                        "faults": "[\(server.faults.map { JSONText.string($0.rawValue) }.joined(separator: ","))]",
                     ])
                 }
             ),
@@ -172,7 +177,10 @@ struct StatusReport {
                     ])
                 }
             ),
-            "faults": JSONText.array(faults.map { JSONText.string("\($0.fault). \($0.remedy)") }),
+            "faults": JSONText.array(
+                (faults.map { "\($0.fault). \($0.remedy)" }
+                    + (status.countsFault.map { ["the counts cannot be read: \($0)"] } ?? [])).map(JSONText.string)
+            ),
             "lockouts": lockouts.map { JSONText.array($0.map(Self.json)) } ?? "null",
             "upcoming": status.events.map { JSONText.array($0.map(Self.json)) } ?? "null",
             "paused_apps": status.pausedApps.map { JSONText.array($0.map(JSONText.string)) } ?? "null",

@@ -157,7 +157,7 @@ struct TestScene {
                 try RulePage(
                     "a",
                     7,
-                    .init(charts: [chart], note: text, role: text, changes: [change]),
+                    .init(charts: [chart], countsFault: text, note: text, role: text, changes: [change]),
                     scene
                 ).response
             )

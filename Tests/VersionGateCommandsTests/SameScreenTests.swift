@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Postgres
+import TestDatabase
+import Testing
+
+/// What is said on several screens is the same on each of them: in SQL, on the command line and on the pages.
+@Suite("Same on every screen", .migratedDatabase, .timeLimit(.minutes(20)))
+struct SameScreenTests {
+    private static let setup = [
+        """
+        INSERT INTO apps (bundle) VALUES ('a'), ('b'), ('c');
+        INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '1.1', now() - interval '1 hour');
+        INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '1.5');
+        INSERT INTO releases (bundle, platform, version, live_at, staged) VALUES ('a', 'ios', '1.4', NULL, true);
+        INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '1.6', now() + interval '2 days');
+        INSERT INTO releases (bundle, platform, version, live_at, withdrawn_at)
+        VALUES ('a', 'ios', '1.3', now() + interval '1 day', now() + interval '1 day')
+        """,
+        """
+        INSERT INTO rules (key, bundle, versions, regions, platforms, lockout, enabled, title, text)
+        VALUES ('locks', 'a', '1.0', '{DE,AT}', '{ios}', true, true, 'T', 'X');
+        INSERT INTO rules (key, bundle, target, lockout, enabled, title, text) VALUES ('waits', 'a', '1.5', true, true, 'T', 'X');
+        INSERT INTO rules (key, bundle, target, soak, enabled, title, text) VALUES ('soaks', 'a', '1.1', '2 days', true, 'T', 'X');
+        INSERT INTO rules (key, bundle, title, text) VALUES ('off', 'a', 'T', 'X');
+        INSERT INTO rules (key, bundle, starts_at, enabled, title, text)
+        VALUES ('comes', 'a', now() + interval '1 day', true, 'T', 'X');
+        INSERT INTO rules (key, bundle, ends_at, enabled, title, text)
+        VALUES ('was', 'a', now() - interval '1 day', true, 'T', 'X');
+        INSERT INTO rules (key, bundle, enabled, title, text) VALUES ('rests', 'b', true, 'T', 'X');
+        INSERT INTO rules (key, bundle, final, position, enabled, title, text) VALUES ('first', 'c', true, -1, true, 'T', 'X');
+        INSERT INTO rules (key, bundle, enabled, title, text) VALUES ('behind', 'c', true, 'T', 'X');
+        UPDATE apps SET paused = true WHERE bundle = 'b'
+        """,
+        """
+        INSERT INTO rules (key, bundle, title, text) SELECT 'many-' || n, 'a', 'T', 'X' FROM generate_series(1, 25) AS n;
+        INSERT INTO rule_texts (rule, language, title, text) SELECT 'many-' || n, 'de', 'T', 'X' FROM generate_series(1, 25) AS n
+        """,
+    ]
+
+    private let versiongate = BuiltBinary(.current)
+
+    private func lines(_ command: String) async throws -> [Substring] {
+        let result = try await versiongate.run(command)
+        #expect(result.status == 0, "\(command): \(result.errors)")
+        return result.output.split(separator: "\n")
+    }
+
+    /// What stands on a page between a text and the end of its row.
+    private static func row(_ page: String, after text: String) -> Substring {
+        guard let start = page.range(of: text) else { return "" }
+        return page[start.upperBound...].prefix { $0 != "\n" }
+    }
+
+    @Test("A rule, a release and a change are the same in SQL, on the command line and on the pages")
+    func areTheSame() async throws {
+        let database = TestDatabase.current
+        for script in Self.setup { try await database.edit(script) }
+        let statuses = try await database.connect().query(
+            "SELECT key, bundle, status FROM rule_status WHERE key NOT LIKE 'many-%' ORDER BY key"
+        ).map { row in
+            (try row.decode(0, as: String.self), try row.decode(1, as: String.self), try row.decode(2, as: String.self))
+        }
+        #expect(
+            Set(statuses.map(\.2)) == ["on", "waiting", "disabled", "scheduled", "ended", "paused", "hidden"],
+            "\(statuses)"
+        )
+        let list = try await lines("rule list")
+        let present = try await lines("status")
+        let releases = try await lines("release list --bundle a")
+        let history = try await lines("history 3")
+        let served = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_admin")])
+        try await ServingBinary.run(served) { server in
+            for (key, bundle, status) in statuses {
+                let listed = try #require(list.first { $0.hasPrefix("\(key) ") }, "\(key)")
+                #expect(listed.contains(" \(status) "), "\(listed)")
+                let shown = try await lines("rule show \(key)")
+                #expect(shown.contains { $0.hasPrefix("status ") && $0.contains(" \(status)") }, "\(shown)")
+                let page = try await server.management("/rules/\(key)").body
+                #expect(Self.row(page, after: "<h1>\(key) ").contains(">\(status)</span>"), "\(key) is \(status)")
+                let app = Self.row(
+                    try await server.management("/apps/\(bundle)").body,
+                    after: "<a href=\"/rules/\(key)\">\(key)</a>"
+                )
+                #expect(app.contains(">\(status)</span>"), "\(key) is \(status): \(app)")
+            }
+            let overview = try await server.management("/").body
+            for (key, status) in [("locks", "on"), ("waits", "waiting")] {
+                #expect(present.contains { $0.contains(" \(key) ") && $0.contains(" \(status) ") }, "\(present)")
+                #expect(
+                    Self.row(overview, after: "<a href=\"/rules/\(key)\">\(key)</a>").contains(">\(status)</span>"),
+                    "\(overview)"
+                )
+            }
+            let who = "1.0, iOS, DE and AT"
+            #expect(list.contains { $0.contains(who) } && present.contains { $0.contains(who) }, "\(present)")
+            for page in ["/", "/apps/a", "/rules/locks"] {
+                #expect(try await server.management(page).body.contains(who), "\(page)")
+            }
+            let app = try await server.management("/apps/a").body
+            for (version, state) in [
+                ("1.1", "live since"), ("1.3", "withdrawn"), ("1.4", "staged"), ("1.5", "no date"), ("1.6", "from"),
+            ] {
+                #expect(releases.contains { $0.contains(" \(version) ") && $0.contains(state) }, "\(releases)")
+                #expect(Self.row(app, after: "<th scope=\"row\">\(version)</th>").contains(state), "\(app)")
+            }
+            #expect(history.contains { $0.hasSuffix("  added 25 rules, 25 texts") }, "\(history)")
+            for page in ["/history", "/rules/many-1"] {
+                #expect(try await server.management(page).body.contains("added 25 rules, 25 texts"), "\(page)")
+            }
+        }
+    }
+
+    @Test("With counts that cannot be read, status and pages call them not known and say all the rest")
+    func countsAreBroken() async throws {
+        let database = TestDatabase.current
+        for script in Self.setup.prefix(2) { try await database.edit(script) }
+        try await database.connect().execute("ALTER TABLE check_counts RENAME COLUMN checks TO lost")
+        let status = try await versiongate.run("status")
+        #expect(status.status == 0, "\(status.errors)")
+        #expect(status.output.contains("Warning: the counts cannot be read: column \"checks\" does not exist"))
+        #expect(status.output.contains("not known") && status.output.contains("locks"), "\(status.output)")
+        #expect(status.output.contains("Paused apps: b"))
+        let served = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_admin")])
+        try await ServingBinary.run(served) { server in
+            let fault = "What was counted cannot be read, so it is not known here."
+            let overview = try await server.management("/").body
+            #expect(overview.contains(fault), "\(overview)")
+            #expect(overview.contains("1 lockout is in force.") && overview.contains("not known"), "\(overview)")
+            #expect(overview.contains("SELECT undo_change(2);"), "the newest change")
+            let rule = try await server.management("/rules/locks").body
+            #expect(rule.contains(fault) && rule.contains("id=\"change-2\""), "\(rule)")
+            #expect(try await server.management("/apps/a").status == 200)
+        }
+    }
+}
