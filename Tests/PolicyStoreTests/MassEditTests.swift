@@ -80,9 +80,10 @@ struct MassEditTests {
     private func waiting(
         _ edit: String,
         for others: (begin: String, end: String),
-        of owner: PostgresConnection
+        of owner: PostgresConnection,
+        onNotice: (@Sendable (PostgresNotice) -> Void)? = nil
     ) async throws -> (error: PostgresError?, room: [Int64]) {
-        let editor = try await TestDatabase.current.connect(user: "versiongate_admin")
+        let editor = try await TestDatabase.current.connect(user: "versiongate_admin", onNotice: onNotice)
         let process = try await editor.query("SELECT pg_backend_pid()").value(as: Int32.self)
         // What any session can see of rows that are not committed: the room that they take.
         let measure = "SELECT pg_relation_size('recorded_rows')"
@@ -137,6 +138,31 @@ struct MassEditTests {
         )
         #expect(error?.constraint == "rules_lockout_guard")
         #expect(try await owner.query("SELECT count(*) FROM rules WHERE lockout").value(as: Int.self) == 0)
+    }
+
+    @Test("An edit is judged again only where the other one is about the same app", arguments: [("b", 1), ("a", 2)])
+    func isJudgedOnce(_ otherApp: String, _ times: Int) async throws {
+        let owner = try await owner()
+        try await owner.execute(
+            """
+            INSERT INTO apps (bundle) VALUES ('b');
+            INSERT INTO releases (bundle, platform, version, live_at)
+            SELECT bundle, 'ios', '2', '2026-01-01Z' FROM apps
+            """
+        )
+        let warnings = Mutex(0)
+        let (error, _) = try await waiting(
+            "UPDATE rules SET versions = '<2', lockout = true, enabled = true WHERE key = 'r1'",
+            for: (
+                "SET CONSTRAINTS ALL IMMEDIATE; UPDATE releases SET note = 'x' WHERE bundle = '\(otherApp)'", "COMMIT"
+            ),
+            of: owner,
+            onNotice: { notice in
+                if notice.constraint == "rules_link_missing" { warnings.withLock { $0 += 1 } }
+            }
+        )
+        #expect(error == nil)
+        #expect(warnings.withLock { $0 } == times)
     }
 
     @Test("With immediate constraints too, a statement is recorded once, however many rows it edits")
