@@ -48,6 +48,7 @@ class Probe:
         operation = contract.operations[path, method]
         self.described = {int(status) for status in operation["responses"]}
         self.is_page = "pages" in operation["tags"]
+        self.is_document = "feeds" in operation["tags"]
         self.is_management = self.is_page or "management" in operation["tags"]
         self.answered, self.faults, self.count = set(), [], 0
         parameters = operation.get("parameters", [])
@@ -186,8 +187,8 @@ def main():
         count += probe.count
         faults += [f"{probe.method.upper()} {probe.path}: {fault}" for fault in probe.faults]
         seen = probe.answered | {answer[2] for answer in answered if answer[:2] == (probe.path, probe.method)}
-        # A page that is busy, or whose database is away.
-        trouble = {503} if probe.is_page else set()
+        # A page that is busy, or whose database is away; a document that too many wait for.
+        trouble = {503} if probe.is_page or probe.is_document else set()
         for status in sorted(probe.described - seen - trouble):
             faults.append(f"{probe.method.upper()} {probe.path}: {status} is described, and nothing was answered by it")
     unsent = contract.described_members() - contract.sent - set(earlier["sent"]) - ONLY_IN_TROUBLE

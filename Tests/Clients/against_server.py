@@ -114,7 +114,7 @@ class Server:
         with open(path, "w", encoding="utf-8") as file:
             file.write(policy(app, messages))
         applied = subprocess.run(
-            [self.program, "apply", path, "--yes"], capture_output=True, text=True, env=self.environment,
+            [self.program, "apply", path, "--yes", "--removals"], capture_output=True, text=True, env=self.environment,
             stdin=subprocess.DEVNULL, check=False)
         if applied.returncode:
             raise Failure(f"apply refused: {applied.stderr}\n{policy(app, messages)}")
