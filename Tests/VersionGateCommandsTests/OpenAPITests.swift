@@ -44,7 +44,7 @@ struct OpenAPITests {
         #expect(info["version"] as? String == VersionGate.versionText)
     }
 
-    @Test("The OpenAPI document has an example of each problem in the table of the HTTP page, and of no other")
+    @Test("The OpenAPI document has an example of each kind of problem, and of no other")
     func hasEachProblem() throws {
         let components = try #require(try Self.document()["components"] as? [String: Any])
         let examples = try #require(components["examples"] as? [String: [String: Any]])

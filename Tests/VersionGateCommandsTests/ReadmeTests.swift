@@ -7,14 +7,6 @@ import Testing
 
 @Suite("First pages", .timeLimit(.minutes(20)))
 struct ReadmeTests {
-    /// Checks of an app of the README, as servers count them.
-    private static let counts = """
-        INSERT INTO check_counts (hour, bundle, platform, version, os, checks, messages, lockouts)
-        VALUES (now(), 'com.example.doto', 'ios', '1.1', '17', 600, 0, 0),
-            (now(), 'com.example.doto', 'ios', '1.2', '17', 300, 0, 0),
-            (now(), 'com.example.doto', 'android', '1.1', '14', 100, 0, 0)
-        """
-
     @Test(
         "The first pages are true, walked on a terminal in the state that script/server leaves: commands and what they print",
         arguments: ["README.md", "Documentation/QuickStart.md", "Documentation/Apps.md"]
@@ -23,18 +15,12 @@ struct ReadmeTests {
         try await StateFolder.with { folder in
             let versiongate = BuiltBinary(stateDirectory: folder.path)
             try await ServingBinary.run(versiongate, arguments: ["--count-interval", "1"]) { server in
-                let terminal = try await TerminalSession(versiongate, variables: ["COUNTS": Self.counts, "TZ": "UTC"])
+                let terminal = try await TerminalSession(versiongate, variables: ["TZ": "UTC"])
                 defer { terminal.end() }
                 _ = try await terminal.run("stty cols 80")
                 let repository = RepositoryFile.url("").path
                 let example = try await terminal.run("\(repository)/script/example \(BuiltBinary.path)")
                 #expect(example.status == 0, "\(example.output)")
-                if page == "README.md" {
-                    let counted = try await terminal.run(
-                        #"psql --quiet "$(versiongate database url | sed s/_admin/_server/)" -c "$COUNTS""#
-                    )
-                    #expect(counted.status == 0, "\(counted.output)")
-                }
                 let files = try await terminal.run(#"cd "$(mktemp -d)""#)
                 #expect(files.status == 0)
                 let blocks = try MarkdownBlock.all(in: page)

@@ -12,10 +12,13 @@ import UpdatePolicy
 
 @testable import VersionGateCommands
 
-/// Holds the tables of the reference of rules to the program, row by row: to SQL and to the engine.
+/// Holds the tables of the reference of rules, and of the file with its cases, to the program, row by row: to SQL and to
+/// the engine.
 @Suite("Rules page", .migratedDatabase, .timeLimit(.minutes(20)))
 struct RulesPageTests {
     static let page = "Documentation/Rules.md"
+    /// More rows of its tables, and the policy that they speak of.
+    static let cases = "Tests/Vectors/rules.md"
 
     /// The client of the page.
     private static let members = [
@@ -24,15 +27,16 @@ struct RulesPageTests {
     /// When its check comes.
     private static let time = "2026-03-10T12:00:00Z"
 
-    private static func rows(_ columns: String..., section: String? = nil) throws -> [MarkdownTable.Row] {
-        let rows = try MarkdownTable.rows(columns, in: page, section: section)
-        #expect(!rows.isEmpty)
-        return rows
+    /// The rows of the tables with these columns, of the page and of the cases.
+    private static func rows(_ columns: String...) throws -> [MarkdownTable.Row] {
+        let tables = try [page, cases].flatMap { try MarkdownTable.all(in: $0) }.filter { $0.columns == columns }
+        try #require(!tables.isEmpty && tables.count <= 2, "\(tables.count) tables have the columns \(columns)")
+        return tables.flatMap(\.rows)
     }
 
     /// Makes the policy of the page that of the database.
     private func writePolicy() async throws {
-        let block = try #require(try MarkdownBlock.all(in: Self.page).first { $0.language == "yaml" })
+        let block = try #require(try MarkdownBlock.all(in: Self.cases).first { $0.language == "yaml" })
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).yaml")
         try Data(block.text.utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
@@ -66,7 +70,7 @@ extension RulesPageTests {
             #expect(AppVersion(row["written"].value) == nil, "\(row)")
             #expect(try await Self.order(row["written"].value, "1", connection) == nil, "\(row)")
         }
-        let block = try #require(try MarkdownBlock.all(in: Self.page).first { $0.language == "text" })
+        let block = try #require(try MarkdownBlock.all(in: Self.cases).first { $0.language == "text" })
         let versions = block.text.split(separator: "\n").map(String.init)
         #expect(versions.count > 10)
         for (first, second) in zip(versions, versions.dropFirst()) {
@@ -188,8 +192,7 @@ extension RulesPageTests {
     @Test("The page computes buckets as SQL and the engine do")
     func computesBuckets() async throws {
         let connection = try await TestDatabase.current.connect()
-        let columns = ["key", "install", "first four bytes", "as a number", "bucket", "reached from"]
-        for row in try MarkdownTable.rows(columns, in: Self.page) {
+        for row in try Self.rows("key", "install", "first four bytes", "as a number", "bucket", "reached from") {
             let (key, install) = (row["key"].value, row["install"].value)
             let sql = try await connection.query(
                 """
@@ -248,8 +251,6 @@ extension RulesPageTests {
 // MARK: - Columns, refusals, warnings
 
 extension RulesPageTests {
-    private static let columnHeadings = ["column", "type", "default", "command line", "policy file", "meaning"]
-
     /// The columns of a table in the database: name, type, default.
     private static func columns(of table: PolicyTable, _ connection: PostgresConnection) async throws -> [[String]] {
         try await connection.query(
@@ -265,38 +266,14 @@ extension RulesPageTests {
         ).map { row in try (0..<3).map { try row.decode($0, as: String.self) } }
     }
 
-    @Test("The page has every column of the policy: its type, its default, its option and its key in a policy file")
+    @Test("The page has every column of the policy: its type and its default")
     func hasColumns() async throws {
         let connection = try await TestDatabase.current.connect()
-        let leaves = try await CommandTree.read().leaves
-        let nested = ["apps", "rules", "store_links", "feeds", "releases", "notes", "texts", "steps"]
         for table in PolicyTable.allCases {
-            let rows = try MarkdownTable.rows(Self.columnHeadings, in: Self.page, section: table.rawValue)
+            let headings = ["column", "type", "default", "meaning"]
+            let rows = try MarkdownTable.rows(headings, in: Self.page, section: table.rawValue)
             let written = rows.map { [$0["column"].value, $0["type"].value, $0["default"].value] }
             #expect(try await Self.columns(of: table, connection) == written)
-            for row in rows {
-                let column = row["column"].value
-                #expect(table.columns.contains { $0.name == column } || table.idColumn == column, "\(row)")
-                #expect(row["policy file"].codes.allSatisfy { $0 == column || nested.contains($0) }, "\(row)")
-                for code in row["command line"].codes {
-                    let words = code.components(separatedBy: " ")
-                    let path = words.filter { !$0.hasPrefix("--") }
-                    let noun =
-                        switch table {
-                        case .apps, .storeLinks: "app"
-                        case .feedTemplates: "feed"
-                        case .releases, .releaseNotes: "release"
-                        case .rules, .ruleTexts, .rolloutSteps: "rule"
-                        }
-                    let paths = path.isEmpty ? [[noun, "add"], [noun, "edit"]] : [path]
-                    let commands = leaves.filter { paths.contains($0.path) }
-                    #expect(commands.count == paths.count, "\(code): \(row)")
-                    for option in words where option.hasPrefix("--") {
-                        let name = String(option.dropFirst(2))
-                        #expect(commands.contains { $0.options.contains(name) }, "\(code): \(row)")
-                    }
-                }
-            }
         }
     }
 
@@ -345,6 +322,29 @@ extension RulesPageTests {
             let result = try await attempt(row["edit"].value)
             #expect(result.isSuccess, "\(row)\n\(result.errors)")
             #expect(result.errors.contains("WARNING:  \(row["warning"].value)\n"), "\(row)\n\(result.errors)")
+        }
+    }
+
+    @Test("The page has each refusal and each warning of the cases, and no others")
+    func listsMessages() throws {
+        func isLike(_ message: String, _ listed: String) -> Bool {
+            var rest = message[...]
+            for part in listed.components(separatedBy: "...").map({ $0.trimmingCharacters(in: .whitespaces) }) {
+                guard let range = rest.range(of: part) ?? (part.isEmpty ? rest.startIndex..<rest.startIndex : nil) else {
+                    return false
+                }
+                rest = rest[range.upperBound...]
+            }
+            return true
+        }
+        let refused = try Self.rows("column", "value", "message") + Self.rows("edit", "message")
+        let warned = try Self.rows("edit", "warning")
+        for (listed, messages) in [
+            (try Self.rows("error", "when").map(\.["error"].value), refused.map(\.["message"].value)),
+            (try Self.rows("warning", "meaning").map(\.["warning"].value), warned.map(\.["warning"].value)),
+        ] {
+            for message in messages { #expect(listed.contains { isLike(message, $0) }, "\(message) is not on the page") }
+            for entry in listed { #expect(messages.contains { isLike($0, entry) }, "\(entry) is no message") }
         }
     }
 

@@ -12,7 +12,7 @@ struct SQLPageTests {
     @Test("The page has SQL that does what it says, one after the other, and shows what psql answers")
     func runs() async throws {
         let blocks = try MarkdownBlock.all(in: Self.page)
-        #expect(blocks.count >= 30)
+        #expect(blocks.filter { $0.language.hasPrefix("sql") }.count >= 25)
         for (number, block) in blocks.enumerated() where block.language.hasPrefix("sql") {
             let next = blocks.dropFirst(number + 1).first
             let shown = next?.language == "" ? next?.text : nil
@@ -90,11 +90,11 @@ struct SQLPageTests {
         #expect(Set(rows.map { row in columns.map { row[$0].value } }) == Set(functions))
     }
 
-    @Test("The page has the errors of what roles may not do")
+    @Test("Each role gets the error of what it may not do")
     func hasRefusals() async throws {
         let database = TestDatabase.current
         try await database.edit("INSERT INTO apps (bundle) VALUES ('com.example.doto')")
-        for row in try MarkdownTable.rows(["as", "statement", "error"], in: Self.page) {
+        for row in try MarkdownTable.rows(["as", "statement", "error"], in: "Tests/Vectors/sql-refusals.md") {
             let script = "BEGIN;\n\(row["statement"].value);\nROLLBACK;\n"
             let result: TestDatabase.PsqlResult
             if let role = row["as"].codes.first {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-// The code of the first page, and that for a browser, runs.
+// The code of the README for a browser runs.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -50,16 +50,6 @@ class Element extends EventTarget {
     if (wasOpen) this.dispatchEvent(new Event('close'));
   }
 }
-
-test('the first page', async () => {
-  const [block, ...others] = blocks('README.md');
-  assert.deepEqual(others, []);
-  const shown = [];
-  const answer = { messages: [{ id: 'hello-update', title: 'T', text: 'X' }] };
-  const location = { origin: 'https://doto.example.com' };
-  await run(block, { VersionGate: gateThatAnswers(answer), location, show: ({ id }) => shown.push(id) });
-  assert.deepEqual(shown, ['hello-update']);
-});
 
 test('messages and a lockout in a browser', async () => {
   const [merge, page] = blocks('Clients/JavaScript/README.md').slice(1, 3);
