@@ -84,8 +84,7 @@ struct FeedApp {
     ) -> [(version: AppVersion, notes: String)] {
         var noted: [(version: AppVersion, notes: String)] = []
         for release in releases where Platform(release.platform) == Platform(platform) {
-            guard !release.notes.isEmpty, !release.staged, release.liveAt.map({ $0 <= time }) ?? false,
-                release.withdrawnAt.map({ time < $0 }) ?? true,
+            guard !release.notes.isEmpty, release.isLive(at: time),
                 release.regions.map({ regions in region.map(regions.contains) ?? false }) ?? true,
                 let own = AppVersion(release.version), own < version,
                 let text = notes(of: release, in: language)

@@ -180,19 +180,14 @@ struct AppPage {
     }
 
     private func row(_ release: Release) -> ReleaseRow {
-        let state: String
-        var time: Timestamp?
-        if let withdrawn = release.withdrawnAt,
-            withdrawn <= scene.now || release.liveAt.map({ withdrawn <= $0 }) == true
-        {
-            (state, time) = ("withdrawn", withdrawn)
-        } else if release.staged {
-            state = "staged"
-        } else if let live = release.liveAt {
-            (state, time) = (live <= scene.now ? "live since" : "live from", live)
-        } else {
-            state = "no date"
-        }
+        let (state, time): (String, Timestamp?) =
+            switch release.state(at: scene.now) {
+            case .live(let live): ("live since", live)
+            case .comes(let live): ("live from", live)
+            case .staged: ("staged", nil)
+            case .noDate: ("no date", nil)
+            case .withdrawn(let withdrawn): ("withdrawn", withdrawn)
+            }
         let extent = [
             release.minOS.map { "from system \($0) on" }, release.regions.map { "in \($0.joined(separator: ", "))" },
         ].compactMap(\.self).joined(separator: ", ")

@@ -77,7 +77,7 @@ public struct ReleaseLint: Sendable {
     public init(platform: String, releases: [Release], versionsInUse: [String] = [], at time: Timestamp) {
         self.platform = Platform(platform).name
         let own = releases.filter { [name = self.platform] in Platform($0.platform).name == name }
-        let isOffered = { (release: Release) in release.withdrawnAt.map { time < $0 } ?? true }
+        let isOffered = { (release: Release) in !release.isWithdrawn(at: time) }
         let versions =
             LintedVersion.greatestFirst(own.filter(isOffered)).prefix(1)
             + LintedVersion.greatestFirst(own)

@@ -73,7 +73,10 @@ public struct LockoutScope: Sendable, Equatable {
     private static func bundlesWithOtherReleases(_ before: Policy, _ after: Policy, _ time: Timestamp) -> Set<String> {
         func obtainable(_ policy: Policy) -> [Int64: Release] {
             let releases = policy.releases.filter { release in
-                !release.staged && release.liveAt != nil && release.withdrawnAt.map { time < $0 } ?? true
+                switch release.state(at: time) {
+                case .live, .comes: true
+                case .staged, .noDate, .withdrawn: false
+                }
             }
             return Dictionary(releases.map { ($0.id, $0) }) { first, _ in first }
         }

@@ -77,9 +77,9 @@ public struct NewestRelease: Sendable, Equatable {
     public static func perPlatform(_ releases: [Release], at time: Timestamp) -> [NewestRelease] {
         var newest: [String: NewestRelease] = [:]
         for release in releases {
-            guard !release.staged, let liveAt = release.liveAt, liveAt <= time,
-                release.withdrawnAt.map({ time < $0 }) ?? true, let version = AppVersion(release.version)
-            else { continue }
+            guard case .live(let liveAt) = release.state(at: time), let version = AppVersion(release.version) else {
+                continue
+            }
             let platform = Platform(release.platform).name
             if let other = newest[platform] {
                 if version < other.version || (version == other.version && liveAt >= other.liveAt) { continue }

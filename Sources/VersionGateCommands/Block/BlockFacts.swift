@@ -40,8 +40,8 @@ struct BlockFacts: Sendable {
         let time = try CommandClock(session).now
         self.app = app
         self.time = time
-        releases = policy.releases.filter { $0.withdrawnAt.map { time < $0 } ?? true }
-        withdrawn = policy.releases.filter { $0.withdrawnAt.map { $0 <= time } ?? false }
+        releases = policy.releases.filter { !$0.isWithdrawn(at: time) }
+        withdrawn = policy.releases.filter { $0.isWithdrawn(at: time) }
         rules = policy.rules.filter { $0.bundle != nil }
         keys = Set(try PolicyReader.ruleKeys(session))
         let reader = CountReader(session)

@@ -34,7 +34,7 @@ struct BlockPlace: Sendable {
         self.platform = platform
         let here = facts.releases.filter { Platform($0.platform).name == platform }
         let above = here.filter { $0.isAbove(version, build: build) }.sorted(by: Self.isGreater)
-        let live = above.filter { Self.isLive($0, at: facts.time) }
+        let live = above.filter { $0.isLive(at: facts.time) }
         releases = live.isEmpty ? above : live
         isLive = !live.isEmpty
         unbuilt =
@@ -43,14 +43,10 @@ struct BlockPlace: Sendable {
         hasStoreLink = facts.app.storeLinks.contains { Platform($0.platform).name == platform }
     }
 
-    private static func isLive(_ release: Release, at time: Timestamp) -> Bool {
-        !release.staged && release.liveAt.map { $0 <= time } ?? false
-    }
-
     /// Takes a release as what users go to.
     mutating func goTo(_ release: Release, at time: Timestamp) {
         releases = [release]
-        isLive = Self.isLive(release, at: time)
+        isLive = release.isLive(at: time)
     }
 
     private static func isGreater(_ left: Release, _ right: Release) -> Bool {

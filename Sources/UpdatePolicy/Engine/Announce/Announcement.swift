@@ -113,7 +113,7 @@ extension CompiledPolicy {
         let system = ClientSystem(client, family: systemFamily)
         let releases = app.releases[list].releases.filter { release in
             release.minOS.map { system.narrowed(to: $0) != nil } ?? false
-                && release.liveAt <= time.microsecondsSince1970 && time.microsecondsSince1970 < release.withdrawnAt
+                && release.isLive(at: time.microsecondsSince1970)
         }
         func announcement(from release: CompiledRelease?) -> Announcement? {
             guard let release, let minOS = release.minOS, let narrowed = system.narrowed(to: minOS),

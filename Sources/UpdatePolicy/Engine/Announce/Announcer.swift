@@ -233,7 +233,7 @@ struct Announcer {
         let release = list.releases[list.releases.firstPlace { !(version.key < $0.version) }...]
             .prefix { $0.version == version.key }
             .first { release in
-                release.liveAt <= time && time < release.withdrawnAt
+                release.isLive(at: time)
                     && list.certainty(of: release, client, system, .lenient) == .certain
             }
         return release ?? offer

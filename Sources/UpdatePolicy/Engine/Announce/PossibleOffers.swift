@@ -76,9 +76,7 @@ struct PossibleReleases {
         // A lower release is offered only if it has been live for longer than any that every client can get.
         var oldest = Int64.max
         for (place, release) in (list?.releases ?? []).enumerated() {
-            guard let list, release.liveAt <= time, time < release.withdrawnAt, release.liveAt < oldest else {
-                continue
-            }
+            guard let list, release.isLive(at: time), release.liveAt < oldest else { continue }
             let certainty = list.certainty(of: release, client, system, judgement)
             if certainty == .never { continue }
             possible.append((place, release.liveAt, certainty == .certain))

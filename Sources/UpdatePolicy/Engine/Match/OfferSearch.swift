@@ -39,7 +39,7 @@ struct OfferSearch {
             next &+= 1
             let liveAt = list.releases[place].liveAt
             let isOlder = found.count == 0 || liveAt < list.releases[Int(found[found.count &- 1])].liveAt
-            guard isOlder, liveAt <= time, time < list.releases[place].withdrawnAt,
+            guard isOlder, list.releases[place].isLive(at: time),
                 list.isInstallable(place, by: client, judgement)
             else { continue }
             found.append(UInt32(truncatingIfNeeded: place))

@@ -51,6 +51,9 @@ struct CompiledRelease: Sendable {
     /// The place among the rows of the app's releases.
     let row: Int
 
+    /// Whether users can get it at a moment: ``Release/isLive(at:)``, as no release is compiled that is staged or undated.
+    func isLive(at time: Int64) -> Bool { liveAt <= time && time < withdrawnAt }
+
     /// Whether the release is above a client: by its numbers, or by its build where the versions are equal or the
     /// client's cannot be read.
     ///
