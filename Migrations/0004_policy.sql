@@ -594,31 +594,25 @@ COMMENT ON FUNCTION normalise_rollout_step() IS
 COMMENT ON FUNCTION normalise_release_note() IS 'Trigger: refuses the notes of a release that there is not.';
 COMMENT ON FUNCTION refuse_null() IS 'Trigger: refuses NULL where a value is needed, and says what the column is.';
 
--- What is probably not meant, and yet could be.
+-- What is probably not meant, and yet could be. Each function says what holds of rows as they stand: an edit raises what it
+-- brought about, policy_warnings (0009) lists all.
 
-CREATE FUNCTION warn_of_placeholder(value text, place text) RETURNS void
-    LANGUAGE plpgsql
+CREATE FUNCTION placeholder_warnings(value text, place text) RETURNS TABLE (warning text, hint text)
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1
     SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
-DECLARE
-    placeholder CONSTANT text := (
-        SELECT braces.name[1]
-          FROM regexp_matches(value, '\{[A-Za-z_][A-Za-z0-9_.-]{0,30}\}', 'g') AS braces(name)
-         WHERE braces.name[1] NOT IN ('{app}', '{target}')
-         LIMIT 1
-    );
 BEGIN
-    IF placeholder IS NOT NULL THEN
-        RAISE WARNING USING
-            MESSAGE = format('%s: %s is not filled in', place, placeholder),
-            HINT = 'Only {app} and {target} are; anything else is sent as it is written.';
-    END IF;
+    RETURN QUERY
+    SELECT format('%s: %s is not filled in', place, braces.name[1]),
+           'Only {app} and {target} are; anything else is sent as it is written.'
+      FROM regexp_matches(value, '\{[A-Za-z_][A-Za-z0-9_.-]{0,30}\}', 'g') AS braces(name)
+     WHERE braces.name[1] NOT IN ('{app}', '{target}')
+     LIMIT 1;
 END
 $$;
 
-COMMENT ON FUNCTION warn_of_placeholder(text, text) IS
-    'Warns of braces in a text that look like a placeholder and are none.';
+COMMENT ON FUNCTION placeholder_warnings(text, text) IS 'Braces in a text that look like a placeholder and are none.';
 
 CREATE FUNCTION platform_meant(platform text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -640,29 +634,26 @@ $$;
 COMMENT ON FUNCTION platform_meant(text) IS
     'The usual name of a platform that people also write in another way; null for any other.';
 
-CREATE FUNCTION warn_of_platforms(table_name text, subject text, platforms text[]) RETURNS void
-    LANGUAGE plpgsql
+CREATE FUNCTION platform_warnings(subject text, platform text) RETURNS TABLE (warning text, hint text)
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1
     SET search_path = public, pg_temp
 AS $$
-DECLARE
-    meant CONSTANT text := (
-        SELECT string_agg(DISTINCT platform_meant(name), ', ') FROM unnest(platforms) AS name
-    );
 BEGIN
-    RAISE WARNING USING
-        MESSAGE = subject || ' is on ' || array_to_string(platforms, ', '),
-        HINT = CASE WHEN meant IS NULL THEN '' ELSE format('Is %s meant? ', meant) END
-            || 'It is for clients that say just that; if none does, it reaches nobody there.',
-        SCHEMA = 'public', TABLE = table_name, CONSTRAINT = 'platform_unusual';
+    RETURN QUERY
+    SELECT subject || ' is on ' || platform,
+           format(
+               'Is %s meant? It is for clients that say just that; if none does, it reaches nobody there.',
+               platform_meant(platform)
+           )
+     WHERE platform_meant(platform) IS NOT NULL;
 END
 $$;
 
-COMMENT ON FUNCTION warn_of_platforms(text, text, text[]) IS 'Warns of platforms that are probably not meant.';
+COMMENT ON FUNCTION platform_warnings(text, text) IS 'A platform that is probably not meant.';
 
--- What a rule is warned of by itself: an edit raises what it brought about, policy_warnings (0007) lists what holds.
 CREATE FUNCTION rule_warnings(rule rules)
     RETURNS TABLE (warning text, detail text, hint text, column_name text, constraint_name text)
-    LANGUAGE plpgsql STABLE
+    LANGUAGE plpgsql STABLE ROWS 1
     SET search_path = public, pg_temp
 AS $$
 #variable_conflict error
@@ -686,6 +677,10 @@ BEGIN
          WHERE NOT EXISTS (SELECT FROM known WHERE known.platform = p.platform)
            AND (EXISTS (SELECT FROM known) OR p.platform <> ALL (usual));
     END IF;
+    RETURN QUERY
+    SELECT p.warning, format('It is in rule %s.', rule.key), p.hint, field.name, 'rules_placeholder'
+      FROM (VALUES ('title', rule.title), ('text', rule.text)) AS field(name, value)
+     CROSS JOIN LATERAL placeholder_warnings(field.value, 'rules.' || field.name) AS p;
     RETURN QUERY
     SELECT w.warning, w.detail, w.hint, w.column_name, w.constraint_name
       FROM (
@@ -749,7 +744,7 @@ END
 $$;
 
 COMMENT ON FUNCTION rule_warnings(rules) IS
-    'What is probably not meant in a rule: what has no effect (soak, lockout_without_update, hints of a lockout, an end in'
+    'What is probably not meant in a rule: braces that are not filled in, what has no effect (soak, lockout_without_update, hints of a lockout, an end in'
     ' the past), a rollout below 1 %, a time below a minute, and platforms that nothing else names.';
 
 CREATE FUNCTION warn_of_rule() RETURNS trigger
@@ -759,12 +754,6 @@ AS $$
 DECLARE
     found record;
 BEGIN
-    IF TG_OP = 'INSERT' OR NEW.title <> OLD.title THEN
-        PERFORM warn_of_placeholder(NEW.title, 'rules.title');
-    END IF;
-    IF TG_OP = 'INSERT' OR NEW.text <> OLD.text THEN
-        PERFORM warn_of_placeholder(NEW.text, 'rules.text');
-    END IF;
     FOR found IN
         SELECT w.* FROM rule_warnings(NEW) AS w
          WHERE TG_OP = 'INSERT' OR w.warning NOT IN (SELECT o.warning FROM rule_warnings(OLD) AS o)
@@ -778,7 +767,7 @@ END
 $$;
 
 COMMENT ON FUNCTION warn_of_rule() IS
-    'Trigger: warns of braces that are not filled in, and of what this edit brought about of rule_warnings.';
+    'Trigger: warns of what this edit brought about of rule_warnings.';
 
 CREATE TRIGGER rules_warning
     AFTER INSERT OR UPDATE OF
@@ -787,14 +776,31 @@ CREATE TRIGGER rules_warning
     ON rules
     FOR EACH ROW EXECUTE FUNCTION warn_of_rule();
 
+CREATE FUNCTION store_link_warnings(link store_links) RETURNS TABLE (warning text, hint text)
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY SELECT p.* FROM platform_warnings(format('store link of %s', link.bundle), link.platform) AS p;
+END
+$$;
+
+COMMENT ON FUNCTION store_link_warnings(store_links) IS 'What is probably not meant in a store link: its platform.';
+
 CREATE FUNCTION warn_of_store_link() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
+DECLARE
+    found record;
 BEGIN
-    IF platform_meant(NEW.platform) IS NOT NULL AND (TG_OP = 'INSERT' OR NEW.platform <> OLD.platform) THEN
-        PERFORM warn_of_platforms('store_links', format('store link of %s', NEW.bundle), ARRAY[NEW.platform]);
-    END IF;
+    FOR found IN
+        SELECT w.* FROM store_link_warnings(NEW) AS w WHERE TG_OP = 'INSERT' OR NEW.platform <> OLD.platform
+    LOOP
+        RAISE WARNING USING
+            MESSAGE = found.warning, HINT = found.hint,
+            SCHEMA = 'public', TABLE = 'store_links', CONSTRAINT = 'platform_unusual';
+    END LOOP;
     RETURN NULL;
 END
 $$;
@@ -823,77 +829,111 @@ $$;
 
 COMMENT ON FUNCTION release_words(releases) IS 'What is recorded of a release, in a few words: live since ..., min_os 16.';
 
+CREATE FUNCTION release_warnings(release releases)
+    RETURNS TABLE (warning text, detail text, hint text, column_name text, constraint_name text)
+    LANGUAGE plpgsql STABLE ROWS 1
+    SET search_path = public, pg_temp
+AS $$
+#variable_conflict error
+DECLARE
+    name CONSTANT text := format('release %s of %s on %s', release.version, release.bundle, release.platform);
+    about CONSTANT text := 'R' || substr(name, 2) || '.';
+BEGIN
+    RETURN QUERY
+    SELECT p.warning, about, p.hint, 'platform', 'platform_unusual'
+      FROM platform_warnings(format('release %s of %s', release.version, release.bundle), release.platform) AS p
+     UNION ALL
+    SELECT name || ' is staged, so live_at has no effect',
+           about,
+           'Leave live_at out: it becomes the time at which staged is set to false.',
+           'live_at', 'releases_staged_live_at'
+     WHERE release.staged AND release.live_at IS NOT NULL
+     UNION ALL
+    SELECT name || ' has no live_at, so nobody is offered it',
+           about,
+           format('Once users can get it: UPDATE releases SET live_at = now() WHERE id = %s;', release.id),
+           'live_at', 'releases_no_live_at'
+     WHERE release.live_at IS NULL AND NOT release.staged AND release.withdrawn_at IS NULL;
+    RETURN QUERY
+    SELECT format('%s was there already: %s', name, release_words(r)),
+           about,
+           format('To change that one instead: UPDATE releases SET ... WHERE id = %s;', r.id),
+           'version', 'releases_again'
+      FROM releases AS r
+     WHERE r.bundle = release.bundle
+       AND r.platform = release.platform
+       AND version_key(r.version) = version_key(release.version)
+       AND r.id < release.id
+       AND (version_key(r.build) = version_key(release.build)) IS NOT FALSE
+       AND (r.regions && release.regions) IS NOT FALSE
+       AND (r.withdrawn_at > greatest(clock_timestamp(), release.live_at)) IS NOT FALSE
+       AND (release.withdrawn_at > greatest(clock_timestamp(), r.live_at)) IS NOT FALSE
+     ORDER BY r.id
+     LIMIT 1;
+END
+$$;
+
+COMMENT ON FUNCTION release_warnings(releases) IS
+    'What is probably not meant in a release: its platform, a time that staging overrides or that is missing, and that it'
+    ' was there already, for some of the same regions at the same time.';
+
 CREATE FUNCTION warn_of_release() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    other releases;
+    found record;
 BEGIN
-    IF platform_meant(NEW.platform) IS NOT NULL AND (TG_OP = 'INSERT' OR NEW.platform <> OLD.platform) THEN
-        PERFORM warn_of_platforms(
-            'releases', format('release %s of %s', NEW.version, NEW.bundle), ARRAY[NEW.platform]
-        );
-    END IF;
-    IF NEW.staged AND NEW.live_at IS NOT NULL AND (TG_OP = 'INSERT' OR NEW.live_at IS DISTINCT FROM OLD.live_at) THEN
+    FOR found IN
+        SELECT w.* FROM release_warnings(NEW) AS w
+         WHERE TG_OP = 'INSERT'
+            OR w.warning NOT IN (SELECT o.warning FROM release_warnings(OLD) AS o)
+               -- Whoever takes a release back into stages keeps its time.
+               AND (w.constraint_name <> 'releases_staged_live_at' OR NEW.live_at IS DISTINCT FROM OLD.live_at)
+    LOOP
         RAISE WARNING USING
-            MESSAGE = format(
-                'release %s of %s on %s is staged, so live_at has no effect', NEW.version, NEW.bundle, NEW.platform
-            ),
-            DETAIL = format('Release %s of %s on %s.', NEW.version, NEW.bundle, NEW.platform),
-            HINT = 'Leave live_at out: it becomes the time at which staged is set to false.',
-            SCHEMA = 'public', TABLE = 'releases', COLUMN = 'live_at', CONSTRAINT = 'releases_staged_live_at';
-    END IF;
-    IF TG_OP = 'INSERT' AND NEW.live_at IS NULL AND NOT NEW.staged THEN
-        RAISE WARNING USING
-            MESSAGE = format(
-                'release %s of %s on %s has no live_at, so nobody is offered it', NEW.version, NEW.bundle, NEW.platform
-            ),
-            DETAIL = format('Release %s of %s on %s.', NEW.version, NEW.bundle, NEW.platform),
-            HINT = format('Once users can get it: UPDATE releases SET live_at = now() WHERE id = %s;', NEW.id),
-            SCHEMA = 'public', TABLE = 'releases', COLUMN = 'live_at', CONSTRAINT = 'releases_no_live_at';
-    END IF;
-    IF TG_OP = 'INSERT' THEN
-        SELECT r.* INTO other
-          FROM releases AS r
-         WHERE r.bundle = NEW.bundle
-           AND r.platform = NEW.platform
-           AND version_key(r.version) = version_key(NEW.version)
-           AND (r.withdrawn_at IS NULL OR r.withdrawn_at > coalesce(NEW.live_at, clock_timestamp()))
-           AND r.id <> NEW.id
-         ORDER BY r.id
-         LIMIT 1;
-        IF FOUND THEN
-            RAISE WARNING USING
-                MESSAGE = format(
-                    'release %s of %s on %s was there already: %s', NEW.version, NEW.bundle, NEW.platform,
-                    release_words(other)
-                ),
-                DETAIL = format('Release %s of %s on %s.', NEW.version, NEW.bundle, NEW.platform),
-                HINT = format('To change that one instead: UPDATE releases SET ... WHERE id = %s;', other.id),
-                SCHEMA = 'public', TABLE = 'releases', COLUMN = 'version', CONSTRAINT = 'releases_again';
-        END IF;
-    END IF;
+            MESSAGE = found.warning, DETAIL = found.detail, HINT = found.hint,
+            SCHEMA = 'public', TABLE = 'releases', COLUMN = found.column_name, CONSTRAINT = found.constraint_name;
+    END LOOP;
     RETURN NULL;
 END
 $$;
 
-COMMENT ON FUNCTION warn_of_release() IS
-    'Trigger: warns of a platform that is probably not meant, of a time that staging overrides or that is missing, and of a'
-    ' release that was there already.';
+COMMENT ON FUNCTION warn_of_release() IS 'Trigger: warns of what this edit brought about of release_warnings.';
 
 CREATE TRIGGER releases_warning AFTER INSERT OR UPDATE OF platform, staged, live_at ON releases
     FOR EACH ROW EXECUTE FUNCTION warn_of_release();
+
+CREATE FUNCTION rule_text_warnings(translation rule_texts) RETURNS TABLE (warning text, detail text, hint text)
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT p.warning, format('It is in rule %s, %s.', translation.rule, translation.language), p.hint
+      FROM (VALUES ('title', translation.title), ('text', translation.text)) AS field(name, value)
+     CROSS JOIN LATERAL placeholder_warnings(field.value, 'rule_texts.' || field.name) AS p;
+END
+$$;
+
+COMMENT ON FUNCTION rule_text_warnings(rule_texts) IS
+    'What is probably not meant in a translation: braces that are not filled in.';
 
 CREATE FUNCTION warn_of_rule_text() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
+DECLARE
+    found record;
 BEGIN
-    IF TG_OP = 'INSERT' OR (NEW.title, NEW.text) <> (OLD.title, OLD.text) THEN
-        PERFORM warn_of_placeholder(NEW.title, 'rule_texts.title');
-        PERFORM warn_of_placeholder(NEW.text, 'rule_texts.text');
-    END IF;
+    FOR found IN
+        SELECT w.* FROM rule_text_warnings(NEW) AS w
+         WHERE TG_OP = 'INSERT' OR w.warning NOT IN (SELECT o.warning FROM rule_text_warnings(OLD) AS o)
+    LOOP
+        RAISE WARNING USING
+            MESSAGE = found.warning, DETAIL = found.detail, HINT = found.hint,
+            SCHEMA = 'public', TABLE = 'rule_texts', CONSTRAINT = 'rule_texts_placeholder';
+    END LOOP;
     RETURN NULL;
 END
 $$;

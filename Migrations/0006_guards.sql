@@ -217,116 +217,96 @@ $$;
 
 COMMENT ON FUNCTION rule_was_edited(uuid, text, text[]) IS 'Whether a change edits one of these columns of a rule.';
 
-CREATE FUNCTION warn_of_endless_lockouts(this_token uuid, keys text[]) RETURNS void
-    LANGUAGE plpgsql
+-- What a rule is warned of together with the links and releases beside it, once the edits are whole. A message that leads
+-- to the store needs a store link where it is shown, and a lockout needs a link at all: without one its screen has no
+-- button. For every app, and for a rule without platforms, the releases tell the platforms. Of an app without releases it
+-- is not known where it is; without any link nobody sees a button.
+CREATE FUNCTION link_warnings(rule rules)
+    RETURNS TABLE (
+        warning text, detail text, hint text, table_name text, column_name text, constraint_name text, columns text[]
+    )
+    LANGUAGE plpgsql STABLE ROWS 1
     SET search_path = public, pg_temp
 AS $$
+#variable_conflict error
 DECLARE
-    columns CONSTANT text[] := '{enabled,lockout,lockout_without_update,ends_at}';
-    endless text[];
+    name CONSTANT text := quoted(rule.key);
+    of_links CONSTANT text[] := '{enabled,lockout,lockout_without_update,bundle,platforms,link}';
 BEGIN
-    SELECT array_agg(r.key ORDER BY r.key) INTO endless
-      FROM rules AS r
-     WHERE r.key = ANY (keys)
-       AND r.enabled AND r.lockout AND r.lockout_without_update AND r.ends_at IS NULL
-       AND rule_was_edited(this_token, r.key, columns);
-    IF endless IS NOT NULL THEN
-        RAISE WARNING USING
-            MESSAGE = CASE
-                WHEN cardinality(endless) = 1
-                    THEN format('rule %s locks out without an update, and has no end', quoted(endless[1]))
-                ELSE format(
-                    'these rules lock out without an update, and have no end: %s',
-                    first_names(ARRAY(SELECT quoted(key) FROM unnest(endless) AS key))
-                )
-            END,
-            DETAIL = format('Rule %s has no end.', endless[1]),
-            HINT = 'Set ends_at, so that it ends by itself.',
-            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'ends_at', CONSTRAINT = 'rules_lockout_endless';
+    IF rule.enabled AND rule.lockout AND rule.lockout_without_update AND rule.ends_at IS NULL THEN
+        RETURN QUERY
+        SELECT format('rule %s locks out without an update, and has no end', name),
+               format('Rule %s has no end.', rule.key),
+               'Set ends_at, so that it ends by itself.',
+               'rules', 'ends_at', 'rules_lockout_endless', '{enabled,lockout,lockout_without_update,ends_at}'::text[];
+    END IF;
+    IF rule.link IS NULL AND rule.lockout AND NOT rule.lockout_without_update THEN
+        RETURN QUERY
+        SELECT format('rule %s locks out and has no link, so users see no button', name),
+               format('Rule %s has no link.', rule.key),
+               'Set link to ''store'', or to an address.',
+               'rules', 'link', 'rules_link_missing', of_links;
+    ELSIF rule.link = 'store' THEN
+        RETURN QUERY
+        SELECT format('rule %s leads to the store, but %s has no store link', name, missing.bundle)
+                   || coalesce(' for ' || missing.platform || ': users there see no button', ': users see no button'),
+               format('%s has no store link for %s.', missing.bundle, coalesce(missing.platform, 'any platform')),
+               format(
+                   'INSERT INTO store_links (bundle, platform, link) VALUES (%L, %L, ''https://...'');',
+                   missing.bundle, coalesce(missing.platform, 'ios')
+               ),
+               'store_links', 'link', 'store_links_missing', of_links
+          FROM (
+              SELECT r.bundle, r.platform
+                FROM releases AS r
+               WHERE (rule.bundle IS NULL OR r.bundle = rule.bundle)
+                 AND (rule.platforms IS NULL OR r.platform = ANY (rule.platforms))
+                 AND (r.withdrawn_at IS NULL OR r.withdrawn_at > clock_timestamp())
+               UNION
+              SELECT rule.bundle, p.platform FROM unnest(rule.platforms) AS p(platform) WHERE rule.bundle IS NOT NULL
+               UNION
+              SELECT rule.bundle, NULL
+               WHERE rule.bundle IS NOT NULL AND rule.platforms IS NULL
+                 AND NOT EXISTS (SELECT FROM releases AS r WHERE r.bundle = rule.bundle)
+          ) AS missing
+         WHERE NOT EXISTS (
+                   SELECT FROM store_links AS s
+                    WHERE s.bundle = missing.bundle AND (s.platform = missing.platform OR missing.platform IS NULL)
+               )
+         ORDER BY missing.bundle, missing.platform
+         LIMIT 5;
     END IF;
 END
 $$;
 
-COMMENT ON FUNCTION warn_of_endless_lockouts(uuid, text[]) IS
-    'Warns of lockouts that need no update and have no end.';
+COMMENT ON FUNCTION link_warnings(rules) IS
+    'What a rule probably lacks: an end, where it locks out without an update; a link; and store links where it leads to'
+    ' the store. columns: those of which an edit brings it about.';
 
--- A message that leads to the store needs a store link where it is shown, and a lockout needs a link at all: without
--- one its screen has no button. For every app, and for a rule without platforms, the releases tell the platforms.
-CREATE FUNCTION warn_of_missing_links(this_token uuid, keys text[]) RETURNS void
+CREATE FUNCTION warn_of_links(this_token uuid, keys text[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    columns CONSTANT text[] := '{enabled,lockout,lockout_without_update,bundle,platforms,link}';
-    rule rules;
     missing record;
 BEGIN
-    FOR rule IN
-        SELECT r.*
+    FOR missing IN
+        SELECT w.*
           FROM rules AS r
-         WHERE r.key = ANY (keys)
-           AND (r.link = 'store' OR r.link IS NULL AND r.lockout AND NOT r.lockout_without_update)
-           AND rule_was_edited(this_token, r.key, columns)
+         CROSS JOIN LATERAL link_warnings(r) AS w
+         WHERE r.key = ANY (keys) AND rule_was_edited(this_token, r.key, w.columns)
          ORDER BY r.key
+         LIMIT 100
     LOOP
-        IF rule.link IS NULL THEN
-            RAISE WARNING USING
-                MESSAGE = format('rule %s locks out and has no link, so users see no button', quoted(rule.key)),
-                DETAIL = format('Rule %s has no link.', rule.key),
-                HINT = 'Set link to ''store'', or to an address.',
-                SCHEMA = 'public', TABLE = 'rules', COLUMN = 'link', CONSTRAINT = 'rules_link_missing';
-            CONTINUE;
-        END IF;
-        FOR missing IN
-            SELECT shown.bundle, shown.platform
-              FROM (
-                  SELECT r.bundle, r.platform
-                    FROM releases AS r
-                   WHERE (rule.bundle IS NULL OR r.bundle = rule.bundle)
-                     AND (rule.platforms IS NULL OR r.platform = ANY (rule.platforms))
-                     AND (r.withdrawn_at IS NULL OR r.withdrawn_at > clock_timestamp())
-                   UNION
-                  SELECT rule.bundle, platform FROM unnest(rule.platforms) AS platform WHERE rule.bundle IS NOT NULL
-              ) AS shown
-             WHERE NOT EXISTS (
-                       SELECT FROM store_links AS s WHERE s.bundle = shown.bundle AND s.platform = shown.platform
-                   )
-             ORDER BY shown.bundle, shown.platform
-             LIMIT 5
-        LOOP
-            RAISE WARNING USING
-                MESSAGE = format(
-                    'rule %s leads to the store, but %s has no store link for %s: users there see no button',
-                    quoted(rule.key), missing.bundle, missing.platform
-                ),
-                DETAIL = format('%s has no store link for %s.', missing.bundle, missing.platform),
-                HINT = format(
-                    'INSERT INTO store_links (bundle, platform, link) VALUES (%L, %L, ''https://...'');',
-                    missing.bundle, missing.platform
-                ),
-                SCHEMA = 'public', TABLE = 'store_links', COLUMN = 'link', CONSTRAINT = 'store_links_missing';
-        END LOOP;
-        -- Of an app without releases it is not known where it is; without any link nobody sees a button.
-        IF NOT EXISTS (SELECT FROM store_links AS s WHERE s.bundle = rule.bundle)
-            AND NOT EXISTS (SELECT FROM releases AS r WHERE r.bundle = rule.bundle)
-            AND rule.platforms IS NULL AND rule.bundle IS NOT NULL THEN
-            RAISE WARNING USING
-                MESSAGE = format(
-                    'rule %s leads to the store, but %s has no store link: users see no button',
-                    quoted(rule.key), rule.bundle
-                ),
-                DETAIL = format('%s has no store link for any platform.', rule.bundle),
-                HINT = format(
-                    'INSERT INTO store_links (bundle, platform, link) VALUES (%L, ''ios'', ''https://...'');', rule.bundle
-                ),
-                SCHEMA = 'public', TABLE = 'store_links', COLUMN = 'link', CONSTRAINT = 'store_links_missing';
-        END IF;
+        RAISE WARNING USING
+            MESSAGE = missing.warning, DETAIL = missing.detail, HINT = missing.hint,
+            SCHEMA = 'public', TABLE = missing.table_name, COLUMN = missing.column_name,
+            CONSTRAINT = missing.constraint_name;
     END LOOP;
 END
 $$;
 
-COMMENT ON FUNCTION warn_of_missing_links(uuid, text[]) IS
-    'Warns of lockouts without a link, and of platforms where the app has no store link for a rule to lead to.';
+COMMENT ON FUNCTION warn_of_links(uuid, text[]) IS 'Warns of what edited rules have of link_warnings.';
 
 -- The counterpart: of lockouts that nobody edited, a release that opens them somewhere, or a store link that goes, leaves
 -- the screen without a button.
@@ -536,6 +516,28 @@ $$;
 COMMENT ON FUNCTION guard_rollouts(text[]) IS
     'Refuses a percentage of one of these rules beside its steps, and steps of which a later one is lower.';
 
+-- Whoever writes that the rollout is 0 takes the rule back, and knows it. Beside steps it is 0 already, so the statement
+-- changes nothing, and is kept here alone.
+CREATE FUNCTION keep_taken_back() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    keys CONSTANT text := coalesce(current_setting('versiongate.taken_back', true), '');
+BEGIN
+    IF length(keys) < 10000 THEN
+        PERFORM set_config('versiongate.taken_back', keys || ',' || NEW.key, true);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION keep_taken_back() IS
+    'Trigger: keeps until the end of the transaction which rules a statement takes back to 0 % that stand there.';
+
+CREATE TRIGGER keep_taken_back AFTER UPDATE OF rollout ON rules
+    FOR EACH ROW WHEN (OLD.rollout = 0 AND NEW.rollout = 0) EXECUTE FUNCTION keep_taken_back();
+
 CREATE FUNCTION warn_of_stopped_ramps(this_token uuid) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
@@ -551,6 +553,10 @@ BEGIN
               SELECT s.at, s.rollout FROM rollout_steps AS s WHERE s.rule = r.key AND s.at > now() ORDER BY s.at LIMIT 1
           ) AS next_step ON true
          WHERE edited.at = now() AND edited.share < edited.share_before
+           AND (
+               next_step.at IS NOT NULL
+               OR (edited.key = ANY (string_to_array(current_setting('versiongate.taken_back', true), ','))) IS NOT TRUE
+           )
          ORDER BY edited.key
          LIMIT 20
     LOOP
@@ -579,7 +585,8 @@ END
 $$;
 
 COMMENT ON FUNCTION warn_of_stopped_ramps(uuid) IS
-    'Warns of enabled rules that reach fewer installs now, as this change left them no step in force, or a lower one.';
+    'Warns of enabled rules that reach fewer installs now, as this change left them no step in force, or a lower one,'
+    ' unless it sets them to 0 by itself.';
 
 -- Consent.
 
@@ -1020,16 +1027,18 @@ BEGIN
             rule_keys := ARRAY(SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules');
         END IF;
         PERFORM guard_lockouts(this_token, undone, rule_keys);
-        PERFORM warn_of_endless_lockouts(this_token, rule_keys);
-        PERFORM warn_of_missing_links(this_token, rule_keys);
+        PERFORM warn_of_links(this_token, rule_keys);
         PERFORM warn_of_waiting_rules(this_token, rule_keys);
     END IF;
-    IF edited_tables && '{releases,rules}' THEN
+    IF edited_tables && '{releases,rollout_steps,rules}' THEN
         lockout_notes := notes_of_lockouts(notes);
         IF lockout_notes <> '{}' THEN
             PERFORM warn_of_lost_ways_out(lockout_notes);
             PERFORM warn_of_hidden_lockouts(lockout_notes);
         END IF;
+    END IF;
+    IF edited_tables && '{releases,rollout_steps,rules}' THEN
+        PERFORM warn_of_large_apps(notes);
     END IF;
     IF edited_tables && '{releases,store_links}' THEN
         PERFORM warn_of_lost_buttons(this_token, notes);

@@ -84,9 +84,9 @@ COMMENT ON FUNCTION read_rules(rules[]) IS 'Rules with what their ranges mean.';
 -- other (null), whose system has reached one min_os of a release and not the next (null: not even the first). So what is
 -- offered when is worked out once a class, not once a rule.
 CREATE FUNCTION ways_out(
-    lockouts rules[], known releases[], present_apps apps[], by_region text[] DEFAULT NULL
+    lockouts rules[], known releases[], present_apps apps[], by_region text[] DEFAULT NULL, by_system bytea[] DEFAULT '{}'
 )
-    RETURNS TABLE (key text, bundle text, platform text, region text, times tstzmultirange)
+    RETURNS TABLE (key text, bundle text, platform text, region text, system bytea, times tstzmultirange)
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = public, pg_temp
     SET standard_conforming_strings = on
@@ -192,17 +192,18 @@ BEGIN
     ),
     place AS MATERIALIZED (
         SELECT l.key, here.bundle, here.platform, area.region, named.region AS class_region,
-               l.regions, l.soak, l.versions, l.builds, system.spans AS os, l.target, l.effective,
+               l.regions, l.soak, l.versions, l.builds, system.spans AS os, system.least AS system, l.target, l.effective,
                l.regions IS NULL AND by_region IS NULL AS any_region, system.spans IS NULL AS any_system
           FROM lockout AS l
+         -- The oldest of its systems is null, whatever the rule says of them.
          CROSS JOIN LATERAL (
-             SELECT CASE
-                 WHEN by_region IS NULL THEN l.os
-                 ELSE version_spans(
-                     version_span(coalesce(lower(l.os), least_key), coalesce(lower(l.os), least_key), '[]')
-                 )
-             END
-         ) AS system(spans)
+             SELECT l.os, NULL::bytea WHERE by_region IS NULL
+              UNION ALL
+             SELECT version_spans(version_span(coalesce(n.least, oldest.key), coalesce(n.least, oldest.key), '[]')), n.least
+               FROM (SELECT coalesce(lower(l.os), least_key)) AS oldest(key)
+              CROSS JOIN LATERAL (SELECT NULL UNION SELECT unnest(by_system)) AS n(least)
+              WHERE by_region IS NOT NULL AND (n.least IS NULL OR n.least > oldest.key AND (l.os IS NULL OR l.os @> n.least))
+         ) AS system(spans, least)
          CROSS JOIN LATERAL (
              SELECT l.bundle, p.platform
                FROM unnest(l.platforms) AS p(platform)
@@ -236,7 +237,7 @@ BEGIN
             ON named.bundle = here.bundle AND named.platform = here.platform AND named.region = area.region
     ),
     way AS (
-        SELECT p.key, p.bundle, p.platform, p.region, o.version, o.family, o.build, p.versions, p.builds, p.target,
+        SELECT p.key, p.bundle, p.platform, p.region, p.system, o.version, o.family, o.build, p.versions, p.builds, p.target,
                p.effective, o.times
           FROM place AS p
           JOIN offered_to_all AS o
@@ -246,7 +247,7 @@ BEGIN
            AND (p.any_region OR o.region IS NOT DISTINCT FROM p.class_region)
            AND (p.any_system OR p.os && o.systems)
          UNION ALL
-        SELECT p.key, p.bundle, p.platform, p.region, o.version, o.family, o.build, p.versions, p.builds, p.target,
+        SELECT p.key, p.bundle, p.platform, p.region, p.system, o.version, o.family, o.build, p.versions, p.builds, p.target,
                p.effective,
                CASE
                    WHEN o.version >= p.target THEN o.times
@@ -269,12 +270,12 @@ BEGIN
            AND (p.any_region OR o.region IS NOT DISTINCT FROM p.class_region)
            AND (p.any_system OR p.os && o.systems)
     )
-    SELECT found.key, found.bundle, found.platform, found.region,
+    SELECT found.key, found.bundle, found.platform, found.region, found.system,
            coalesce(range_agg(found.times) FILTER (WHERE found.times IS NOT NULL), '{}')
       FROM (
-          SELECT p.key, p.bundle, p.platform, p.region, NULL::tstzmultirange AS times FROM place AS p
+          SELECT p.key, p.bundle, p.platform, p.region, p.system, NULL::tstzmultirange AS times FROM place AS p
            UNION ALL
-          SELECT w.key, w.bundle, w.platform, w.region, w.times
+          SELECT w.key, w.bundle, w.platform, w.region, w.system, w.times
             FROM way AS w
            -- The release would not be matched itself, and is above a client that is.
            WHERE NOT (
@@ -289,15 +290,15 @@ BEGIN
                  AND (w.builds IS NULL OR w.builds && version_span(least_key, w.build))
              )
       ) AS found
-     GROUP BY found.key, found.bundle, found.platform, found.region;
+     GROUP BY found.key, found.bundle, found.platform, found.region, found.system;
 END
 $$;
 
-COMMENT ON FUNCTION ways_out(rules[], releases[], apps[], text[]) IS
+COMMENT ON FUNCTION ways_out(rules[], releases[], apps[], text[], bytea[]) IS
     'The places of lockouts, and the times at which somebody there whom the rule is for has a way out: the platforms of the'
     ' rule, else those that the app has releases for (of a rule for every app, each app''s), times its regions. With regions'
     ' to look at by themselves, a rule that names none is judged in each of them, in each that a release names and in all'
-    ' others (null), and each rule for the oldest of its systems alone.';
+    ' others (null), and each rule for the oldest of its systems (null), and for each of those to look at, by itself.';
 
 CREATE FUNCTION place_name(rule_bundle text, bundle text, platform text, region text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -310,64 +311,96 @@ END;
 COMMENT ON FUNCTION place_name(text, text, text, text) IS
     'A place of a lockout for people: ios in JP; with its app where the rule is for every app.';
 
--- Whether every client that one rule is for meets the conditions of another, which has no target.
-CREATE FUNCTION rule_includes(outer_rule judged_rule, inner_rule judged_rule) RETURNS boolean
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-DECLARE
-    f CONSTANT rules := outer_rule.rule;
-    r CONSTANT rules := inner_rule.rule;
-BEGIN
-    -- A client whose version cannot be read meets a rule without versions and target alone.
-    RETURN (f.bundle IS NULL OR f.bundle = r.bundle) IS TRUE
-        AND (
-            f.versions IS NULL
-            OR (r.versions IS NOT NULL OR r.target IS NOT NULL) AND outer_rule.versions @> inner_rule.effective
-        )
-        AND (f.builds IS NULL OR outer_rule.builds @> inner_rule.builds) IS TRUE
-        AND (f.os IS NULL OR outer_rule.os @> inner_rule.os) IS TRUE
-        AND (f.platforms IS NULL OR f.platforms @> r.platforms) IS TRUE
-        AND (f.regions IS NULL OR f.regions @> r.regions) IS TRUE
-        AND (
-            f.languages IS NULL
-            OR (SELECT bool_and(language_matches(lower(l.range), f.languages)) FROM unnest(r.languages) AS l(range))
-        ) IS TRUE
-        AND NOT EXISTS (
-            SELECT FROM jsonb_each(f.attributes) AS a(name, accepted)
-             WHERE (a.accepted @> (r.attributes -> a.name)) IS NOT TRUE
-        );
-END
-$$;
-
-COMMENT ON FUNCTION rule_includes(judged_rule, judged_rule) IS
-    'Whether every client that the second rule is for meets the conditions of the first, which has no target.';
-
-CREATE FUNCTION final_times(rule rules) RETURNS tstzmultirange
+-- The conditions are compared in the join, not in a function that is called for each pair: a hundred final rules before
+-- five hundred others are fifty thousand pairs.
+CREATE FUNCTION hidden_rules(finals rules[], others rules[])
+    RETURNS TABLE (key text, final text, final_position integer)
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = public, pg_temp
     SET jit = off
 AS $$
+#variable_conflict error
 BEGIN
-    RETURN time_span(rule.starts_at, rule.ends_at) * coalesce(
-        (
-            SELECT range_agg(tstzrange(share.start, share.finish))
-              FROM (
-                  SELECT step.at AS start, step.rollout, lead(step.at) OVER (ORDER BY step.at NULLS FIRST) AS finish
-                    FROM (
-                        SELECT NULL::timestamptz AS at, rule.rollout
-                         UNION ALL
-                        SELECT s.at, s.rollout FROM rollout_steps AS s WHERE s.rule = rule.key
-                    ) AS step
-              ) AS share
-             WHERE share.rollout = 100
-        ),
-        '{}'
-    );
+    RETURN QUERY
+    WITH f AS MATERIALIZED (
+        SELECT (j.rule).*, j.versions AS version_spans, j.builds AS build_spans, j.os AS os_spans FROM read_rules(finals) AS j
+    ),
+    r AS MATERIALIZED (
+        SELECT (j.rule).*, j.effective, j.builds AS build_spans, j.os AS os_spans FROM read_rules(others) AS j
+    )
+    SELECT r.key::text, f.key::text, f."position"
+      FROM f
+      JOIN r
+        ON (f."position", f.key) < (r."position", r.key)
+       AND (f.bundle IS NULL OR f.bundle = r.bundle)
+       -- A client whose version cannot be read meets a rule without versions and target alone.
+       AND (
+           f.versions IS NULL
+           OR (r.versions IS NOT NULL OR r.target IS NOT NULL) AND f.version_spans @> r.effective
+       )
+       AND (f.builds IS NULL OR f.build_spans @> r.build_spans)
+       AND (f.os IS NULL OR f.os_spans @> r.os_spans)
+       AND (f.platforms IS NULL OR f.platforms @> r.platforms)
+       AND (f.regions IS NULL OR f.regions @> r.regions)
+       AND (
+           f.languages IS NULL
+           OR (SELECT bool_and(language_matches(lower(l.range), f.languages)) FROM unnest(r.languages) AS l(range))
+       )
+       AND (
+           f.attributes IS NULL
+           OR NOT EXISTS (
+               SELECT FROM jsonb_each(f.attributes) AS a(name, accepted)
+                WHERE (a.accepted @> (r.attributes -> a.name)) IS NOT TRUE
+           )
+       );
 END
 $$;
 
-COMMENT ON FUNCTION final_times(rules) IS 'The times at which a rule is on for everybody whom it is for.';
+COMMENT ON FUNCTION hidden_rules(rules[], rules[]) IS
+    'Which rules come after final ones without a target of which they are for no client more: whoever they are for meets'
+    ' the conditions of those.';
+
+CREATE FUNCTION full_times(written rules[], steps rollout_steps[])
+    RETURNS TABLE (key text, times tstzmultirange)
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+    SET jit = off
+AS $$
+#variable_conflict error
+BEGIN
+    RETURN QUERY
+    SELECT share.key::text,
+           coalesce(
+               range_agg(tstzrange(share.start, share.finish)) FILTER (WHERE share.rollout = 100), '{}'
+           ) * time_span(share.starts_at, share.ends_at)
+      FROM (
+          SELECT step.key, step.starts_at, step.ends_at, step.rollout, step.at AS start,
+                 lead(step.at) OVER (PARTITION BY step.key ORDER BY step.at NULLS FIRST) AS finish
+            FROM (
+                SELECT r.key, r.starts_at, r.ends_at, NULL::timestamptz AS at, r.rollout FROM unnest(written) AS r
+                 UNION ALL
+                SELECT r.key, r.starts_at, r.ends_at, s.at, s.rollout
+                  FROM unnest(written) AS r
+                  JOIN unnest(steps) AS s ON s.rule = r.key
+            ) AS step
+      ) AS share
+     GROUP BY share.key, share.starts_at, share.ends_at;
+END
+$$;
+
+COMMENT ON FUNCTION full_times(rules[], rollout_steps[]) IS
+    'The times at which rules with these steps are on for everybody whom they are for.';
+
+CREATE FUNCTION present_steps(written rules[]) RETURNS rollout_steps[]
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN ARRAY(SELECT s FROM rollout_steps AS s WHERE s.rule IN (SELECT r.key FROM unnest(written) AS r));
+END
+$$;
+
+COMMENT ON FUNCTION present_steps(rules[]) IS 'The steps of some rules as they stand.';
 
 CREATE FUNCTION rule_status_at(moments timestamptz[], keys text[] DEFAULT NULL)
     RETURNS TABLE (
@@ -450,11 +483,9 @@ BEGIN
          GROUP BY t.key
     ),
     hiding AS MATERIALIZED (
-        SELECT (r.rule).key AS key, (f.rule).key AS final, (f.rule)."position" AS "position", final_times(f.rule) AS times
-          FROM read_rules(finals) AS f
-          JOIN read_rules(hideable) AS r
-            ON ((f.rule)."position", (f.rule).key) < ((r.rule)."position", (r.rule).key)
-           AND rule_includes(f, r)
+        SELECT h.key, h.final, h.final_position AS "position", f.times
+          FROM hidden_rules(finals, hideable) AS h
+          JOIN full_times(finals, present_steps(finals)) AS f ON f.key = h.final
     ),
     hidden AS MATERIALIZED (
         SELECT h.key, range_agg(h.times) AS times FROM hiding AS h GROUP BY h.key

@@ -17,6 +17,7 @@ BEGIN
           FROM unnest(notes) AS n
          WHERE CASE n.table_name
                    WHEN 'releases' THEN true
+                   WHEN 'rollout_steps' THEN true
                    WHEN 'rules' THEN
                        'true' IN (
                            n.before ->> 'lockout', n.after ->> 'lockout', n.before ->> 'final', n.after ->> 'final'
@@ -29,8 +30,8 @@ END
 $$;
 
 COMMENT ON FUNCTION notes_of_lockouts(edited_rows[]) IS
-    'Those of some edits that may decide whether a lockout locks out: of releases, lockouts and final rules, their messages'
-    ' and notes apart.';
+    'Those of some edits that may decide whether a lockout locks out: of releases, steps, lockouts and final rules, their'
+    ' messages and notes apart.';
 
 -- A place without a way out counts only for as long as the rule applies. Where the rule locked out nobody before, all that
 -- is missing now counts; else what these edits took.
@@ -65,6 +66,7 @@ DECLARE
     );
     present_apps CONSTANT apps[] := ARRAY(SELECT a FROM apps AS a);
     regions text[];
+    systems bytea[];
     judged_bundles text[];
     lockouts_before rules[];
     releases_before releases[];
@@ -103,15 +105,22 @@ BEGIN
           FROM unnest(releases_now || releases_before) AS r
          CROSS JOIN LATERAL unnest(r.regions) AS named(region)
     );
+    -- What these releases come to for a system begins with one that they ask for.
+    systems := ARRAY(
+        SELECT DISTINCT version_key(side.min_os)
+          FROM unnest(notes) AS n
+         CROSS JOIN LATERAL (VALUES (n.before ->> 'min_os'), (n.after ->> 'min_os')) AS side(min_os)
+         WHERE n.table_name = 'releases' AND side.min_os IS NOT NULL
+    );
     RETURN QUERY
     WITH present AS MATERIALIZED (
         SELECT w.*, l.bundle AS rule_bundle
-          FROM ways_out(lockouts, releases_now, present_apps, CASE WHEN in_parts THEN regions END) AS w
+          FROM ways_out(lockouts, releases_now, present_apps, CASE WHEN in_parts THEN regions END, systems) AS w
           JOIN unnest(lockouts) AS l ON l.key = w.key
     ),
     past AS MATERIALIZED (
         SELECT w.*, l.bundle AS rule_bundle
-          FROM ways_out(lockouts_before, releases_before, present_apps, CASE WHEN in_parts THEN regions END) AS w
+          FROM ways_out(lockouts_before, releases_before, present_apps, CASE WHEN in_parts THEN regions END, systems) AS w
           JOIN unnest(lockouts_before) AS l ON l.key = w.key
     ),
     -- The app of a rule may just have got another bundle; in a rule for every app it tells places apart.
@@ -129,6 +138,7 @@ BEGIN
             ON was.key = now_is.key
            AND was.platform = now_is.platform
            AND coalesce(was.region, '') = coalesce(now_is.region, '')
+           AND coalesce(was.system, '') = coalesce(now_is.system, '')
            AND CASE WHEN was.rule_bundle IS NULL THEN coalesce(was.bundle, '') ELSE '' END
                = CASE WHEN now_is.rule_bundle IS NULL THEN coalesce(now_is.bundle, '') ELSE '' END
          -- A platform that the rule no longer names, or that the app no longer has a release for, may go with its lockout.
@@ -149,7 +159,7 @@ $$;
 COMMENT ON FUNCTION lost_ways_out(edited_rows[], timestamptz, boolean) IS
     'The places of enabled lockouts where these edits leave nobody a way out, from when on and until when: those that had'
     ' one before, and of a new lockout all without one. In parts: where they take it from a region that the rule does not'
-    ' name, or from the oldest systems.';
+    ' name, or from some systems.';
 
 CREATE FUNCTION warn_of_lost_ways_out(notes edited_rows[]) RETURNS void
     LANGUAGE plpgsql
@@ -206,64 +216,87 @@ CREATE FUNCTION warn_of_hidden_lockouts(notes edited_rows[]) RETURNS void
     SET jit = off
 AS $$
 DECLARE
-    rules_before CONSTANT rules[] := ARRAY(
+    moment CONSTANT timestamptz := clock_timestamp();
+    edited CONSTANT text[] := ARRAY(
+        SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules'
+         UNION
+        SELECT side.step ->> 'rule'
+          FROM unnest(notes) AS n
+         CROSS JOIN LATERAL (VALUES (n.before), (n.after)) AS side(step)
+         WHERE n.table_name = 'rollout_steps'
+    );
+    finals CONSTANT rules[] := ARRAY(SELECT r FROM rules AS r WHERE r.enabled AND r.final AND r.target IS NULL);
+    is_final_edited CONSTANT boolean := EXISTS (
+        SELECT FROM unnest(finals) AS f WHERE f.key IN (SELECT unnest(edited))
+    );
+    lockouts CONSTANT rules[] := CASE
+        WHEN finals = '{}' THEN '{}'
+        ELSE ARRAY(
+            SELECT r FROM rules AS r
+             WHERE r.enabled AND r.lockout AND (is_final_edited OR r.key IN (SELECT unnest(edited)))
+        )
+    END;
+    rules_before rules[];
+    finals_before rules[];
+    steps_before rollout_steps[];
+    hidden record;
+BEGIN
+    IF lockouts = '{}' THEN
+        RETURN;
+    END IF;
+    rules_before := ARRAY(
+        SELECT r FROM unnest(finals || lockouts) AS r
+         WHERE r.key NOT IN (SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules' AND n.after IS NOT NULL)
+         UNION
         SELECT r
           FROM unnest(notes) AS n
          CROSS JOIN LATERAL jsonb_populate_record(NULL::rules, n.before) AS r
          WHERE n.table_name = 'rules' AND n.before IS NOT NULL
     );
-    edited CONSTANT text[] := ARRAY(
-        SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules' AND n.after IS NOT NULL
-    );
-    finals CONSTANT rules[] := ARRAY(SELECT r FROM rules AS r WHERE r.enabled AND r.final AND r.target IS NULL);
-    is_final_edited CONSTANT boolean := EXISTS (SELECT FROM unnest(finals) AS f WHERE f.key = ANY (edited));
-    lockouts rules[];
-    hidden record;
-BEGIN
-    IF edited = '{}' OR finals = '{}' THEN
-        RETURN;
-    END IF;
-    lockouts := ARRAY(
-        SELECT r FROM rules AS r WHERE r.enabled AND r.lockout AND (is_final_edited OR r.key IN (SELECT unnest(edited)))
+    finals_before := ARRAY(SELECT r FROM unnest(rules_before) AS r WHERE r.enabled AND r.final AND r.target IS NULL);
+    steps_before := ARRAY(
+        SELECT s FROM unnest(present_steps(finals)) AS s
+         WHERE NOT EXISTS (
+                   SELECT FROM unnest(notes) AS n
+                    WHERE n.table_name = 'rollout_steps'
+                      AND n.after ->> 'rule' = s.rule AND (n.after ->> 'at')::timestamptz = s.at
+               )
+         UNION ALL
+        SELECT s
+          FROM unnest(notes) AS n
+         CROSS JOIN LATERAL jsonb_populate_record(NULL::rollout_steps, n.before) AS s
+         WHERE n.table_name = 'rollout_steps' AND n.before IS NOT NULL
     );
     FOR hidden IN
-        SELECT (f.rule).key AS final, array_agg(quoted((l.rule).key) ORDER BY (l.rule).key) AS keys
-          FROM read_rules(finals) AS f
-          JOIN read_rules(lockouts) AS l
-            ON ((f.rule)."position", (f.rule).key) < ((l.rule)."position", (l.rule).key)
-           AND ((f.rule).key IN (SELECT unnest(edited)) OR (l.rule).key IN (SELECT unnest(edited)))
-           AND rule_includes(f, l)
-         WHERE final_times(f.rule) * time_span((l.rule).starts_at, (l.rule).ends_at) * time_span(clock_timestamp(), NULL)
-               <> '{}'
-           AND NOT EXISTS (
-               SELECT
-                 FROM read_rules(
-                          ARRAY(
-                              SELECT b FROM unnest(rules_before) AS b WHERE b.key = (f.rule).key
-                               UNION ALL
-                              SELECT f.rule WHERE (f.rule).key <> ALL (edited)
-                          )
-                      ) AS old_final
-                 JOIN read_rules(
-                          ARRAY(
-                              SELECT b FROM unnest(rules_before) AS b WHERE b.key = (l.rule).key
-                               UNION ALL
-                              SELECT l.rule WHERE (l.rule).key <> ALL (edited)
-                          )
-                      ) AS old_lockout
-                   ON (old_final.rule).enabled AND (old_final.rule).final AND (old_final.rule).target IS NULL
-                  AND (old_lockout.rule).enabled AND (old_lockout.rule).lockout
-                  AND ((old_final.rule)."position", (old_final.rule).key)
-                      < ((old_lockout.rule)."position", (old_lockout.rule).key)
-                  AND rule_includes(old_final, old_lockout)
-           )
-         GROUP BY (f.rule).key
-         ORDER BY (f.rule).key
+        WITH present AS (
+            SELECT h.key, h.final, f.times * time_span(l.starts_at, l.ends_at) * time_span(moment, NULL) AS times
+              FROM hidden_rules(finals, lockouts) AS h
+              JOIN full_times(finals, present_steps(finals)) AS f ON f.key = h.final
+              JOIN unnest(lockouts) AS l ON l.key = h.key
+             WHERE h.key IN (SELECT unnest(edited)) OR h.final IN (SELECT unnest(edited))
+        ),
+        past AS (
+            SELECT h.key, h.final, f.times
+              FROM hidden_rules(
+                       finals_before, ARRAY(SELECT r FROM unnest(rules_before) AS r WHERE r.enabled AND r.lockout)
+                   ) AS h
+              JOIN full_times(finals_before, steps_before) AS f ON f.key = h.final
+        )
+        SELECT n.final,
+               array_agg(quoted(n.key) ORDER BY n.key) AS keys,
+               min(lower(n.times - coalesce(p.times, '{}'))) AS start
+          FROM present AS n
+          LEFT JOIN past AS p ON p.key = n.key AND p.final = n.final
+         WHERE n.times - coalesce(p.times, '{}') <> '{}'
+         GROUP BY n.final
+         ORDER BY n.final
     LOOP
         RAISE WARNING USING
             MESSAGE = format(
-                'rule %s is final, comes before these lockouts and is sent to everybody whom they are for: %s',
-                quoted(hidden.final), first_names(hidden.keys)
+                'rule %s is final, comes before these lockouts and is sent to everybody whom they are for%s: %s',
+                quoted(hidden.final),
+                CASE WHEN hidden.start > moment THEN ' from ' || time_text(hidden.start) || ' on' ELSE '' END,
+                first_names(hidden.keys)
             ),
             DETAIL = format('Rule %s hides lockouts.', hidden.final),
             HINT = 'Nobody gets them. Give them a lower position, or narrow the final rule.',
@@ -275,6 +308,100 @@ $$;
 COMMENT ON FUNCTION warn_of_hidden_lockouts(edited_rows[]) IS
     'Warns of enabled lockouts that these edits put behind a final rule which is sent to all whom they are for.';
 
+-- As the server counts (CompiledPolicy.canAnnounce).
+CREATE FUNCTION app_warnings(bundles text[]) RETURNS TABLE (bundle text, warning text, detail text, hint text)
+    LANGUAGE plpgsql STABLE ROWS 1
+    SET search_path = public, pg_temp
+    SET jit = off
+AS $$
+#variable_conflict error
+DECLARE
+    most CONSTANT bigint := 2000;
+BEGIN
+    RETURN QUERY
+    WITH rule_cost AS MATERIALIZED (
+        SELECT r.bundle,
+               sum(
+                   greatest(1, (SELECT count(*) FROM unnest(s.versions))) + (
+                       (SELECT coalesce(sum(octet_length(l.tag) + 8), 0) FROM unnest(r.languages) AS l(tag))
+                       + (
+                           SELECT coalesce(sum(octet_length(a.name)), 0) FROM jsonb_object_keys(r.attributes) AS a(name)
+                       ) + (
+                           SELECT coalesce(sum(octet_length(v.value) + 8), 0)
+                             FROM jsonb_each(r.attributes) AS a(name, accepted)
+                            CROSS JOIN LATERAL jsonb_array_elements_text(a.accepted) AS v(value)
+                       ) + 8 * (
+                           (SELECT count(*) FROM unnest(s.builds)) + (SELECT count(*) FROM unnest(s.os))
+                           + coalesce(cardinality(r.platforms), 0) + coalesce(cardinality(r.regions), 0)
+                           + (SELECT count(*) FROM rollout_steps AS step WHERE step.rule = r.key)
+                       )
+                   )::bigint / 1024
+               ) AS cost
+          FROM rules AS r
+          LEFT JOIN rule_spans AS s ON s.rule = r.key
+         WHERE r.enabled
+           AND (r.bundle = ANY (bundles) OR r.bundle IS NULL)
+           AND (
+               r.rollout > 0
+               OR EXISTS (SELECT FROM rollout_steps AS step WHERE step.rule = r.key AND step.rollout > 0)
+           )
+         GROUP BY r.bundle
+    ),
+    app AS (
+        SELECT a.bundle,
+               coalesce((SELECT c.cost FROM rule_cost AS c WHERE c.bundle = a.bundle), 0)
+               + coalesce((SELECT c.cost FROM rule_cost AS c WHERE c.bundle IS NULL), 0)
+               + (SELECT count(*) FROM releases AS r WHERE r.bundle = a.bundle) AS cost
+          FROM apps AS a
+         WHERE a.bundle = ANY (bundles)
+    )
+    SELECT app.bundle::text,
+           format('the rules and releases of %s are more than %s together, so no feed announces anything', app.bundle, most),
+           format('They are %s.', app.cost),
+           'Disable rules that are not needed any more, or remove old releases. Each interval of versions counts as a rule.'
+      FROM app
+     WHERE app.cost > most;
+END
+$$;
+
+COMMENT ON FUNCTION app_warnings(text[]) IS 'What is beyond a bound in apps: more rules and releases than feeds are made of.';
+
+CREATE FUNCTION warn_of_large_apps(notes edited_rows[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    columns CONSTANT text[] := '{bundle,enabled,rollout,versions,builds,os,platforms,regions,languages,attributes}';
+    bundles text[] := ARRAY(
+        SELECT DISTINCT n.after ->> 'bundle'
+          FROM unnest(notes) AS n
+         WHERE n.after IS NOT NULL AND CASE n.table_name
+                   WHEN 'releases' THEN n.before IS NULL
+                   WHEN 'rules' THEN
+                       n.after -> 'enabled' = 'true'
+                       AND row_columns(n.before, columns) IS DISTINCT FROM row_columns(n.after, columns)
+                   ELSE false
+               END
+    );
+    large record;
+BEGIN
+    IF bundles = '{}' THEN
+        RETURN;
+    END IF;
+    IF array_position(bundles, NULL) IS NOT NULL THEN
+        bundles := ARRAY(SELECT a.bundle FROM apps AS a);
+    END IF;
+    FOR large IN SELECT w.* FROM app_warnings(bundles) AS w ORDER BY w.bundle LIMIT 20 LOOP
+        RAISE WARNING USING
+            MESSAGE = large.warning, DETAIL = large.detail, HINT = large.hint,
+            SCHEMA = 'public', TABLE = 'apps', CONSTRAINT = 'apps_large';
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION warn_of_large_apps(edited_rows[]) IS
+    'Warns of apps that these edits add to and that are beyond a bound then.';
+
 CREATE VIEW policy_warnings WITH (security_invoker = true) AS
 SELECT found.rule, found.release, found.warning, found.detail, found.hint
   FROM (
@@ -282,13 +409,15 @@ SELECT found.rule, found.release, found.warning, found.detail, found.hint
         FROM rules AS r
        CROSS JOIN LATERAL rule_warnings(r) AS w
        UNION ALL
-      SELECT r.key,
-             NULL,
-             format('rule %s locks out without an update, and has no end', quoted(r.key)),
-             format('Rule %s has no end.', r.key),
-             'Set ends_at, so that it ends by itself.'
-        FROM rules AS r
-       WHERE r.enabled AND r.lockout AND r.lockout_without_update AND r.ends_at IS NULL
+      SELECT r.key, NULL, w.warning, w.detail, w.hint FROM rules AS r CROSS JOIN LATERAL link_warnings(r) AS w
+       UNION ALL
+      SELECT t.rule, NULL, w.warning, w.detail, w.hint FROM rule_texts AS t CROSS JOIN LATERAL rule_text_warnings(t) AS w
+       UNION ALL
+      SELECT NULL, r.id, w.warning, w.detail, w.hint FROM releases AS r CROSS JOIN LATERAL release_warnings(r) AS w
+       UNION ALL
+      SELECT NULL, NULL, w.warning, NULL, w.hint FROM store_links AS s CROSS JOIN LATERAL store_link_warnings(s) AS w
+       UNION ALL
+      SELECT NULL, NULL, w.warning, w.detail, w.hint FROM app_warnings(ARRAY(SELECT a.bundle FROM apps AS a)) AS w
        UNION ALL
       SELECT s.key,
              NULL,
@@ -323,36 +452,12 @@ SELECT found.rule, found.release, found.warning, found.detail, found.hint
         ) AS o
         JOIN rule_status AS s ON s.key = o.key AND s.status = 'on'
        GROUP BY o.key
-       UNION ALL
-      SELECT r.key,
-             NULL,
-             format('rule %s locks out and has no link, so users see no button', quoted(r.key)),
-             format('Rule %s has no link.', r.key),
-             'Set link to ''store'', or to an address.'
-        FROM rules AS r
-       WHERE r.enabled AND r.lockout AND NOT r.lockout_without_update AND r.link IS NULL
-       UNION ALL
-      SELECT NULL,
-             r.id,
-             format('release %s of %s on %s is staged, so live_at has no effect', r.version, r.bundle, r.platform),
-             format('Release %s of %s on %s.', r.version, r.bundle, r.platform),
-             'Leave live_at out: it becomes the time at which staged is set to false.'
-        FROM releases AS r
-       WHERE r.staged AND r.live_at IS NOT NULL
-       UNION ALL
-      SELECT NULL,
-             r.id,
-             format('release %s of %s on %s has no live_at, so nobody is offered it', r.version, r.bundle, r.platform),
-             format('Release %s of %s on %s.', r.version, r.bundle, r.platform),
-             format('Once users can get it: UPDATE releases SET live_at = now() WHERE id = %s;', r.id)
-        FROM releases AS r
-       WHERE NOT r.staged AND r.live_at IS NULL AND r.withdrawn_at IS NULL
   ) AS found
  ORDER BY found.rule, found.release, found.warning;
 
 COMMENT ON VIEW policy_warnings IS 'What is probably not meant in the policy as it stands now: what its edits would be warned of.';
-COMMENT ON COLUMN policy_warnings.rule IS 'Key of the rule; null: it is about a release.';
-COMMENT ON COLUMN policy_warnings.release IS 'Number of the release; null: it is about a rule.';
+COMMENT ON COLUMN policy_warnings.rule IS 'Key of the rule; null: it is about something else.';
+COMMENT ON COLUMN policy_warnings.release IS 'Number of the release; null: it is about something else.';
 COMMENT ON COLUMN policy_warnings.warning IS 'What is so.';
 COMMENT ON COLUMN policy_warnings.detail IS 'More about it.';
 COMMENT ON COLUMN policy_warnings.hint IS 'What to do about it.';

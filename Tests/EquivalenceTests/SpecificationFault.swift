@@ -147,12 +147,12 @@ extension SpecificationFault {
         SpecificationFault(
             "a final rule hides those before it",
             seed: 1,
-            in: "rule_status_at",
+            in: "hidden_rules",
             """
-            ((f.rule)."position", (f.rule).key) < ((r.rule)."position", (r.rule).key)
+            (f."position", f.key) < (r."position", r.key)
             """,
             becomes: """
-                ((f.rule)."position", (f.rule).key) > ((r.rule)."position", (r.rule).key)
+                (f."position", f.key) > (r."position", r.key)
                 """
         ),
         SpecificationFault(

@@ -46,6 +46,61 @@ struct WarningTests {
     }
 
     @Test(
+        "What an edit was warned of stands in policy_warnings for as long as it is so",
+        arguments: [
+            ("UPDATE rules SET title = '{name}'", "UPDATE rules SET title = 't'"),
+            (
+                "INSERT INTO rule_texts VALUES ('k', 'de', 't', '{Ziel}'), ('k', 'fr', '{b}', 'x')",
+                "DELETE FROM rule_texts"
+            ),
+            (
+                """
+                INSERT INTO releases (bundle, platform, version, live_at, regions) VALUES
+                    ('a', 'ios', '1', '2100-01-01Z', '{JP}'), ('a', 'ios', '2', now(), '{JP}'), ('a', 'ios', '2', now(), '{US}')
+                """, "DELETE FROM releases WHERE live_at > now()"
+            ),
+            ("INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '2')", "DELETE FROM releases"),
+            (
+                "INSERT INTO releases (bundle, platform, version, staged, live_at) VALUES ('a', 'ios', '2', true, now())",
+                "UPDATE releases SET staged = false"
+            ),
+            ("INSERT INTO store_links VALUES ('a', 'iphone', 'https://example.com')", "DELETE FROM store_links"),
+            (
+                "UPDATE rules SET bundle = 'a', link = 'store'",
+                "INSERT INTO store_links VALUES ('a', 'ios', 'market://a')"
+            ),
+            (
+                "UPDATE rules SET bundle = 'empty', link = 'store'",
+                "INSERT INTO store_links VALUES ('empty', 'ios', 'market://a')"
+            ),
+            ("UPDATE rules SET bundle = 'a', lockout = true, link = NULL", "UPDATE rules SET lockout = false"),
+            (
+                """
+                SET versiongate.consent = 'k';
+                UPDATE rules SET enabled = true, lockout = true, lockout_without_update = true
+                """, "UPDATE rules SET ends_at = now() + interval '1 day'"
+            ),
+            (
+                """
+                INSERT INTO rules (key, bundle, enabled, title, text)
+                SELECT 'r' || n, 'a', true, 't', 'x' FROM generate_series(1, 2000) AS n
+                """, "UPDATE rules SET enabled = false WHERE key = 'r1'"
+            ),
+        ]
+    )
+    func inPolicyWarnings(_ edit: String, _ mending: String) async throws {
+        let told = try await warnings(edit)
+        #expect(!told.isEmpty)
+        let connection = try await TestDatabase.current.connect(user: "versiongate_admin")
+        let listing = "SELECT warning FROM policy_warnings"
+        let listed = try await connection.query(listing).map { try $0.decode(0, as: String.self) }
+        #expect(listed.sorted() == told.sorted())
+        try await connection.execute(mending)
+        #expect(try await connection.query(listing).map { try $0.decode(0, as: String.self) } == [])
+        await connection.close()
+    }
+
+    @Test(
         "The database warns of columns that have no effect",
         arguments: [
             (

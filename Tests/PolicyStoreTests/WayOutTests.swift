@@ -105,6 +105,73 @@ struct WayOutTests {
         }
     }
 
+    private static let hides = """
+        rule "all" is final, comes before these lockouts and is sent to everybody whom they are for
+        """
+
+    /// What else there is, an edit of it, and all of its warnings.
+    static let laterEdits: [(example: String, edit: String, warnings: [String])] = [
+        (
+            "UPDATE releases SET min_os = '15' \(newest);", "UPDATE releases SET min_os = '99' \(newest)",
+            [lost + "ios (some regions or systems)"]
+        ),
+        ("UPDATE releases SET min_os = '15' \(newest);", "UPDATE releases SET min_os = '14' \(newest)", []),
+        (
+            """
+            UPDATE releases SET min_os = '15' \(newest);
+            INSERT INTO releases (bundle, platform, version, live_at, min_os)
+            VALUES ('a', 'ios', '2.4', '2020-03-01Z', '12');
+            """, "UPDATE releases SET min_os = '99' \(newest)", []
+        ),
+        (final(10), "UPDATE rules SET rollout = 100 WHERE key = 'all'", [hides + #": "bad-2.3""#]),
+        (final(10), "UPDATE rules SET rollout = 99 WHERE key = 'all'", []),
+        (final(100), "UPDATE rules SET text = 'y' WHERE key = 'all'", []),
+        (final(10), "INSERT INTO rollout_steps VALUES ('all', now(), 100)", [hides + #": "bad-2.3""#]),
+        (
+            final(10), "INSERT INTO rollout_steps VALUES ('all', now(), 10), ('all', '2100-01-01Z', 100)",
+            [hides + #" from 2100-01-01T00:00:00Z on: "bad-2.3""#]
+        ),
+        (final(10), "INSERT INTO rollout_steps VALUES ('all', now(), 10), ('all', '2100-01-01Z', 99)", []),
+        (
+            final(10) + "INSERT INTO rollout_steps VALUES ('all', now(), 10), ('all', '2100-01-01Z', 100);",
+            "UPDATE rollout_steps SET at = '2099-01-01Z' WHERE at > now()",
+            [hides + #" from 2099-01-01T00:00:00Z on: "bad-2.3""#]
+        ),
+        (
+            final(10) + "INSERT INTO rollout_steps VALUES ('all', now(), 10), ('all', '2100-01-01Z', 100);",
+            "UPDATE rollout_steps SET at = '2101-01-01Z' WHERE at > now()", []
+        ),
+        (
+            "INSERT INTO rollout_steps VALUES ('bad-2.3', now() - interval '1 day', 10), ('bad-2.3', '2100-01-01Z', 20);",
+            "DELETE FROM rollout_steps; UPDATE rules SET rollout = 0", []
+        ),
+        (
+            "INSERT INTO rollout_steps VALUES ('bad-2.3', now() - interval '1 day', 10);", "DELETE FROM rollout_steps",
+            [#"rule "bad-2.3" reaches 0 % of installs now, not 10 %: no other step is left"#]
+        ),
+        (
+            "INSERT INTO rollout_steps VALUES ('bad-2.3', now() - interval '1 day', 10), ('bad-2.3', '2100-01-01Z', 20);",
+            "DELETE FROM rollout_steps WHERE at < now(); UPDATE rules SET rollout = 0",
+            [
+                #"rule "bad-2.3" reaches 0 % of installs now, not 10 %: its next step is to 20 % at 2100-01-01T00:00:00Z"#
+            ]
+        ),
+    ]
+
+    /// A final rule for everybody, before the lockout.
+    private static func final(_ rollout: Int) -> String {
+        """
+        INSERT INTO rules (key, bundle, position, final, enabled, title, text, rollout)
+        VALUES ('all', 'a', -1, true, true, 't', 'x', \(rollout));
+        """
+    }
+
+    @Test("An edit warns of what it takes away, also later, and of nothing else", arguments: laterEdits)
+    func warnsOfWhatItTakes(_ case: (example: String, edit: String, warnings: [String])) async throws {
+        let outcome = try await outcome(`case`.edit, example: Self.example + `case`.example)
+        #expect(outcome.warnings == `case`.warnings)
+    }
+
     @Test("A lockout that is new and has no way out yet is warned of")
     func warnsOfNewLockouts() async throws {
         let outcome = try await outcome(
