@@ -80,9 +80,10 @@ struct PlanReport {
     func lines(_ row: PolicyChange.Row) -> [String] {
         let audience = row.table == PolicyTable.rules.rawValue ? audiences[row.key] : nil
         let name = ChangeWords.local.name(row) + (audience.map { " (\($0.visible()))" } ?? "")
+        let title = terminal.paragraphs("\(Self.sign(row.kind)) \(name)", indentation: "  ")
         switch row.kind {
         case .added:
-            return [terminal.styled("+ \(name)", .green)]
+            return [terminal.styled(title, .green)]
                 + ChangeWords.changedFromDefault(row).flatMap { column in
                     column.after.map {
                         marked(
@@ -94,7 +95,7 @@ struct PlanReport {
                         ?? []
                 }
         case .removed:
-            return [terminal.styled("- \(name)", .red)]
+            return [terminal.styled(title, .red)]
                 + ChangeWords.changedFromDefault(row).flatMap { column in
                     column.before.map {
                         marked(
@@ -106,7 +107,15 @@ struct PlanReport {
                         ?? []
                 }
         case .changed:
-            return [terminal.styled("~ \(name)", .yellow)] + row.columns.flatMap { change($0, in: row.table) }
+            return [terminal.styled(title, .yellow)] + row.columns.flatMap { change($0, in: row.table) }
+        }
+    }
+
+    private static func sign(_ kind: PolicyChange.Kind) -> String {
+        switch kind {
+        case .added: "+"
+        case .changed: "~"
+        case .removed: "-"
         }
     }
 
