@@ -379,11 +379,10 @@ def is_text(text):
 
 
 def visible(text):
-    """How a page shows a text: what steers is written out."""
+    """How a page shows a text: what steers is written out, but the two joiners."""
     return "".join(
         f"\\u{{{ord(character):x}}}"
-        if 0x2028 <= ord(character) <= 0x202E or 0x2066 <= ord(character) <= 0x2069
-        or (unicodedata.category(character) == "Cc" and character != "\n") else character
+        if unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp") and character not in "\n\u200c\u200d" else character
         for character in text
     )
 

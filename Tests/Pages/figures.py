@@ -205,7 +205,9 @@ class Figures:
             if below and below < numbers(versions[1:]) and (not platforms or platform in platforms.split(",")):
                 reached += int(checks)
                 locked += int(checks) if platform in ways_out else 0
-        stages = [self.database.value(f"SELECT rollout FROM rules WHERE key = {literal(rule)}")]
+        stages = [self.database.value(
+            f"SELECT coalesce((SELECT s.rollout FROM rollout_steps AS s WHERE s.rule = r.key AND s.at <= now()"
+            f" ORDER BY s.at DESC LIMIT 1), r.rollout) FROM rules AS r WHERE r.key = {literal(rule)}")]
         stages += [row[0] for row in self.database.rows(
             f"SELECT rollout FROM rollout_steps WHERE rule = {literal(rule)} AND at > now() ORDER BY at")]
         if float(stages[-1]) < 100:

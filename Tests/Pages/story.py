@@ -27,6 +27,8 @@ from database import Database
 from figures import READ, Figures, compare, numbers
 
 OPENER = build_opener(ProxyHandler({}))
+# Of fewer checks a page tells their number, and judges nothing.
+FEWEST_JUDGED = 30
 LOOKS = [(1600, "light"), (360, "light"), (1600, "dark"), (360, "dark")]
 # The text of a page without what the script adds, which is in attributes, and without what differs from second to second.
 TEXT = """
@@ -192,11 +194,15 @@ class Story:
             bundle: [f"{checks:,}", share(messages, checks), share(lockouts, checks), share(before[bundle][2], before[bundle][0])]
             for bundle, (checks, messages, lockouts) in apps.items()
         })
-        (checks, _, lockouts), (checks_before, _, lockouts_before) = (
-            [sum(column) for column in zip(*sums.values())] for sums in (apps, before))
-        self.same("/", "trend", self.browser.run("return document.querySelector('main .lead').textContent"),
-                  f"In the last 24 hours {share(lockouts, checks)} of the {checks:,} checks were locked out,"
-                  f" {share(lockouts_before, checks_before)} the day before.")
+        (checks, lockouts), (checks_before, lockouts_before) = (
+            [int(sum) for sum in self.database.rows(
+                "SELECT coalesce(sum(checks), 0), coalesce(sum(lockouts), 0) FROM check_counts"
+                f" WHERE date_trunc('hour', now()) - hour BETWEEN interval '{first} hours' AND interval '{last} hours'")[0]]
+            for first, last in ((0, 1), (2, 23)))
+        has_risen = checks >= FEWEST_JUDGED and lockouts / checks - lockouts_before / (checks_before or 1) >= 0.01
+        self.same("/", "heading", self.browser.run("return document.querySelector('main h1').textContent"),
+                  f"{share(lockouts, checks)} of the checks are locked out"
+                  + (f", {share(lockouts_before, checks_before)} in the 22 hours before" if has_risen else "."))
         order = sorted(apps, key=lambda bundle: (-apps[bundle][2] / (apps[bundle][0] or 1), -apps[bundle][0], bundle))
         self.same("/", "order of the apps", list(shown), order)
 
@@ -430,7 +436,7 @@ def share(count, whole):
     """A part of checks in words, as the pages write it."""
     if whole == 0:
         return "-"
-    if whole < 30:
+    if whole < FEWEST_JUDGED:
         return f"{count} of {whole}"
     thousandths = int(count / whole * 1000 + 0.5)
     if count > 0 and thousandths < 1:
