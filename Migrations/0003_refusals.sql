@@ -687,50 +687,12 @@ $$;
 
 COMMENT ON FUNCTION check_store_id(bigint, text) IS 'Refuses what is not 1 to 9007199254740991.';
 
-CREATE FUNCTION check_codepush_keys(value text[], place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-DECLARE
-    item text;
-BEGIN
-    IF value IS NULL THEN
-        RETURN true;
-    ELSIF cardinality(value) = 0 THEN
-        RETURN refuse(place, 'an empty list', 'NULL means that the app has no keys.');
-    ELSIF array_ndims(value) > 1 OR array_position(value, NULL) IS NOT NULL THEN
-        RETURN refuse(
-            place, 'a list of something else than texts', 'Write one list of keys: {dQw4w9WgXcQ_iOS,dQw4w9WgXcQ_Android}',
-            format('It is %s.', value)
-        );
-    ELSIF cardinality(value) > 100 THEN
-        RETURN refuse(place, format('%s keys are too many', cardinality(value)), 'Write at most 100.');
-    END IF;
-    FOREACH item IN ARRAY value LOOP
-        IF item COLLATE "C" !~ '^[!-~]{10,100}$' THEN
-            RETURN refuse(
-                place, quoted(item) || ' is not a deployment key of CodePush',
-                'Write it as the app sends it: 10 to 100 characters of ASCII, no blanks. The bundle of the app is a key'
-                ' without being listed.'
-            );
-        END IF;
-    END LOOP;
-    RETURN true;
-END
-$$;
-
-COMMENT ON FUNCTION check_codepush_keys(text[], text) IS
-    'Refuses a list that is empty, nested or longer than 100, and what cannot be a deployment key of CodePush.';
-
 CREATE FUNCTION check_feed_name(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
 BEGIN
-    IF value = ANY (
-        '{iversion.plist,updates.json,prince-of-versions.json,appcast.xml,app-updater.json,app-updater.xml,'
-        'android-siren.json}'::text[]
-    ) THEN
+    IF value = ANY ('{iversion.plist,updates.json,prince-of-versions.json,appcast.xml}'::text[]) THEN
         RETURN refuse(
             place, quoted(value) || ' is a format of its own', 'Choose another name: its address is taken by that format.'
         );

@@ -13,9 +13,7 @@ CREATE TABLE apps (
     paused boolean NOT NULL DEFAULT false,
     note text CONSTRAINT apps_note_check CHECK (check_note(note, 'apps.note')),
     store_id bigint CONSTRAINT apps_store_id_check CHECK (check_store_id(store_id, 'apps.store_id')),
-    seller text CONSTRAINT apps_seller_check CHECK (check_text(seller, 'apps.seller', 200)),
-    codepush_keys text[] COLLATE "C"
-        CONSTRAINT apps_codepush_keys_check CHECK (check_codepush_keys(codepush_keys, 'apps.codepush_keys'))
+    seller text CONSTRAINT apps_seller_check CHECK (check_text(seller, 'apps.seller', 200))
 );
 
 CREATE UNIQUE INDEX apps_bundle_key ON apps (lower(bundle));
@@ -31,9 +29,6 @@ COMMENT ON COLUMN apps.note IS 'For the people who edit; never sent.';
 COMMENT ON COLUMN apps.store_id IS
     'Number of the app in the App Store, by which look-ups ask; no two apps have the same. Null: not known.';
 COMMENT ON COLUMN apps.seller IS 'Name of the seller, as the store has it, 1 to 200 characters. Null: not known.';
-COMMENT ON COLUMN apps.codepush_keys IS
-    'Deployment keys that CodePush clients of the app send, of 10 to 100 characters; no two apps have the same. Its bundle'
-    ' is always one. Null: no others.';
 
 CREATE TABLE store_links (
     bundle text COLLATE "C" NOT NULL
@@ -351,18 +346,6 @@ $$;
 COMMENT ON FUNCTION distinct_items(text[], text[]) IS
     'A list without what it has twice, in its order; what was written if that is no plain list.';
 
-CREATE FUNCTION normalise_app() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    NEW.codepush_keys := distinct_items(NEW.codepush_keys, NEW.codepush_keys);
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER apps_normalise BEFORE INSERT OR UPDATE ON apps FOR EACH ROW EXECUTE FUNCTION normalise_app();
-
 CREATE FUNCTION normalise_store_link() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
@@ -578,7 +561,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION normalise_app() IS 'Trigger: stores each deployment key of CodePush once.';
 COMMENT ON FUNCTION normalise_store_link() IS
     'Trigger: stores the bundle as apps spells it, the platform in lower case.';
 COMMENT ON FUNCTION normalise_feed_template() IS 'Trigger: stores the bundle as apps spells it.';

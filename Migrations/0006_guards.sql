@@ -773,8 +773,8 @@ $$;
 COMMENT ON FUNCTION warn_of_keys_used_again(uuid, text[]) IS
     'Warns of new rules with the key of one that was removed, unless an undo brings it back.';
 
--- No unique index: keys are in lists, and whoever swaps two numbers is not to mind the order.
-CREATE FUNCTION guard_app_identifiers(bundles text[]) RETURNS void
+-- No unique index: whoever swaps two numbers is not to mind the order.
+CREATE FUNCTION guard_store_ids(bundles text[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
@@ -797,29 +797,11 @@ BEGIN
             jsonb_build_object('bundle', taken.bundle)
         );
     END IF;
-    SELECT edited.bundle, own.key, other.bundle AS holder INTO taken
-      FROM apps AS edited
-      CROSS JOIN unnest(edited.codepush_keys) AS own(key)
-      JOIN (SELECT a.bundle, k.key FROM apps AS a CROSS JOIN unnest(a.codepush_keys) AS k(key)) AS other
-        ON other.key = own.key AND other.bundle <> edited.bundle
-     WHERE edited.bundle = ANY (bundles)
-     ORDER BY edited.bundle, own.key, other.bundle
-     LIMIT 1;
-    IF FOUND THEN
-        PERFORM refuse(
-            'apps.codepush_keys',
-            format('%s is a key of another app', quoted(taken.key)),
-            'A key is to find one app. Take it from the other app first, or leave it out here.',
-            format('%s has it, so %s cannot.', taken.holder, taken.bundle),
-            'apps_codepush_keys_guard',
-            jsonb_build_object('bundle', taken.bundle)
-        );
-    END IF;
 END
 $$;
 
-COMMENT ON FUNCTION guard_app_identifiers(text[]) IS
-    'Refuses the number in the store, or a deployment key, of one of these apps that another app has too.';
+COMMENT ON FUNCTION guard_store_ids(text[]) IS
+    'Refuses the number in the store of one of these apps that another app has too.';
 
 CREATE FUNCTION guard_release_versions(ids bigint[]) RETURNS void
     LANGUAGE plpgsql
@@ -999,7 +981,7 @@ BEGIN
         PERFORM warn_of_stopped_ramps(this_token);
     END IF;
     IF 'apps' = ANY (edited_tables) THEN
-        PERFORM guard_app_identifiers(ARRAY(
+        PERFORM guard_store_ids(ARRAY(
             SELECT n.after ->> 'bundle' FROM unnest(notes) AS n WHERE n.table_name = 'apps'
         ));
     END IF;

@@ -19,13 +19,9 @@ struct FeedApp {
 
     /// The app that a question is about; `nil` where the policy has nothing about it.
     init?(_ question: FeedQuestion, in policy: CompiledPolicy) {
-        let section: PolicySection? =
-            switch question.format {
-            case .codePush, .codePushBefore: question.bundle.flatMap { policy.section(ofCodePushKey: $0) }
-            default:
-                question.bundle.map { policy.section(ofApp: $0) }
-                    ?? question.storeID.flatMap { policy.section(ofStoreID: $0) }
-            }
+        let section =
+            question.bundle.map { policy.section(ofApp: $0) }
+            ?? question.storeID.flatMap { policy.section(ofStoreID: $0) }
         guard let section, let bundle = section.app?.bundle ?? question.bundle else { return nil }
         self.bundle = bundle
         name = section.app?.name ?? self.bundle

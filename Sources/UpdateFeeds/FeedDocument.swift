@@ -5,9 +5,6 @@ public import UpdatePolicy
 
 /// A document of a feed, and how it is sent.
 public struct FeedDocument: Sendable, Equatable {
-    /// The status: 200, or 400 for what no client of the format sends.
-    public let status: Int
-
     /// The media type.
     public let contentType: String
 
@@ -34,13 +31,8 @@ public struct FeedDocument: Sendable, Equatable {
             case .princeOfVersions: PrinceOfVersionsFeed.text(source)
             case .appcast: AppcastFeed.text(source)
             case .lookup: LookupFeed.text(source)
-            case .codePush, .codePushBefore: CodePushFeed.text(source)
-            case .appUpdaterJSON: AppUpdaterFeed.json(source)
-            case .appUpdaterXML: AppUpdaterFeed.xml(source)
-            case .androidSiren: AndroidSirenFeed.text(source)
             case nil: ""
             }
-        status = question.isComplete ? 200 : 400
         contentType = question.format?.contentType ?? "text/plain"
         bytes = Array(text.utf8)
         vary = question.vary
@@ -113,16 +105,12 @@ enum VersionNaming {
     case numbers(upTo: Int, greatest: Int = 999_999_999)
     /// Those that have a build which is a whole number.
     case build
-    /// Those that have such a build, and numbers of which there may be as many.
-    case buildOrNumbers(upTo: Int)
 
     func canName(_ version: AppVersion, build: String?) -> Bool {
         switch self {
         case .any: true
         case .numbers(let count, let greatest): Self.isNumbers(version.text, count, greatest)
         case .build: build.flatMap(AnnouncedVersion.number(of:)) != nil
-        case .buildOrNumbers(let count):
-            build.flatMap(AnnouncedVersion.number(of:)) != nil || Self.isNumbers(version.text, count, 999_999_999)
         }
     }
 

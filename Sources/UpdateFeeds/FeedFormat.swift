@@ -13,33 +13,9 @@ public enum FeedFormat: String, Sendable, CaseIterable {
     case appcast = "appcast.xml"
     /// The look-up of the App Store, which Siren and many others read.
     case lookup
-    /// The question of CodePush clients whether there is an update.
-    case codePush = "update_check"
-    /// The same of older ones, with other names.
-    case codePushBefore = "updateCheck"
-    /// The configuration that AppUpdater reads, as JSON.
-    case appUpdaterJSON = "app-updater.json"
-    /// The same as XML.
-    case appUpdaterXML = "app-updater.xml"
-    /// The configuration that Android-Siren reads.
-    case androidSiren = "android-siren.json"
-
-    /// The format of a name that people write: that of its document, or `codepush`.
-    public init?(name: String) {
-        guard let format = Self.allCases.first(where: { $0.name == name }) else { return nil }
-        self = format
-    }
-
-    /// The name that people write.
-    public var name: String { self == .codePush ? "codepush" : rawValue }
 
     /// Whether its document is one of those of an app, below `/v1/feeds/BUNDLE/`, where templates cannot have its name.
-    public var isBelowApp: Bool {
-        switch self {
-        case .lookup, .codePush, .codePushBefore: false
-        case .iVersion, .updates, .princeOfVersions, .appcast, .appUpdaterJSON, .appUpdaterXML, .androidSiren: true
-        }
-    }
+    public var isBelowApp: Bool { self != .lookup }
 
     /// The clients that read it.
     public var client: String {
@@ -49,10 +25,6 @@ public enum FeedFormat: String, Sendable, CaseIterable {
         case .princeOfVersions: "Prince of Versions"
         case .appcast: AppcastReader.allCases.map(\.client).joined(separator: ", ")
         case .lookup: "look-ups of the App Store"
-        case .codePush: "CodePush"
-        case .codePushBefore: "CodePush, old SDKs"
-        case .appUpdaterJSON, .appUpdaterXML: "AppUpdater"
-        case .androidSiren: "Android-Siren"
         }
     }
 
@@ -61,9 +33,7 @@ public enum FeedFormat: String, Sendable, CaseIterable {
         switch self {
         case .iVersion: "application/x-plist"
         case .appcast: "application/rss+xml; charset=utf-8"
-        case .appUpdaterXML: "application/xml; charset=utf-8"
-        case .updates, .princeOfVersions, .lookup, .codePush, .codePushBefore, .appUpdaterJSON, .androidSiren:
-            "application/json"
+        case .updates, .princeOfVersions, .lookup: "application/json"
         }
     }
 
@@ -76,11 +46,7 @@ public enum FeedFormat: String, Sendable, CaseIterable {
                 "lang", "cpuFreqMHz", "ramMB",
             ]
         case .lookup: ["id", "bundleId", "country", "lang", "entity", "media", "limit", "_cb", "date", "callback"]
-        case .codePush:
-            ["deployment_key", "app_version", "package_hash", "label", "client_unique_id", "is_companion"]
-        case .codePushBefore:
-            ["deploymentKey", "appVersion", "packageHash", "label", "clientUniqueId", "isCompanion"]
-        case .iVersion, .updates, .princeOfVersions, .appUpdaterJSON, .appUpdaterXML, .androidSiren: []
+        case .iVersion, .updates, .princeOfVersions: []
         }
     }
 }

@@ -20,9 +20,6 @@ public struct FeedQuestion: Sendable {
     /// The fields of the request that the document depends on, as `Vary` names them.
     public let vary: [String]
 
-    /// Whether a CodePush client could have asked this way.
-    let isComplete: Bool
-
     /// The members that describe the clients, each at most once, without bundle and platform.
     private let members: [(name: String, value: String)]
 
@@ -73,21 +70,12 @@ public struct FeedQuestion: Sendable {
 
         var app = bundle
         var store: Int64?
-        var isComplete = true
         switch format {
         case .lookup:
             app = asked("bundleId")
             store = asked("id").flatMap { Int64($0) }
             let code = (country ?? asked("country"))?.uppercased()
             fill("region", code.flatMap { Region(code: $0) }?.code)
-        case .codePush, .codePushBefore:
-            let isNew = format == .codePush
-            app = asked(isNew ? "deployment_key" : "deploymentKey")
-            let version = asked(isNew ? "app_version" : "appVersion")
-            isComplete = app != nil && version != nil
-            members.removeAll { $0.name == "version" }
-            fill("version", version)
-            fill("install", asked(isNew ? "client_unique_id" : "clientUniqueId"))
         case .appcast:
             if reader == .sparkle {
                 isAgentRead = isAgentRead || !members.contains { $0.name == "version" }
@@ -96,14 +84,12 @@ public struct FeedQuestion: Sendable {
             } else {
                 isAgentRead = false
             }
-        case .appUpdaterJSON, .appUpdaterXML, .androidSiren: isAgentRead = false
         case .iVersion, .updates, .princeOfVersions: break
         // The User-Agent tells the platform, too.
         case nil: isAgentRead = isAgentRead || platform == nil
         }
         self.bundle = app
         storeID = store
-        self.isComplete = isComplete
         self.members = members
         vary = (isLanguageAsked ? [] : ["Accept-Language"]) + (isAgentRead ? ["User-Agent"] : [])
         let agent = isAgentRead ? userAgent ?? "" : ""

@@ -41,7 +41,6 @@ private enum FeedFixture {
         var app = App(
             bundle: bundle,
             name: "Doto",
-            codePushKeys: ["key-0123456789"],
             storeLinks: links,
             feedTemplates: templates
         )
@@ -151,12 +150,6 @@ struct FeedRouteTests {
         case .sparkle: "/v1/feeds/\(bundle)/appcast.xml?for=sparkle"
         case .siren, .sirenBefore7, .iVersionLookup, .updatesLookup, .qiita, .upgraderLookup, .reactNative:
             "/lookup?bundleId=\(bundle)"
-        case .codePush:
-            "/v0.1/public/codepush/update_check?deployment_key=\(bundle)&app_version=\(version)"
-        case .codePushBefore: "/updateCheck?deploymentKey=\(bundle)&appVersion=\(version)"
-        case .appUpdaterJSON: "/v1/feeds/\(bundle)/app-updater.json"
-        case .appUpdaterXML: "/v1/feeds/\(bundle)/app-updater.xml"
-        case .androidSiren: "/v1/feeds/\(bundle)/android-siren.json"
         }
     }
 
@@ -236,46 +229,10 @@ struct FeedRouteTests {
             #expect(answer.headers["content-type"]?.contains("problem") == false)
             #expect(Self.decision(reader, answer, Self.host(reader)) == .nothing, "\(wrong)")
         }
-        // All of a query that is too long is unread, so a CodePush client has sent neither key nor version.
-        let isCodePush = [.codePush, .codePushBefore].contains(reader)
         let long = try listener.ask(begin + "&x=" + String(repeating: "x", count: 9_000))
-        #expect(long.status == (isCodePush ? 400 : 200))
+        #expect(long.status == 200)
         #expect(Self.decision(reader, long, Self.host(reader)) == .nothing)
         #expect(try listener.ask(begin + "&x=" + String(repeating: "x", count: 20_000)).status == 414)
-    }
-
-    @Test("A CodePush client that names no key or no version gets 400, as its server always answered")
-    func refusesCodePush() throws {
-        let listener = try FeedListener(try FeedFixture.policy())
-        for target in [
-            "/v0.1/public/codepush/update_check", "/v0.1/public/codepush/update_check?deployment_key=a",
-            "/updateCheck?appVersion=1.0.0",
-            // What cannot be read is missing.
-            "/v0.1/public/codepush/update_check?deployment_key=key-0123456789&app_version=1.0%",
-            "/updateCheck?deploymentKey=%ff&appVersion=1.0.0",
-        ] {
-            let answer = try listener.ask(target, [("If-None-Match", "*")])
-            #expect(answer.status == 400 && answer.body == "{}")
-            #expect(answer.headers["cache-control"] == "no-store" && answer.headers["etag"] == nil)
-        }
-        let key = "/v0.1/public/codepush/update_check?deployment_key=key-0123456789&app_version=1.0.0&platform=ios"
-        #expect(try listener.ask(key).body.contains(#""update_app_version":true,"#))
-    }
-
-    @Test("Reports of CodePush clients are taken and not read")
-    func takesReports() throws {
-        let listener = try FeedListener(nil)
-        for path in [
-            "/v0.1/public/codepush/report_status/deploy", "/v0.1/public/codepush/report_status/download",
-            "/report_status/deploy", "/reportStatus/download",
-        ] {
-            let answer = try listener.ask(path, method: "POST", body: #"{"deployment_key":"#)
-            #expect(answer.status == 200 && answer.body == "{}")
-            let large = try listener.ask(path, method: "POST", body: String(repeating: "x", count: 16_385))
-            #expect(large.status == 413)
-            let refused = try listener.ask(path)
-            #expect(refused.status == 405 && refused.headers["allow"] == "POST")
-        }
     }
 
     @Test("A look-up finds an app by number and bundle, for the country of its path or query")
@@ -320,8 +277,8 @@ struct FeedRouteTests {
         let listener = try FeedListener(try FeedFixture.policy())
         for path in [
             "/v1/feeds", "/v1/feeds/", "/v1/feeds/com.example.doto", "/v1/feeds/com.example.doto/",
-            "\(Self.feeds)/lookup", "\(Self.feeds)/update_check", "\(Self.feeds)/v.json/", "\(Self.feeds)/x",
-            "/v1/gate/", "/lookup/", "/v2/lookup", "/v0.1/public/codepush/",
+            "\(Self.feeds)/lookup", "\(Self.feeds)/v.json/", "\(Self.feeds)/x",
+            "/v1/gate/", "/lookup/", "/v2/lookup",
         ] {
             let answer = try listener.ask(path)
             #expect(answer.status == 404, "\(path)")
@@ -391,12 +348,12 @@ struct FeedRouteTests {
         #expect(second.body == first.body.replacing("Once.", with: "Twice."))
     }
 
-    @Test("Metrics tell feeds, look-ups, CodePush and gates apart, also where they are refused")
+    @Test("Metrics tell feeds, look-ups and gates apart, also where they are refused")
     func countsRoutes() throws {
         for (target, route) in [
             ("/v1/check?bundle=a", RequestKind.Route.check), ("/tables/vLoadMessages", .legacyCheck),
             ("\(Self.feeds)/iversion.plist?a=b", .feed), ("\(Self.feeds)/x", .feed), ("http://x/us/lookup", .lookup),
-            ("/updateCheck", .codePush), ("/reportStatus/deploy", .codePush), ("/v1/gate?a", .gate), ("/", .other),
+            ("/v1/gate?a", .gate), ("/", .other),
             ("*", .other),
         ] {
             #expect(RequestKind.Route(target: target) == route, "\(target)")
@@ -416,7 +373,7 @@ struct FeedRouteTests {
         let listener = try FeedListener(try FeedFixture.policy())
         let names = [
             "version", "build", "os", "region", "language", "install", "d", "platform", "id", "bundleId", "country",
-            "app_version", "appVersion", "deployment_key", "for", "osVersion", "a", "", "%C3%A9", "%", "%00",
+            "for", "osVersion", "a", "", "%C3%A9", "%", "%00",
         ]
         let values = [
             "", "1.0.0", "1.2.0-beta", "1.0%2B45", "99999999999999999999", "-1", "ios", "android", "macos", "%00",
@@ -470,7 +427,7 @@ struct FeedCacheTests {
         _ text: String,
         _ vary: [String] = ["Accept-Language", "User-Agent"]
     ) -> RenderedFeed {
-        RenderedFeed(status: .ok, contentType: "text/plain", bytes: Array(text.utf8), vary: vary)
+        RenderedFeed(contentType: "text/plain", bytes: Array(text.utf8), vary: vary)
     }
 
     @Test("A document is found again by its target and the fields that it depends on, and by no others")

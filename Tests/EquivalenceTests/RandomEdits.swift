@@ -71,7 +71,7 @@ struct RandomEdits {
             "UPDATE apps SET paused = NOT paused WHERE \(one) apps \(any)",
             "UPDATE apps SET bundle = CASE WHEN bundle LIKE '%.x' THEN left(bundle, -2) ELSE bundle || '.x' END",
             "DELETE FROM apps WHERE \(one) apps \(any)",
-            "UPDATE apps SET store_id = (random() * 3)::int + 1, codepush_keys = '{1234567890}' WHERE \(one) apps \(any)",
+            "UPDATE apps SET store_id = (random() * 3)::int + 1 WHERE \(one) apps \(any)",
             "UPDATE feed_templates SET body = body || '{{floor}}' WHERE \(one) feed_templates \(any)",
             "DELETE FROM feed_templates WHERE \(one) feed_templates \(any)",
             "INSERT INTO release_notes SELECT id, 'fr', 'nouveau' FROM releases ON CONFLICT DO NOTHING",

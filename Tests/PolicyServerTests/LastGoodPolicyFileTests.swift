@@ -44,7 +44,6 @@ struct LastGoodPolicyFileTests {
                     paused: number == 1,
                     storeID: Int64(number) + 1,
                     seller: awkward,
-                    codePushKeys: ["deployment-key-\(number)"],
                     storeLinks: [StoreLink(platform: "ios", link: "https://example.com/\(number)")],
                     feedTemplates: [FeedTemplate(name: "v", contentType: "text/plain", body: awkward)]
                 )

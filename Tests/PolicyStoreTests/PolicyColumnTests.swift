@@ -134,7 +134,6 @@ struct PolicyColumnTests {
         "apps.note": Edit(value: "'other'", harmless: "never sent"),
         "apps.store_id": Edit(value: "9007199254740991", harmless: text),
         "apps.seller": Edit(value: "'Other'", harmless: text),
-        "apps.codepush_keys": Edit(value: "'{0123456789,abcdefghij}'", harmless: text),
         "store_links.bundle": Edit(value: "'b'", harmless: text),
         "store_links.platform": Edit(value: "'android'", harmless: text),
         "store_links.link": Edit(value: "'https://example.com/b'", harmless: text),

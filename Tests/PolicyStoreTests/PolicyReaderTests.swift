@@ -17,8 +17,8 @@ struct PolicyReaderTests {
         let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
         try await admin.execute(
             #"""
-            INSERT INTO apps (bundle, name, paused, store_id, seller, codepush_keys)
-            VALUES ('com.example.Doto', 'Dotö "x"', true, 9007199254740991, 'Ü', '{1234567890,abcdefghij,1234567890}');
+            INSERT INTO apps (bundle, name, paused, store_id, seller)
+            VALUES ('com.example.Doto', 'Dotö "x"', true, 9007199254740991, 'Ü');
             INSERT INTO feed_templates VALUES ('com.example.DOTO', 'v.json', 'application/json', E'{\n}');
             INSERT INTO store_links (bundle, platform, link) VALUES ('com.example.doto', 'iPadOS', 'https://example.com/a');
             INSERT INTO releases (bundle, platform, version, build, min_os, regions, live_at, withdrawn_at)
@@ -48,7 +48,6 @@ struct PolicyReaderTests {
                     paused: true,
                     storeID: 9_007_199_254_740_991,
                     seller: "Ü",
-                    codePushKeys: ["1234567890", "abcdefghij"],
                     storeLinks: [StoreLink(platform: "ios", link: "https://example.com/a")],
                     feedTemplates: [FeedTemplate(name: "v.json", contentType: "application/json", body: "{\n}")]
                 )

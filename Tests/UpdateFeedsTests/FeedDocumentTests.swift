@@ -67,13 +67,6 @@ enum FeedExample {
             ("appcast-flutter.xml", .appcast, [("for", "flutter")]),
             ("appcast-sparkle.xml", .appcast, [("for", "sparkle")]),
             ("lookup.json", .lookup, [("bundleId", bundle)]),
-            ("codepush.json", .codePush, [("deployment_key", bundle), ("app_version", "1.0.0"), ("platform", "ios")]),
-            (
-                "codepush-before.json", .codePushBefore,
-                [("deploymentKey", bundle), ("appVersion", "1.0.0"), ("platform", "ios")]
-            ),
-            ("app-updater.json", .appUpdaterJSON, []), ("app-updater.xml", .appUpdaterXML, []),
-            ("android-siren.json", .androidSiren, []),
         ]
     }
 }
@@ -116,7 +109,6 @@ struct FeedDocumentTests {
         ] as [(String, CompiledPolicy?)] {
             let question = reader.question(bundle, [], version: host.version)
             let document = FeedDocument(answering: question, by: policy, at: TestPolicy.noon)
-            #expect(document.status == 200)
             #expect(reader.decision(Data(document.bytes), host) == .nothing, "\(bundle)")
         }
     }
@@ -130,15 +122,12 @@ struct FeedDocumentTests {
             return reader.decision(Data(FeedDocument(answering: question, by: policy, at: TestPolicy.noon).bytes), host)
         }
         let canDemand = ![
-            .iVersion, .siren, .sirenBefore7, .iVersionLookup, .updatesLookup, .qiita, .reactNative, .appUpdaterJSON,
-            .appUpdaterXML,
+            .iVersion, .siren, .sirenBefore7, .iVersionLookup, .updatesLookup, .qiita, .reactNative,
         ].contains(reader)
         func isPrompt(_ decision: ReaderDecision) -> Bool { if case .prompt = decision { true } else { false } }
         func isLockout(_ decision: ReaderDecision) -> Bool { if case .lockout = decision { true } else { false } }
         #expect(canDemand ? isLockout(decision("1.0.0", 10)) : isPrompt(decision("1.0.0", 10)))
-        // CodePush has no word for what is only announced, and Android-Siren room for one version.
-        let isQuiet = [.codePush, .codePushBefore, .androidSiren].contains(reader)
-        #expect(isQuiet ? decision("1.1.0", 20) == .nothing : isPrompt(decision("1.1.0", 20)))
+        #expect(isPrompt(decision("1.1.0", 20)))
         #expect(decision("1.2.0", 30) == .nothing)
         // 1.3.0 needs a later system, which some clients judge for themselves.
         let judgesSystem = [.updates, .princeOfVersionsIOS, .sparkle].contains(reader)
@@ -209,7 +198,7 @@ struct FeedDocumentTests {
     func otherPrograms() throws {
         let text = FeedExample.hostile + String(repeating: "x&<\u{E9}", count: 980)
         let policy = try FeedExample.policy(text: text)
-        for (name, format, query) in FeedExample.questions(FeedExample.bundle) where !name.hasPrefix("codepush") {
+        for (name, format, query) in FeedExample.questions(FeedExample.bundle) {
             let folder = FileManager.default.temporaryDirectory.appending(path: "feeds-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
@@ -413,8 +402,7 @@ struct FeedTrapTests {
         policy.releases.removeAll { $0.version > "1.1.0" }
         policy.rules = [TestPolicy.rule("a") { $0.versions = "<1.2.0" }]
         let compiled = try CompiledPolicy(policy)
-        // CodePush has no word for what is only announced.
-        for reader in FeedReader.allCases where ![.codePush, .codePushBefore].contains(reader) {
+        for reader in FeedReader.allCases {
             func decision(_ version: String, _ build: Int) -> ReaderDecision {
                 let host = ReaderHost(version: version, build: build, os: "17.0", platform: reader.platforms[0])
                 let question = reader.question(FeedExample.bundle, [("platform", host.platform)], version: version)
@@ -483,37 +471,6 @@ struct FeedTrapTests {
             let document = FeedExample.document(.appcast, [("for", reader)], policy: try CompiledPolicy(policy))
             #expect(AppcastReading.items(Data(document.utf8))?.isEmpty == true)
         }
-        #expect(FeedExample.document(.appUpdaterJSON, policy: try CompiledPolicy(policy)) == "{}")
-    }
-
-    @Test("CodePush: both ways of writing the names, and a question that no client asks is refused")
-    func codePush() throws {
-        let new = try json(
-            .codePush,
-            [("deployment_key", FeedExample.bundle), ("app_version", "1.0"), ("platform", "ios")]
-        )
-        let info = try #require(new["update_info"] as? [String: Any])
-        #expect(info["update_app_version"] as? Bool == true && info["is_available"] as? Bool == false)
-        // 1.3.0 needs a system that a CodePush client does not tell.
-        #expect(info["target_binary_range"] as? String == "1.2.0")
-        let before = try json(
-            .codePushBefore,
-            [("deploymentKey", FeedExample.bundle), ("appVersion", "1.0"), ("platform", "ios")]
-        )
-        #expect((before["updateInfo"] as? [String: Any])?["updateAppVersion"] as? Bool == true)
-        let question = FeedQuestion(format: .codePush, query: [("deployment_key", FeedExample.bundle)])
-        #expect(FeedDocument(answering: question, by: try FeedExample.policy(), at: TestPolicy.noon).status == 400)
-    }
-
-    @Test("Android-Siren: the code is an int that 31 bits hold, else there is none")
-    func androidSiren() throws {
-        let root = try json(.androidSiren)
-        let entry = try #require(root[FeedExample.bundle] as? [String: Any])
-        #expect(entry["minVersionCode"] as? Int == 11 && entry["force"] as? Bool == true)
-        var policy = try FeedExample.policy().policy
-        for index in policy.releases.indices { policy.releases[index].build = "3000000000" }
-        let document = FeedExample.document(.androidSiren, policy: try CompiledPolicy(policy))
-        #expect(document.contains(#""minVersionName":"1.1.0""#) && !document.contains("minVersionCode"))
     }
 
     @Test("Pre-releases: a version that clients compare each their own way is not announced")
@@ -529,9 +486,8 @@ struct FeedTrapTests {
             }
             policy.rules = [TestPolicy.rule("a") { ($0.target, $0.lockout) = (version, true) }]
             let compiled = try CompiledPolicy(policy)
-            // The others compare builds, or nothing.
-            let others = ["appcast-sparkle.xml", "codepush.json", "codepush-before.json", "android-siren.json"]
-            for (name, format, query) in FeedExample.questions(FeedExample.bundle) where !others.contains(name) {
+            // Sparkle compares builds.
+            for (name, format, query) in FeedExample.questions(FeedExample.bundle) where name != "appcast-sparkle.xml" {
                 let document = FeedExample.document(format, query, policy: compiled)
                 #expect(document.contains(version) == isAnnounced, "\(name)")
             }
@@ -542,7 +498,7 @@ struct FeedTrapTests {
     func builds() throws {
         var policy = try FeedExample.policy().policy
         let readers: [(reader: FeedReader, platform: String)] = [
-            (.princeOfVersionsAndroid, "android"), (.sparkle, "macos"), (.androidSiren, "android"),
+            (.princeOfVersionsAndroid, "android"), (.sparkle, "macos"),
         ]
         func decisions(_ version: String, _ build: Int) throws -> [ReaderDecision] {
             let policy = try CompiledPolicy(policy)
@@ -555,16 +511,16 @@ struct FeedTrapTests {
         }
         // 1.2.0 is recorded as build 30, and 1.1.0 as 20: a test build of 1.2.0 has a number between them.
         policy.rules.removeAll { $0.key != "everyday" }
-        #expect(try decisions("1.2.0", 25) == [.nothing, .nothing, .nothing])
+        #expect(try decisions("1.2.0", 25) == [.nothing, .nothing])
         #expect(try !decisions("1.1.0", 20).contains(.nothing))
         // Builds that do not grow tell nothing.
         for index in policy.releases.indices where policy.releases[index].version == "1.1.0" {
             policy.releases[index].build = "2020"
         }
-        #expect(try decisions("1.1.0", 2020).prefix(2) == [.nothing, .nothing])
+        #expect(try decisions("1.1.0", 2020) == [.nothing, .nothing])
         // Nor does the only one that is recorded.
         policy.releases.removeAll { $0.version != "1.2.0" }
-        #expect(try decisions("1.2.0", 25).prefix(2) == [.nothing, .nothing])
+        #expect(try decisions("1.2.0", 25) == [.nothing, .nothing])
     }
 
     @Test("A version that a format has no room for is not announced; a lower one is")
@@ -653,183 +609,111 @@ struct FeedTrapTests {
         }
         #expect(vary(.iVersion, []) == ["Accept-Language", "User-Agent"])
         #expect(vary(.iVersion, [("os", "17"), ("language", "de")]) == [])
-        #expect(vary(.androidSiren, []) == ["Accept-Language"])
+        #expect(vary(.appcast, [("for", "flutter")]) == ["Accept-Language"])
         #expect(vary(.appcast, [("for", "sparkle"), ("os", "17")]) == ["Accept-Language", "User-Agent"])
         #expect(vary(.appcast, [("for", "sparkle"), ("os", "17"), ("version", "1")]) == ["Accept-Language"])
     }
 }
 
-@Suite("Reach of rules in feeds")
-struct FeedReachTests {
-    private func sentences(_ rule: Rule) throws -> [String: [String]] {
+@Suite("What documents leave out")
+struct FeedLossTests {
+    /// Each rule that is left out of a document, with the platform where there are several, and why.
+    private func losses(
+        _ format: FeedFormat?,
+        _ rule: Rule,
+        _ query: [(name: String, value: String)] = [],
+        where change: (inout Policy) -> Void = { _ in }
+    ) throws -> [String] {
         var policy = try FeedExample.policy().policy
         policy.rules = [rule]
-        let reach = try #require(
-            FeedReach.reach(
-                of: rule.key,
-                toApp: FeedExample.bundle,
-                in: try CompiledPolicy(policy),
-                at: TestPolicy.noon
-            )
+        change(&policy)
+        let query = query + (format == .lookup ? [("bundleId", FeedExample.bundle)] : [])
+        let question = FeedQuestion(
+            format: format,
+            bundle: format == .lookup ? nil : FeedExample.bundle,
+            query: query
         )
-        return Dictionary(reach.map { ("\($0.client) \($0.platform)", $0.sentences) }) { first, _ in first }
-    }
-
-    @Test("A lockout below a version reaches clients as far as their formats have words for it")
-    func lockout() throws {
-        let said = try sentences(TestPolicy.rule("a") { ($0.versions, $0.lockout) = ("<1.2.0", true) })
-        #expect(said.count == 15)
-        let told = "All clients of the rule are told that there is an update."
-        let shown = "The notes of the release are shown, else the text; the title is lost."
-        let known = "Its builds must be recorded: those behind the greatest one below the version are not told."
-        #expect(said["iVersion macos"]?.last == "The address must have ?platform=macos.")
-        #expect(
-            said["look-ups of the App Store ios"]?[1]
-                == "The lockout is lost, except with upgrader: its clients cannot ignore the update or put it off."
-        )
-        #expect(said["iVersion ios"] == [told, "The lockout is lost: the client has none.", shown])
-        #expect(said["Updates ios"] == [told, "They are locked out.", shown])
-        #expect(said["Sparkle macos"] == [told, known, "They cannot skip the update; they are not locked out.", shown])
-        #expect(
-            said["CodePush ios"] == [
-                "All clients of the rule are told that they need a new binary.",
-                "The app says so in its own words; title and text are lost.",
-            ]
-        )
-        #expect(said["Android-Siren android"]?.last == "The text is shown; the title is lost.")
-    }
-
-    @Test("How often a message may be shown reaches clients as far as their formats have words for it")
-    func hints() throws {
-        let said = try sentences(
-            TestPolicy.rule("a") {
-                ($0.target, $0.remind, $0.shows, $0.skippable) = ("1.2.0", DayTimeInterval("1 day"), 2, true)
-            }
-        )
-        let lost = "remind and skippable are lost: that is set in the app."
-        #expect(said["Updates ios"]?.suffix(2) == ["It is shown at most 2 times.", lost])
-        #expect(
-            said["Prince of Versions ios"]?.suffix(2) == [
-                "It is shown once, which is less than the rule allows.", lost,
-            ]
-        )
-        for client in ["iVersion ios", "look-ups of the App Store ios", "upgrader android", "Sparkle macos"] {
-            #expect(said[client]?.last == "remind, shows and skippable are lost: that is set in the app.", "\(client)")
+        return FeedLoss.all(answering: question, by: try CompiledPolicy(policy), at: TestPolicy.noon).map {
+            "\($0.key)\($0.platform.map { " on \($0)" } ?? ""): \($0.reason)"
         }
-        #expect(said["CodePush ios"] == ["Nothing survives.", "CodePush learns of lockouts alone."])
-        let once = try sentences(TestPolicy.rule("a") { ($0.target, $0.shows) = ("1.2.0", 1) })
+    }
+
+    @Test("An update of everybody is in every document, and a lockout where the format has one")
+    func lockout() throws {
+        let update = TestPolicy.rule("a") { $0.target = "1.2.0" }
+        let lockout = TestPolicy.rule("a") { ($0.versions, $0.lockout) = ("<1.2.0", true) }
+        let template: FeedFormat? = nil
+        for (format, query, lost) in [
+            (.iVersion, [], "The lockout is lost: the format has none."), (.updates, [], nil),
+            (.princeOfVersions, [], nil),
+            (.lookup, [], "The lockout is lost, except with upgrader: its clients cannot put the update off."),
+            (.appcast, [("for", "flutter")], nil),
+            (.appcast, [("for", "sparkle")], "Nobody is locked out: clients cannot skip the update, and go on."),
+            (template, [("platform", "ios")], nil),
+        ] as [(FeedFormat?, [(name: String, value: String)], String?)] {
+            #expect(try losses(format, update, query) == [], "\(query)")
+            #expect(try losses(format, lockout, query) == (lost.map { ["a: \($0)"] } ?? []), "\(query)")
+        }
+    }
+
+    @Test("What a rule depends on and the question leaves open is named")
+    func conditions() throws {
+        let japan = TestPolicy.rule("a") { ($0.target, $0.platforms, $0.regions) = ("1.2.0", ["ios"], ["JP"]) }
+        #expect(try losses(.updates, japan) == ["a: It depends on region, which the question leaves open."])
+        #expect(try losses(.updates, japan, [("region", "JP")]) == [])
+        // It is not for these clients.
+        #expect(try losses(.updates, japan, [("region", "US")]) == [])
+        #expect(try losses(.appcast, japan, [("for", "sparkle")]) == [])
         #expect(
-            once["Updates ios"]?.last == "It is shown once."
-                && once["Prince of Versions ios"]?.last == "It is shown once."
+            try losses(.princeOfVersions, japan) == ["a on ios: It depends on region, which the question leaves open."]
         )
-        #expect(once["AppUpdater android"]?.last == "shows is lost: that is set in the app.")
-        let lockout = try sentences(
-            TestPolicy.rule("a") { ($0.versions, $0.lockout, $0.skippable) = ("<1.2.0", true, true) }
+        let late = TestPolicy.rule("a") { $0.target = "1.3.0" }
+        #expect(try losses(.updates, late) == ["a: Clients on 18 or later are told of it, and no others."])
+        #expect(try losses(.iVersion, late).first?.hasPrefix("a: As far as is known") == true)
+        let above = TestPolicy.rule("a") { $0.versions = "<3" }
+        #expect(
+            try losses(.iVersion, above, [("os", "18")]).first?.hasPrefix("a: Clients below 1.3.0 are told") == true
         )
-        #expect(lockout["Updates ios"]?.contains { $0.contains("skippable") } == false)
-        #expect(lockout["iVersion ios"]?.last == "skippable is lost: that is set in the app.")
+        let single = TestPolicy.rule("a") { $0.versions = "1.1.0" }
+        #expect(try losses(.iVersion, single).first?.hasPrefix("a: A document says") == true)
+        #expect(try losses(.iVersion, single, [("version", "1.1.0")]) == [])
+        for change in [{ $0.enabled = false }, { $0.endsAt = TestPolicy.noon }] as [(inout Rule) -> Void] {
+            var off = single
+            change(&off)
+            #expect(try losses(.iVersion, off) == [], "it is off")
+        }
+        #expect(try losses(.iVersion, single) { $0.apps[0].paused = true } == [])
     }
 
     @Test("What a document needs and the policy does not have is named")
     func obstacles() throws {
-        let rule = TestPolicy.rule("a") { ($0.target, $0.link) = ("1.2.0", "https://example.com") }
-        func sentences(_ change: (inout Policy) -> Void) throws -> [String: [String]] {
-            var policy = try FeedExample.policy().policy
-            policy.rules = [rule]
-            change(&policy)
-            let reach = FeedReach.reach(
-                of: "a",
-                toApp: FeedExample.bundle,
-                in: try CompiledPolicy(policy),
-                at: TestPolicy.noon
-            )
-            return Dictionary(try #require(reach).map { ("\($0.client) \($0.platform)", $0.sentences) }) { $1 }
-        }
-        let whole = try sentences { _ in }
-        #expect(whole["iVersion ios"]?.last?.hasSuffix("the title and the link are lost.") == true)
-        #expect(
-            whole["Prince of Versions ios"]?.last?.hasSuffix("in the meta of the document; the link is lost.") == true
-        )
-        #expect(whole["CodePush ios"] == ["Nothing survives.", "CodePush learns of lockouts alone."])
-        let bare = try sentences { policy in
+        let rule = TestPolicy.rule("a") { $0.target = "1.2.0" }
+        func bare(_ policy: inout Policy) {
             policy.apps[0].storeLinks = []
             for index in policy.releases.indices { policy.releases[index].build = nil }
         }
-        #expect(bare["look-ups of the App Store ios"]?.last == "The app has no number in the App Store.")
+        #expect(try losses(.lookup, rule, where: bare) == ["a: The app has no number in the App Store."])
         #expect(
-            bare["upgrader android"] == [
-                "Nothing survives.", "The app has no store link for android that begins with https.",
+            try losses(.appcast, rule, [("for", "flutter"), ("platform", "android")], where: bare)
+                == ["a: The app has no store link for android that begins with https."]
+        )
+        #expect(try losses(.appcast, rule).first?.contains("does not say for whom") == true)
+        #expect(
+            try losses(.princeOfVersions, rule, where: bare).map { String($0.prefix(38)) } == [
+                "a on android: The clients compare buil"
             ]
         )
+        let odd = TestPolicy.rule("a") { $0.target = "1.2.0-rc1" }
         #expect(
-            bare["Prince of Versions android"]?.last
-                == "Prince of Versions compares builds. Of 1.2.0 and a release below it the build must be a whole number, and "
-                + "builds must grow with versions."
+            try losses(.updates, odd).first
+                == "a: 1.2.0-rc1 is not written as at most 4 numbers without leading zeros, so clients may misjudge it."
         )
-        #expect(
-            bare["Android-Siren android"] == [
-                "Nothing survives for all clients at once.",
-                "Android-Siren compares builds. Of 1.2.0 and a release below it the build must be a whole number, and "
-                    + "builds must grow with versions.",
-                "So clients are told whose version has as many numbers as 1.2.0.",
-            ]
-        )
-        let crowded = try sentences { policy in
+        #expect(try losses(nil, rule) == ["a: The question names no platform."])
+        let below = TestPolicy.rule("a") { $0.versions = "<1.2.0" }
+        #expect(try losses(nil, below, [("platform", "windows")]) == ["a: The app has no release on windows."])
+        let crowded = try losses(.updates, rule) { policy in
             policy.rules += (0..<2_000).map { number in TestPolicy.rule("r\(number)") { $0.versions = "<0.1" } }
         }
-        #expect(
-            crowded["Updates ios"] == [
-                "Nothing survives.",
-                "The rules and releases of the app are more than 2000 together, so no document announces anything. "
-                    + "Disable rules that are not needed any more.",
-            ]
-        )
-        let paused = try sentences { $0.apps[0].paused = true }
-        #expect(paused["Updates ios"] == ["Nothing survives.", "The app is paused."])
-        let beside = try sentences { policy in
-            policy.rules.append(TestPolicy.rule("b") { ($0.position, $0.target) = (-1, "1.2.0") })
-        }
-        #expect(beside["Updates ios"]?.last == "A document has room for one message; it takes the words of b.")
-        let demanded = try sentences { policy in
-            policy.rules.append(TestPolicy.rule("b") { ($0.versions, $0.lockout) = ("<1.1.0", true) })
-        }
-        #expect(
-            demanded["Android-Siren android"]?.last == "The document has room for one version, which is that of b."
-        )
-    }
-
-    @Test("What a rule depends on and nobody sends is named")
-    func conditions() throws {
-        let said = try sentences(
-            TestPolicy.rule("a") { ($0.target, $0.platforms, $0.regions) = ("1.2.0", ["ios"], ["JP"]) }
-        )
-        #expect(
-            said["Updates ios"] == ["Nothing survives.", "The rule depends on region, which clients do not tell."]
-        )
-        #expect(said["AppUpdater android"] == nil)
-        let late = try sentences(TestPolicy.rule("a") { $0.target = "1.3.0" })
-        #expect(late["Updates ios"]?.first == "Clients of the rule on 18 or later are told that there is an update.")
-        #expect(
-            late["iVersion ios"]?.last
-                == "As far as is known, not every client can get the target; or a final rule comes before it."
-        )
-        let future = try sentences(
-            TestPolicy.rule("a") { ($0.target, $0.startsAt) = ("1.2.0", Timestamp(secondsSince1970: 4_000_000_000)) }
-        )
-        #expect(future["iVersion ios"] == ["Nothing survives.", "The rule has not started yet."])
-        let single = try sentences(TestPolicy.rule("a") { ($0.versions, $0.lockout) = ("1.1.0", true) })
-        #expect(single["CodePush ios"]?.first == "Nothing survives for all clients at once.")
-        #expect(single["iVersion ios"]?.last?.hasPrefix("A document says") == true)
-    }
-
-    @Test("A rule that the app does not have has no reach")
-    func unknown() throws {
-        let reach = FeedReach.reach(
-            of: "none",
-            toApp: FeedExample.bundle,
-            in: try FeedExample.policy(),
-            at: TestPolicy.noon
-        )
-        #expect(reach == nil)
+        #expect(crowded.count == 2_001 && crowded[0].contains("count more than 2000 together"))
     }
 }

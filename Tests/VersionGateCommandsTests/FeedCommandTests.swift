@@ -45,7 +45,7 @@ struct FeedCommandTests {
         #expect(feeds.last?["address"] == "/v1/feeds/com.example.doto/v.json")
         // The addresses of formats are no names for templates.
         let formats = feeds.compactMap { $0["address"] }.filter { $0.hasPrefix("/v1/feeds/") }.dropLast()
-        #expect(formats.count == 8)
+        #expect(formats.count == 5)
         for address in formats {
             let name = address.split(separator: "/").last?.split(separator: "?").first ?? ""
             let refused = try await TestDatabase.current.psql(
@@ -134,39 +134,43 @@ struct FeedCommandTests {
         #expect(try await binary.run("\(earlier) --accept-language de-AT").output.contains(#""Neu""#))
         #expect(try await binary.run("\(earlier) version=1.2").output == none)
         // The app need not be named again where the format names it.
-        #expect(
-            try await binary.run("\(show) codepush app_version=1.0").output.contains(#""target_binary_range":"1.0""#)
-        )
-        #expect(
-            try await binary.run("\(show) updateCheck appVersion=1.0").output.contains(#""updateAppVersion":false"#)
-        )
         #expect(try await binary.run("\(show) lookup id=8").output == #"{"resultCount":0,"results":[]}"#)
         let lookup = try await binary.run("\(show) lookup --revision \(revision)").output
         #expect(lookup.contains(#""trackId":7"#), "\(lookup)")
         let warned = try await binary.run("\(show) updates.json vresion=1.1")
         #expect(warned.status == 0 && warned.output == none)
         #expect(warned.errors.contains("did you mean version?"))
+        let germany = "UPDATE rules SET starts_at = NULL, regions = '{DE}', lockout = true"
+        try await TestDatabase.current.edit(germany)
+        let lost = try await binary.run("\(show) iversion.plist")
+        #expect(
+            lost.errors == "Not in this document:\n  now: It depends on region, which the question leaves open.\n",
+            "\(lost.errors)"
+        )
+        let known = try await binary.run("\(show) iversion.plist region=DE")
+        #expect(known.errors == "Not in this document:\n  now: The lockout is lost: the format has none.\n")
+        #expect(try await binary.run("\(show) updates.json region=DE").errors == "")
     }
 
-    @Test("On a terminal a line break follows the document, and reach is wrapped at any width")
+    @Test("On a terminal a line break follows the document, and what it leaves out is wrapped at any width")
     func terminal() async throws {
         try await prepare()
         try await TestDatabase.current.edit(
             """
-            INSERT INTO rules (key, bundle, target, title, text, enabled)
-                VALUES ('update', 'com.example.doto', '1.2', 'T', 'X', true)
+            INSERT INTO rules (key, bundle, target, title, text, enabled, lockout)
+                VALUES ('update', 'com.example.doto', '1.2', 'T', 'X', true, true)
             """
         )
         let terminal = try await TerminalSession(binary, variables: ["TZ": "UTC"])
         defer { terminal.end() }
-        let shown = try await terminal.run("versiongate feed show com.example.doto app-updater.json")
+        let shown = try await terminal.run("versiongate feed show com.example.doto updates.json")
         #expect(shown.output.replacing("\r", with: "").hasSuffix("}\n"), "\(shown.output)")
         for width in [30, 50, 80, 200] {
             _ = try await terminal.run("stty cols \(width)")
-            let reach = try await terminal.run("versiongate rule reach update")
-            let lines = reach.output.replacing("\r", with: "").split(separator: "\n")
-            #expect(lines.contains { $0.contains("iVersion") }, "\(reach.output)")
-            #expect(lines.allSatisfy { $0.replacing(#/\u{1B}\[\d*m/#, with: "").count <= width }, "\(reach.output)")
+            let shown = try await terminal.run("versiongate feed show com.example.doto lookup > /dev/null")
+            let lines = shown.output.replacing("\r", with: "").split(separator: "\n")
+            #expect(lines.contains { $0.contains("update: ") }, "\(shown.output)")
+            #expect(lines.allSatisfy { $0.replacing(#/\u{1B}\[\d*m/#, with: "").count <= width }, "\(shown.output)")
         }
     }
 
@@ -200,58 +204,6 @@ struct FeedCommandTests {
             ),
             "\(large.errors)"
         )
-    }
-
-    /// The reach of a rule that holds on every system.
-    private struct Reach: Decodable {
-        let bundle: String
-        let platform: String
-        let client: String
-        let feed: String
-        let demanded: String
-        let sentences: [String]
-    }
-
-    @Test("The reach of a rule says what of it each update client learns, for people and as JSON")
-    func reach() async throws {
-        try await prepare()
-        try await TestDatabase.current.edit(
-            """
-            INSERT INTO apps (bundle) VALUES ('other');
-            INSERT INTO rules (key, bundle, target, title, text, enabled, lockout)
-                VALUES ('update', 'com.example.doto', '1.2', 'T', 'X', true, true);
-            INSERT INTO rules (key, bundle, regions, title, text, enabled)
-                VALUES ('jp', 'com.example.doto', '{JP}', 'T', 'X', true);
-            INSERT INTO rules (key, platforms, title, text, enabled) VALUES ('all', '{ios}', 'T', 'X', true);
-            """
-        )
-        let text = try await binary.run("rule reach update").output
-        #expect(
-            text.contains(
-                "iVersion: All clients of the rule are told that there is an update. "
-                    + "The lockout is lost: the client has none."
-            ),
-            "\(text)"
-        )
-        #expect(text.hasPrefix("What update clients of com.example.doto learn of update:\n\nandroid\n"), "\(text)")
-        let json = try await binary.run("rule reach update --format json").output
-        let reach = try JSONDecoder().decode([Reach].self, from: Data(json.utf8))
-        #expect(reach.contains { $0.feed == "appcast.xml?for=flutter" && $0.platform == "ios" })
-        #expect(reach.allSatisfy { $0.bundle == "com.example.doto" && !$0.sentences.isEmpty })
-        #expect(reach.first { $0.client == "Updates" }?.demanded == "all")
-
-        let nothing = try await binary.run("rule reach jp").output
-        #expect(
-            nothing.hasPrefix(
-                "Nothing of jp survives in the documents of com.example.doto. The rule depends on region"
-            ),
-            "\(nothing)"
-        )
-        #expect(nothing.split(separator: "\n").count == 1)
-        let every = try await binary.run("rule reach all").output
-        #expect(every.contains("Nothing of all survives in the documents of com.example.doto."), "\(every)")
-        #expect(every.contains("other has no release on a platform of the rule"), "\(every)")
-        #expect(try await binary.run("rule reach all --bundle OTHER").output.hasPrefix("other has no release"))
     }
 
     @Test("The release command keeps notes by language, for every row of a version or one platform")
@@ -288,18 +240,16 @@ struct FeedCommandTests {
         #expect(try await count("release_notes WHERE language = 'und'") == "0")
     }
 
-    @Test("The app commands keep the number in the store, the seller and the keys of CodePush, and clear them")
+    @Test("The app commands keep the number in the store and the seller, and clear them")
     func identifiers() async throws {
         let added = try await binary.run(
-            "app add a --store-id id1234567890 --seller ACME --codepush-key 1234567890 --codepush-key abcdefghij"
+            "app add a --store-id id1234567890 --seller ACME"
         )
         #expect(added.status == 0, "\(added.errors)")
         let shown = try await binary.run("app show a").output
-        for part in ["store_id", "1234567890", "ACME", "1234567890, abcdefghij"] { #expect(shown.contains(part)) }
-        #expect(try await binary.run("app edit a --codepush-key 0987654321").status == 0)
-        #expect(try await count("apps WHERE codepush_keys = '{0987654321}' AND store_id = 1234567890") == "1")
-        let cleared = try await binary.run("app edit a --clear store-id --clear seller --clear codepush-keys")
+        for part in ["store_id", "1234567890", "ACME"] { #expect(shown.contains(part)) }
+        let cleared = try await binary.run("app edit a --clear store-id --clear seller")
         #expect(cleared.status == 0, "\(cleared.errors)")
-        #expect(try await count("apps WHERE num_nulls(store_id, seller, codepush_keys) = 3") == "1")
+        #expect(try await count("apps WHERE num_nulls(store_id, seller) = 2") == "1")
     }
 }

@@ -42,10 +42,6 @@ struct FeedServingTests {
     private static let readers: [(reader: FeedReader, path: String)] = [
         (.iVersion, "\(feeds)/iversion.plist"), (.updates, "\(feeds)/updates.json"),
         (.upgrader, "\(feeds)/appcast.xml?for=flutter&platform=ios"),
-        (
-            .codePush,
-            "/v0.1/public/codepush/update_check?deployment_key=com.example.doto&app_version=1.0.0&platform=ios"
-        ),
     ]
 
     /// Runs a command, which must succeed.
@@ -83,14 +79,13 @@ struct FeedServingTests {
         try await Poll.until(what) { isWanted(try await FeedAnswer(url, fields)) }
     }
 
-    @Test("One rule reaches the clients of an iVersion, an Updates, an upgrader and a CodePush app")
+    @Test("One rule reaches the clients of an iVersion, an Updates and an upgrader app")
     func dayOfAReleaseManager() async throws {
         try await prepare()
         @Sendable func decisions(_ server: ServingBinary, _ version: String) async throws -> [ReaderDecision] {
             var decisions: [ReaderDecision] = []
             for (reader, path) in Self.readers {
-                let url = server.publicURL + path.replacing("app_version=1.0.0", with: "app_version=\(version)")
-                let answer = try await FeedAnswer(url)
+                let answer = try await FeedAnswer(server.publicURL + path)
                 #expect(answer.status == 200)
                 let host = ReaderHost(version: version, build: 1, os: "17.0", platform: "ios")
                 decisions.append(reader.decision(Data(answer.body.utf8), host))
@@ -98,7 +93,7 @@ struct FeedServingTests {
             return decisions
         }
         try await ServingBinary.run(serving) { server in
-            let nothing = [ReaderDecision](repeating: .nothing, count: 4)
+            let nothing = [ReaderDecision](repeating: .nothing, count: 3)
             #expect(try await decisions(server, "1.0.0") == nothing)
             try await addRule("--lockout")
             let lockout = ReaderDecision.lockout("1.1.0")
@@ -106,7 +101,7 @@ struct FeedServingTests {
                 $0.body.contains("It no longer loses data.")
             }
             // iVersion cannot lock out.
-            #expect(try await decisions(server, "1.0.0") == [.prompt("1.1.0"), lockout, lockout, lockout])
+            #expect(try await decisions(server, "1.0.0") == [.prompt("1.1.0"), lockout, lockout])
             #expect(try await decisions(server, "1.1.0") == nothing)
         }
     }

@@ -3,6 +3,7 @@
 
 import Foundation
 import TestDatabase
+import TestFeeds
 import Testing
 import UpdateFeeds
 
@@ -27,12 +28,10 @@ struct FeedsPageTests {
             case "sh":
                 let result = try await run(block.text)
                 #expect(result.status == 0, "\(block.text)\n\(result.errors)")
-            case "mustache":
-                try Data(block.text.utf8).write(to: folder.appending(path: "version.json"))
             case "console":
                 for sample in block.samples {
                     let result = try await run(sample.command)
-                    #expect(result.status == 0 && result.errors.isEmpty, "\(sample.command)\n\(result.errors)")
+                    #expect(result.status == 0, "\(sample.command)\n\(result.errors)")
                     #expect(
                         result.output.trimmingCharacters(in: .newlines)
                             == sample.output.trimmingCharacters(in: .newlines),
@@ -43,9 +42,39 @@ struct FeedsPageTests {
             default: break
             }
         }
-        for format in FeedFormat.allCases where format != .codePushBefore {
-            #expect(shown.contains { $0.contains(" com.example.doto \(format.name)") }, "no document of \(format.name)")
+        for format in FeedFormat.allCases {
+            #expect(
+                shown.contains { $0.contains(" com.example.doto \(format.rawValue)") },
+                "no document of \(format.rawValue)"
+            )
         }
-        #expect(shown.contains { $0.contains(" version.json") })
+        // The documents of its templates do with the clients of their formats what the policy says, and nothing while the app is
+        // paused.
+        func decisions(_ reader: TemplateReader, _ question: String = "") async throws -> [ReaderDecision] {
+            #expect(shown.contains { $0.contains(" \(reader.rawValue)") }, "no document of \(reader.rawValue)")
+            let document = try await versiongate.run(
+                "feed show com.example.doto \(reader.rawValue) platform=android\(question)"
+            )
+            return ["1.0.0", "1.1.0", "1.2.0"].map { version in
+                let host = ReaderHost(version: version, build: 10, os: "14", platform: "android")
+                return reader.decision(Data(document.output.utf8), host)
+            }
+        }
+        let (prompt, nothing) = (ReaderDecision.prompt("1.2.0"), ReaderDecision.nothing)
+        for (reader, decided) in [
+            (.minimumVersion, [.lockout("1.1.0"), prompt, nothing]), (.appUpdaterJSON, [prompt, prompt, nothing]),
+            (.appUpdaterXML, [prompt, prompt, nothing]), (.androidSiren, [.lockout("1.1.0"), nothing, nothing]),
+        ] as [(TemplateReader, [ReaderDecision])] {
+            #expect(try await decisions(reader) == decided, "\(reader)")
+        }
+        for (edit, isQuiet) in [("rule disable security-1.1 --yes", false), ("app pause com.example.doto --yes", true)]
+        {
+            let result = try await versiongate.run(edit)
+            #expect(result.status == 0, "\(result.errors)")
+            for reader in TemplateReader.allCases {
+                let decided = isQuiet ? [nothing, nothing, nothing] : [prompt, prompt, nothing]
+                #expect(try await decisions(reader) == decided, "\(reader) after \(edit)")
+            }
+        }
     }
 }

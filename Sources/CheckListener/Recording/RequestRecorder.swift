@@ -48,7 +48,6 @@ package struct RequestKind: Hashable, Sendable {
         case legacyCheck = "/tables/vLoadMessages"
         case feed = "/v1/feeds"
         case lookup = "/lookup"
-        case codePush = "/v0.1/public/codepush"
         case gate = "/v1/gate"
         case other = "other"
 
@@ -60,7 +59,6 @@ package struct RequestKind: Hashable, Sendable {
                 case .legacyCheck: .legacyCheck
                 case .gate: .gate
                 case .feed(let subject): subject.kind
-                case .codePushReport: .codePush
                 case nil: .other
                 }
         }

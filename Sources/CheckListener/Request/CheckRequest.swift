@@ -65,7 +65,6 @@ struct CheckRequest {
         case .checkBody(.legacy): .legacyCheck
         case .feed(let request): request.subject.kind
         case .gate: .gate
-        case .codePushReport: .codePush
         }
     }
 
@@ -89,8 +88,6 @@ enum CheckRoute {
     case feed(FeedRequest)
     /// The question of a gateway whether a client is locked out.
     case gate(GateRequest)
-    /// What a CodePush client reports, which is not read.
-    case codePushReport
 
     /// The route of a request.
     ///
@@ -106,8 +103,7 @@ enum CheckRoute {
         case (.check, .GET), (.check, .HEAD): self = .checkQuery(target.query)
         case (.check, _): throw Self.methodNotAllowed(method, allowed: "GET, HEAD, POST")
         case (.legacyCheck, .POST): self = .checkBody(.legacy)
-        case (.codePushReport, .POST): self = .codePushReport
-        case (.legacyCheck, _), (.codePushReport, _): throw Self.methodNotAllowed(method, allowed: "POST")
+        case (.legacyCheck, _): throw Self.methodNotAllowed(method, allowed: "POST")
         case (.gate, .GET), (.gate, .HEAD): self = .gate(GateRequest(target.query, head.headers))
         case (.feed(let subject), .GET), (.feed(let subject), .HEAD):
             self = .feed(FeedRequest(subject, target: head.uri, query: target.query, head.headers))
@@ -119,7 +115,7 @@ enum CheckRoute {
     var isCheck: Bool {
         switch self {
         case .checkBody, .checkQuery: true
-        case .feed, .gate, .codePushReport: false
+        case .feed, .gate: false
         }
     }
 
@@ -127,7 +123,7 @@ enum CheckRoute {
     var isCacheable: Bool {
         switch self {
         case .checkQuery, .feed: true
-        case .checkBody, .gate, .codePushReport: false
+        case .checkBody, .gate: false
         }
     }
 

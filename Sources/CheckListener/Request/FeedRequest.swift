@@ -62,7 +62,6 @@ final class FeedRequest: Sendable {
         case .format(let known, let app): (format, bundle) = (known, app)
         case .template(let app, _): (format, bundle) = (nil, app)
         case .lookup(let code): (format, country) = (.lookup, code)
-        case .codePush(let known): format = known
         }
         let question = FeedQuestion(
             format: format,

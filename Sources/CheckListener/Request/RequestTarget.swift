@@ -11,7 +11,6 @@ struct RequestTarget {
         case legacyCheck
         case gate
         case feed(FeedSubject)
-        case codePushReport
     }
 
     /// Where it leads; nil where nothing is.
@@ -53,14 +52,6 @@ extension RequestTarget.Path {
         "/tables/vLoadMessages": .legacyCheck,
         "/v1/gate": .gate,
         "/lookup": .feed(.lookup(country: nil)),
-        "/v0.1/public/codepush/update_check": .feed(.codePush(.codePush)),
-        "/v0.1/public/codepush/report_status/deploy": .codePushReport,
-        "/v0.1/public/codepush/report_status/download": .codePushReport,
-        "/updateCheck": .feed(.codePush(.codePushBefore)),
-        "/report_status/deploy": .codePushReport,
-        "/report_status/download": .codePushReport,
-        "/reportStatus/deploy": .codePushReport,
-        "/reportStatus/download": .codePushReport,
     ]
 
     /// Where a path leads.
@@ -78,15 +69,12 @@ enum FeedSubject {
     case template(bundle: String, name: String)
     /// A look-up in the App Store of a country.
     case lookup(country: String?)
-    /// The question of a CodePush client.
-    case codePush(FeedFormat)
 
     /// What metrics call the route.
     var kind: RequestKind.Route {
         switch self {
         case .format, .template: .feed
         case .lookup: .lookup
-        case .codePush: .codePush
         }
     }
 
@@ -108,7 +96,7 @@ enum FeedSubject {
         let bundle = encoded.withUTF8 { PercentEncoding.text(UnsafeRawBufferPointer($0)) }
         let name = String(parts[4])
         switch FeedFormat(rawValue: name) {
-        case nil, .lookup?, .codePush?, .codePushBefore?:
+        case nil, .lookup?:
             guard let bundle else { return nil }
             self = .template(bundle: bundle, name: name)
         case let format?: self = .format(format, bundle: bundle)

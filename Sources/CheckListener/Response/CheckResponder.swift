@@ -62,9 +62,6 @@ struct CheckResponder: ~Copyable {
                 answer = GateAnswer(to: client, refusal: status, after: self.answer, by: policy, at: now)
             }
             return .written(respond(to: request, with: .gate(answer), connection, policy?.revision, now, &output))
-        case .codePushReport:
-            writer.writeReceipt(connection: connection, now: now, to: &output)
-            return .written(.ok)
         }
         do throws(RequestFault) {
             try request.read(into: &client)

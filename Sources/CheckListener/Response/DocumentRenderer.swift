@@ -54,7 +54,6 @@ struct DocumentRenderer {
         }
         let document = FeedDocument(answering: question, by: isWhole ? policy : nil, at: now)
         return RenderedFeed(
-            status: HTTPResponseStatus(statusCode: document.status),
             contentType: document.contentType,
             bytes: document.bytes,
             vary: document.vary
@@ -75,7 +74,6 @@ struct DocumentRenderer {
             let text = reading.render(values)
         else { throw Self.noDocument }
         return RenderedFeed(
-            status: .ok,
             contentType: template.contentType,
             bytes: Array(text.utf8),
             vary: question.vary

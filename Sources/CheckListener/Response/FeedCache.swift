@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import NIOHTTP1
 import UpdatePolicy
 
 /// A document as it is sent.
 struct RenderedFeed: Sendable {
-    let status: HTTPResponseStatus
     let contentType: String
     let bytes: [UInt8]
     /// The fields of the request that it depends on.
     let vary: [String]
     let tag: EntityTag
 
-    init(status: HTTPResponseStatus, contentType: String, bytes: [UInt8], vary: [String]) {
-        self.status = status
+    init(contentType: String, bytes: [UInt8], vary: [String]) {
         self.contentType = contentType
         self.bytes = bytes
         self.vary = vary

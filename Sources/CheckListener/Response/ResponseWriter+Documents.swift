@@ -17,8 +17,8 @@ extension ResponseWriter {
         now: Timestamp,
         to output: inout ByteWriter
     ) -> HTTPResponseStatus {
-        let isKnown = document.status == .ok && known?.contains(document.tag) ?? false
-        let status = isKnown ? .notModified : document.status
+        let isKnown = known?.contains(document.tag) ?? false
+        let status = isKnown ? HTTPResponseStatus.notModified : .ok
         beginHead(status, to: &output)
         if !isKnown {
             output.append("Content-Type: ")
@@ -27,13 +27,9 @@ extension ResponseWriter {
             output.append(decimal: document.bytes.count)
             output.append("\r\n")
         }
-        if document.status == .ok {
-            output.append("Cache-Control: no-cache\r\nETag: ")
-            output.append(document.tag.text)
-            output.append("\r\n")
-        } else {
-            output.append("Cache-Control: no-store\r\n")
-        }
+        output.append("Cache-Control: no-cache\r\nETag: ")
+        output.append(document.tag.text)
+        output.append("\r\n")
         if !document.vary.isEmpty { output.append("Vary: \(document.vary.joined(separator: ", "))\r\n") }
         endHead(revision, connection, now, to: &output)
         if !isKnown, !omitsBody { output.append(document.bytes) }
@@ -64,14 +60,6 @@ extension ResponseWriter {
         endHead(revision, connection, now, to: &output)
         if let refusal, !omitsBody { output.append(refusal.messages) }
         return status
-    }
-
-    /// Appends the answer to a report that nobody reads: an empty object.
-    mutating func writeReceipt(connection: ConnectionHeader, now: Timestamp, to output: inout ByteWriter) {
-        beginHead(.ok, to: &output)
-        output.append("Content-Type: application/json\r\nContent-Length: 2\r\nCache-Control: no-store\r\n")
-        endHead(nil, connection, now, to: &output)
-        output.append("{}")
     }
 
     private func beginHead(_ status: HTTPResponseStatus, to output: inout ByteWriter) {

@@ -39,9 +39,6 @@ public final class CompiledPolicy: Sendable {
     /// The index of each app that has a number in the App Store.
     let appsByStoreID: [Int64: Int]
 
-    /// The index of the app of each deployment key of CodePush.
-    let appsByCodePushKey: [String: Int]
-
     private init(revision: Int64, token: String, _ compiler: PolicyCompiler) {
         self.revision = revision
         self.token = token
@@ -52,14 +49,10 @@ public final class CompiledPolicy: Sendable {
         hashSeed = compiler.hashSeed
         rulesForEveryApp = compiler.rulesForEveryApp
         var storeIDs: [Int64: Int] = [:]
-        var keys: [String: Int] = [:]
         for app in apps {
-            guard let row = app.row else { continue }
-            if let storeID = row.numberInStore { storeIDs[storeID] = app.index }
-            for key in row.codePushKeys ?? [] { keys[key] = app.index }
+            if let storeID = app.row?.numberInStore { storeIDs[storeID] = app.index }
         }
         appsByStoreID = storeIDs
-        appsByCodePushKey = keys
         appCount = apps.count { $0.row != nil }
         ruleCount = apps.reduce(rulesForEveryApp?.rows.count ?? 0) { $0 + ($1.rules?.rows.count ?? 0) }
         releaseCount = apps.reduce(0) { $0 + $1.releaseRows.count }

@@ -21,9 +21,6 @@ public struct App: PolicyRecord {
     /// The name of the seller, as the store has it. `nil`: not known.
     public var seller: String?
 
-    /// The deployment keys that CodePush clients of the app send, beside its bundle. `nil`: none.
-    public var codePushKeys: [String]?
-
     /// The links to the app in the stores, at most one for each platform.
     public var storeLinks: [StoreLink]
 
@@ -38,7 +35,6 @@ public struct App: PolicyRecord {
         note: String? = nil,
         storeID: Int64? = nil,
         seller: String? = nil,
-        codePushKeys: [String]? = nil,
         storeLinks: [StoreLink] = [],
         feedTemplates: [FeedTemplate] = []
     ) {
@@ -48,7 +44,6 @@ public struct App: PolicyRecord {
         self.note = note
         self.storeID = storeID
         self.seller = seller
-        self.codePushKeys = codePushKeys
         self.storeLinks = storeLinks
         self.feedTemplates = feedTemplates
     }
@@ -68,13 +63,6 @@ extension App {
         .flag("paused", \.paused, role: .condition),
         .optionalInteger("store_id", \.storeID, .bigInteger, role: .message, storedName: "storeID"),
         .optionalText("seller", \.seller, role: .message),
-        .texts(
-            "codepush_keys",
-            \.codePushKeys,
-            role: .message,
-            storedName: "codePushKeys",
-            example: "[dQw4w9WgXcQ_iOS]"
-        ),
         .optionalText("note", \.note, role: .note),
     ]
 }

@@ -41,12 +41,6 @@ struct AppAddCommand: AsyncParsableCommand {
     @Option(help: "The name of the seller, as the store has it.")
     var seller: String?
 
-    @Option(
-        name: .customLong("codepush-key"),
-        help: ArgumentHelp("A key that its CodePush clients send; can be repeated.", valueName: "key")
-    )
-    var codePushKeys: [String] = []
-
     @Option(help: "A note for the people who edit; never sent.")
     var note: String?
 
@@ -66,10 +60,7 @@ struct AppAddCommand: AsyncParsableCommand {
 
     /// What finds the app in stores and elsewhere.
     private var identifiers: [ColumnValue] {
-        [
-            .integer("store_id", storeID), .text("seller", seller),
-            .texts("codepush_keys", codePushKeys.isEmpty ? nil : codePushKeys),
-        ]
+        [.integer("store_id", storeID), .text("seller", seller)]
     }
 
     func run() async throws {

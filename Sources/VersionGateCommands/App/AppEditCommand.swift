@@ -24,7 +24,6 @@ struct AppEditCommand: AsyncParsableCommand {
         case storeLinks = "store-links"
         case storeID = "store-id"
         case seller
-        case codePushKeys = "codepush-keys"
 
         /// The column without a value; nil for the links, which are rows.
         var cleared: ColumnValue? {
@@ -34,7 +33,6 @@ struct AppEditCommand: AsyncParsableCommand {
             case .storeLinks: nil
             case .storeID: .integer("store_id", nil)
             case .seller: .text("seller", nil)
-            case .codePushKeys: .texts("codepush_keys", nil)
             }
         }
     }
@@ -61,12 +59,6 @@ struct AppEditCommand: AsyncParsableCommand {
 
     @Option(help: "The name of the seller, as the store has it.")
     var seller: String?
-
-    @Option(
-        name: .customLong("codepush-key"),
-        help: ArgumentHelp("A key that its CodePush clients send; replaces the list.", valueName: "key")
-    )
-    var codePushKeys: [String] = []
 
     @Option(help: "A note for the people who edit; never sent.")
     var note: String?
@@ -114,7 +106,6 @@ struct AppEditCommand: AsyncParsableCommand {
         if let note { values.append(.text("note", note)) }
         if let storeID { values.append(.integer("store_id", storeID)) }
         if let seller { values.append(.text("seller", seller)) }
-        if !codePushKeys.isEmpty { values.append(.texts("codepush_keys", codePushKeys)) }
         return values
     }
 }

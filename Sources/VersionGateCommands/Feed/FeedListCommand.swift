@@ -64,27 +64,20 @@ private struct Feed {
         let feeds = "/v1/feeds/\(bundle)/"
         let formats = FeedFormat.allCases.filter(\.isBelowApp).flatMap { format -> [Feed] in
             guard format == .appcast else {
-                return [Feed(name: format.name, readers: format.client, address: feeds + format.name)]
+                return [Feed(name: format.rawValue, readers: format.client, address: feeds + format.rawValue)]
             }
             return AppcastReader.allCases.map { reader in
-                let address = "\(feeds)\(format.name)?for=\(reader.rawValue)"
-                return Feed(name: format.name, readers: reader.client, address: address)
+                let address = "\(feeds)\(format.rawValue)?for=\(reader.rawValue)"
+                return Feed(name: format.rawValue, readers: reader.client, address: address)
             }
         }
         let lookup = app.numberInStore.map { "id=\($0)" } ?? "bundleId=\(bundle)"
-        let keys = ([app.bundle] + (app.codePushKeys ?? [])).flatMap { key in
-            [
-                (FeedFormat.codePush, "/v0.1/public/codepush/update_check?deployment_key="),
-                (.codePushBefore, "/updateCheck?deploymentKey="),
-            ].map { Feed(name: $0.name, readers: $0.client, address: $1 + encoded(key)) }
-        }
         let templates = app.feedTemplates.map { template in
             Feed(name: template.name, readers: "a template, \(template.contentType)", address: feeds + template.name)
         }
         return formats + [
-            Feed(name: FeedFormat.lookup.name, readers: FeedFormat.lookup.client, address: "/lookup?\(lookup)")
+            Feed(name: FeedFormat.lookup.rawValue, readers: FeedFormat.lookup.client, address: "/lookup?\(lookup)")
         ]
-            + keys
             + templates
     }
 

@@ -14,11 +14,11 @@ struct FeedShowCommand: AsyncParsableCommand {
         commandName: "show",
         abstract: "Show a document as a server would answer it.",
         discussion: """
-            The names are those of versiongate feed list; codepush is the answer to update_check. The members are those of \
-            the address: those of a check, and those of the format, such as for=sparkle for appcast.xml and \
-            app_version=1.1 for codepush. The app need not be named again.
+            The names are those of versiongate feed list. The members are those of the address: those of a check, and those \
+            of the format, such as for=sparkle for appcast.xml. The app need not be named again.
 
-            The document is printed as it is sent, byte by byte; on a terminal a line break follows.
+            The document is printed as it is sent, byte by byte; on a terminal a line break follows. On standard \
+            error are the rules in force of which it cannot say all, and why.
 
             Examples:
               versiongate feed show com.example.doto updates.json
@@ -32,7 +32,7 @@ struct FeedShowCommand: AsyncParsableCommand {
     @Argument(help: "The bundle of the app.", completion: .bundles)
     var bundle: String
 
-    @Argument(help: "The name of the document.", completion: .list(FeedFormat.allCases.map(\.name)))
+    @Argument(help: "The name of the document.", completion: .list(FeedFormat.allCases.map(\.rawValue)))
     var name: String
 
     @Argument(
@@ -66,22 +66,16 @@ struct FeedShowCommand: AsyncParsableCommand {
         if members.contains(where: { $0.name == "bundle" }) {
             throw ValidationError("The app is the first argument; leave bundle=... out.")
         }
-        let format = FeedFormat(name: name)
+        let format = FeedFormat(rawValue: name)
         if let reader = asked("for"), format == .appcast, AppcastReader(rawValue: reader) == nil {
             let readers = AppcastReader.allCases.map { "for=\($0.rawValue)" }.joined(separator: " or ")
             throw ValidationError("There is no appcast for \"\(reader)\"; write \(readers).")
-        }
-        for (old, member) in [(FeedFormat.codePush, "app_version"), (.codePushBefore, "appVersion")]
-        where format == old && asked(member) == nil {
-            throw ValidationError(
-                "CodePush clients send their version, and a server answers 400 without it; write \(member)=1.1."
-            )
         }
         _ = try client(format)
     }
 
     func run() async throws {
-        let format = FeedFormat(name: name)
+        let format = FeedFormat(rawValue: name)
         let (contents, time) = try await database.read { reports in
             let clock = try CommandClock(reports.session)
             let time = try at.map { try clock.moment($0, of: "--at") } ?? clock.now
@@ -99,22 +93,31 @@ struct FeedShowCommand: AsyncParsableCommand {
         ).print()
         let text: String
         if let format {
-            text = document(format, of: app, in: policy, at: time)
+            let document = FeedDocument(answering: question(format, app), by: policy, at: time)
+            text = String(decoding: document.bytes, as: UTF8.self)
         } else {
             text = try rendered(app, policy, time)
         }
         print(text, terminator: Terminal.standardOutput.isScreen && !text.hasSuffix("\n") ? "\n" : "")
+        printLosses(FeedLoss.all(answering: question(format, app), by: policy, at: time))
     }
 
-    private func document(_ format: FeedFormat, of app: App, in policy: CompiledPolicy, at time: Timestamp) -> String {
-        let document = FeedDocument(answering: question(format, app), by: policy, at: time)
-        return String(decoding: document.bytes, as: UTF8.self)
+    /// Prints the rules of which the document cannot say all.
+    private func printLosses(_ losses: [FeedLoss]) {
+        guard !losses.isEmpty else { return }
+        let lines = losses.map { loss in
+            "  \(loss.key)\(loss.platform.map { " on \($0)" } ?? ""): \(loss.reason)".visible()
+        }
+        let text = (["Not in this document:"] + lines).map {
+            Terminal.standardError.paragraphs($0, indentation: "    ")
+        }
+        StandardStreams.printError(text.joined(separator: "\n") + "\n")
     }
 
     /// The document of a template.
     private func rendered(_ app: App, _ policy: CompiledPolicy, _ time: Timestamp) throws -> String {
         guard let template = app.feedTemplates.first(where: { $0.name == name }) else {
-            let names = FeedFormat.allCases.map(\.name) + app.feedTemplates.map(\.name)
+            let names = FeedFormat.allCases.map(\.rawValue) + app.feedTemplates.map(\.name)
             let similar = SimilarNames.of(name, among: names).first
             throw CommandError(
                 "\(app.bundle) has no feed \(name); "
@@ -141,16 +144,10 @@ struct FeedShowCommand: AsyncParsableCommand {
 
     private func question(_ format: FeedFormat?, _ app: App) -> FeedQuestion {
         // Where a format names the app itself, it stands in the query.
-        let naming: [(name: String, value: String)]
-        switch format {
-        case .lookup: naming = asked("id") == nil ? [("bundleId", app.bundle)] : []
-        case .codePush: naming = [("deployment_key", app.bundle)]
-        case .codePushBefore: naming = [("deploymentKey", app.bundle)]
-        default: naming = []
-        }
+        let naming = format == .lookup && asked("id") == nil ? [(name: "bundleId", value: app.bundle)] : []
         return FeedQuestion(
             format: format,
-            bundle: naming.isEmpty && format != .lookup ? app.bundle : nil,
+            bundle: format == .lookup ? nil : app.bundle,
             query: members.map { ($0.name, $0.value) } + naming,
             acceptLanguage: acceptLanguage,
             userAgent: userAgent

@@ -18,7 +18,7 @@ struct ReleaseCommand: AsyncParsableCommand {
             """,
         subcommands: [
             ReleaseAddCommand.self, ReleaseListCommand.self, ReleaseEditCommand.self, ReleaseWithdrawCommand.self,
-            ReleaseRemoveCommand.self, ReleaseNotesCommand.self, ReleaseLintCommand.self,
+            ReleaseRemoveCommand.self, ReleaseNotesCommand.self,
         ]
     )
 }

@@ -98,16 +98,13 @@ package enum FeedReader: String, CaseIterable {
     case princeOfVersionsIOS, princeOfVersionsIOSBefore4, princeOfVersionsAndroid, princeOfVersionsAndroidBefore4
     case siren, sirenBefore7, iVersionLookup, updatesLookup, qiita, upgraderLookup, reactNative
     case upgrader, sparkle
-    case codePush, codePushBefore
-    case appUpdaterJSON, appUpdaterXML, androidSiren
 
     /// The platforms that the library runs on.
     package var platforms: [String] {
         switch self {
-        case .princeOfVersionsAndroid, .princeOfVersionsAndroidBefore4, .appUpdaterJSON, .appUpdaterXML, .androidSiren:
-            ["android"]
+        case .princeOfVersionsAndroid, .princeOfVersionsAndroidBefore4: ["android"]
         case .sparkle: ["macos"]
-        case .upgrader, .codePush, .codePushBefore: ["android", "ios"]
+        case .upgrader: ["android", "ios"]
         default: ["ios"]
         }
     }
@@ -115,7 +112,7 @@ package enum FeedReader: String, CaseIterable {
     /// Whether the library compares pre-releases as Semantic Versioning does.
     package var isSemantic: Bool {
         switch self {
-        case .upgrader, .upgraderLookup, .codePush, .codePushBefore, .princeOfVersionsAndroidBefore4: true
+        case .upgrader, .upgraderLookup, .princeOfVersionsAndroidBefore4: true
         default: false
         }
     }
@@ -131,10 +128,6 @@ package enum FeedReader: String, CaseIterable {
             lookup(document, host)
         case .upgrader: upgrader(document, host)
         case .sparkle: sparkle(document, host)
-        case .codePush, .codePushBefore: codePush(document)
-        case .appUpdaterJSON: appUpdaterJSON(document, host)
-        case .appUpdaterXML: appUpdaterXML(document, host)
-        case .androidSiren: androidSiren(document, host)
         }
     }
 
@@ -416,22 +409,36 @@ package enum FeedReader: String, CaseIterable {
         return bound.map { host.build < $0 } ?? true ? .lockout(shown) : .prompt(shown)
     }
 
-    // MARK: CodePush
+}
 
-    private func codePush(_ document: Data) -> ReaderDecision {
+/// The clients of the documents that templates of the guide make, each as a program that reads one as the client does.
+package enum TemplateReader: String, CaseIterable {
+    case minimumVersion = "version.json"
+    case appUpdaterJSON = "app-updater.json"
+    case appUpdaterXML = "app-updater.xml"
+    case androidSiren = "android-siren.json"
+
+    package func decision(_ document: Data, _ host: ReaderHost) -> ReaderDecision {
+        switch self {
+        case .minimumVersion: minimumVersion(document, host)
+        case .appUpdaterJSON: appUpdaterJSON(document, host)
+        case .appUpdaterXML: appUpdaterXML(document, host)
+        case .androidSiren: androidSiren(document, host)
+        }
+    }
+
+    /// A few lines that somebody wrote by hand: a least version, and the newest one.
+    private func minimumVersion(_ document: Data, _ host: ReaderHost) -> ReaderDecision {
         guard let root = try? JSONSerialization.jsonObject(with: document) as? [String: Any] else {
             return .crash("no JSON")
         }
-        let isNew = self == .codePush
-        guard let info = root[isNew ? "update_info" : "updateInfo"] as? [String: Any] else { return .nothing }
-        if info[isNew ? "update_app_version" : "updateAppVersion"] as? Bool == true {
-            return .lockout(info[isNew ? "target_binary_range" : "targetBinaryRange"] as? String)
+        for (name, decide) in [("min", ReaderDecision.lockout), ("latest", ReaderDecision.prompt)] {
+            guard let version = root[name] else { return .crash("no \(name)") }
+            guard let version = version as? String else { continue }
+            if ReaderComparison.parts(host.version, isBelow: version) { return decide(version) }
         }
-        return info[isNew ? "is_available" : "isAvailable"] as? Bool == true
-            ? .crash("a package without an address") : .nothing
+        return .nothing
     }
-
-    // MARK: AppUpdater and Android-Siren
 
     private func appUpdaterJSON(_ document: Data, _ host: ReaderHost) -> ReaderDecision {
         guard let root = try? JSONSerialization.jsonObject(with: document) as? [String: Any],

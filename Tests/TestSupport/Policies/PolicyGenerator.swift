@@ -83,9 +83,6 @@ package struct PolicyGenerator {
                     body: feeds.pick(pools.texts)
                 )
             }
-            policy.apps[index].codePushKeys = feeds.some(pools.codePushKeys, upTo: 2, chance: 50)?.map {
-                "\($0)\(index)"
-            }
         }
         for index in policy.releases.indices where feeds.chance(chances.feeds) {
             let languages = feeds.some([ReleaseNote.anyLanguage, "de", "zh-Hant", "no"], upTo: 3)

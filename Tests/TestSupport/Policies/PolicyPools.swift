@@ -60,7 +60,6 @@ package struct PolicyPools: Sendable {
     package var storeLinks = ["https://apps.example.com/1", "itms-apps://x?\"y\"", "market://details?id=a"]
     /// So far from each other that each app of a policy can be given the next numbers.
     package var storeIDs: [Int64] = [1, 9, 1_234_567_890, 9_007_199_254_740_980]
-    package var codePushKeys = ["deployment", "NO-1234567", "1234567890", "#[{,'\"\\]}:"]
     package var wrongLinks = ["javascript:alert(1)", "https://", "https://example.com/a b", "STORE"]
     package var notes: [String] = []
     package var keys = ["a", "b", "k.2", "k-2", "k_2", "k2", "rule-1", "rule-10", "0", "z"]

@@ -84,6 +84,13 @@ extension CompiledPolicy {
         return size > Self.largestMessages ? nil : sent.compactMap { message(of: $0, client, app) }
     }
 
+    /// The rules that some client of a question may be sent, in the order of messages.
+    public func rulesInForce(for client: Client, systemFamily: String? = nil, at time: Timestamp) -> [Rule] {
+        guard let app = app(of: client), !app.isPaused else { return [] }
+        var announcer = Announcer(self, app, client, ClientSystem(client, family: systemFamily), at: time)
+        return announcer.possibleRules()
+    }
+
     /// The key of the first rule that locks out every client that a question describes; `nil` where there is none.
     public func certainLockout(of client: Client, at time: Timestamp) -> String? {
         certainlySent(to: client, nil, time).first(where: \.lockout).map { key(of: $0.id) }
@@ -160,10 +167,5 @@ extension CompiledPolicy {
     /// What the policy has about the app with a number in the App Store; `nil` where there is none.
     public func section(ofStoreID storeID: Int64) -> PolicySection? {
         appsByStoreID[storeID].map { PolicySection(apps[$0]) }
-    }
-
-    /// What the policy has about the app of a deployment key of CodePush, which is its bundle or one that it lists.
-    public func section(ofCodePushKey key: String) -> PolicySection? {
-        section(ofApp: key) ?? appsByCodePushKey[key].map { PolicySection(apps[$0]) }
     }
 }

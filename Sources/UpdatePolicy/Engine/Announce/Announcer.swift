@@ -73,8 +73,15 @@ struct Announcer {
 
     // MARK: Rules
 
+    /// The rules that some client may be sent, in the order of messages.
+    mutating func possibleRules() -> [Rule] {
+        candidates(withPossible: true).map { $0.group.rows[Int($0.id.index)] }
+    }
+
     /// The rules that are sent, or whose being sent may keep others from being so, in the order of messages.
-    private mutating func candidates() -> [Candidate] {
+    ///
+    /// - Parameter withPossible: Whether also all the others that some client may be sent.
+    private mutating func candidates(withPossible: Bool = false) -> [Candidate] {
         var candidates: [Candidate] = []
         let (own, general) = (app.rules, policy.rulesForEveryApp)
         let ownFacts = own.map { CheckFacts(client, platform: platform, time: time, on: $0.scales) }
@@ -85,14 +92,21 @@ struct Announcer {
             while let general, let generalFacts, next < general.rows.count,
                 Rule.precedes(general.rows[next], own.rows[number])
             {
-                append(next, of: general, appIndex: -1, generalFacts, to: &candidates)
+                append(next, of: general, appIndex: -1, generalFacts, withPossible, to: &candidates)
                 next += 1
             }
-            append(number, of: own, appIndex: Int32(truncatingIfNeeded: app.index), ownFacts, to: &candidates)
+            append(
+                number,
+                of: own,
+                appIndex: Int32(truncatingIfNeeded: app.index),
+                ownFacts,
+                withPossible,
+                to: &candidates
+            )
         }
         if let general, let generalFacts {
             for number in next..<general.rows.count {
-                append(number, of: general, appIndex: -1, generalFacts, to: &candidates)
+                append(number, of: general, appIndex: -1, generalFacts, withPossible, to: &candidates)
             }
         }
         return candidates
@@ -103,6 +117,7 @@ struct Announcer {
         of group: RuleGroup,
         appIndex: Int32,
         _ facts: CheckFacts,
+        _ withPossible: Bool,
         to candidates: inout [Candidate]
     ) {
         let rule = group.rules[number]
@@ -110,7 +125,9 @@ struct Announcer {
         if certainty > .never, rule.flags.contains(.hasTarget) {
             certainty = min(certainty, offered(group.pools.targets[Int(rule.target)], soak: rule.soak))
         }
-        guard certainty == .certain || certainty == .possible && rule.flags.contains(.final) else { return }
+        guard certainty == .certain || certainty == .possible && (withPossible || rule.flags.contains(.final)) else {
+            return
+        }
         let versions = group.versions(of: number)
         if let versions {
             if versions.isEmpty { return }

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+public import UpdatePolicy
+
+/// What of a rule a document cannot say to the clients that read it.
+public struct FeedLoss: Sendable, Equatable {
+    /// The rule's key.
+    public let key: String
+
+    /// The platform whose clients are not told; `nil` where the document is for one platform alone.
+    public let platform: String?
+
+    /// What is lost and why, a sentence.
+    public let reason: String
+}
+
+extension FeedLoss {
+    /// What the answer to a question leaves out of the rules that are in force for the app, in the order of messages.
+    public static func all(answering question: FeedQuestion, by policy: CompiledPolicy, at time: Timestamp)
+        -> [FeedLoss]
+    {
+        let source = FeedSource(question, policy, time)
+        guard let app = source.app else { return [] }
+        let readers = Reader.all(question, app)
+        return readers.flatMap { reader in
+            reader.losses(source, app, policy).map { key, reason in
+                FeedLoss(key: key, platform: readers.count > 1 ? reader.platform : nil, reason: reason)
+            }
+        }
+    }
+}
+
+/// The clients of one platform that read a document.
+private struct Reader {
+    let format: FeedFormat?
+    let flavour: AppcastReader?
+    let platform: String
+
+    /// Those that read the answer to a question, on the platforms that the app is on.
+    static func all(_ question: FeedQuestion, _ app: FeedApp) -> [Reader] {
+        let asked = question.platform.map { Platform($0).name }
+        let platforms: [String]
+        switch question.format {
+        case .iVersion, .updates, .lookup: platforms = [asked ?? "ios"]
+        case .princeOfVersions: platforms = ["android", asked == "macos" ? "macos" : "ios"]
+        case .appcast where question.reader == .sparkle: platforms = [asked ?? "macos"]
+        case .appcast: platforms = asked.map { [$0] } ?? app.platforms
+        case nil: platforms = [app.platform(of: question) ?? ""]
+        }
+        let known = platforms.filter(app.platforms.contains)
+        return (known.isEmpty ? Array(platforms.prefix(1)) : known).map {
+            Reader(format: question.format, flavour: question.reader, platform: $0)
+        }
+    }
+
+    private var naming: VersionNaming {
+        switch format {
+        case .iVersion: IVersionFeed.naming
+        case .updates: UpdatesFeed.naming
+        case .princeOfVersions:
+            platform == "android" ? PrinceOfVersionsFeed.androidNaming : PrinceOfVersionsFeed.naming
+        case .lookup: LookupFeed.naming
+        case .appcast: flavour == .sparkle ? AppcastFeed.sparkleNaming : AppcastFeed.flutterNaming
+        case nil: .any
+        }
+    }
+
+    /// What is lost of each rule that some client of the platform may be sent.
+    func losses(_ source: FeedSource, _ app: FeedApp, _ policy: CompiledPolicy) -> [(key: String, reason: String)] {
+        guard let client = source.question.client(of: app.bundle, on: platform) else { return [] }
+        let system = source.question.systemFamily(on: platform)
+        let rules = policy.rulesInForce(for: client, systemFamily: system, at: source.time)
+        if let obstacle = obstacle(source, app) { return rules.map { ($0.key, obstacle) } }
+        let said = announcements(source, naming)
+        let messages = format == nil ? source.messages(on: platform) ?? [] : []
+        return rules.compactMap { rule in
+            func announcing(_ version: (Announcement) -> AnnouncedVersion?) -> [Announcement] {
+                said.filter { version($0)?.rules.contains { policy.key(of: $0) == rule.key } ?? false }
+            }
+            let message = messages.first { $0.id == rule.key }
+            if message == nil, let reason = unannounced(rule, announcing(\.prompt), source, policy) {
+                return (rule.key, reason)
+            }
+            // Updates demands without asking for the system.
+            let demanding = announcing(\.floor).filter { $0.leastSystem == nil || format != .updates }
+            let isDemanded = !demanding.isEmpty && canDemand || message?.lockout ?? false
+            return rule.lockout && !isDemanded ? (rule.key, lostLockout) : nil
+        }
+    }
+
+    /// Why nobody, or not everybody, is told what a rule says; `nil` where everybody is.
+    private func unannounced(
+        _ rule: Rule,
+        _ announcing: [Announcement],
+        _ source: FeedSource,
+        _ policy: CompiledPolicy
+    ) -> String? {
+        guard let last = announcing.last else {
+            let unnamed = announcements(source, .any).compactMap(\.prompt).first { version in
+                version.rules.contains { policy.key(of: $0) == rule.key }
+            }
+            return unnamed.map(obstacle(to:)) ?? reason(rule, source)
+        }
+        let range = rule.target == nil ? rule.versions.flatMap { try? VersionRange($0) } : nil
+        if let version = last.prompt?.version, range?.hasVersions(from: version) ?? false {
+            return "Clients below \(version.text) are told of it, and no others: it is the newest that they can get."
+        }
+        guard !announcing.contains(where: { $0.leastSystem == nil }), let least = last.leastSystem else { return nil }
+        return "Clients on \(least.text) or later are told of it, and no others."
+    }
+
+    /// What the document is made of: what every client is told and, where there is room for it, what some systems are told.
+    private func announcements(_ source: FeedSource, _ naming: VersionNaming) -> [Announcement] {
+        if format == .updates {
+            let (some, every) = UpdatesFeed.announcements(source, on: platform, naming: naming)
+            return [some, every].compactMap(\.self)
+        }
+        guard let every = source.announcement(on: platform, naming: naming) else { return [] }
+        let saysSystems = flavour == .sparkle || format == .princeOfVersions && platform != "android"
+        let some = saysSystems ? source.announcement(beyond: every, on: platform, naming: naming) : nil
+        return [some, every].compactMap(\.self)
+    }
+
+    /// Why the document announces nothing whatever the rules are; `nil` where it may.
+    private func obstacle(_ source: FeedSource, _ app: FeedApp) -> String? {
+        if source.isTooLarge {
+            return
+                "The rules and releases of the app count more than \(CompiledPolicy.largestAnnouncement) together, so no "
+                + "document announces anything."
+        }
+        if platform.isEmpty { return "The question names no platform." }
+        if format == .appcast, flavour == nil {
+            return "The question does not say for whom: for=flutter or for=sparkle."
+        }
+        if !app.platforms.contains(platform) { return "The app has no release on \(platform)." }
+        if format == .lookup, app.storeID == nil { return "The app has no number in the App Store." }
+        if format == .lookup || format == .appcast, app.webLink(on: platform) == nil {
+            return "The app has no store link for \(platform) that begins with https."
+        }
+        return nil
+    }
+
+    /// Why the clients cannot be told a version.
+    private func obstacle(to version: AnnouncedVersion) -> String {
+        let text = version.version.text
+        if case .numbers(let count, let greatest) = naming {
+            let bound = greatest < 999_999_999 ? " up to \(greatest)" : ""
+            return
+                "\(text) is not written as at most \(count) numbers\(bound) without leading zeros, so clients may misjudge it."
+        }
+        return
+            "The clients compare builds. Of \(text) and a release below it the build must be a whole number, and builds must "
+            + "grow with versions."
+    }
+
+    private var canDemand: Bool { format != .iVersion && format != .lookup && flavour != .sparkle }
+
+    private var lostLockout: String {
+        if flavour == .sparkle { return "Nobody is locked out: clients cannot skip the update, and go on." }
+        if format == .lookup {
+            return "The lockout is lost, except with upgrader: its clients cannot put the update off."
+        }
+        return canDemand
+            ? "The lockout is lost: as far as is known, not every client has a way out."
+            : "The lockout is lost: the format has none."
+    }
+
+    /// Why clients are not told, as far as it follows from what the question leaves open.
+    private func reason(_ rule: Rule, _ source: FeedSource) -> String {
+        let question = source.question
+        var members: [String] = []
+        if rule.os != nil { members.append("os") }
+        if rule.regions != nil { members.append("region") }
+        if rule.languages != nil { members.append("language") }
+        if rule.builds != nil { members.append("build") }
+        members += (rule.attributes ?? []).map(\.name)
+        let rollout = rule.steps.filter { $0.at <= source.time }.max { $0.at < $1.at }?.rollout ?? rule.rollout
+        if rollout != .all { members.append("install") }
+        members.removeAll { question.member($0) != nil }
+        if !members.isEmpty {
+            return "It depends on \(members.joined(separator: ", ")), which the question leaves open."
+        }
+        return rule.target == nil
+            ? "A document says \"everybody below this version\"; it is for other versions, or not everybody can update."
+            : "As far as is known, not every client can get \(rule.target ?? "it"), or a final rule comes before it."
+    }
+}
