@@ -10,7 +10,6 @@ let package = Package(
     // Exact versions, so that a build holds what was tested. What these packages need in turn, they say with ranges.
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", exact: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-async-algorithms.git", exact: "1.1.4"),
         .package(url: "https://github.com/apple/swift-configuration.git", exact: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-http-types.git", exact: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-log.git", exact: "1.16.2"),
@@ -31,7 +30,6 @@ let package = Package(
             pkgConfig: "libpq",
             providers: [.apt(["libpq-dev"])]
         ),
-        .systemLibrary(name: "CSched"),
         .target(
             name: "Postgres",
             dependencies: [
@@ -107,7 +105,6 @@ let package = Package(
         .target(
             name: "PolicyServer",
             dependencies: [
-                "CSched",
                 "CheckListener",
                 "PolicyFigures",
                 "PolicyPages",
@@ -115,7 +112,6 @@ let package = Package(
                 "Postgres",
                 "Systemd",
                 "UpdatePolicy",
-                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -145,11 +141,12 @@ let package = Package(
                 "UpdateFeeds",
                 "UpdatePolicy",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Yams", package: "Yams"),
             ]
         ),
@@ -275,7 +272,7 @@ let package = Package(
         .testTarget(
             name: "PolicyServerTests",
             dependencies: [
-                "CSched", "CheckListener", "PolicyPages", "PolicyServer", "Systemd", "TestChecks", "TestDatabase",
+                "CheckListener", "PolicyPages", "PolicyServer", "Systemd", "TestChecks", "TestDatabase",
                 "TestPolicies", "TestRandom",
                 "TestSystem", "UpdateFeeds",
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -290,7 +287,7 @@ let package = Package(
         .testTarget(
             name: "VersionGateCommandsTests",
             dependencies: [
-                "CSched", "PolicyDocument", "PolicyFigures", "PolicyServer", "PolicyStore", "Postgres",
+                "PolicyDocument", "PolicyFigures", "PolicyServer", "PolicyStore", "Postgres",
                 "PrivatePostgres", "TestDatabase",
                 "TestFeeds", "TestPolicies", "TestSystem", "UpdatePolicy", "VersionGateCommands",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),

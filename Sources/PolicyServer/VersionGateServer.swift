@@ -90,7 +90,6 @@ public struct VersionGateServer: Sendable {
         let policy = LivePolicy()
         let eventLoopGroup = MultiThreadedEventLoopGroup(numberOfThreads: AvailableProcessors.count)
         let managementGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        for group in [eventLoopGroup, managementGroup] { TimeSlice.shorten(of: group) }
         let state = ServingState()
         let supervision = Supervision(manager: serviceManager, logger: logger)
         let announcement = Announcement(isEncrypted: configuration.publicListener.tls != nil) { addresses in
@@ -160,7 +159,6 @@ public struct VersionGateServer: Sendable {
                     application: management,
                     address: configuration.managementAddress,
                     connections: managementConnections,
-                    eventLoop: managementGroup.any(),
                     logger: logger
                 ),
                 PublicListener(

@@ -28,13 +28,14 @@ struct DependencyTests {
             "UpdateFeeds", "UpdatePolicy",
         ],
         "PolicyServer": [
-            "AsyncAlgorithms", "CSched", "CheckListener", "Configuration", "HTTPTypes", "Hummingbird",
+            "CheckListener", "Configuration", "HTTPTypes", "Hummingbird",
             "HummingbirdCore", "Logging", "NIOCore", "NIOExtras", "NIOHTTPTypes", "NIOPosix", "NIOSSL", "PolicyFigures",
             "PolicyPages", "PolicyStore", "Postgres", "ServiceLifecycle", "Systemd", "SystemPackage", "UpdatePolicy",
         ],
         "VersionGateCommands": [
-            "ArgumentParser", "AsyncHTTPClient", "Configuration", "FeedTemplates", "Logging", "NIOCore", "NIOHTTP1",
-            "PolicyDocument", "PolicyFigures", "PolicyServer", "PolicyStore", "Postgres", "PrivatePostgres", "Systemd",
+            "ArgumentParser", "Configuration", "FeedTemplates", "Logging", "NIOCore", "NIOHTTP1",
+            "NIOPosix", "NIOSSL", "PolicyDocument", "PolicyFigures", "PolicyServer", "PolicyStore", "Postgres",
+            "PrivatePostgres", "Systemd",
             "UpdateFeeds", "UpdatePolicy", "Yams",
         ],
         "versiongate": ["ArgumentParser", "VersionGateCommands"],

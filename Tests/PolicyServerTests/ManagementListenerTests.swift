@@ -3,9 +3,6 @@
 
 import Configuration
 import Hummingbird
-import Logging
-import NIOCore
-import NIOPosix
 import Testing
 
 @testable import PolicyServer
@@ -89,56 +86,6 @@ struct ManagementListenerTests {
         #expect(try names("a.internal, b_2.internal") == ["a.internal", "b_2.internal"])
         for text in ["a,", "a b", "http://a", "a:9090", "*"] {
             #expect(throws: ConfigurationError.self, "\(text)") { try names(text) }
-        }
-    }
-
-    @Test("Everything that the listener does runs on its own event loop, tasks of tasks too")
-    func runsOnItsEventLoop() async throws {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let eventLoop = group.any()
-        let (addresses, bound) = AsyncStream.makeStream(of: SocketAddress.self)
-        let router = Router()
-        router.get("/") { _, _ in
-            async let child = eventLoop.inEventLoop
-            await Task.yield()
-            return "\(eventLoop.inEventLoop) \(await child)"
-        }
-        let service = ManagementService(
-            application: Application(
-                router: router,
-                configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
-                onServerRunning: { channel in bound.yield(channel.localAddress!) },
-                eventLoopGroupProvider: .shared(group)
-            ),
-            address: ListenAddress(host: "127.0.0.1", port: 0),
-            connections: ManagementConnections(),
-            eventLoop: eventLoop,
-            logger: Logger(label: "test")
-        )
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await service.run() }
-            for await address in addresses {
-                let answer = try await Self.answer(of: address)
-                #expect(answer.hasSuffix("\r\n\r\ntrue true"))
-                break
-            }
-            tasks.cancelAll()
-        }
-        try await group.shutdownGracefully()
-    }
-
-    private static func answer(of address: SocketAddress) async throws -> String {
-        let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup).connect(to: address) {
-            channel in
-            channel.eventLoop.makeCompletedFuture {
-                try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-            }
-        }
-        return try await channel.executeThenClose { inbound, outbound in
-            try await outbound.write(ByteBuffer(string: "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"))
-            var answer = ""
-            for try await buffer in inbound { answer += String(buffer: buffer) }
-            return answer
         }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import CSched
 import Foundation
 import Postgres
 import TestDatabase
@@ -41,19 +40,6 @@ struct ServeCommandTests {
                 "check --server \(server.publicURL) --format json bundle=com.example.doto version=1.1"
             )
             #expect(remote.output == "{\"messages\":[]}\n")
-        }
-    }
-
-    @Test(
-        "The server asks for short time slices for its event loops, those of checks and that of the management listener",
-        .enabled(if: Kernel.givesTimeSlices, "Linux 6.12")
-    )
-    func asksForShortSlices() async throws {
-        try await ServingBinary.run(Self.withoutDatabase) { server in
-            let threads = try Self.eventLoops(of: server.processIdentifier).map(\.thread)
-            #expect(threads.count >= 2)
-            // Each thread asks itself, as soon as it has a processor.
-            try await Poll.until("short time slices") { threads.allSatisfy { vg_slice($0) == 100_000 } }
         }
     }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import AsyncAlgorithms
 import Logging
 import ServiceLifecycle
 import UpdatePolicy
@@ -24,12 +23,14 @@ struct LastGoodPolicyService: Service {
         guard let file else { return try await gracefulShutdown() }
         var writer = LastGoodPolicyFileWriter(file)
         var last: CompiledPolicy?
-        let occasions = merge(
-            policy.loadedFromDatabase,
-            AsyncTimerSequence(interval: retryInterval, clock: .continuous).map { _ in }
-        )
-        for await _ in occasions.cancelOnGracefulShutdown() {
-            (writer, last) = await write(writer, last)
+        let (occasions, occasion) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        await withTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { for await _ in policy.loadedFromDatabase { occasion.yield() } }
+            tasks.addTask { while (try? await Task.sleep(for: retryInterval)) != nil { occasion.yield() } }
+            for await _ in occasions.cancelOnGracefulShutdown() {
+                (writer, last) = await write(writer, last)
+            }
+            tasks.cancelAll()
         }
         // The one that came while the one before was written.
         _ = await write(writer, last)

@@ -8,12 +8,11 @@ import ServiceLifecycle
 
 /// Runs the management listener; reports with ``ListenerError`` that it cannot be opened, and ends without waiting for clients.
 ///
-/// All of it runs on the event loop of its own, so that pages, scrapes and probes take no turn on those that answer checks.
+/// Its connections have an event loop of their own, so that pages, scrapes and probes take no turn on those that answer checks.
 struct ManagementService<App: ApplicationProtocol>: Service {
     let application: App
     let address: ListenAddress
     let connections: ManagementConnections
-    let eventLoop: any EventLoop
     let logger: Logger
 
     /// How long requests that are under way may take when the listener ends.
@@ -38,7 +37,7 @@ struct ManagementService<App: ApplicationProtocol>: Service {
                 connections.closeAll()
             }
         }
-        let running = Task.detached(executorPreference: EventLoopExecutor(eventLoop)) { try await group.run() }
+        let running = Task.detached { try await group.run() }
         try await withTaskCancellationHandler {
             try await withGracefulShutdownHandler {
                 try await running.value

@@ -2,9 +2,11 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import AsyncHTTPClient
+import Foundation
 import NIOCore
 import NIOHTTP1
+import NIOPosix
+import NIOSSL
 import UpdatePolicy
 
 /// A check that is sent to a running server.
@@ -26,25 +28,26 @@ struct RemoteCheck {
         }
     }
 
-    /// Sends the check.
+    /// Sends the check; redirections are not followed.
     ///
     /// - Returns: The body of the response, as it came.
     /// - Throws: An error that says what the server answered or why it could not be reached.
     func answer() async throws -> String {
-        let address = server.hasSuffix("/") ? "\(server)v1/check" : "\(server)/v1/check"
-        var request = HTTPClientRequest(url: address)
-        request.method = .POST
-        request.headers.add(name: "Content-Type", value: "application/json")
-        request.body = .bytes(ByteBuffer(string: body))
-        let response: HTTPClientResponse
-        let answer: String
+        let text = server.hasSuffix("/") ? "\(server)v1/check" : "\(server)/v1/check"
+        guard let address = HTTPPost.Address(text) else {
+            throw CommandError("--server is \"\(server)\", which is no address; write it as http://localhost:8080")
+        }
+        let response: HTTPPost.Answer
         do {
             response = try await Progress.showing("Asking the server") {
-                try await HTTPClient.shared.execute(request, timeout: Self.limit)
+                try await HTTPPost(address: address, body: body, limit: Self.limit).answer()
             }
-            answer = String(buffer: try await response.body.collect(upTo: 16 << 20))
         } catch {
-            throw CommandError("the server at \(server) cannot be asked: \(reason("\(error)"))")
+            throw CommandError("the server at \(server) cannot be asked: \(reason(error))")
+        }
+        let answer = String(buffer: response.body)
+        if let location = response.headers.first(name: "Location"), (300..<400).contains(response.status.code) {
+            throw CommandError("the server at \(server) sends on to \(location); give the address that it leads to")
         }
         if response.status == .notFound {
             throw CommandError(
@@ -58,29 +61,39 @@ struct RemoteCheck {
         return answer
     }
 
-    /// Why a request failed and what to do about it, from the description of its error: libraries have no better.
-    private func reason(_ error: String) -> String {
+    /// Why a request failed and what to do about it.
+    private func reason(_ error: any Error) -> String {
         let cure = "check the address, and that `versiongate serve` runs there"
-        if error.contains("Connection refused") { return "nothing listens there; \(cure)" }
-        if error.contains("WRONG_VERSION_NUMBER") {
-            return "it does not speak TLS; write http:\(server.drop { $0 != ":" }.dropFirst())"
-        }
-        if error.contains("CERTIFICATE_VERIFY_FAILED") { return "its certificate is not trusted on this machine" }
-        if error.contains("SSL") || error.contains("handshake") { return "TLS cannot be agreed on; \(cure)" }
-        if error.contains("dnsA") || error.contains("not known") || error.contains("UnknownHost") {
+        let isPlain = server.lowercased().hasPrefix("http:")
+        let afterScheme = server.drop { $0 != ":" }.dropFirst()
+        switch error {
+        case let error as NIOConnectionError where error.connectionErrors.isEmpty:
             return "no such host is known; \(cure)"
-        }
-        if error.contains("imeout") || error.contains("deadlineExceeded") {
-            return "it does not answer within \(Self.limit.nanoseconds / 1_000_000_000) seconds; \(cure)"
-        }
-        if error.contains("remoteConnectionClosed") {
-            guard server.lowercased().hasPrefix("http:") else {
-                return "it closed the connection without an answer; \(cure)"
+        case let error as NIOConnectionError:
+            let errors = error.connectionErrors.map(\.error)
+            if errors.contains(where: { ($0 as? IOError)?.errnoCode == ECONNREFUSED }) {
+                return "nothing listens there; \(cure)"
             }
+            return errors.contains { $0 is IOError } ? "\(errors[0]); \(cure)" : late(cure)
+        case is ChannelError, HTTPPost.Failure.late: return late(cure)
+        case HTTPPost.Failure.large: return "its answer is too large for one to a check; \(cure)"
+        case HTTPPost.Failure.closed, is HTTPParserError:
+            guard isPlain else { return "it closed the connection without an answer; \(cure)" }
             return "it closed the connection without an answer, as a listener with TLS does; if it is one, write "
-                + "https:\(server.drop { $0 != ":" }.dropFirst()), else \(cure)"
+                + "https:\(afterScheme), else \(cure)"
+        case is NIOSSLExtraError: return "its certificate is for another name; \(cure)"
+        default: break
         }
-        return "\(error); \(cure)"
+        // What is wrong with TLS is in the words of BoringSSL alone.
+        let words = "\(error)"
+        if words.contains("WRONG_VERSION_NUMBER") { return "it does not speak TLS; write http:\(afterScheme)" }
+        if words.contains("CERTIFICATE_VERIFY_FAILED") { return "its certificate is not trusted on this machine" }
+        if error is NIOSSLError || error is BoringSSLError { return "TLS cannot be agreed on; \(cure)" }
+        return "\(words); \(cure)"
+    }
+
+    private func late(_ cure: String) -> String {
+        "it does not answer within \(Self.limit.nanoseconds / 1_000_000_000) seconds; \(cure)"
     }
 
     private var body: String {

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+/// One request that posts JSON, over a connection of its own. Redirections are not followed, and no proxy is asked.
+struct HTTPPost {
+    /// Where the request goes.
+    struct Address {
+        let isSecure: Bool
+        let host: String
+        let port: Int
+        let path: String
+
+        /// `nil` for what is not the address of a host.
+        init?(_ text: String) {
+            guard let parts = URLComponents(string: text), let host = parts.host, !host.isEmpty else { return nil }
+            isSecure = parts.scheme?.lowercased() == "https"
+            // IPv6 addresses stand in brackets.
+            self.host = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+            port = parts.port ?? (isSecure ? 443 : 80)
+            path = parts.percentEncodedPath + (parts.percentEncodedQuery.map { "?\($0)" } ?? "")
+        }
+    }
+
+    /// What the server answers.
+    struct Answer: Sendable {
+        var status = HTTPResponseStatus.ok
+        var headers = HTTPHeaders()
+        var body = ByteBuffer()
+    }
+
+    /// Why there is no whole answer, beside the errors of connections and of TLS.
+    enum Failure: Error {
+        case closed
+        case late
+        case large
+    }
+
+    let address: Address
+    let body: String
+    /// How long all of it may take.
+    let limit: TimeAmount
+    /// Whom to trust: by default whom this machine trusts.
+    var tls = TLSConfiguration.makeClientConfiguration()
+
+    /// The most that is read of a body.
+    private static let largestBody = 16 << 20
+
+    func answer() async throws -> Answer {
+        let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+        let deadline = NIODeadline.now() + limit
+        let answer = eventLoop.makePromise(of: Answer.self)
+        let tls = address.isSecure ? try NIOSSLContext(configuration: self.tls) : nil
+        let bootstrap = ClientBootstrap(group: eventLoop).connectTimeout(limit).channelInitializer { channel in
+            channel.eventLoop.makeCompletedFuture {
+                let pipeline = channel.pipeline.syncOperations
+                if let tls { try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: nameForTLS)) }
+                try pipeline.addHTTPClientHandlers()
+                try pipeline.addHandler(AnswerCollector(answer, upTo: Self.largestBody))
+            }
+        }
+        let channel: any Channel
+        do {
+            channel = try await bootstrap.connect(host: address.host, port: address.port).get()
+        } catch {
+            answer.fail(error)
+            throw error
+        }
+        let timer = eventLoop.scheduleTask(deadline: deadline) { answer.fail(Failure.late) }
+        defer {
+            timer.cancel()
+            channel.close(promise: nil)
+        }
+        var head = HTTPRequestHead(version: .http1_1, method: .POST, uri: address.path)
+        head.headers = [
+            "Host": hostField, "Content-Type": "application/json", "Content-Length": "\(body.utf8.count)",
+            "Connection": "close",
+        ]
+        channel.write(HTTPClientRequestPart.head(head), promise: nil)
+        channel.write(HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(string: body))), promise: nil)
+        channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
+        return try await answer.futureResult.get()
+    }
+
+    /// The name that the certificate must be for; `nil` for an address, which is compared as such.
+    private var nameForTLS: String? {
+        (try? SocketAddress(ipAddress: address.host, port: 0)) == nil ? address.host : nil
+    }
+
+    private var hostField: String {
+        let host = address.host.contains(":") ? "[\(address.host)]" : address.host
+        return address.port == (address.isSecure ? 443 : 80) ? host : "\(host):\(address.port)"
+    }
+}
+
+/// Collects the answer to one request.
+private final class AnswerCollector: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+
+    private let promise: EventLoopPromise<HTTPPost.Answer>
+    private let largestBody: Int
+    private var answer = HTTPPost.Answer()
+
+    init(_ promise: EventLoopPromise<HTTPPost.Answer>, upTo largestBody: Int) {
+        self.promise = promise
+        self.largestBody = largestBody
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head): (answer.status, answer.headers) = (head.status, head.headers)
+        case .body(var bytes):
+            answer.body.writeBuffer(&bytes)
+            if answer.body.readableBytes > largestBody { promise.fail(HTTPPost.Failure.large) }
+        case .end: promise.succeed(answer)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        promise.fail(error)
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        promise.fail(HTTPPost.Failure.closed)
+        context.fireChannelInactive()
+    }
+}
