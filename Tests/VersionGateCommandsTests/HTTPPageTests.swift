@@ -87,15 +87,16 @@ struct HTTPPageTests {
     /// The rows of the file of problems.
     static func problems() throws -> [Problem] {
         let marks = CharacterSet(charactersIn: "`")
-        return try String(contentsOf: RepositoryFile.url(problemsFile), encoding: .utf8).split(separator: "\n").compactMap { line in
-            let cells = String(line.dropFirst(2).dropLast(2)).components(separatedBy: " | ")
-            guard cells.count == 4, let status = Int(cells[0]) else { return nil }
-            return Problem(
-                status: status,
-                request: cells[2].trimmingCharacters(in: marks),
-                detail: cells[3].trimmingCharacters(in: marks)
-            )
-        }
+        return try String(contentsOf: RepositoryFile.url(problemsFile), encoding: .utf8).split(separator: "\n")
+            .compactMap { line in
+                let cells = String(line.dropFirst(2).dropLast(2)).components(separatedBy: " | ")
+                guard cells.count == 4, let status = Int(cells[0]) else { return nil }
+                return Problem(
+                    status: status,
+                    request: cells[2].trimmingCharacters(in: marks),
+                    detail: cells[3].trimmingCharacters(in: marks)
+                )
+            }
     }
 
     private static func compare(

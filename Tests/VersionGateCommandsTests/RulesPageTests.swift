@@ -330,7 +330,8 @@ extension RulesPageTests {
         func isLike(_ message: String, _ listed: String) -> Bool {
             var rest = message[...]
             for part in listed.components(separatedBy: "...").map({ $0.trimmingCharacters(in: .whitespaces) }) {
-                guard let range = rest.range(of: part) ?? (part.isEmpty ? rest.startIndex..<rest.startIndex : nil) else {
+                guard let range = rest.range(of: part) ?? (part.isEmpty ? rest.startIndex..<rest.startIndex : nil)
+                else {
                     return false
                 }
                 rest = rest[range.upperBound...]
@@ -343,7 +344,9 @@ extension RulesPageTests {
             (try Self.rows("error", "when").map(\.["error"].value), refused.map(\.["message"].value)),
             (try Self.rows("warning", "meaning").map(\.["warning"].value), warned.map(\.["warning"].value)),
         ] {
-            for message in messages { #expect(listed.contains { isLike(message, $0) }, "\(message) is not on the page") }
+            for message in messages {
+                #expect(listed.contains { isLike(message, $0) }, "\(message) is not on the page")
+            }
             for entry in listed { #expect(messages.contains { isLike($0, entry) }, "\(entry) is no message") }
         }
     }
