@@ -49,10 +49,10 @@ struct PolicyDocumentTests {
               1.10: {bundle: NO, title: yes, text: 12:30:45, versions: 1.10, rollout: 5.50%, soak: 1d12h, attributes: {n: [1.0, true]}}
             """
         )
-        #expect(
-            policy.rows(of: .apps)[0].values
-                == [.text("no"), .text("on"), .boolean(false), .null, .null, .null, .text("1_000")]
-        )
+        let app = policy.rows(of: .apps)[0]
+        #expect(app["bundle"] == .text("no"))
+        #expect(app["name"] == .text("on"))
+        #expect(app["note"] == .text("1_000"))
         #expect(policy.rows(of: .releases)[0]["version"] == .text("1.10"))
         #expect(policy.rows(of: .releases)[0]["platform"] == .text("ios"))
         #expect(policy.rows(of: .releases)[0]["build"] == .text("0x1F"))
