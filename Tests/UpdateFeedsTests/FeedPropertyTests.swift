@@ -289,7 +289,7 @@ struct FeedPropertyTests {
             let version = generator.random.pick(Self.versions)
             let os = platform == "macos" ? "14.1" : "17.1"
             var query: [(name: String, value: String)] = []
-            if generator.random.chance(30) { query.append(("platform", platform)) }
+            if generator.random.chance(60) { query.append(("platform", platform)) }
             if generator.random.chance(30) { query.append(("version", version)) }
             let question = FeedQuestion(format: nil, bundle: TestPolicy.bundle, query: query, userAgent: agent)
             guard let summary = FeedSummary(answering: question, by: policy, at: time) else { continue }
@@ -316,7 +316,7 @@ struct FeedPropertyTests {
             )
         }
         print("feeds: templates \(counts)")
-        #expect(counts.prompts > cases / 50 && counts.floors > cases / 100 && counts.messages > cases / 50)
+        #expect(counts.prompts > cases / 100 && counts.floors > cases / 200 && counts.messages > cases / 50)
     }
 
     @Test("Where a document leaves nothing of a rule out, its client decides as the policy does")
