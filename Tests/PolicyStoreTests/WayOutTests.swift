@@ -266,6 +266,33 @@ struct WayOutTests {
         await connection.close()
     }
 
+    @Test(
+        "Lockouts and releases are looked at one by one, and not each lockout with each release",
+        arguments: ["UPDATE releases SET withdrawn_at = now() WHERE version = '9'", "SELECT FROM rule_status"]
+    )
+    func looksOnce(_ statement: String) async throws {
+        let (releases, lockouts) = (60, 300)
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute(
+            """
+            INSERT INTO apps (bundle) VALUES ('a');
+            INSERT INTO releases (bundle, platform, version, live_at)
+            SELECT 'a', 'ios', number, '2020-01-01Z' FROM generate_series(1, \(releases)) AS number;
+            INSERT INTO rules (key, bundle, versions, lockout, enabled, title, text, link)
+            SELECT 'r' || number, 'a', number % 50 + 1, true, true, 't', 'x', 'https://a.example'
+            FROM generate_series(1, \(lockouts)) AS number;
+            SET track_functions = 'all'
+            """
+        )
+        let calls = "SELECT coalesce(sum(calls), 0)::int8 FROM pg_stat_user_functions"
+        let before = try await owner.query(calls).value(as: Int64.self)
+        try await owner.execute("\(statement); SELECT pg_stat_force_next_flush()")
+        let made = try await owner.query(calls).value(as: Int64.self) - before
+        #expect(made > 0)
+        // Each with each would be 18,000.
+        #expect(made <= Int64(20 * (releases + lockouts)))
+    }
+
     @Test("A release that is recorded again, also with other values, says what was there")
     func saysWhatWasThere() async throws {
         for values in ["'2020-01-01Z', '12', NULL, NULL", "NULL, NULL, '{JP}', NULL", "'2099-01-01Z', NULL, NULL, '7'"]
