@@ -402,6 +402,84 @@ $$;
 COMMENT ON FUNCTION warn_of_large_apps(edited_rows[]) IS
     'Warns of apps that these edits add to and that are beyond a bound then.';
 
+-- The places of lockouts that rule_status does not name, as it tells what is so now, and of each place as a whole.
+CREATE FUNCTION lockout_warnings(moment timestamptz) RETURNS TABLE (rule text, warning text, detail text, hint text)
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+    SET jit = off
+AS $$
+#variable_conflict error
+DECLARE
+    without CONSTANT text := 'Clients there get the message without the lockout, until there is a release for them.';
+    enabled CONSTANT rules[] := ARRAY(SELECT r FROM rules AS r WHERE r.enabled AND r.lockout);
+    lockouts CONSTANT rules[] := ARRAY(SELECT r FROM unnest(enabled) AS r WHERE NOT r.lockout_without_update);
+    finals CONSTANT rules[] := ARRAY(SELECT r FROM rules AS r WHERE r.enabled AND r.final AND r.target IS NULL);
+    known CONSTANT releases[] := CASE WHEN lockouts = '{}' THEN '{}' ELSE ARRAY(SELECT r FROM releases AS r) END;
+    present_apps CONSTANT apps[] := ARRAY(SELECT a FROM apps AS a);
+BEGIN
+    RETURN QUERY
+    WITH way AS MATERIALIZED (
+        SELECT w.key, w.bundle, w.platform, w.region, w.times, false AS is_part
+          FROM ways_out(lockouts, known, present_apps) AS w
+         UNION ALL
+        SELECT w.key, w.bundle, w.platform, NULL, w.times, true
+          FROM ways_out(lockouts, known, present_apps, '{}') AS w
+    ),
+    closed AS MATERIALIZED (
+        SELECT w.key, w.bundle, w.platform, w.is_part, lower(gap.first) AS start, upper(gap.first) AS finish,
+               place_name(l.bundle, w.bundle, w.platform, w.region)
+                   || CASE WHEN w.is_part THEN ' (some regions or systems)' ELSE '' END AS place
+          FROM way AS w
+          JOIN unnest(lockouts) AS l ON l.key = w.key
+         CROSS JOIN LATERAL (
+             SELECT u.span
+               FROM unnest(time_span(moment, NULL) * time_span(l.starts_at, l.ends_at) - w.times) AS u(span)
+              ORDER BY u.span
+              LIMIT 1
+         ) AS gap(first)
+    )
+    SELECT c.key,
+           format(
+               'nobody has a way out of rule %s on %s%s', quoted(c.key),
+               first_names(array_agg(DISTINCT c.place ORDER BY c.place)),
+               CASE WHEN c.start > moment THEN format(' from %s on', time_text(c.start)) ELSE '' END
+           ),
+           'Until ' || time_text(c.finish) || '.',
+           without
+      FROM closed AS c
+     WHERE (c.is_part OR c.start > moment)
+       AND NOT (
+           c.is_part AND EXISTS (
+               SELECT FROM closed AS w
+                WHERE w.key = c.key AND w.platform = c.platform AND w.bundle IS NOT DISTINCT FROM c.bundle
+                  AND NOT w.is_part AND w.start <= c.start
+           )
+       )
+     GROUP BY c.key, c.start, c.finish;
+    RETURN QUERY
+    SELECT h.key,
+           format('rule %s is hidden from %s on', quoted(h.key), time_text(min(h.start))),
+           format(
+               'Why: %s comes before it, is final and is sent to everybody whom it is for.',
+               (array_agg(h.final ORDER BY h.start, h.final_position, h.final))[1]
+           ),
+           'Nobody gets it then. Give it a lower position, or narrow the final rule.'
+      FROM (
+          SELECT hidden.key, hidden.final, hidden.final_position,
+                 lower(f.times * time_span(l.starts_at, l.ends_at) * time_span(moment, NULL)) AS start
+            FROM hidden_rules(finals, enabled) AS hidden
+            JOIN full_times(finals, present_steps(finals)) AS f ON f.key = hidden.final
+            JOIN unnest(enabled) AS l ON l.key = hidden.key
+      ) AS h
+     GROUP BY h.key
+    HAVING min(h.start) > moment;
+END
+$$;
+
+COMMENT ON FUNCTION lockout_warnings(timestamptz) IS
+    'Enabled lockouts without a way out in some regions or on some systems, and those that will be without one, or hidden'
+    ' behind a final rule, as things are.';
+
 CREATE VIEW policy_warnings WITH (security_invoker = true) AS
 SELECT found.rule, found.release, found.warning, found.detail, found.hint
   FROM (
@@ -422,36 +500,21 @@ SELECT found.rule, found.release, found.warning, found.detail, found.hint
       SELECT s.key,
              NULL,
              format('rule %s is %s', quoted(s.key), s.status),
-             upper(left(s.reason, 1)) || substr(s.reason, 2) || '.',
-             CASE s.status
-                 WHEN 'waiting' THEN 'Once users can get such a release, record it, or set the rollout.'
-                 WHEN 'hidden' THEN 'Nobody gets it. Give it a lower position, or narrow the final rule.'
+             format('Why: %s.', s.reason),
+             CASE
+                 WHEN s.status = 'waiting' AND s.reason = 'its rollout is 0 %' THEN 'Set its rollout, or disable it.'
+                 WHEN s.status = 'waiting' THEN
+                     'Once users can get such a release, record that: add it, or set what is in its way.'
+                 WHEN s.status = 'hidden' THEN 'Nobody gets it. Give it a lower position, or narrow the final rule.'
                  ELSE 'Clients there get the message without the lockout, until there is a release outside the rule.'
              END
         FROM rule_status AS s
-       WHERE s.status IN ('waiting', 'hidden', 'on without lockout', 'partly without lockout')
+        JOIN rules AS r ON r.key = s.key
+       WHERE s.status IN ('hidden', 'on without lockout', 'partly without lockout')
+          -- What the clock ends is a plan.
+          OR s.status = 'waiting' AND (s.next = r.ends_at OR s.next IS NULL)
        UNION ALL
-      SELECT o.key,
-             NULL,
-             format('rule %s is on, but not for all regions and systems', quoted(o.key)),
-             'No way out in parts of ' || first_names(array_agg(DISTINCT o.place)) || '.',
-             'Clients there get the message without the lockout, until there is a release for them.'
-        FROM (
-            SELECT w.key, place_name(r.bundle, w.bundle, w.platform, NULL) AS place
-              FROM ways_out(
-                       ARRAY(
-                           SELECT l FROM rules AS l
-                            WHERE l.enabled AND l.lockout AND NOT l.lockout_without_update
-                       ),
-                       ARRAY(SELECT e FROM releases AS e),
-                       ARRAY(SELECT a FROM apps AS a),
-                       '{}'
-                   ) AS w
-              JOIN rules AS r ON r.key = w.key
-             WHERE NOT w.times @> now()
-        ) AS o
-        JOIN rule_status AS s ON s.key = o.key AND s.status = 'on'
-       GROUP BY o.key
+      SELECT w.rule, NULL, w.warning, w.detail, w.hint FROM lockout_warnings(now()) AS w
   ) AS found
  ORDER BY found.rule, found.release, found.warning;
 

@@ -13,7 +13,7 @@ struct Coverage: Sendable {
         Rule.columns.lazy.filter { $0.role == .condition }.map(\.name)
             // These have turns of their own.
             .filter { !["bundle", "target", "soak"].contains($0) }
-    )
+    ).union(RuleStatus.Name.allCases.map { "status: \($0.rawValue)" })
 
     private static let others: Set<String> = [
         "sent", "sent, a lockout", "sent, a lockout with an end", "sent, translated or filled in", "sent, a link",
@@ -33,6 +33,7 @@ struct Coverage: Sendable {
             let turn = outcome == "no match" ? Self.condition(row) : outcome
             counts[turn == "sent without lockout" ? "\(turn): \(row[5]?.string ?? "")" : turn, default: 0] += 1
         }
+        for row in answer.statuses { counts["status: \(row[1]?.string ?? "")", default: 0] += 1 }
         for row in answer.messages {
             if row[4] == "true" { counts["sent, a lockout", default: 0] += 1 }
             if row[5] != nil { counts["sent, a lockout with an end", default: 0] += 1 }

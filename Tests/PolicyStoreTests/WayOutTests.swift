@@ -184,6 +184,115 @@ struct WayOutTests {
         #expect(outcome.status == "on without lockout: no way out on ios")
     }
 
+    /// Edits, and what policy_warnings says of rules then: the warning, and its detail behind a bar.
+    static let warnedOf: [(edit: String, listed: [String])] = [
+        ("UPDATE releases SET note = 'n'", []),
+        (
+            "UPDATE releases SET withdrawn_at = '2100-01-01Z' \(newest)",
+            [#"nobody has a way out of rule "bad-2.3" on ios from 2100-01-01T00:00:00Z on"#]
+        ),
+        (
+            """
+            INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '2.4', '2101-01-01Z');
+            UPDATE releases SET withdrawn_at = '2100-01-01Z' \(newest)
+            """,
+            [
+                #"nobody has a way out of rule "bad-2.3" on ios from 2100-01-01T00:00:00Z on|"#
+                    + "Until 2101-01-01T00:00:00Z."
+            ]
+        ),
+        (
+            "UPDATE rules SET starts_at = '2100-01-01Z'; UPDATE releases SET staged = true, live_at = NULL \(newest)",
+            [#"nobody has a way out of rule "bad-2.3" on ios from 2100-01-01T00:00:00Z on"#]
+        ),
+        (
+            "UPDATE releases SET staged = true, live_at = NULL \(newest)",
+            [#"rule "bad-2.3" is on without lockout|Why: no way out on ios."#]
+        ),
+        (
+            "UPDATE releases SET regions = '{US}' \(newest)",
+            [#"nobody has a way out of rule "bad-2.3" on ios (some regions or systems)"#]
+        ),
+        (
+            final(100),
+            [#"rule "bad-2.3" is hidden|Why: all comes before it, is final and is sent to everybody whom it is for."#]
+        ),
+        (
+            final(0) + "INSERT INTO rollout_steps VALUES ('all', '2100-01-01Z', 100)",
+            [
+                #"rule "bad-2.3" is hidden from 2100-01-01T00:00:00Z on|"#
+                    + "Why: all comes before it, is final and is sent to everybody whom it is for."
+            ]
+        ),
+        (
+            next("2.4", "2 days")
+                + "INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '2.4', '2100-01-01Z')",
+            []
+        ),
+        (next("2.5", nil), [#"rule "next" is waiting|Why: no release reaches 2.5."#]),
+        (
+            next("2.5", nil)
+                + "INSERT INTO releases (bundle, platform, version, staged) VALUES ('a', 'ios', '2.5', true)",
+            [#"rule "next" is waiting|Why: 2.5 on ios is staged."#]
+        ),
+        (
+            next("2.5", nil) + "UPDATE rules SET ends_at = '2100-01-01Z' WHERE key = 'next'",
+            [#"rule "next" is waiting|Why: no release reaches 2.5."#]
+        ),
+        ("UPDATE rules SET rollout = 0", [#"rule "bad-2.3" is waiting|Why: its rollout is 0 %."#]),
+        ("UPDATE rules SET rollout = 0; INSERT INTO rollout_steps VALUES ('bad-2.3', '2100-01-01Z', 1)", []),
+    ]
+
+    /// A rule that asks for a version.
+    private static func next(_ target: String, _ soak: String?) -> String {
+        """
+        INSERT INTO rules (key, bundle, target, soak, enabled, title, text)
+        VALUES ('next', 'a', '\(target)', \(soak.map { "'\($0)'" } ?? "NULL"), true, 't', 'x');
+        """
+    }
+
+    @Test(
+        "What the clock takes from a lockout stands in policy_warnings, and nothing that it ends",
+        arguments: warnedOf
+    )
+    func listsWhatComes(_ case: (edit: String, listed: [String])) async throws {
+        let connection = try await TestDatabase.current.connect(user: "versiongate_admin")
+        try await connection.execute(Self.example)
+        try await connection.execute(`case`.edit)
+        let listed = try await connection.query(
+            "SELECT concat_ws('|', warning, detail) FROM policy_warnings WHERE rule IS NOT NULL"
+        ).map { try $0.decode(0, as: String.self) }
+        #expect(listed == `case`.listed)
+        await connection.close()
+    }
+
+    @Test(
+        "Lockouts and releases are looked at one by one, and not each lockout with each release",
+        arguments: ["UPDATE releases SET withdrawn_at = now() WHERE version = '9'", "SELECT FROM rule_status"]
+    )
+    func looksOnce(_ statement: String) async throws {
+        let (releases, lockouts) = (60, 300)
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute(
+            """
+            INSERT INTO apps (bundle) VALUES ('a');
+            INSERT INTO releases (bundle, platform, version, live_at)
+            SELECT 'a', 'ios', number, '2020-01-01Z' FROM generate_series(1, \(releases)) AS number;
+            INSERT INTO rules (key, bundle, versions, lockout, enabled, title, text, link)
+            SELECT 'r' || number, 'a', number % 50 + 1, true, true, 't', 'x', 'https://a.example'
+            FROM generate_series(1, \(lockouts)) AS number;
+            SET track_functions = 'all'
+            """
+        )
+        let calls = "SELECT coalesce(sum(calls), 0)::int8 FROM pg_stat_user_functions"
+        let before = try await owner.query(calls).value(as: Int64.self)
+        try await owner.execute("\(statement); SELECT pg_stat_force_next_flush()")
+        let made = try await owner.query(calls).value(as: Int64.self) - before
+        #expect(made > 0)
+        // Each with each would be 18,000.
+        #expect(made <= Int64(20 * (releases + lockouts)))
+    }
+
     @Test("A release that is recorded again, also with other values, says what was there")
     func saysWhatWasThere() async throws {
         for values in ["'2020-01-01Z', '12', NULL, NULL", "NULL, NULL, '{JP}', NULL", "'2099-01-01Z', NULL, NULL, '7'"]

@@ -11,13 +11,15 @@ import Testing
 struct SameScreenTests {
     private static let setup = [
         """
-        INSERT INTO apps (bundle) VALUES ('a'), ('b'), ('c');
+        INSERT INTO apps (bundle) VALUES ('a'), ('b'), ('c'), ('d');
         INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '1.1', now() - interval '1 hour');
         INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '1.5');
         INSERT INTO releases (bundle, platform, version, live_at, staged) VALUES ('a', 'ios', '1.4', NULL, true);
         INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '1.6', now() + interval '2 days');
         INSERT INTO releases (bundle, platform, version, live_at, withdrawn_at)
-        VALUES ('a', 'ios', '1.3', now() + interval '1 day', now() + interval '1 day')
+        VALUES ('a', 'ios', '1.3', now() + interval '1 day', now() + interval '1 day');
+        INSERT INTO releases (bundle, platform, version, live_at) VALUES ('d', 'ios', '2', now()), ('d', 'android', '1', now());
+        INSERT INTO releases (bundle, platform, version, staged) VALUES ('d', 'android', '2', true)
         """,
         """
         INSERT INTO rules (key, bundle, versions, regions, platforms, lockout, enabled, title, text)
@@ -32,6 +34,8 @@ struct SameScreenTests {
         INSERT INTO rules (key, bundle, enabled, title, text) VALUES ('rests', 'b', true, 'T', 'X');
         INSERT INTO rules (key, bundle, final, position, enabled, title, text) VALUES ('first', 'c', true, -1, true, 'T', 'X');
         INSERT INTO rules (key, bundle, enabled, title, text) VALUES ('behind', 'c', true, 'T', 'X');
+        INSERT INTO rules (key, bundle, versions, platforms, lockout, enabled, title, text)
+        VALUES ('partly', 'd', '<2', NULL, true, true, 'T', 'X'), ('nowhere', 'd', '<2', '{android}', true, true, 'T', 'X');
         UPDATE apps SET paused = true WHERE bundle = 'b'
         """,
         """
@@ -64,7 +68,11 @@ struct SameScreenTests {
             (try row.decode(0, as: String.self), try row.decode(1, as: String.self), try row.decode(2, as: String.self))
         }
         #expect(
-            Set(statuses.map(\.2)) == ["on", "waiting", "disabled", "scheduled", "ended", "paused", "hidden"],
+            Set(statuses.map(\.2)) == [
+                "on", "on without lockout", "partly without lockout", "waiting", "disabled", "scheduled", "ended",
+                "paused",
+                "hidden",
+            ],
             "\(statuses)"
         )
         let list = try await lines("rule list")
@@ -87,7 +95,10 @@ struct SameScreenTests {
                 #expect(app.contains(">\(status)</span>"), "\(key) is \(status): \(app)")
             }
             let overview = try await server.management("/").body
-            for (key, status) in [("locks", "on"), ("waits", "waiting")] {
+            for (key, status) in [
+                ("locks", "on"), ("waits", "waiting"), ("partly", "partly without lockout"),
+                ("nowhere", "on without lockout"),
+            ] {
                 #expect(present.contains { $0.contains(" \(key) ") && $0.contains(" \(status) ") }, "\(present)")
                 #expect(
                     Self.row(overview, after: "<a href=\"/rules/\(key)\">\(key)</a>").contains(">\(status)</span>"),
@@ -99,6 +110,15 @@ struct SameScreenTests {
             for page in ["/", "/apps/a", "/rules/locks"] {
                 #expect(try await server.management(page).body.contains(who), "\(page)")
             }
+            let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).yaml")
+            defer { try? FileManager.default.removeItem(at: file) }
+            try Data(try await lines("export").joined(separator: "\n").replacing("title: T", with: "title: U").utf8)
+                .write(to: file)
+            let plan = try await versiongate.run(arguments: ["plan", file.path]).output
+            #expect(plan.contains("~ rule locks (a: \(who))\n"), "\(plan)")
+            try await database.edit("UPDATE rules SET regions = NULL WHERE key = 'locks'")
+            let block = try await versiongate.run("block a 1.0 --platform ios").errors
+            #expect(block.contains("rule locks blocks 1.0, iOS already"), "\(block)")
             let app = try await server.management("/apps/a").body
             for (version, state) in [
                 ("1.1", "live since"), ("1.3", "withdrawn"), ("1.4", "staged"), ("1.5", "no date"), ("1.6", "from"),
@@ -128,7 +148,7 @@ struct SameScreenTests {
             let fault = "What was counted cannot be read, so it is not known here."
             let overview = try await server.management("/").body
             #expect(overview.contains(fault), "\(overview)")
-            #expect(overview.contains("1 lockout is in force.") && overview.contains("not known"), "\(overview)")
+            #expect(overview.contains("2 lockouts are in force.") && overview.contains("not known"), "\(overview)")
             #expect(overview.contains("SELECT undo_change(2);"), "the newest change")
             let rule = try await server.management("/rules/locks").body
             #expect(rule.contains(fault) && rule.contains("id=\"change-2\""), "\(rule)")
