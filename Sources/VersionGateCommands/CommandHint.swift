@@ -130,7 +130,9 @@ enum CommandHint {
                 + "\(PrintedCommand("rule edit \(second(words) ?? "KEY") --clear remind --clear shows --no-skippable"))"
         case "rules_target_waits":
             let version = words.dropFirst(4).first.map(withoutFullStop) ?? "VERSION"
-            let add = PrintedCommand("release add \(words.first ?? "BUNDLE") \(version) --platform PLATFORM")
+            // com.example.doto has no release 1.2 on ios.
+            let platform = words.count == 7 ? withoutFullStop(words[6]) : "PLATFORM"
+            let add = PrintedCommand("release add \(words.first ?? "BUNDLE") \(version) --platform \(platform)")
             return "Once users can get it: \(add)"
         case "releases_staged_live_at":
             return

@@ -68,7 +68,8 @@ extension VersionGate {
 
     /// Says what is wrong with the command line, and ends the process.
     private static func refuse(_ text: String) -> Never {
-        StandardStreams.printError((errorPrefix + text).visible(keepsNewlines: true) + "\n")
+        let lines = (errorPrefix + text).visible(keepsNewlines: true)
+        StandardStreams.printError(Terminal.standardError.paragraphs(lines) + "\n")
         Foundation.exit(ExitCode.validationFailure.rawValue)
     }
 

@@ -38,15 +38,46 @@ struct CompletionTests {
         ("versiongate history --one", ["--oneline"]),
         ("versiongate sta", ["stats", "status"]),
         ("versiongate rule show nothing", []),
+        ("versiongate impact ot", ["other"]),
+        ("versiongate stats com", ["com.example.doto"]),
+        ("versiongate undo 1", ["1"]),
+        ("versiongate undo --to 1", ["1"]),
+        ("versiongate history 1", ["1"]),
+        ("versiongate history --by vers", ["versiongate"]),
+        ("versiongate export --revision 1", ["1"]),
+        ("versiongate check --revision 1", ["1"]),
+        ("versiongate check pl", ["platform="]),
+        ("versiongate check bundle = com.e", ["com.example.doto"]),
+        ("versiongate check bundle = com.example.doto pl", ["platform="]),
+        ("versiongate check bundle = com.example.doto platform = an", ["android"]),
+        ("versiongate check bundle = com.example.doto version =", ["1.1", "1.2"]),
+        ("versiongate rule list --bundle = com.e", ["com.example.doto"]),
+        ("versiongate release edit com.example.doto 1", ["1.1", "1.2"]),
+        ("versiongate release add com.example.doto 1.3 --platform io", ["ios"]),
+        ("versiongate block com.example.doto 1", ["1.1", "1.2"]),
+        ("versiongate block com.example.doto 1.1 --platform io", ["ios"]),
+        ("versiongate rule add k --bundle com.example.doto --target 1", ["1.1", "1.2"]),
+        ("versiongate feed show com.example.doto v", ["versions.json"]),
+        ("versiongate feed show com.example.doto upd", ["updates.json"]),
+        ("versiongate feed show com.example.doto updates.json plat", ["platform="]),
+        ("versiongate feed template remove com.example.doto v", ["versions.json"]),
+        ("versiongate plan /etc/passw", ["/etc/passwd"]),
+        ("versiongate apply /etc/passw", ["/etc/passwd"]),
+        ("versiongate export --output /etc/passw", ["/etc/passwd"]),
+        ("versiongate feed template set com.example.doto v.json /etc/passw", ["/etc/passwd"]),
+        ("versiongate serve --tls-certificate /etc/passw", ["/etc/passwd"]),
     ]
 
     @Test(
-        "Completions in bash complete commands, options, keys of rules and bundles of apps",
+        "Completions in bash complete commands, options, and the names of all that is in the database",
         .sharedDatabase(
             """
             INSERT INTO apps (bundle) VALUES ('com.example.doto');
             INSERT INTO rules (key, title, text)
             VALUES ('update-1.1', 't', 'x'), ('update-1.2', 't', 'x'), ('other', 't', 'x');
+            INSERT INTO releases (bundle, platform, version, live_at)
+            VALUES ('com.example.doto', 'ios', '1.1', now()), ('com.example.doto', 'android', '1.2', now());
+            INSERT INTO feed_templates VALUES ('com.example.doto', 'versions.json', 'text/plain', 'x');
             """
         ),
         arguments: lines
@@ -55,14 +86,37 @@ struct CompletionTests {
         let completed = try await bash(
             """
             source <(versiongate completions bash)
-            COMP_WORDS=(\(words)); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMP_LINE='\(words)'; COMP_POINT=${#COMP_LINE}
+            # As bash parts them, at each equals sign too, where the word to complete is empty.
+            COMP_WORDS=(\(words)); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+            COMP_LINE='\(words.replacing(#/ ?= ?/#, with: "="))'; COMP_POINT=${#COMP_LINE}
             $(complete -p versiongate | sed 's/.*-F \\([^ ]*\\) .*/\\1/') \
-                versiongate "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
+                versiongate "${COMP_WORDS[COMP_CWORD]#=}" "${COMP_WORDS[COMP_CWORD-1]}"
             printf '%s\\n' "${COMPREPLY[@]}"
             """
         )
         let found = completed.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         #expect(found.sorted() == choices)
+    }
+
+    /// What there is not before the command, and what is no name of something.
+    private static let newNames: Set<String> = [
+        "app add bundle", "release add version", "rule add key", "block key", "release add min-os",
+        "release edit min-os",
+    ]
+
+    @Test("Completions are there for each argument that names what there is")
+    func areForAllNames() async throws {
+        let names: Set<String> = [
+            "bundle", "key", "platform", "version", "change", "file", "key|bundle|change", "member=value",
+            "revision|time",
+        ]
+        for leaf in try await CommandTree.read().leaves {
+            for argument in leaf.command.arguments ?? [] where names.contains(argument.valueName ?? "") {
+                let name = "\(leaf.testDescription) \(argument.preferredName?.name ?? argument.valueName ?? "")"
+                guard argument.shouldDisplay != false, !Self.newNames.contains(name) else { continue }
+                #expect(argument.completionKind != nil, "\(name)")
+            }
+        }
     }
 
     @Test("Completions of names are none, at once and without a word, when there is no database")

@@ -242,7 +242,9 @@ struct PagesTests {
         for role in ["versiongate_server", "versiongate_admin"] {
             let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: role)])
             try await ServingBinary.run(binary) { server in
-                try await server.check(#"{"bundle":"com.example.nobody"}"#) { $0.contains("messages") }
+                for bundle in ["com.example.nobody", "com.example.dotto", "org.acme"] {
+                    try await server.check(#"{"bundle":"\#(bundle)"}"#) { $0.contains("messages") }
+                }
                 let first = try await Self.ask(server, "/try")
                 #expect(!first.body.contains("not reached since the start"), "before any page has read")
                 let overview = try await Self.ask(server, "/")
@@ -292,6 +294,8 @@ struct PagesTests {
                 let unknowns = try await Self.ask(server, "/unknowns")
                 #expect(unknowns.body.contains("com.example.nobody"), "the name that a client sent")
                 #expect(unknowns.body.contains("versiongate app add com.example.nobody"))
+                #expect(unknowns.body.contains("<td><code>versiongate app add org.acme"))
+                #expect(unknowns.body.contains("<td>did you mean com.example.doto? If it is an app of its own: "))
             }
         }
     }

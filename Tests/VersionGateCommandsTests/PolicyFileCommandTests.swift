@@ -224,6 +224,43 @@ struct PolicyFileCommandTests {
         }
     }
 
+    @Test(
+        "The commands remove more than a tenth of an app's rules or releases, and at least three, with --removals alone",
+        arguments: [
+            (removed: 2, of: 3, isRefused: false), (removed: 3, of: 3, isRefused: true),
+            (removed: 3, of: 30, isRefused: false), (removed: 4, of: 30, isRefused: true),
+        ]
+    )
+    func refusesManyRemovals(_ removed: Int, of all: Int, isRefused: Bool) async throws {
+        try await PolicyFileFixture.with { fixture in
+            for kind in ["rules", "rules for every app", "releases"] {
+                func text(_ numbers: Range<Int>) -> String {
+                    let bundle = kind == "rules" ? "bundle: a, " : ""
+                    let releases = numbers.map { "{version: '\($0)', platform: ios}" }.joined(separator: ", ")
+                    let rules = numbers.map { "  k\($0): {\(bundle)title: T, text: X}\n" }.joined()
+                    return kind == "releases"
+                        ? "versiongate: 1\napps: {a: {releases: [\(releases)]}}\nrules: {}\n...\n"
+                        : "versiongate: 1\napps: {a: {}}\nrules:\n  other: {title: T, text: X}\n\(rules)...\n"
+                }
+                // A rule for every app stands beside them, which counts with those for every app alone.
+                let before = kind == "rules for every app" ? 1..<all : 0..<all
+                try await fixture.binary.run("apply --yes --removals \(try fixture.write(text(before)))")
+                let revision = try await fixture.revision()
+                let file = try fixture.write(text(removed + before.lowerBound..<all))
+                let applied = try await fixture.binary.run("apply --yes \(file)")
+                #expect(applied.status == (isRefused ? 1 : 0), "\(kind): \(applied.errors)")
+                #expect(try await fixture.revision() == revision + (isRefused ? 0 : 1))
+                guard isRefused else { continue }
+                let owner = kind.hasSuffix("app") ? "rules for every app" : "\(kind) of a"
+                #expect(
+                    applied.errors.contains("would remove \(removed) of the \(all) \(owner); nothing was changed"),
+                    "\(applied.errors)"
+                )
+                #expect(applied.errors.contains("repeat it with --removals"))
+            }
+        }
+    }
+
     @Test("The commands ask when a release is staged no more and nothing says since when; else the file's time holds")
     func endsStaging() async throws {
         try await PolicyFileFixture.with { fixture in

@@ -133,6 +133,34 @@ struct SameScreenTests {
         }
     }
 
+    @Test("The overview opens with the locked-out share of 24 hours and the edits, and is red only where it moved")
+    func overviewShowsWhatMoved() async throws {
+        let database = TestDatabase.current
+        try await database.edit(Self.setup[0], Self.setup[1])
+        let earlier = "date_trunc('hour', now()) - hour * interval '1 hour', 'a', 'ios', '1.0', 1000, 100, 100"
+        let owner = try await database.connect()
+        try await owner.execute(
+            """
+            INSERT INTO check_counts (hour, bundle, platform, version, checks, messages, lockouts)
+            SELECT \(earlier) FROM generate_series(2, 22) AS hour
+            """
+        )
+        let served = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_admin")])
+        for (lockouts, heading) in [
+            (100, #"<h1 class="calm">10.0 % of the checks are locked out.</h1>"#),
+            (300, #"<h1 class="alert">30.0 % of the checks are locked out, 10.0 % in the 22 hours before</h1>"#),
+        ] {
+            try await owner.execute("DELETE FROM check_counts WHERE hour > now() - interval '90 minutes'")
+            try await database.addCounts("(now(), 'a', 'ios', '1.0', 1000, \(lockouts), \(lockouts))")
+            try await ServingBinary.run(served, arguments: ["--count-interval", "0"]) { server in
+                let page = try await server.management("/").body
+                #expect(page.contains(heading), "\(page.prefix(4_000))")
+                #expect(page.contains(#"class="mark""#), "the edits of the rules")
+                #expect(page.contains("added 9 rules"))
+            }
+        }
+    }
+
     @Test("With counts that cannot be read, status and pages call them not known and say all the rest")
     func countsAreBroken() async throws {
         let database = TestDatabase.current

@@ -61,7 +61,22 @@ struct ScreenTests {
                 #expect(screen.contains(Self.key), "\(command): \(screen)")
             }
         }
+        for command in Self.mistakes {
+            let screen = try await terminal.run("versiongate \(command)").output
+            // A command is never broken.
+            for line in screen.split(separator: "\n") where !line.contains("versiongate ") && !line.hasPrefix("Usage:")
+            {
+                #expect(String(line).terminalWidth <= width, "\(command): \(line)")
+            }
+        }
     }
+
+    /// What is refused or warned about at length.
+    private static let mistakes = [
+        "rule add k --title T --text X --versions '≤1.2'", "rule list --bundle a --bundle b",
+        "check bundle=com.example.the-longer-name-of-an-app platform=iphone",
+        "check bundle=com.example.the-longer-name-of-an-app --revision 0",
+    ]
 
     @Test("No command shows its own colours as text, nor any escape code but those of colours")
     func showsColours() async throws {

@@ -286,6 +286,7 @@ struct UserCommandTests {
             let address = try #require(
                 added.output.split(separator: "\n").last?.dropFirst("To log in: DATABASE_URL=".count)
             )
+            #expect(address.hasPrefix("postgresql://test_bob@"), "\(address)")
             let planner = BuiltBinary(environment: ["DATABASE_URL": String(address)])
             #expect(try await planner.run("app add a --dry-run").output.contains("+ app a\n"))
             #expect(try await planner.run("app add a").status == 1)

@@ -92,6 +92,9 @@ struct TryQuestion {
         return client
     }
 
+    /// Whether the policy of another time or revision is asked for.
+    var isOfPast: Bool { revision != nil || !asOf.trimmed.isEmpty }
+
     /// The time that is asked as it was typed; empty: now.
     var timeText: String { asOf.trimmed.isEmpty ? at.trimmed : asOf.trimmed }
 
@@ -309,6 +312,7 @@ struct TryPage {
                 releases: section?.releases ?? [],
                 rules: (section?.rules ?? []) + (general?.rules ?? [])
             ),
+            isPast: question.isOfPast,
             command: PrintedCommand.text
         ).warnings
     }
@@ -355,7 +359,6 @@ struct TryPage {
         let members = question.fields.filter { !$0.value.isEmpty }.map { ($0.field.name, $0.value) } + question.lines
         // As the page has read it: without an offset, a command takes a time for one of its own zone.
         let time = question.timeText.isEmpty ? nil : question.time(now: scene.now).map { "\($0)" } ?? question.timeText
-        let isOfPast = question.revision != nil || !question.asOf.trimmed.isEmpty
         let option = question.asOf.trimmed.isEmpty ? "--at" : "--as-of"
         let options = [time.map { "\(option) \($0.shellWord)" }, question.revision.map { "--revision \($0)" }]
             .compactMap(\.self)
@@ -367,7 +370,7 @@ struct TryPage {
                 (["check --explain"] + options + members.map { "\($0.0)=\($0.1)".shellWord }).joined(separator: " ")
             ),
             // The database has the present policy alone.
-            sql: isOfPast ? "" : "SELECT * FROM explain_check(\(arguments.joined(separator: ", ")));"
+            sql: question.isOfPast ? "" : "SELECT * FROM explain_check(\(arguments.joined(separator: ", ")));"
         )
     }
 }

@@ -26,6 +26,8 @@ struct UnknownsPage {
     private struct Name {
         let name: String
         let checks: String
+        /// The app that may be meant.
+        var meant = ""
         let command: String
         let sql: String
     }
@@ -62,6 +64,7 @@ struct UnknownsPage {
     var response: PageResponse {
         let kinds = sorted
         let names = scene.facts.unknowns
+        let known = scene.facts.policy?.sections.compactMap { $0.app?.bundle } ?? []
         let unknown =
             figures?.unknownChecks.flatMap { $0.upperBound > 0 ? $0 : nil }.map { unknown in
                 let least =
@@ -77,6 +80,7 @@ struct UnknownsPage {
                 Name(
                     name: entry.name,
                     checks: Self.text(entry),
+                    meant: SimilarNames.of(entry.name, among: known).first ?? "",
                     command: PrintedCommand.text("app add \(entry.name.shellWord)"),
                     sql: "INSERT INTO apps (bundle) VALUES (\(entry.name.sqlLiteral));"
                 )

@@ -26,6 +26,14 @@ public struct ServerSession: Sendable, Hashable {
         /// The policy cannot be kept on disk.
         case disk
 
+        /// What a session says of it, where there is little room.
+        fileprivate var word: String {
+            switch self {
+            case .certificate: "cert"
+            case .disk: "disk"
+            }
+        }
+
         /// What is broken, for people.
         public var sentence: String {
             switch self {
@@ -48,20 +56,19 @@ public struct ServerSession: Sendable, Hashable {
         public init(revision: Int64, address: String, databaseClockOffset: Double, faults: [Fault]) {
             let seconds = Int(-databaseClockOffset.rounded())
             let isOff = abs(databaseClockOffset) > DatabaseClock.tolerance
-            let remarks = (isOff ? ["clock \(seconds > 0 ? "+" : "")\(seconds) s"] : []) + faults.map { "no \($0)" }
-            let end = remarks.isEmpty ? " on " : ", on "
-            text = ServerSession.mark + (["\(revision)"] + remarks).joined(separator: ", ") + end
+            let remarks =
+                (isOff ? ["clock \(seconds > 0 ? "+" : "")\(seconds) s"] : []) + faults.map { "no \($0.word)" }
+            text = ServerSession.mark + (["\(revision)"] + remarks).joined(separator: ", ") + " on "
             self.address = address.filter { $0.isASCII && !$0.isWhitespace }
         }
 
-        /// Announces it, if this session has not already. The name that the session began with stays in front.
+        /// Announces it, if this session has not already. The name that the session began with stays in front, where there is room.
         ///
         /// - Throws: `PostgresError`.
         public func make(over connection: PostgresConnection) async throws {
             let present = await connection.reportedSetting("application_name") ?? ""
             let program = present.firstRange(of: ServerSession.mark).map { present[..<$0.lowerBound] } ?? present[...]
-            let head = "\(program.prefix(ServerSession.longestProgram))\(text)"
-            let name = head + address.suffix(max(0, ServerSession.longestName - head.utf8.count))
+            let name = ServerSession.name(program: program, text, address)
             guard name != present else { return }
             try await connection.query("SELECT set_config('application_name', $1, false)", [name])
         }
@@ -69,20 +76,29 @@ public struct ServerSession: Sendable, Hashable {
 
     /// What stands between the program and the revision.
     private static let mark = " at revision "
-    /// How much of the name of the program is kept.
+    /// How much of the name of the program is kept, where the address leaves room for it.
     private static let longestProgram = 20
+    /// How much of an address stands before the name of the program.
+    private static let firstOfAddress = 24
     /// The longest `application_name`.
     private static let longestName = 63
 
+    /// What a server calls itself: as much of it as an `application_name` holds, the end of its address first.
+    static func name(program: some StringProtocol, _ text: String, _ address: String) -> String {
+        let room = max(0, longestName - text.utf8.count)
+        let program = program.prefix(min(longestProgram, room - min(room, firstOfAddress, address.utf8.count)))
+        return "\(program)\(text)\(address.suffix(room - program.utf8.count))"
+    }
+
     /// The servers that are connected to the database of a session, by machine.
     public static func all(_ session: PostgresSession) throws -> [ServerSession] {
-        let faults = Fault.allCases.map(\.rawValue).joined(separator: "|")
+        let faults = Fault.allCases.map(\.word).joined(separator: "|")
         return try session.query(
             """
             SELECT pid, words[4], words[1]::int8, coalesce(words[2]::int8, 0), words[3]
             FROM pg_stat_activity, regexp_match(
                 application_name,
-                '\(mark)([0-9]{1,18})(?:, clock ([+-][0-9]{1,17}) s)?((?:, no (?:\(faults)))*),? on (.*)$'
+                '\(mark)([0-9]{1,18})(?:, clock ([+-][0-9]{1,17}) s)?((?:, no (?:\(faults)))*) on (.*)$'
             ) AS words
             WHERE datname = current_database() AND words IS NOT NULL
             ORDER BY 2, 1
@@ -94,7 +110,7 @@ public struct ServerSession: Sendable, Hashable {
                 revision: try row.decode(2, as: Int64.self),
                 clockOffset: Int(try row.decode(3, as: Int64.self)),
                 faults: try row.decode(4, as: String?.self).map { said in
-                    Fault.allCases.filter { said.contains("no \($0)") }
+                    Fault.allCases.filter { said.contains("no \($0.word)") }
                 } ?? []
             )
         }

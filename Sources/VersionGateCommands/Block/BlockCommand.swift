@@ -30,7 +30,7 @@ struct BlockCommand: AsyncParsableCommand {
     @Argument(help: "The bundle of the app.", completion: .bundles)
     var bundle: String
 
-    @Argument(help: "The version, as the app reports it.")
+    @Argument(help: "The version, as the app reports it.", completion: .versions)
     var version: String
 
     @Option(help: "Only this build of the version.")
@@ -38,7 +38,8 @@ struct BlockCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("platform"),
-        help: ArgumentHelp("Only this platform (ios, android, macos, ...); can be repeated.", valueName: "platform")
+        help: ArgumentHelp("Only this platform (ios, android, macos, ...); can be repeated.", valueName: "platform"),
+        completion: .platforms
     )
     var platforms: [String] = []
 

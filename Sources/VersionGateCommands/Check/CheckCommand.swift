@@ -42,7 +42,10 @@ struct CheckCommand: AsyncParsableCommand {
     )
     var at: TimeArgument?
 
-    @Option(help: ArgumentHelp("Ask the policy as it stood at this revision.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp("Ask the policy as it stood at this revision.", valueName: "number"),
+        completion: .changes
+    )
     var revision: Int64?
 
     @Option(
@@ -97,7 +100,12 @@ struct CheckCommand: AsyncParsableCommand {
         if at != nil || revision != nil || asOf != nil {
             StandardStreams.printError("By the policy at revision \(contents.revision), at \(TimeText.local(time)).\n")
         }
-        CheckRemarks(client, in: contents, command: PrintedCommand.text).print()
+        CheckRemarks(
+            client,
+            in: contents,
+            isPast: revision != nil || asOf != nil,
+            command: PrintedCommand.text
+        ).print()
         let policy = try CompiledPolicy(contents)
         guard explain else {
             try show(answer: String(decoding: policy.answer(to: client, at: time).body, as: UTF8.self))

@@ -6,6 +6,6 @@ import UpdatePolicy
 extension CheckRemarks {
     /// Prints the warnings on standard error.
     func print() {
-        for warning in warnings { StandardStreams.printError("Warning: \(warning.visible())\n") }
+        for warning in warnings { CommandError(warning.visible()).printAsWarning() }
     }
 }

@@ -115,6 +115,11 @@ struct DatabaseContexts {
     /// - Throws: `CommandError` that names those there are.
     func address(of name: String) throws -> String {
         if let context = all.first(where: { $0.name == name }) { return context.address }
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw CommandError(
+                "there is no context \(name), as there is no file \(path); `versiongate context --help` shows how to write one"
+            )
+        }
         let others = all.map(\.name)
         throw CommandError(
             "there is no context \(name) in \(path); "

@@ -60,7 +60,7 @@ private struct Feed {
 
     /// The documents of an app: those of known formats, and its own.
     static func all(of app: App) -> [Feed] {
-        let bundle = encoded(app.bundle)
+        let bundle = app.bundle.percentEncoded
         let feeds = "/v1/feeds/\(bundle)/"
         let formats = FeedFormat.allCases.filter(\.isBelowApp).flatMap { format -> [Feed] in
             guard format == .appcast else {
@@ -79,13 +79,6 @@ private struct Feed {
             Feed(name: FeedFormat.lookup.rawValue, readers: FeedFormat.lookup.client, address: "/lookup?\(lookup)")
         ]
             + templates
-    }
-
-    private static func encoded(_ text: String) -> String {
-        let unreserved = CharacterSet(
-            charactersIn: "-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-        )
-        return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
     }
 
     var json: String {

@@ -32,11 +32,12 @@ struct FeedShowCommand: AsyncParsableCommand {
     @Argument(help: "The bundle of the app.", completion: .bundles)
     var bundle: String
 
-    @Argument(help: "The name of the document.", completion: .list(FeedFormat.allCases.map(\.rawValue)))
+    @Argument(help: "The name of the document.", completion: .feeds)
     var name: String
 
     @Argument(
         help: ArgumentHelp("What the address says of the client.", valueName: "member=value"),
+        completion: .members,
         transform: NamedValue.member
     )
     var members: [NamedValue] = []
@@ -48,7 +49,10 @@ struct FeedShowCommand: AsyncParsableCommand {
     )
     var at: TimeArgument?
 
-    @Option(help: ArgumentHelp("Ask the policy as it stood at this revision.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp("Ask the policy as it stood at this revision.", valueName: "number"),
+        completion: .changes
+    )
     var revision: Int64?
 
     @Option(help: ArgumentHelp("The field Accept-Language of the request.", valueName: "field"))

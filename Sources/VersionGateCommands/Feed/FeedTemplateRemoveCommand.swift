@@ -22,7 +22,7 @@ struct FeedTemplateRemoveCommand: AsyncParsableCommand {
     @Argument(help: "The bundle of the app.", completion: .bundles)
     var bundle: String
 
-    @Argument(help: "The last part of the document's address.")
+    @Argument(help: "The last part of the document's address.", completion: .templates)
     var name: String
 
     @OptionGroup var options: EditOptions

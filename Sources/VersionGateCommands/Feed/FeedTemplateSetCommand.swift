@@ -26,7 +26,7 @@ struct FeedTemplateSetCommand: AsyncParsableCommand {
     @Argument(help: "The bundle of the app.", completion: .bundles)
     var bundle: String
 
-    @Argument(help: "The last part of the document's address: versions.json")
+    @Argument(help: "The last part of the document's address: versions.json", completion: .templates)
     var name: String
 
     @Argument(help: "A file with the template; - reads standard input.", completion: .file())

@@ -37,7 +37,7 @@ struct HistoryCommand: AsyncParsableCommand {
             "Only changes of this rule, or of this app with all that belongs to it, or the change with this number.",
             valueName: "key|bundle|change"
         ),
-        completion: .keysAndBundles
+        completion: .historySubjects
     )
     var subject: String?
 
@@ -82,7 +82,8 @@ struct HistoryCommand: AsyncParsableCommand {
     var search: String?
 
     @Option(
-        help: ArgumentHelp("Only changes of this database role, or user of the operating system.", valueName: "name")
+        help: ArgumentHelp("Only changes of this database role, or user of the operating system.", valueName: "name"),
+        completion: .authors
     )
     var by: String?
 

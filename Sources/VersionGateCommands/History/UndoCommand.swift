@@ -44,6 +44,7 @@ struct UndoCommand: AsyncParsableCommand {
             "Bring back the policy as it stood at a revision, or at a time.",
             valueName: "revision|time"
         ),
+        completion: .changes,
         transform: PolicyMoment.parse
     )
     var moment: PolicyMoment?

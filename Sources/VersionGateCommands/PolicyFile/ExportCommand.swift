@@ -28,7 +28,8 @@ struct ExportCommand: AsyncParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The file to write, in place of standard output.", valueName: "file")
+        help: ArgumentHelp("The file to write, in place of standard output.", valueName: "file"),
+        completion: .file()
     )
     var output: String?
 
@@ -38,7 +39,10 @@ struct ExportCommand: AsyncParsableCommand {
     )
     var bundle: String?
 
-    @Option(help: ArgumentHelp("The policy as it stood at this revision.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp("The policy as it stood at this revision.", valueName: "number"),
+        completion: .changes
+    )
     var revision: Int64?
 
     @Option(

@@ -58,7 +58,8 @@ struct RuleFields: ParsableArguments {
         help: ArgumentHelp(
             "The version that clients are asked to reach, as soon as they can get it.",
             valueName: "version"
-        )
+        ),
+        completion: .versions
     )
     var target: String?
 

@@ -12,7 +12,7 @@ struct SettingOptions: ParsableArguments {
     @Option(help: .setting("managementHost")) var managementHost: String?
     @Option(help: .setting("managementPort")) var managementPort: String?
     @Option(help: .setting("managementNames")) var managementNames: String?
-    @Option(help: .setting("pagesPasswordFile")) var pagesPasswordFile: String?
+    @Option(help: .setting("pagesPasswordFile"), completion: .file()) var pagesPasswordFile: String?
     @Option(help: .setting("countInterval")) var countInterval: String?
     @Option(help: .setting("countKeys")) var countKeys: String?
     @Option(help: .setting("countDays")) var countDays: String?
@@ -20,8 +20,8 @@ struct SettingOptions: ParsableArguments {
     @Option(help: .setting("trustedProxies")) var trustedProxies: String?
     @Option(help: .setting("maxConnections")) var maxConnections: String?
     @Option(help: .setting("maxConnectionsPerAddress")) var maxConnectionsPerAddress: String?
-    @Option(help: .setting("tlsCertificate")) var tlsCertificate: String?
-    @Option(help: .setting("tlsKey")) var tlsKey: String?
+    @Option(help: .setting("tlsCertificate"), completion: .file()) var tlsCertificate: String?
+    @Option(help: .setting("tlsKey"), completion: .file()) var tlsKey: String?
     @Option(help: .setting("drainSeconds")) var drainSeconds: String?
     @Option(help: .setting("logFormat")) var logFormat: String?
     @Option(help: .setting("logLevel")) var logLevel: String?

@@ -7,76 +7,77 @@ import Logging
 import PolicyStore
 import Postgres
 import PrivatePostgres
+import UpdateFeeds
 import UpdatePolicy
 
 extension CompletionKind {
     /// The keys of the rules in the policy.
-    static var ruleKeys: CompletionKind {
-        .custom { words, _, prefix in
-            await PolicyNames(commandLine: words).names(prefix: prefix) { try PolicyReader.ruleKeys($0) }
-        }
-    }
+    static var ruleKeys: CompletionKind { names { session, _ in try PolicyReader.ruleKeys(session) } }
 
     /// The bundles of the apps in the policy.
-    static var bundles: CompletionKind {
-        .custom { words, _, prefix in
-            await PolicyNames(commandLine: words).names(prefix: prefix) { try PolicyReader.bundles($0) }
+    static var bundles: CompletionKind { names { session, _ in try PolicyReader.bundles(session) } }
+
+    /// What a history can be of: the keys of the rules, the bundles of the apps and the numbers of the newest changes.
+    static var historySubjects: CompletionKind {
+        names { session, _ in
+            try PolicyReader.ruleKeys(session) + PolicyReader.bundles(session) + KnownNames.changes(session)
         }
     }
 
-    /// The keys of the rules and the bundles of the apps in the policy.
-    static var keysAndBundles: CompletionKind {
-        .custom { words, _, prefix in
-            await PolicyNames(commandLine: words).names(prefix: prefix) {
-                try PolicyReader.ruleKeys($0) + PolicyReader.bundles($0)
-            }
-        }
-    }
+    /// The numbers of the newest changes, which are those of revisions too.
+    static var changes: CompletionKind { names { session, _ in try KnownNames.changes(session) } }
 
-    /// The numbers of the newest changes.
-    static var changes: CompletionKind {
-        .custom { words, _, prefix in
-            await PolicyNames(commandLine: words).names(prefix: prefix) { session in
-                try session.query("SELECT id::text FROM public.changes ORDER BY id DESC LIMIT 50")
-                    .map { try $0.decode(0, as: String.self) }
-            }
-        }
-    }
+    /// Who has edited.
+    static var authors: CompletionKind { names { session, _ in try KnownNames.authors(session) } }
+
+    /// The users of the database.
+    static var users: CompletionKind { names { session, _ in try KnownNames.users(session) } }
 
     /// The platforms that releases are on, and the usual ones.
     static var platforms: CompletionKind {
-        .custom { words, _, prefix in
-            let usual = Platform.wellKnown.filter { $0.hasPrefix(prefix) }
-            return Set(
-                usual
-                    + (await PolicyNames(commandLine: words).names(prefix: prefix) { session in
-                        try session.query("SELECT DISTINCT platform FROM public.releases")
-                            .map { try $0.decode(0, as: String.self) }
-                    })
-            ).sorted()
-        }
+        .custom { words, _, prefix in await PolicyNames(commandLine: words).platforms(prefix: prefix) }
     }
 
     /// The versions of the releases of an app that the command line names.
     static var versions: CompletionKind {
+        names { session, words in try KnownNames.versions(ofAppsAmong: words, session) }
+    }
+
+    /// The templates of an app that the command line names.
+    static var templates: CompletionKind {
+        names { session, words in try KnownNames.templates(ofAppsAmong: words, session) }
+    }
+
+    /// The documents of an app that the command line names: the formats, and its templates.
+    static var feeds: CompletionKind {
         .custom { words, _, prefix in
-            await PolicyNames(commandLine: words).names(prefix: prefix) { session in
-                try session.query(
-                    "SELECT DISTINCT version FROM public.releases WHERE bundle = ANY (string_to_array($1, E'\\n')) ORDER BY 1",
-                    [words.joined(separator: "\n")]
-                ).map { try $0.decode(0, as: String.self) }
-            }
+            FeedFormat.allCases.map(\.rawValue).filter { $0.hasPrefix(prefix) }
+                + (await PolicyNames(commandLine: words).names(prefix: prefix) {
+                    try KnownNames.templates(ofAppsAmong: words, $0)
+                })
         }
     }
 
-    /// The members of a check; for the bundle with the apps.
+    /// The members of a check, and the apps, platforms and versions that they can be.
     static var members: CompletionKind {
         .custom { words, _, prefix in
-            let names = ClientField.allCases.map { "\($0.name)=" }.filter { $0.hasPrefix(prefix) }
-            guard prefix.hasPrefix("bundle=") else { return names }
-            return await PolicyNames(commandLine: words).names(prefix: prefix) { session in
-                try PolicyReader.bundles(session).map { "bundle=\($0)" }
+            guard let equals = prefix.firstIndex(of: "=") else {
+                return ClientField.allCases.map { "\($0.name)=" }.filter { $0.hasPrefix(prefix) }
             }
+            let (name, start) = (prefix[..<equals], String(prefix[equals...].dropFirst()))
+            let names = PolicyNames(commandLine: words)
+            let values =
+                switch name {
+                case ClientField.bundle.name[...]: await names.names(prefix: start) { try PolicyReader.bundles($0) }
+                case ClientField.platform.name[...]: await names.platforms(prefix: start)
+                case ClientField.version.name[...]:
+                    await names.names(prefix: start) { session in
+                        let bundles = words.map { $0.replacing(/^bundle=/, with: "") }
+                        return try KnownNames.versions(ofAppsAmong: bundles, session)
+                    }
+                default: [String]()
+                }
+            return values.map { "\(name)=\($0)" }
         }
     }
 
@@ -85,6 +86,17 @@ extension CompletionKind {
         .custom { _, _, prefix in
             let contexts = try? DatabaseContexts.read(ProcessInfo.processInfo.environment)
             return (contexts?.all ?? []).map(\.name).filter { $0.hasPrefix(prefix) }
+        }
+    }
+
+    /// Names from the database.
+    ///
+    /// - Parameter read: Reads all of them; the words are those of the command line.
+    private static func names(
+        _ read: @escaping @Sendable (PostgresSession, _ words: [String]) throws -> [String]
+    ) -> CompletionKind {
+        .custom { words, _, prefix in
+            await PolicyNames(commandLine: words).names(prefix: prefix) { try read($0, words) }
         }
     }
 }
@@ -128,6 +140,12 @@ struct PolicyNames {
         } catch {
             return []
         }
+    }
+
+    /// The platforms that releases are on, and the usual ones.
+    func platforms(prefix: String) async -> [String] {
+        let used = await names(prefix: prefix) { try KnownNames.platforms($0) }
+        return Set(Platform.wellKnown.filter { $0.hasPrefix(prefix) } + used).sorted()
     }
 
     private static func value(of option: String, in words: [String]) -> String? {

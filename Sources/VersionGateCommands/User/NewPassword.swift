@@ -98,7 +98,7 @@ enum LoginAddress {
     ///   - user: The name.
     ///   - address: Host, or the folder of the socket, port and database, as a connection gives it.
     static func text(user: String, address: String) -> String {
-        let name = user.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? user
+        let name = user.percentEncoded
         guard address.hasPrefix("/"), let colon = address.lastIndex(of: ":") else {
             return "postgresql://\(name)@\(address)"
         }

@@ -18,7 +18,7 @@ struct UserRemoveCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The name of the user.", valueName: "name"))
+    @Argument(help: ArgumentHelp("The name of the user.", valueName: "name"), completion: .users)
     var name: String
 
     @Flag(help: "Remove the user without a question.")

@@ -10,11 +10,13 @@ public struct CheckRemarks {
     ///
     /// - Parameters:
     ///   - policy: The policy that answers; nil where it is not known, as that of a server.
+    ///   - isPast: Whether the policy is that of another revision than the present one, to which nothing can be added.
     ///   - otherMembers: Members that are known beside those of a check.
     ///   - command: Makes a command that can be typed of its words.
     public init(
         _ client: Client,
         in policy: Policy?,
+        isPast: Bool = false,
         otherMembers: Set<String> = [],
         command: (String) -> String = { "versiongate \($0)" }
     ) {
@@ -28,9 +30,11 @@ public struct CheckRemarks {
             addPlatform(client.platform, app, policy, rules)
         } else {
             let similar = SimilarNames.of(bundle, among: policy.apps.map(\.bundle)).first
+            let cure =
+                similar.map { "; did you mean \($0)?" }
+                ?? (isPast ? "" : "; to add it: \(command("app add \(bundle)"))")
             warnings.append(
-                "there is no app \(bundle), so only rules for every app are asked; "
-                    + (similar.map { "did you mean \($0)?" } ?? "to add it: \(command("app add \(bundle)"))")
+                "there is no app \(bundle)\(isPast ? " in this policy" : ""), so only rules for every app are asked\(cure)"
             )
         }
     }
