@@ -62,16 +62,26 @@ struct CertificateChainTests {
 
     @Test("A chain in which a bit of a certificate is another is wrong", arguments: 0..<2)
     func isDamaged(number: Int) throws {
-        var all = try certificates()
-        let bytes = try all[number].toDERBytes()
+        try judge(number, of: try certificates())
+    }
+
+    @Test("A certificate that signed itself and in which a bit is another is wrong")
+    func isDamagedAlone() throws {
+        try judge(0, of: [try certificates()[2]])
+    }
+
+    /// Changes a bit in each byte of a certificate of a chain, and expects that it is found.
+    private func judge(_ number: Int, of chain: [NIOSSLCertificate]) throws {
+        var chain = chain
+        let bytes = try chain[number].toDERBytes()
         var parsed = 0
         for index in bytes.indices {
             var damaged = bytes
             damaged[index] ^= 1
             guard let certificate = try? NIOSSLCertificate(bytes: damaged, format: .der) else { continue }
             parsed += 1
-            all[number] = certificate
-            #expect(try CertificateChain(all).firstFault() != nil, "byte \(index)")
+            chain[number] = certificate
+            #expect(try CertificateChain(chain).firstFault() != nil, "byte \(index)")
         }
         #expect(parsed > 100)
     }

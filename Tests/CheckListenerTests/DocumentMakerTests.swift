@@ -75,4 +75,22 @@ struct DocumentMakerTests {
         #expect(workshop.made.withLock { $0 } == DocumentMaker.maximumWaiting)
         #expect(workshop.ask(maker, "/more", -3) != nil)
     }
+
+    @Test("The question of a gateway is answered before all documents, and has its place however many of them wait")
+    func putsGatesFirst() throws {
+        let workshop = Workshop()
+        let maker = workshop.maker()
+        for number in 0..<DocumentMaker.maximumWaiting { _ = workshop.ask(maker, "/\(number)", number) }
+        let gate = DocumentQuestion(
+            GateRequest("bundle=com.example.doto", HTTPHeaders()),
+            Client(),
+            refusal: .forbidden,
+            by: try TestPolicy.policy([])
+        )
+        let ticket = maker.ask(gate) { _, _ in workshop.delivered.withLock { $0.append(-1) } }
+        #expect(ticket != nil)
+        workshop.work.release()
+        #expect(workshop.delivered.withLock { $0.first } == -1)
+        #expect(workshop.delivered.withLock { $0.count } == DocumentMaker.maximumWaiting + 1)
+    }
 }

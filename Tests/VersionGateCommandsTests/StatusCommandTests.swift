@@ -23,6 +23,7 @@ struct StatusCommandTests {
         let lastChange: Change?
         let unknownChecks: Range?
         let hidden: [String]
+        let faults: [String]
 
         struct Server: Decodable {
             let address: String
@@ -154,6 +155,25 @@ struct StatusCommandTests {
             #expect(text.contains(line), "\(line): \(text)")
         }
         #expect(!text.contains("Unknown apps"))
+    }
+
+    @Test("The status names the apps that have more rules and releases than a feed is made of")
+    func namesLargeApps() async throws {
+        try await TestDatabase.current.edit(
+            """
+            INSERT INTO apps (bundle) VALUES ('large'), ('small');
+            INSERT INTO releases (bundle, platform, version) VALUES ('large', 'ios', '9');
+            INSERT INTO rules (key, bundle, enabled, versions, title, text)
+                SELECT 'rule-' || number, 'large', true, '<1.' || number, 't', 'x' FROM generate_series(1, 2000) AS number
+            """
+        )
+        let sentence = "the rules and releases of an app count more than 2000 together"
+        let faults = try await status(versiongate).faults
+        #expect(faults.map { $0.hasPrefix(sentence) && $0.contains(": large.") } == [true], "\(faults)")
+        let text = try await versiongate.run("status").output.replacing("\n", with: " ")
+        #expect(text.contains("Warning: \(sentence)"), "\(text)")
+        try await TestDatabase.current.edit("UPDATE rules SET enabled = false WHERE key = 'rule-1'")
+        #expect(try await status(versiongate).faults == [])
     }
 
     @Test("The status needs few rights, and says what it cannot see")

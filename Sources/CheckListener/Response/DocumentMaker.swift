@@ -5,7 +5,8 @@ import NIOCore
 import Synchronization
 import UpdatePolicy
 
-/// Makes what may take long to make, off the event loops and one after the other.
+/// Makes what may take long to make, off the event loops and one after the other, answers to gateways first: one that is
+/// late lets a client pass.
 ///
 /// Those who ask the same while it waits or is made share one making. What nobody waits for any more is not begun.
 final class DocumentMaker: Sendable {
@@ -18,7 +19,7 @@ final class DocumentMaker: Sendable {
         fileprivate let number: Int
     }
 
-    /// The most questions that wait.
+    /// The most questions of gateways that wait, and the most of others.
     static let maximumWaiting = 256
 
     private struct Order {
@@ -29,7 +30,8 @@ final class DocumentMaker: Sendable {
 
     private struct State {
         var orders: [DocumentQuestion.Key: Order] = [:]
-        var waiting = CircularBuffer<DocumentQuestion.Key>()
+        var waitingGates = CircularBuffer<DocumentQuestion.Key>()
+        var waitingDocuments = CircularBuffer<DocumentQuestion.Key>()
         var ticketCount = 0
         var isRunning = false
     }
@@ -61,11 +63,13 @@ final class DocumentMaker: Sendable {
         _ question: DocumentQuestion,
         deliver: @escaping @Sendable (MadeAnswer, Timestamp) -> Void
     ) -> Ticket? {
+        let queue: WritableKeyPath<State, CircularBuffer<DocumentQuestion.Key>> =
+            question.isOfGateway ? \.waitingGates : \.waitingDocuments
         let asked: (ticket: Ticket, begins: Bool)? = state.withLock { state in
             if state.orders[question.key] == nil {
-                guard state.waiting.count < Self.maximumWaiting else { return nil }
+                guard state[keyPath: queue].count < Self.maximumWaiting else { return nil }
                 state.orders[question.key] = Order(question: question)
-                state.waiting.append(question.key)
+                state[keyPath: queue].append(question.key)
             }
             state.ticketCount += 1
             state.orders[question.key]?.deliveries[state.ticketCount] = deliver
@@ -85,7 +89,10 @@ final class DocumentMaker: Sendable {
             order.deliveries[ticket.number] = nil
             let isNeeded = order.isBegun || !order.deliveries.isEmpty
             state.orders[ticket.key] = isNeeded ? order : nil
-            if !isNeeded { state.waiting.removeAll { $0 == ticket.key } }
+            if !isNeeded {
+                state.waitingGates.removeAll { $0 == ticket.key }
+                state.waitingDocuments.removeAll { $0 == ticket.key }
+            }
         }
     }
 
@@ -104,7 +111,7 @@ final class DocumentMaker: Sendable {
 
     private func next() -> DocumentQuestion? {
         state.withLock { state in
-            guard let key = state.waiting.popFirst() else {
+            guard let key = state.waitingGates.popFirst() ?? state.waitingDocuments.popFirst() else {
                 state.isRunning = false
                 return nil
             }

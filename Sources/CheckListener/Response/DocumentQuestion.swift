@@ -39,6 +39,11 @@ struct DocumentQuestion: Sendable {
         key = Key(serialNumber: policy.serialNumber, texts: request.texts)
     }
 
+    /// Whether a gateway asks.
+    var isOfGateway: Bool {
+        if case .gate = subject { true } else { false }
+    }
+
     /// How it is answered when the answer is not made in time.
     var late: MadeAnswer {
         switch subject {

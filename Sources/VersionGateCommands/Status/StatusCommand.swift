@@ -27,8 +27,8 @@ struct StatusCommand: AsyncParsableCommand {
             database is ahead of that of this machine), standby, revision, servers (address, revision, process, \
             clock_offset: seconds by which its clock is ahead of that of the database, faults: certificate or disk), \
             gone_servers (name, address, revision, seen_at), open_edits (process, role, application: sessions that have \
-            edited and not committed), faults (what is wrong in the database), lockouts (key, bundle, status, reason, \
-            since, next, who, rollout, ends_at, locked_out, checks), \
+            edited and not committed), faults (what is wrong in the database, or too much for a feed), lockouts (key, \
+            bundle, status, reason, since, next, who, rollout, ends_at, locked_out, checks), \
             upcoming (at, kind, name, rollout), paused_apps, last_change (id, at, role, os_user, tool, why, summary), \
             counts_since, unknown_checks (at_least, at_most: checks of apps that were not added) and hidden (policy, \
             counts, history: what may not be read, and is null).
@@ -54,6 +54,7 @@ struct StatusCommand: AsyncParsableCommand {
                 return StatusReport(
                     status: status,
                     lockouts: policy.map { EnabledLockout.all(in: $0, status.counts, at: status.time) },
+                    largeApps: policy.flatMap { try? CompiledPolicy($0) }?.appsTooLargeToAnnounce ?? [],
                     faults: try SchemaFault.all(session).filter { $0.isDangerous || $0.stopsServers },
                     clock: try DatabaseClock(session) { .now() },
                     database: name

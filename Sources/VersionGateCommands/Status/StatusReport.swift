@@ -10,6 +10,8 @@ struct StatusReport {
     let status: DatabaseStatus
     /// The enabled lockouts, the largest share first; nil where the policy may not be read.
     let lockouts: [EnabledLockout]?
+    /// The bundles of the apps of which no feed announces anything, since their rules and releases are too many.
+    let largeApps: [String]
     /// What is wrong with the rights in the database, and dangerous or in the way of servers.
     let faults: [SchemaFault]
     /// Its clock beside that of this machine.
@@ -23,10 +25,7 @@ struct StatusReport {
     var text: String {
         var parts = [RecordText(fields).text]
         for fault in CommandClock.faults(clock, status.servers) { parts.append("Warning: \(fault)") }
-        if let reason = status.countsFault {
-            parts.append(terminal.paragraphs("Warning: the counts cannot be read: \(reason)".visible()))
-        }
-        parts += faults.map { terminal.paragraphs("Warning: \($0.fault). \($0.remedy)".visible()) }
+        parts += faultSentences.map { terminal.paragraphs("Warning: \($0)".visible()) }
         if let lockouts { parts.append(text(lockouts)) }
         if let events = status.events { parts.append(text(events)) }
         if let apps = status.pausedApps {
@@ -49,6 +48,21 @@ struct StatusReport {
     }
 
     private var terminal: Terminal { .standardOutput }
+
+    /// What is wrong, a text each.
+    private var faultSentences: [String] {
+        let counts = status.countsFault.map { ["the counts cannot be read: \($0)"] } ?? []
+        return counts + faults.map { "\($0.fault). \($0.remedy)" } + (largeApps.isEmpty ? [] : [largeAppsSentence])
+    }
+
+    private var largeAppsSentence: String {
+        let more = largeApps.count - Self.mostNames
+        let names = largeApps.prefix(Self.mostNames).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+        return "the rules and releases of an app count more than \(CompiledPolicy.largestAnnouncement) together, so no"
+            + " feed of it announces anything: \(names). Disable rules that are not needed any more, or remove old releases."
+    }
+
+    private static let mostNames = 20
 
     private var fields: [RecordField] {
         let behind = status.servers.map { server in
@@ -177,10 +191,7 @@ struct StatusReport {
                     ])
                 }
             ),
-            "faults": JSONText.array(
-                (faults.map { "\($0.fault). \($0.remedy)" }
-                    + (status.countsFault.map { ["the counts cannot be read: \($0)"] } ?? [])).map(JSONText.string)
-            ),
+            "faults": JSONText.array(faultSentences.map(JSONText.string)),
             "lockouts": lockouts.map { JSONText.array($0.map(Self.json)) } ?? "null",
             "upcoming": status.events.map { JSONText.array($0.map(Self.json)) } ?? "null",
             "paused_apps": status.pausedApps.map { JSONText.array($0.map(JSONText.string)) } ?? "null",

@@ -159,6 +159,11 @@ extension CompiledPolicy {
         return own + (rulesForEveryApp?.announcementCost ?? 0) <= Self.largestAnnouncement
     }
 
+    /// The bundles of the apps to whose clients nothing is announced, because that would not take a bounded time.
+    public var appsTooLargeToAnnounce: [String] {
+        apps.filter { $0.row != nil && !canAnnounce(toApp: $0.bundle) }.map(\.bundle).sorted()
+    }
+
     /// What the policy has about an app; `nil` where it has nothing. ASCII case does not count.
     public func section(ofApp bundle: String) -> PolicySection? {
         appIndexes.number(of: bundle).map { PolicySection(apps[$0]) }
