@@ -53,12 +53,13 @@ class Probe:
         self.parameters = [one for one in operation["parameters"] if one["in"] in ("path", "query")]
 
     def target(self, *, whole=True):
-        """The path with the example of each parameter; with the required ones alone where it is not whole."""
+        """The path with the first example of each parameter; with the required ones alone where it is not whole."""
         path, query = self.path, {}
         for parameter in self.parameters:
             if not whole and not parameter.get("required"):
                 continue
-            value = parameter["example"]
+            examples = [example["value"] for example in parameter.get("examples", {}).values()]
+            value = parameter.get("example", *examples[:1])
             if parameter["in"] == "path":
                 path = path.replace(f"{{{parameter['name']}}}", value)
             else:
@@ -107,7 +108,7 @@ class Probe:
                 self.ask(listeners, self.request(None, None, "Content-Encoding: gzip"), 415)
             if "post" == self.method:
                 # What the description of the body leaves to words.
-                wide = '{"bundle":"com.example.doto","version":1.10,"build":-1,"os":17,"platform":null,"region":"","x":[{}]}'
+                wide = '{"bundle":"a","version":1.10,"build":-1,"os":17,"platform":null,"region":"","x":[{}]}'
                 self.ask(listeners, self.request(None, None, f"Content-Length: {len(wide)}", body=wide), 200)
             # The first of these is answered without a policy, unless another probe was quicker.
             while (answer := self.ask(bare, self.request(), None)) and answer[0] != 429:
