@@ -35,7 +35,9 @@ struct ManagementAccessTests {
     func refusesOtherHosts() async throws {
         try await ServingBinary.run(Self.withoutDatabase, arguments: ["--management-names", "gate.internal"]) {
             server in
-            for path in ["/live", "/ready", "/policy", "/metrics", "/openapi.yaml", "/openapi-server.yaml", "/nothing"] {
+            for path in [
+                "/live", "/ready", "/policy", "/metrics", "/openapi.yaml", "/openapi-server.yaml", "/nothing",
+            ] {
                 let refusal = try await Self.ask(server, path, host: "evil.example:9090")
                 #expect(refusal.status == 421)
                 #expect(refusal.body.contains(#"the Host \"evil.example:9090\" is not known"#), "\(refusal.body)")
