@@ -16,6 +16,7 @@ RUN swift package resolve
 
 # The manifest names the targets of tests and benchmarks, so their folders must be there, though nothing of them is built.
 COPY Benchmarks ./Benchmarks
+COPY Documentation/openapi-server.yaml ./Documentation/openapi-server.yaml
 COPY Documentation/openapi.yaml ./Documentation/openapi.yaml
 COPY Migrations ./Migrations
 COPY Plugins ./Plugins

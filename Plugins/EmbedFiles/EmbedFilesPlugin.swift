@@ -30,7 +30,7 @@ struct EmbedFilesPlugin: BuildToolPlugin {
             return try files("Sources/PolicyPages/Assets", endings: ["css", "js", "svg"], in: repository)
                 + files("Sources/PolicyPages/Templates", endings: ["mustache"], in: repository)
         case "PolicyServer":
-            return [repository.appending(path: "Documentation/openapi.yaml")]
+            return try files("Documentation", endings: ["yaml"], in: repository)
         default:
             throw NothingToEmbed(target: target)
         }

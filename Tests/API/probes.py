@@ -3,7 +3,7 @@
 # Copyright the versiongate authors
 """Sends what schemathesis does not, and says which described statuses and members no response had.
 
-  Tests/API/probes.py DOCUMENT ANSWERED PUBLIC MANAGEMENT BARE_PUBLIC BARE_MANAGEMENT
+  Tests/API/probes.py CONTRACT ANSWERED PUBLIC MANAGEMENT BARE_PUBLIC BARE_MANAGEMENT
 
 Each operation is asked in the ways that end in a status which no description of its data leads to, by HEAD where it has
 GET, and without a policy. The addresses are HOST:PORT of two servers. The bare one has no policy, waits for a
@@ -47,12 +47,10 @@ class Probe:
         self.contract, self.path, self.method = contract, path, method
         operation = contract.operations[path, method]
         self.described = {int(status) for status in operation["responses"]}
-        self.is_page = "pages" in operation["tags"]
         self.is_document = "feeds" in operation["tags"]
-        self.is_management = self.is_page or "management" in operation["tags"]
+        self.is_management = "management" in operation["tags"]
         self.answered, self.faults, self.count = set(), [], 0
-        parameters = operation.get("parameters", [])
-        self.parameters = [parameter for parameter in parameters if parameter["in"] in ("path", "query")]
+        self.parameters = [one for one in operation["parameters"] if one["in"] in ("path", "query")]
 
     def target(self, *, whole=True):
         """The path with the first example of each parameter; with the required ones alone where it is not whole."""
@@ -60,7 +58,8 @@ class Probe:
         for parameter in self.parameters:
             if not whole and not parameter.get("required"):
                 continue
-            value = next(iter(parameter["examples"].values()))["value"]
+            examples = [example["value"] for example in parameter.get("examples", {}).values()]
+            value = parameter.get("example", *examples[:1])
             if parameter["in"] == "path":
                 path = path.replace(f"{{{parameter['name']}}}", value)
             else:
@@ -91,9 +90,7 @@ class Probe:
     def run(self, listeners, bare):
         self.ask(listeners, self.request("PATCH"), 405, "PATCH")
         self.ask(listeners, self.request("OPTIONS"), 405, "OPTIONS")
-        if self.is_page:
-            self.run_page(listeners, bare)
-        elif self.is_management:
+        if self.is_management:
             self.ask(listeners, "hello\r\n\r\n", 400)
             self.ask(listeners, self.request(None, None, "Host: gate.example"), 421)
             self.ask(listeners, self.request(None, self.path + "/?x=1"), None)
@@ -109,31 +106,16 @@ class Probe:
             self.ask(bare, self.request(None, None, "Content-Length: 1"), 408)
             if 415 in self.described:
                 self.ask(listeners, self.request(None, None, "Content-Encoding: gzip"), 415)
+            if "post" == self.method:
+                # What the description of the body leaves to words.
+                wide = '{"bundle":"a","version":1.10,"build":-1,"os":17,"platform":null,"region":"","x":[{}]}'
+                self.ask(listeners, self.request(None, None, f"Content-Length: {len(wide)}", body=wide), 200)
             # The first of these is answered without a policy, unless another probe was quicker.
             while (answer := self.ask(bare, self.request(), None)) and answer[0] != 429:
                 pass
         if self.method == "get":
             for target in {self.target(), self.target(whole=False)}:
                 self.compare_head(listeners, target)
-
-    def run_page(self, listeners, bare):
-        """A page is asked as by another site, by a name, with what is too long or wrong, and without the password."""
-        self.ask(listeners, self.request(None, None, "Host: gate.example"), 421)
-        self.ask(listeners, self.request(None, None, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: cors"), 403)
-        self.ask(listeners, self.request(None, self.path.split("{")[0] + "?" + "x" * 8_300), 414)
-        self.ask(bare, self.request(), 401)
-        # After some wrong passwords an address is refused, unless it gives one in ten seconds.
-        guess = self.request(None, None, "Authorization: Basic eDp3cm9uZw==")
-        while (answer := self.ask(bare, guess, None)) and answer[0] != 429:
-            pass
-        if 400 in self.described:
-            self.ask(listeners, self.request(None, self.target(whole=False) + "?x=%zz"), 400)
-        if 404 in self.described:
-            self.ask(listeners, self.request(None, "/".join(self.target(whole=False).split("/")[:2]) + "/none"), 404)
-        answer = self.ask(listeners, self.request(), 200)
-        if 304 in self.described:
-            tag = dict(answer[1])["ETag"]
-            self.ask(listeners, self.request(None, None, f"If-None-Match: {tag}"), 304)
 
     def compare_head(self, listeners, target):
         """HEAD is answered as GET is."""
@@ -152,7 +134,7 @@ class Probe:
 
 
 def other_paths(probes, contract, listeners):
-    """How paths that the document does not have are answered, where it is not by 404, and how many were asked for."""
+    """How paths that the documents do not have are answered, where it is not by 404, and how many were asked for."""
     paths = ["/", "/v1", "/V1/check", "/v1/%63heck", "/usa/lookup?id=1", "/v1/feeds/com.example.doto"]
     paths += [probe.path + "/" for probe in probes if not probe.is_management and "{" not in probe.path]
     faults = []
@@ -164,10 +146,8 @@ def other_paths(probes, contract, listeners):
         faults += [f"GET {path} (public): {fault}" for fault in found]
         if path == "/":
             continue
-        status, headers, body = listeners.ask(True, request)
-        found = contract.faults("/apps/{bundle}", "get", status, headers, body)
-        found += [] if status == 404 else [f"status {status}, where 404 was expected"]
-        faults += [f"GET {path} (management): {fault}" for fault in found]
+        status = listeners.ask(True, request)[0]
+        faults += [] if status == 404 else [f"GET {path} (management): status {status}, where 404 was expected"]
     return faults, 2 * len(paths) - 1
 
 
@@ -187,8 +167,8 @@ def main():
         count += probe.count
         faults += [f"{probe.method.upper()} {probe.path}: {fault}" for fault in probe.faults]
         seen = probe.answered | {answer[2] for answer in answered if answer[:2] == (probe.path, probe.method)}
-        # A page that is busy, or whose database is away; a document that too many wait for.
-        trouble = {503} if probe.is_page or probe.is_document else set()
+        # A document that too many wait for.
+        trouble = {503} if probe.is_document else set()
         for status in sorted(probe.described - seen - trouble):
             faults.append(f"{probe.method.upper()} {probe.path}: {status} is described, and nothing was answered by it")
     unsent = contract.described_members() - contract.sent - set(earlier["sent"]) - ONLY_IN_TROUBLE

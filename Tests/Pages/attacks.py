@@ -270,7 +270,7 @@ class Attack:
 
     def requests_of_no_browser(self):
         own = self.management
-        pages = ("/", "/apps/x", "/rules/x", "/try", "/history", "/unknowns", "/assets/pages.css")
+        pages = ("/", "/apps/x", "/rules/x", "/try", "/history", "/unknowns", "/overview/lockouts.csv", "/assets/pages.css")
         for path in pages:
             for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND"):
                 self.expect(405, path, method=method, field=("Allow", "GET, HEAD"))

@@ -3,7 +3,6 @@
 
 import Foundation
 import NIOHTTP1
-import PolicyPages
 import TestSystem
 import Testing
 import UpdateFeeds
@@ -12,14 +11,21 @@ import Yams
 @testable import CheckListener
 @testable import PolicyServer
 
-/// The paths of `Documentation/openapi.yaml` and those that the code knows.
+/// The paths of the OpenAPI documents and those that the code knows.
 @Suite("Described routes")
 struct DescribedRouteTests {
     /// The methods of each path of a listener, in lower case.
     private static func described(management: Bool) throws -> [String: Set<String>] {
-        let text = try String(contentsOf: RepositoryFile.url("Documentation/openapi.yaml"), encoding: .utf8)
-        let document = try #require(try Yams.load(yaml: text) as? [String: Any])
-        let paths = try #require(document["paths"] as? [String: [String: Any]])
+        var paths: [String: [String: Any]] = [:]
+        for name in ["openapi.yaml", "openapi-server.yaml"] {
+            let text = try String(contentsOf: RepositoryFile.url("Documentation/\(name)"), encoding: .utf8)
+            let document = try #require(try Yams.load(yaml: text) as? [String: Any])
+            let described = try #require(document["paths"] as? [String: [String: Any]])
+            paths.merge(described) { first, _ in
+                Issue.record("both documents have a path")
+                return first
+            }
+        }
         let methods = Set(["delete", "get", "head", "options", "patch", "post", "put", "trace"])
         return paths.filter { ($0.value["servers"] != nil) == management }.mapValues { item in
             methods.intersection(item.keys)
@@ -45,16 +51,10 @@ struct DescribedRouteTests {
         }
     }
 
-    @Test("The described routes of the management listener are those that it has")
+    @Test("The described routes of the management listener are those that it has beside the pages")
     func describesManagementListener() throws {
         let described = try Self.described(management: true)
         #expect(Set(described.values) == [["get"]])
-        let isPage = { (path: String) in
-            path == "/" || PolicyPages.folders.contains { path == "/\($0)" || path.hasPrefix("/\($0)/") }
-        }
-        let known = ManagementRoute.allCases.map { "/\($0.rawValue)" }
-        #expect(Set(described.keys.filter { !isPage($0) }) == Set(known))
-        let folders = described.keys.filter(isPage).compactMap { $0.split(separator: "/").first.map(String.init) }
-        #expect(Set(folders) == PolicyPages.folders)
+        #expect(Set(described.keys) == Set(ManagementRoute.allCases.map { "/\($0.rawValue)" }))
     }
 }

@@ -402,8 +402,9 @@ struct DeploymentTests {
     func copiesWhatIsThere() throws {
         let dockerfile = try String(contentsOf: RepositoryFile.url("Dockerfile"), encoding: .utf8)
         let ignored = try String(contentsOf: RepositoryFile.url(".dockerignore"), encoding: .utf8)
-        let sources = dockerfile.matches(of: #/\nCOPY ([A-Za-z\/.]+) /#).map { String($0.output.1) }
-        for source in ["Documentation/openapi.yaml", "Sources", "script/build"] { #expect(sources.contains(source)) }
+        let sources = dockerfile.matches(of: #/\nCOPY ([A-Za-z\/.-]+) /#).map { String($0.output.1) }
+        let needed = ["Documentation/openapi-server.yaml", "Documentation/openapi.yaml", "Sources", "script/build"]
+        for source in needed { #expect(sources.contains(source)) }
         for source in sources {
             #expect(FileManager.default.fileExists(atPath: RepositoryFile.url(source).path), "\(source)")
             #expect(ignored.contains("\n!\(source)\n"), "\(source)")

@@ -15,7 +15,7 @@ struct HTTPPageTests {
     private static let nowhere = "postgresql://127.0.0.1:1/nothing?connect_timeout=2"
 
     /// A request that is refused.
-    struct Problem {
+    private struct Problem {
         let status: Int
         let request: String
         let detail: String
@@ -85,7 +85,7 @@ struct HTTPPageTests {
     }
 
     /// The rows of the file of problems.
-    static func problems() throws -> [Problem] {
+    private static func problems() throws -> [Problem] {
         let marks = CharacterSet(charactersIn: "`")
         return try String(contentsOf: RepositoryFile.url(problemsFile), encoding: .utf8).split(separator: "\n")
             .compactMap { line in

@@ -35,7 +35,9 @@ struct ManagementAccessTests {
     func refusesOtherHosts() async throws {
         try await ServingBinary.run(Self.withoutDatabase, arguments: ["--management-names", "gate.internal"]) {
             server in
-            for path in ["/live", "/ready", "/policy", "/metrics", "/openapi.yaml", "/nothing"] {
+            for path in [
+                "/live", "/ready", "/policy", "/metrics", "/openapi.yaml", "/openapi-server.yaml", "/nothing",
+            ] {
                 let refusal = try await Self.ask(server, path, host: "evil.example:9090")
                 #expect(refusal.status == 421)
                 #expect(refusal.body.contains(#"the Host \"evil.example:9090\" is not known"#), "\(refusal.body)")
@@ -59,6 +61,7 @@ struct ManagementAccessTests {
         try await ServingBinary.run(Self.withoutDatabase) { server in
             for (path, status) in [
                 ("/live", 200), ("/ready", 503), ("/policy", 200), ("/metrics", 200), ("/openapi.yaml", 200),
+                ("/openapi-server.yaml", 200),
             ] {
                 let head = try await Self.response(server, path, method: .HEAD)
                 #expect(head.status.code == status, "\(path)")

@@ -15,7 +15,9 @@ struct PagesTests {
     private static let withoutDatabase = BuiltBinary(environment: [
         "DATABASE_URL": "postgresql://127.0.0.1:1/nothing?connect_timeout=2"
     ])
-    private static let paths = ["/", "/apps/a", "/rules/a", "/try", "/history", "/unknowns", "/assets/pages.css"]
+    private static let paths = [
+        "/", "/apps/a", "/rules/a", "/try", "/history", "/unknowns", "/overview/lockouts.csv", "/assets/pages.css",
+    ]
 
     private struct Answer {
         let status: Int

@@ -16,6 +16,7 @@ enum ManagementRoute: String, CaseIterable {
     case policy
     case metrics
     case openAPI = "openapi.yaml"
+    case openAPIServer = "openapi-server.yaml"
 
     /// The path, for a router.
     var path: RouterPath { RouterPath(rawValue) }
@@ -48,7 +49,7 @@ private struct MethodCheck<Context: RequestContext>: RouterMiddleware {
     }
 }
 
-/// The listener for operators: liveness, readiness, metrics, the loaded policy, the description of both listeners, and the
+/// The listener for operators: liveness, readiness, metrics, the loaded policy, the descriptions of both listeners, and the
 /// pages for people.
 ///
 /// Only the pages can ask for a password; it belongs on loopback or a private network.
@@ -59,8 +60,8 @@ enum ManagementListener {
     /// How long a connection may be idle: longer than the interval between two scrapes.
     private static let idleTimeout = TimeAmount.seconds(75)
 
-    /// `Documentation/openapi.yaml`, the only file that this module embeds.
-    private static let openAPIDocument = embeddedFiles[0].text
+    /// The descriptions of both listeners in OpenAPI, the only files that this module embeds, by name.
+    private static let descriptions = Dictionary(uniqueKeysWithValues: embeddedFiles.map { ($0.name, $0.text) })
 
     /// How many connections may wait in the kernel until the listener accepts them.
     private static let backlog = 1024
@@ -109,8 +110,8 @@ enum ManagementListener {
                     // What all rules are now may take a while to work out.
                     let document = try await LowPriorityThread.run { metrics.document(format) }
                     return .document(document, contentType: format.mediaType)
-                case .openAPI:
-                    return .document(openAPIDocument, contentType: "application/yaml")
+                case .openAPI, .openAPIServer:
+                    return .document(descriptions[route.rawValue]!, contentType: "application/yaml")
                 }
             }
         }
