@@ -213,12 +213,16 @@ class Attack:
         browser.open("/")
         browser.run("document.body.insertAdjacentHTML('beforeend', arguments[0]); window.ran = 1;", ATTACKS[5])
         found = browser.run(STRANGE)
-        for _ in range(50):
+        # All that it leaves is waited for: what comes later would be a fault of the next page.
+        left = ("Content Security Policy", "/x was answered 404", "status of 404")
+        for _ in range(100):
             browser.judge("/")
-            if any("console" in fault for fault in browser.faults):
+            if all(any(words in fault for fault in browser.faults) for words in left):
                 break
             time.sleep(0.1)
-        if len(found) < 3 or len(browser.faults) == 0:
+        else:
+            found = []
+        if len(found) < 3:
             faults.append(f"an attack that ran was not found: {found}, {browser.faults}")
         browser.faults = faults
 

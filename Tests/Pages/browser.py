@@ -123,9 +123,10 @@ class Browser:
     def fault(self, path, text):
         self.faults.append(f"{path} ({self.width}, {self.scheme}): {text}")
 
-    def picture(self, file):
-        """The whole page, however long."""
-        image = self.command("Page.captureScreenshot", format="png", captureBeyondViewport=True)
+    def picture(self, file, part=None):
+        """The whole page, however long, or a part of it."""
+        clip = {"clip": part} if part else {}
+        image = self.command("Page.captureScreenshot", format="png", captureBeyondViewport=part is None, **clip)
         with open(file, "wb") as output:
             output.write(base64.b64decode(image["data"]))
 

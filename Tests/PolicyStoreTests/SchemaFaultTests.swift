@@ -112,7 +112,7 @@ struct SchemaFaultTests {
         }
     }
 
-    @Test("The rights that are lesser faults are told with the statements that mend them")
+    @Test("The rights that are lesser faults are told with the statements that correct them")
     func tellsLesserFaults() async throws {
         try await withOwner("CREATEROLE") { _, superuser, owner in
             try await migrator.migrate(owner)

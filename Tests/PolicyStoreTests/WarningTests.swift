@@ -88,14 +88,14 @@ struct WarningTests {
             ),
         ]
     )
-    func inPolicyWarnings(_ edit: String, _ mending: String) async throws {
+    func inPolicyWarnings(_ edit: String, _ fix: String) async throws {
         let told = try await warnings(edit)
         #expect(!told.isEmpty)
         let connection = try await TestDatabase.current.connect(user: "versiongate_admin")
         let listing = "SELECT warning FROM policy_warnings"
         let listed = try await connection.query(listing).map { try $0.decode(0, as: String.self) }
         #expect(listed.sorted() == told.sorted())
-        try await connection.execute(mending)
+        try await connection.execute(fix)
         #expect(try await connection.query(listing).map { try $0.decode(0, as: String.self) } == [])
         await connection.close()
     }

@@ -117,7 +117,7 @@ struct BlockCommandTests {
         #expect(taken.errors.contains("there is a rule block-1.0 already"), "\(taken.errors)")
     }
 
-    @Test("A block that would lock nobody out, or without a button, is refused with the commands that mend it")
+    @Test("A block that would lock nobody out, or without a button, is refused with the commands that fix it")
     func isRefused() async throws {
         try await prepare(Self.app)
         let missing = try await block("--yes")

@@ -9,7 +9,7 @@ import Testing
 @Suite("HTTP page", .migratedDatabase, .timeLimit(.minutes(20)))
 struct HTTPPageTests {
     private static let page = "Documentation/HTTP.md"
-    private static let problemsFile = "Tests/Vectors/problems.md"
+    private static let problemsFile = "Tests/Vectors/problems.txt"
 
     /// A server on a database that is not there starts at once and has no policy.
     private static let nowhere = "postgresql://127.0.0.1:1/nothing?connect_timeout=2"

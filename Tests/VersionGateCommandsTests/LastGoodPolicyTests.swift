@@ -312,12 +312,12 @@ struct LastGoodPolicyTests {
             #expect(try await server.check(Self.payload2013) == Self.answer)
             try await owner.execute(
                 """
-                UPDATE rules SET versions = '<1.2', title = 'Mended';
+                UPDATE rules SET versions = '<1.2', title = 'Fixed';
                 UPDATE policy_revision SET revision = revision + 1, token = gen_random_uuid();
                 NOTIFY versiongate;
                 """
             )
-            try await server.check(Self.payload2013) { $0.contains("Mended") }
+            try await server.check(Self.payload2013) { $0.contains("Fixed") }
             #expect(try await server.ready { !$0.contains("reloadError") }.status == 200)
         }
     }

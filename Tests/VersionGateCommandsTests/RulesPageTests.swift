@@ -18,7 +18,7 @@ import UpdatePolicy
 struct RulesPageTests {
     static let page = "Documentation/Rules.md"
     /// More rows of its tables, and the policy that they speak of.
-    static let cases = "Tests/Vectors/rules.md"
+    static let cases = "Tests/Vectors/rules.txt"
 
     /// The client of the page.
     private static let members = [

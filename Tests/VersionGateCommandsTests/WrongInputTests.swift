@@ -54,15 +54,15 @@ struct WrongInputTests {
         }
     }
 
-    private static let page = "Tests/Vectors/messages.md"
+    private static let file = "Tests/Vectors/messages.txt"
     /// How many commands are answered at once.
     private static let width = 4
 
     @Test(
-        "A wrong command is refused with its fault and what to do, and the page of messages has its answer",
+        "A wrong command is refused with its fault and what to do, and the file of messages has its answer",
         .timeLimit(.minutes(20))
     )
-    func page() async throws {
+    func keepsAnswers() async throws {
         try await prepare()
         let inputs = Self.cases.filter { $0.arguments != nil && $0.status != 0 }
         var answers: [Int: WrongInput.Answer] = [:]
@@ -76,12 +76,10 @@ struct WrongInputTests {
                 for try await (index, answer) in group { answers[index] = answer }
             }
         }
-        var page = """
-            # Messages
+        var text = """
+            # What the command lines of wrong-inputs.json are answered
 
-            What the program answers where it refuses. A test makes this page: it runs the command lines of
-            `Tests/Vectors/wrong-inputs.json`, and fails where the page is stale. `DATABASE`, `FILE` and `TIME` stand for what
-            differs from run to run; the number is the exit code.
+            WrongInputTests makes this file. DATABASE, FILE and TIME stand for what differs from run to run.
 
 
             """
@@ -90,16 +88,16 @@ struct WrongInputTests {
             input.expect(answer)
             guard input.environment == nil else { continue }
             let line = (input.arguments ?? []).map(\.shellWord).joined(separator: " ")
-            page +=
+            text +=
                 "## versiongate \(line)\n\n```\n\(Self.constant(answer.text))\n```\n\nExit code \(answer.status).\n\n"
         }
         #expect(try await TestDatabase.current.revision() == Int64(WrongInput.setup.count))
-        page.removeLast()
-        let url = RepositoryFile.url(Self.page)
-        if (try? String(contentsOf: url, encoding: .utf8)) != page {
-            let fresh = URL(fileURLWithPath: NSTemporaryDirectory()).appending(path: "versiongate-messages.md")
-            try page.write(to: fresh, atomically: true, encoding: .utf8)
-            Issue.record("the page is stale: cp \(fresh.path) \(url.path)")
+        text.removeLast()
+        let url = RepositoryFile.url(Self.file)
+        if (try? String(contentsOf: url, encoding: .utf8)) != text {
+            let fresh = URL(fileURLWithPath: NSTemporaryDirectory()).appending(path: "versiongate-messages.txt")
+            try text.write(to: fresh, atomically: true, encoding: .utf8)
+            Issue.record("the file is stale: cp \(fresh.path) \(url.path)")
         }
     }
 

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the versiongate authors
+
+"""Makes the pictures of Documentation/Images: two pages of a server, and what an app may show.
+
+pictures.py PUBLIC MANAGEMENT DATABASE BINARY STATE FOLDER: two addresses of a server, its database, the program, its
+state directory, and where the pictures go. Each picture is there in light and dark.
+"""
+
+import json
+import subprocess
+import sys
+import time
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from urllib.request import ProxyHandler, Request, build_opener
+
+import png
+from browser import Browser
+from counts import times
+from database import Database
+
+OPENER = build_opener(ProxyHandler({}))
+HERE = Path(__file__)
+CLIENT = {"bundle": "com.example.doto", "version": "2.3.0", "platform": "ios", "os": "18.1", "region": "JP", "language": "en"}
+# The same with a system that the newest release does not support.
+OLD_CLIENT = {**CLIENT, "os": "15.8"}
+WIDTH = 1000
+# Together, in bytes.
+MOST = 400_000
+
+# Edits after the policy was applied, oldest first: how many hours ago, why, and the statement.
+EDITS = (
+    (40 * 24, "2.2.0 is out", "UPDATE releases SET live_at = now() - interval '40 days' WHERE version = '2.2.0'"),
+    (12 * 24, "2.3.0 is out", "UPDATE releases SET live_at = now() - interval '12 days' WHERE version = '2.3.0'"),
+    (4 * 24, "2.3.5 is out", "UPDATE releases SET live_at = now() - interval '4 days' WHERE version = '2.3.5'"),
+    (74, "Lists are lost (ticket 4711)", "INSERT INTO rollout_steps VALUES ('bad-2.3', date_trunc('hour', now()) - interval '74 hours', 10),"
+     " ('bad-2.3', date_trunc('hour', now()) - interval '50 hours', 50), ('bad-2.3', date_trunc('hour', now()) + interval '22 hours', 100);"
+     " UPDATE rules SET enabled = true WHERE key = 'bad-2.3'"),
+)
+
+
+def rollout(age):
+    """The share of bad-2.3, so many hours ago."""
+    return 0 if age > 74 else 0.1 if age > 50 else 0.5
+
+
+def write_counts(database):
+    """Checks of 14 days: 2.3.0 spreads, then 2.3.5."""
+    now = datetime.fromisoformat(database.value("SELECT date_trunc('hour', now() AT TIME ZONE 'UTC')")).replace(tzinfo=timezone.utc)
+    checks, sent = [], {}
+    for start in times(now, 14):
+        age = (now - start) / timedelta(hours=1)
+        hours = 24 if age > 8 * 24 else 1
+        # Few ask at night.
+        busy = hours if hours > 1 else 1 - 0.7 * abs(12 - start.hour) / 12
+        newest = max(0.0, min(0.6, (4 * 24 - age) / (4 * 24) * 0.6))
+        bad = max(0.0, min(0.75, (12 * 24 - age) / (4 * 24) * 0.5)) * (1 - newest)
+        for platform, weight, system in (("ios", 900, "18.1"), ("ios", 60, "15.8"), ("android", 700, "15")):
+            for version, part in (("2.3.5", newest if system != "15.8" else 0), ("2.3.0", bad), ("2.2.0", 1 - newest - bad)):
+                count = round(weight * busy * part)
+                if count == 0:
+                    continue
+                asked = count if age < 4 * 24 and version != "2.3.5" and system != "15.8" else 0
+                blocked = round(count * rollout(age)) if version == "2.3.0" else 0
+                locked = blocked if system != "15.8" else 0
+                checks.append((start.isoformat(), "com.example.doto", platform, version, r"\N", "JP", system, count, max(asked, blocked), locked))
+                for rule, number, out in (("bad-2.3", blocked, locked), ("update-2.3.5", asked, 0)):
+                    if number:
+                        old = sent.get((start.isoformat(), rule), (0, 0))
+                        sent[start.isoformat(), rule] = old[0] + number, old[1] + out
+    lines = "".join("\t".join(map(str, row)) + "\n" for row in checks)
+    rules = "".join("\t".join(map(str, (*key, *numbers))) + "\n" for key, numbers in sent.items())
+    database.run(f"BEGIN;\nCOPY check_counts FROM STDIN;\n{lines}\\.\nCOPY rule_counts FROM STDIN;\n{rules}\\.\nCOMMIT;\nANALYZE;\n")
+
+
+def fill(database, binary, state):
+    subprocess.run([binary, "apply", "--state-dir", state, "--yes", "--why", "The first policy", HERE.with_name("pictures.yaml")],
+                   check=True, stdout=subprocess.DEVNULL)
+    database.run("GRANT versiongate_viewer TO versiongate_server")
+    for _, why, statement in EDITS:
+        database.run(f"BEGIN; SET LOCAL versiongate.why = '{why}'; {statement}; COMMIT;")
+    ages = (41 * 24, *(hours for hours, _, _ in EDITS))
+    database.run("".join(f"UPDATE changes SET at = now() - interval '{hours} hours' WHERE id = {place + 1};\n"
+                         for place, hours in enumerate(ages)))
+    write_counts(database)
+    return database.value("SELECT revision FROM policy_revision")
+
+
+def get(address):
+    with OPENER.open(address, timeout=60) as response:
+        return response.read().decode()
+
+
+def check(public, members):
+    request = Request(f"http://{public}/v1/check", json.dumps(members).encode(), {"Content-Type": "application/json"})
+    with OPENER.open(request, timeout=60) as response:
+        return json.load(response)
+
+
+def picture(browser, file, width, last, scale=1):
+    """The top of the page, down to the end of an element."""
+    def resize(height):
+        browser.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=False)
+
+    resize(900)
+    browser.command("Emulation.setScrollbarsHidden", hidden=True)
+    browser.command("Emulation.setDefaultBackgroundColorOverride", color={"r": 0, "g": 0, "b": 0, "a": 0})
+    height = browser.run("return Math.ceil(document.querySelector(arguments[0]).getBoundingClientRect().bottom + scrollY) + 16",
+                         last)
+    resize(height)
+    browser.picture(file, {"x": 0, "y": 0, "width": width, "height": height, "scale": 1})
+    file.write_bytes(png.shrink(file.read_bytes()))
+
+
+def main():
+    public, management, address, binary, state, folder = sys.argv[1:]
+    folder, faults = Path(folder), []
+    database = Database(address)
+    revision = fill(database, binary, state)
+    limit = time.monotonic() + 60
+    while f'"revision">{revision}<' not in get(f"http://{management}/"):
+        if time.monotonic() > limit:
+            raise RuntimeError("the server does not follow the policy")
+        time.sleep(0.2)
+    # Somebody whom the share of 50 % reaches.
+    install = next(str(number) for number in range(100)
+                   if database.value(f"SELECT rollout_bucket('bad-2.3', '{number}') < 1000") == "t")
+    answer = check(public, {**CLIENT, "install": install})
+    if not answer["messages"][0].get("lockout"):
+        raise RuntimeError(f"there is no lockout to show: {answer}")
+    browser = Browser(f"http://{management}", faults)
+    try:
+        # After the last step of the ramp everybody is asked.
+        later = datetime.now(timezone.utc) + timedelta(days=2)
+        question = "&".join(f"{name}={value}" for name, value in (*OLD_CLIENT.items(), ("at", f"{later:%Y-%m-%dT%H:00:00Z}")))
+        for scheme in ("light", "dark"):
+            for name, path, last in (("rule", "/rules/bad-2.3?days=7", "section[aria-labelledby='figures'] figure"),
+                                     ("try", f"/try?{question}", "section[aria-labelledby='why']")):
+                browser.look(WIDTH, scheme)
+                browser.open(path)
+                # The folder of the database is another one in each run.
+                browser.run(REPLACE, state, "/var/lib/versiongate")
+                picture(browser, folder / f"{name}-{scheme}.png", WIDTH, last)
+            browser.look(336, scheme)
+            browser.driver.get(HERE.with_name("phone.html").as_uri())
+            browser.driver.get_log("performance")
+            browser.run("show(arguments[0], arguments[1])", answer, "Doto")
+            picture(browser, folder / f"phone-{scheme}.png", 336, ".case", 2)
+    finally:
+        browser.close()
+    pictures = sorted(folder.glob("*.png"))
+    size = sum(file.stat().st_size for file in pictures)
+    if size > MOST:
+        faults.append(f"the pictures have {size} bytes together, more than {MOST}")
+    for fault in faults:
+        print(f"FAULT {fault}")
+    print(f"{len(pictures)} pictures, {size} bytes; {len(faults)} faults")
+    return 1 if faults else 0
+
+
+REPLACE = """
+const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (walk.nextNode()) walk.currentNode.data = walk.currentNode.data.replaceAll(arguments[0], arguments[1]);
+"""
+
+if __name__ == "__main__":
+    sys.exit(main())
