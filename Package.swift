@@ -48,7 +48,7 @@ let package = Package(
         .target(
             name: "UpdatePolicy",
             dependencies: [
-                // For the SHA-256 of its BoringSSL, which is built for TLS anyway.
+                // For SHA256.swift.
                 .product(name: "NIOSSL", package: "swift-nio-ssl")
             ]
         ),

@@ -241,10 +241,10 @@ struct PagesTests {
                 #expect(overview.body.contains("<a href=\"/apps/com.example.doto\">com.example.doto</a>"))
                 let rule = try await Self.ask(server, "/rules/bad")
                 #expect(rule.body.contains("25 % of the installs."))
-                let disabling = "versiongate rule disable bad --database-url &#39;\(named)"
+                let disabling = "versiongate rule disable bad --database-url &apos;\(named)"
                 #expect(rule.body.contains(disabling), "\(rule.body)")
                 #expect(!rule.body.contains("user=\(role)"), "the login is that of whoever types")
-                #expect(rule.body.contains("UPDATE rules SET enabled = false WHERE key = &#39;bad&#39;;"))
+                #expect(rule.body.contains("UPDATE rules SET enabled = false WHERE key = &apos;bad&apos;;"))
                 let history = try await Self.ask(server, "/history")
                 let past = try await Self.ask(
                     server,
