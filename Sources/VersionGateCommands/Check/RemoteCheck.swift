@@ -14,7 +14,7 @@ struct RemoteCheck {
     let server: String
     let members: [NamedValue]
 
-    /// How long the server may take.
+    /// The time that the server may take.
     private static let limit = TimeAmount.seconds(10)
 
     /// Refuses what is not the address of a server.
@@ -103,7 +103,6 @@ struct RemoteCheck {
     }
 
     private var body: String {
-        let list = members.map { "\(JSONText.string($0.name)):\(JSONText.string($0.value))" }
-        return "{\(list.joined(separator: ","))}"
+        JSONValue.object(members.map { ($0.name, .string($0.value)) }).text
     }
 }
