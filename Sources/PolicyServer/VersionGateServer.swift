@@ -92,7 +92,7 @@ public struct VersionGateServer: Sendable {
         let managementGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let state = ServingState()
         let supervision = Supervision(manager: serviceManager, logger: logger)
-        let announcement = Announcement(isEncrypted: configuration.publicListener.tls != nil) { addresses in
+        let readiness = ReadinessReport(isEncrypted: configuration.publicListener.tls != nil) { addresses in
             supervision.notify(.ready, .status("public \(addresses.publicURL), management \(addresses.managementURL)"))
             onReady(addresses)
         }
@@ -139,7 +139,7 @@ public struct VersionGateServer: Sendable {
             connections: managementConnections,
             eventLoopGroup: managementGroup,
             logger: logger,
-            onBound: { announcement.management($0) }
+            onBound: { readiness.management($0) }
         )
         var follower = PolicyFollower(database: database, policy: policy, clock: clock, logger: logger)
         follower.file = file
@@ -173,7 +173,7 @@ public struct VersionGateServer: Sendable {
                     logger: logger,
                     onBound: { address in
                         state.publicListenerIsOpen(on: address.port)
-                        announcement.publicListener(address)
+                        readiness.publicListener(address)
                     }
                 ),
                 DrainService(

@@ -29,7 +29,7 @@ struct HTTPExchange {
     }
 
     /// The response of the server.
-    struct Answer: Sendable {
+    struct Response: Sendable {
         var status = HTTPResponseStatus.ok
         var headers = HTTPHeaders()
         var body = ByteBuffer()
@@ -55,10 +55,10 @@ struct HTTPExchange {
     /// The most that is read of a body.
     private static let largestBody = 16 << 20
 
-    func answer() async throws -> Answer {
+    func answer() async throws -> Response {
         let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
         let deadline = NIODeadline.now() + limit
-        let answer = eventLoop.makePromise(of: Answer.self)
+        let answer = eventLoop.makePromise(of: Response.self)
         let tls = address.isSecure ? try NIOSSLContext(configuration: self.tls) : nil
         let bootstrap = ClientBootstrap(group: eventLoop).connectTimeout(limit).channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {
@@ -107,11 +107,11 @@ struct HTTPExchange {
 private final class AnswerCollector: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 
-    private let promise: EventLoopPromise<HTTPExchange.Answer>
+    private let promise: EventLoopPromise<HTTPExchange.Response>
     private let largestBody: Int
-    private var answer = HTTPExchange.Answer()
+    private var answer = HTTPExchange.Response()
 
-    init(_ promise: EventLoopPromise<HTTPExchange.Answer>, upTo largestBody: Int) {
+    init(_ promise: EventLoopPromise<HTTPExchange.Response>, upTo largestBody: Int) {
         self.promise = promise
         self.largestBody = largestBody
     }

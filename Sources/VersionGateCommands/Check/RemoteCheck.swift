@@ -37,7 +37,7 @@ struct RemoteCheck {
         guard let address = HTTPExchange.Address(text) else {
             throw CommandError("--server is \"\(server)\", which is no address; write it as http://localhost:8080")
         }
-        let response: HTTPExchange.Answer
+        let response: HTTPExchange.Response
         do {
             response = try await Progress.showing("Asking the server") {
                 try await HTTPExchange(
