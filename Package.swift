@@ -20,7 +20,6 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", exact: "2.28.1", traits: []),
         .package(url: "https://github.com/hummingbird-project/swift-mustache.git", exact: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams.git", exact: "6.2.2"),
-        .package(url: "https://github.com/swift-server/async-http-client.git", exact: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", exact: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess.git", exact: "1.0.2"),
     ],
@@ -49,7 +48,7 @@ let package = Package(
         .target(
             name: "UpdatePolicy",
             dependencies: [
-                // For the SHA-256 of its BoringSSL, which is built for TLS anyway.
+                // For SHA256.swift.
                 .product(name: "NIOSSL", package: "swift-nio-ssl")
             ]
         ),
@@ -119,7 +118,6 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),
-                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -290,7 +288,6 @@ let package = Package(
                 "PolicyDocument", "PolicyFigures", "PolicyServer", "PolicyStore", "Postgres",
                 "PrivatePostgres", "TestDatabase",
                 "TestFeeds", "TestPolicies", "TestSystem", "UpdatePolicy", "VersionGateCommands",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -32,3 +32,18 @@ public struct ParsedTemplate: Sendable {
         return renderer.isTooLarge ? nil : String(decoding: renderer.bytes, as: UTF8.self)
     }
 }
+
+/// A fault of a template: where it is, what it is, and what to write.
+public struct FeedTemplateFault: Error, Sendable, Hashable {
+    /// The line, counted from 1.
+    public let line: Int
+    /// The column, counted from 1 in characters.
+    public let column: Int
+    /// The fault in a sentence.
+    public let message: String
+    /// The cure.
+    public let hint: String
+
+    /// The fault as compilers report theirs: `FILE:LINE:COLUMN: message`, and the hint on a line of its own.
+    public func description(file: String) -> String { "\(file):\(line):\(column): \(message)\nHint: \(hint)" }
+}

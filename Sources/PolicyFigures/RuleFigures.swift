@@ -5,7 +5,7 @@ public import PolicyStore
 public import Postgres
 public import UpdatePolicy
 
-/// What was counted of one rule, and whom it reaches: by claims of clients.
+/// The counts of one rule and its reach: by claims of clients.
 public struct RuleFigures: Sendable {
     /// The key of the rule.
     public let key: String
@@ -17,14 +17,14 @@ public struct RuleFigures: Sendable {
     public let period: CountPeriod
     /// The checks by which its reach is judged; nil where there is no such rule.
     public let recent: RecentChecks?
-    /// Whom it reaches now and at each step of its ramp; nil where there is no such rule.
+    /// Its reach now and at each step of its ramp; nil where there is no such rule.
     public let impact: RuleImpact?
     /// Pre-releases with the numbers of a release, which ranges may reach unexpectedly.
     public let preReleases: [PreReleaseMatch]
     /// The charts: reach, sent.
     public let charts: [Chart]
 
-    /// How many days the figures cover.
+    /// The days that the figures cover.
     public var days: Int { period.days }
 
     /// Reads the counts of a rule; of one that is not there, there may be some of the past.
@@ -38,8 +38,8 @@ public struct RuleFigures: Sendable {
         self.key = key
         let period = CountPeriod(days: days, at: time)
         self.period = period
-        if let scope = try PolicyReader.scope(ofRule: key, session) {
-            let bundles = scope.bundle.map { [$0] }
+        if let bundle = try PolicyReader.bundle(ofRule: key, session) {
+            let bundles = bundle.map { [$0] }
             let policy = try PolicyReader.policy(session, bundles: bundles)
             let recent = try reader.recentChecks(days: days, bundles: bundles)
             let rule = policy.rules.first { $0.key == key }
@@ -62,7 +62,7 @@ public struct RuleFigures: Sendable {
         self.charts = charts
     }
 
-    /// Whom the rule reaches now, and at each step that is planned.
+    /// The reach of the rule now, and at each step that is planned.
     private static func reachChart(_ impact: RuleImpact, of rule: Rule?, days: Int) -> Chart {
         let whole = Double(impact.checks)
         let locksOut = rule?.lockout ?? false
@@ -116,7 +116,7 @@ public struct RuleFigures: Sendable {
         }
     }
 
-    /// How often the rule was sent, with its edits.
+    /// The messages of the rule over time, with its edits.
     private static func sentChart(
         _ key: String,
         _ period: CountPeriod,

@@ -12,7 +12,7 @@ public import UpdatePolicy
 /// All that takes time happens on a thread of its own, at a lower priority than checks.
 public actor PolicyPages {
     /// The first parts of the paths of pages.
-    public static let folders: Set<String> = ["overview", "apps", "rules", "try", "history", "unknowns", "assets"]
+    public static let folders = Set(PageRoute.Folder.allCases.map(\.rawValue))
 
     private let thread = PageThread()
     private let facts: @Sendable () -> ServerFacts
@@ -21,7 +21,7 @@ public actor PolicyPages {
     private nonisolated let requests = Atomic(0)
     private var kept = KeptPages()
 
-    /// How many requests may wait for the one that is answered.
+    /// The most requests that wait for the one that is answered.
     static let mostWaiting = 16
 
     /// The thread of the pages.
@@ -50,7 +50,7 @@ public actor PolicyPages {
 
     /// Answers a GET.
     public nonisolated func respond(to request: PageRequest) async -> PageResponse {
-        if request.path.first == "assets", request.path.count == 2,
+        if request.path.first == PageRoute.Folder.assets.rawValue, request.path.count == 2,
             let asset = PageTemplates.all.assets[request.path[1]]
         {
             return Self.response(asset, request)
@@ -193,7 +193,7 @@ public actor PolicyPages {
     }
 }
 
-/// What a path and a query ask for.
+/// The page that a path and a query ask for.
 enum PageRoute {
     case overview
     case app(String, days: Int)
@@ -205,6 +205,11 @@ enum PageRoute {
     case appChart(String, name: String, days: Int)
     case ruleChart(String, name: String, days: Int)
 
+    /// The first part of a path.
+    enum Folder: String, CaseIterable {
+        case overview, apps, rules, `try`, history, unknowns, assets
+    }
+
     /// The lengths of time that charts cover.
     static let allDays = [1, 7, 30, 90, 365]
     private static let usualDays = 30
@@ -213,19 +218,22 @@ enum PageRoute {
         guard members.count <= 100 else {
             throw PageProblem(400, "This address cannot be read", "Its query has more than 100 members.")
         }
-        switch (path.first, path.count) {
-        case (nil, _): self = .overview
-        case ("apps", 2): self = .app(path[1], days: try Self.days(members))
-        case ("rules", 2): self = .rule(path[1], days: try Self.days(members))
-        case ("overview", 2) where path[1].hasSuffix(".csv"):
+        guard let first = path.first else {
+            self = .overview
+            return
+        }
+        switch (Folder(rawValue: first), path.count) {
+        case (.apps, 2): self = .app(path[1], days: try Self.days(members))
+        case (.rules, 2): self = .rule(path[1], days: try Self.days(members))
+        case (.overview, 2) where path[1].hasSuffix(".csv"):
             self = .overviewChart(name: String(path[1].dropLast(4)))
-        case ("apps", 3) where path[2].hasSuffix(".csv"):
+        case (.apps, 3) where path[2].hasSuffix(".csv"):
             self = .appChart(path[1], name: String(path[2].dropLast(4)), days: try Self.days(members))
-        case ("rules", 3) where path[2].hasSuffix(".csv"):
+        case (.rules, 3) where path[2].hasSuffix(".csv"):
             self = .ruleChart(path[1], name: String(path[2].dropLast(4)), days: try Self.days(members))
-        case ("try", 1): self = .attempt(try TryQuestion(members))
-        case ("history", 1): self = .history(try HistoryPage.Filter(members))
-        case ("unknowns", 1): self = .unknowns
+        case (.try, 1): self = .attempt(try TryQuestion(members))
+        case (.history, 1): self = .history(try HistoryPage.Filter(members))
+        case (.unknowns, 1): self = .unknowns
         default: throw PageProblem(404, "There is no such page", "The address may be misspelled.")
         }
     }

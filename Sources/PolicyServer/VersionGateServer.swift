@@ -15,7 +15,7 @@ public import UpdatePolicy
 
 /// The server: both listeners, the live policy and the services around them.
 public struct VersionGateServer: Sendable {
-    /// Where the server listens, once it does.
+    /// The addresses of a server that listens.
     public struct Addresses: Sendable {
         /// The public listener, as `http://host:port`.
         public let publicURL: String
@@ -23,13 +23,13 @@ public struct VersionGateServer: Sendable {
         public let managementURL: String
     }
 
-    /// How long a graceful shutdown may take before the rest is cancelled.
+    /// The time that a graceful shutdown may take before the rest is cancelled.
     ///
     /// The time for clients is bounded on each connection, and shorter; this bounds everything else.
     private static let maximumShutdownDuration: Duration = .seconds(8)
-    /// How long after that the process is ended if it is still there.
+    /// The time after which the process is ended if it is still there.
     private static let lastResortDelay: Duration = .seconds(4)
-    /// How often the follower is checked where no service manager sets an interval.
+    /// The interval at which the follower is checked where no service manager sets an interval.
     private static let watchInterval: Duration = .seconds(20)
 
     private let configuration: ServerConfiguration
@@ -92,7 +92,7 @@ public struct VersionGateServer: Sendable {
         let managementGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let state = ServingState()
         let supervision = Supervision(manager: serviceManager, logger: logger)
-        let announcement = Announcement(isEncrypted: configuration.publicListener.tls != nil) { addresses in
+        let readiness = ReadinessReport(isEncrypted: configuration.publicListener.tls != nil) { addresses in
             supervision.notify(.ready, .status("public \(addresses.publicURL), management \(addresses.managementURL)"))
             onReady(addresses)
         }
@@ -115,12 +115,8 @@ public struct VersionGateServer: Sendable {
             clock: clock,
             logger: logger
         )
-        let management = ManagementListener.application(
-            address: configuration.managementAddress,
-            names: configuration.managementNames,
-            connections: managementConnections,
-            pages: pages,
-            access: PageAccess(password: configuration.pagesPassword, host: configuration.managementAddress.host),
+        let responder = ManagementResponder(
+            hosts: HostCheck(names: configuration.managementNames + [configuration.managementAddress.host]),
             policy: policy,
             tls: tls,
             state: state,
@@ -133,10 +129,17 @@ public struct VersionGateServer: Sendable {
                 log: log,
                 clock: clock
             ),
+            pages: pages,
+            access: PageAccess(password: configuration.pagesPassword, host: configuration.managementAddress.host),
+            clock: clock
+        )
+        let management = ManagementListener.application(
+            address: configuration.managementAddress,
+            responder: responder,
+            connections: managementConnections,
             eventLoopGroup: managementGroup,
-            clock: clock,
             logger: logger,
-            onBound: { announcement.management($0) }
+            onBound: { readiness.management($0) }
         )
         var follower = PolicyFollower(database: database, policy: policy, clock: clock, logger: logger)
         follower.file = file
@@ -170,7 +173,7 @@ public struct VersionGateServer: Sendable {
                     logger: logger,
                     onBound: { address in
                         state.publicListenerIsOpen(on: address.port)
-                        announcement.publicListener(address)
+                        readiness.publicListener(address)
                     }
                 ),
                 DrainService(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// How to reach a PostgreSQL database, and how long to wait for it.
+/// The address of a PostgreSQL database, and the limits on waiting for it.
 ///
 /// The connection string is a secret: no description of this type shows it.
 public struct PostgresConfiguration: Sendable {
@@ -14,11 +14,11 @@ public struct PostgresConfiguration: Sendable {
     /// The name that the server shows for the connection, unless the connection string has an `application_name`.
     public var applicationName: String
 
-    /// How long to wait for each host to accept the connection, unless the connection string has a
+    /// The time to wait for each host to accept the connection, unless the connection string has a
     /// `connect_timeout`. Counted in whole seconds; libpq waits for two at least.
     public var connectTimeout: Duration
 
-    /// How long a single wait for the server may last with nothing arriving, before the connection is given up.
+    /// The time that a single wait for the server may last with nothing arriving, before the connection is given up.
     ///
     /// This is what ends a query on a server that was suspended or whose network went away. A statement that
     /// rightly computes for longer needs a larger bound.
@@ -82,4 +82,13 @@ extension PostgresConfiguration: CustomStringConvertible, CustomDebugStringConve
 
     /// No children, so that `dump` shows no secret.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded up, at most what 32 bits hold.
+    var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        guard seconds < Int64(Int32.max) / 1000 else { return Int64(Int32.max) }
+        return seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+    }
 }

@@ -29,7 +29,7 @@ struct DependencyTests {
         ],
         "PolicyServer": [
             "CheckListener", "Configuration", "HTTPTypes", "Hummingbird",
-            "HummingbirdCore", "Logging", "NIOCore", "NIOExtras", "NIOHTTPTypes", "NIOPosix", "NIOSSL", "PolicyFigures",
+            "HummingbirdCore", "Logging", "NIOCore", "NIOExtras", "NIOPosix", "NIOSSL", "PolicyFigures",
             "PolicyPages", "PolicyStore", "Postgres", "ServiceLifecycle", "Systemd", "SystemPackage", "UpdatePolicy",
         ],
         "VersionGateCommands": [

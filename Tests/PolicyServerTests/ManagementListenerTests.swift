@@ -2,55 +2,12 @@
 // Copyright the versiongate authors
 
 import Configuration
-import Hummingbird
 import Testing
 
 @testable import PolicyServer
 
 @Suite("Management listener")
 struct ManagementListenerTests {
-    @Test("The listener closes the connection that did nothing for longest when the last slot is taken")
-    func closesLongestIdle() {
-        var slots = ConnectionSlots<Int>(total: 4)
-        for id in 1...3 {
-            #expect(slots.open(id, isLoopback: true) == [])
-            #expect(slots.makeReplaceable(id) == [])
-        }
-        slots.note(1, isIdle: false)
-        slots.note(1, isIdle: true)
-        #expect(slots.open(4, isLoopback: true) == [2], "1 has been used since")
-        slots.note(3, isIdle: false)
-        #expect(slots.open(5, isLoopback: true) == [1], "3 is being answered")
-        slots.close(4)
-        #expect(slots.open(6, isLoopback: true) == [])
-        #expect(slots.open(7, isLoopback: true) == [3], "nobody else has had time")
-    }
-
-    @Test("The listener closes nobody before there was time to send a request, and then as many as came meanwhile")
-    func letsEachBeRead() {
-        var slots = ConnectionSlots<Int>(total: 3)
-        for id in 1...5 { #expect(slots.open(id, isLoopback: true) == []) }
-        slots.note(5, isIdle: false)
-        #expect(slots.makeReplaceable(2) == [2])
-        #expect(slots.makeReplaceable(2) == [], "it is closed")
-        #expect(slots.makeReplaceable(5) == [5], "too many are left")
-        #expect(slots.makeReplaceable(1) == [1])
-        #expect(slots.makeReplaceable(3) == [], "there is a slot")
-        #expect(slots.open(6, isLoopback: true) == [3])
-    }
-
-    @Test("The listener closes connections from elsewhere before those of its own machine")
-    func prefersLoopback() {
-        var slots = ConnectionSlots<Int>(total: 4)
-        for (id, isLoopback) in [(1, true), (2, false), (3, false)] {
-            _ = slots.open(id, isLoopback: isLoopback) + slots.makeReplaceable(id)
-        }
-        #expect(slots.open(4, isLoopback: true) == [2])
-        slots.note(3, isIdle: false)
-        #expect(slots.open(5, isLoopback: false) == [1], "3 is being answered")
-        #expect(slots.open(6, isLoopback: false) == [3])
-    }
-
     @Test(
         "The listener may be asked by an address, localhost and a name that is configured",
         arguments: [
@@ -59,7 +16,7 @@ struct ManagementListenerTests {
         ]
     )
     func allows(host: String) {
-        #expect(HostCheck<BasicRequestContext>(names: ["gate.internal"]).isAllowed(host))
+        #expect(HostCheck(names: ["gate.internal"]).isAllowed(host))
     }
 
     @Test(
@@ -71,7 +28,7 @@ struct ManagementListenerTests {
         ]
     )
     func refuses(host: String) {
-        #expect(!HostCheck<BasicRequestContext>(names: ["gate.internal"]).isAllowed(host))
+        #expect(!HostCheck(names: ["gate.internal"]).isAllowed(host))
     }
 
     @Test("The listener has names that are read from the configuration")

@@ -258,12 +258,12 @@ struct PolicyColumnTests {
             }
             if edit.harmless != nil {
                 if case .needsReview(let held, let before) = outcome, column.name != "bundle" {
-                    #expect(LockoutScope(from: before, to: held.after, at: now).isEmpty, "\(column)")
+                    #expect(AppsWithNewLockouts(from: before, to: held.after, at: now).isEmpty, "\(column)")
                 }
             } else if case .needsReview(let held, let before) = outcome {
-                #expect(held.scope.lockouts, "\(column)")
-                let scope = LockoutScope(from: before, to: held.after, at: now)
-                #expect(!scope.isEmpty, "\(column)")
+                #expect(held.apps.lockouts, "\(column)")
+                let apps = AppsWithNewLockouts(from: before, to: held.after, at: now)
+                #expect(!apps.isEmpty, "\(column)")
             } else {
                 Issue.record("an edit of \(column) needs no approval")
             }

@@ -198,7 +198,7 @@ struct PolicyImpactPropertyTests {
         "The impact of an edit names every app in which somebody is newly locked out, without counts",
         arguments: [3, 12]
     )
-    func scopeIsSound(rules: Int) throws {
+    func newLockoutsAreSound(rules: Int) throws {
         let random = SeededGenerator()
         var generator = PolicyGenerator(.crowded, random)
         var found = 0
@@ -207,12 +207,12 @@ struct PolicyImpactPropertyTests {
         while edits < 300 || found == 0 && edits < 10_000 {
             edits += 1
             let edit = Edit(&generator, rules: rules)
-            let scope = LockoutScope(from: edit.before, to: edit.after, at: TestPolicy.noon)
+            let apps = AppsWithNewLockouts(from: edit.before, to: edit.after, at: TestPolicy.noon)
             let (_, clients) = try kind(&generator, members: 6)
             for hours in 0...3 where plain(edit, clients, at: TestPolicy.hours(Int64(hours))).new > 0 {
                 found += 1
                 let bundle = clients[0].bundle?.string.lowercased() ?? ""
-                #expect(scope.everyApp || scope.bundles.contains(bundle), "seed \(random.seed)")
+                #expect(apps.everyApp || apps.bundles.contains(bundle), "seed \(random.seed)")
             }
         }
         #expect(found > 0)

@@ -70,10 +70,10 @@ struct FigureTests {
 
     @Test("Numbers of JSON have as many decimals as they need")
     func numbers() {
-        #expect(JSONText.number(12) == "12")
-        #expect(JSONText.number(0.5) == "0.5")
-        #expect(JSONText.number(1.0 / 3) == "0.333333")
-        #expect(JSONText.number(0.000_04) == "0.00004")
+        #expect(12.0.jsonValue.text == "12")
+        #expect(0.5.jsonValue.text == "0.5")
+        #expect((1.0 / 3).jsonValue.text == "0.333333")
+        #expect(0.000_04.jsonValue.text == "0.00004")
     }
 
     @Test("Names that are spelled nearly alike are suggested")

@@ -1,32 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import AsyncHTTPClient
 import Foundation
-import NIOCore
 import NIOHTTP1
 import TestDatabase
 import TestFeeds
 import TestSystem
 import Testing
-
-/// An answer of a server.
-struct FeedAnswer {
-    let status: Int
-    let headers: HTTPHeaders
-    let body: String
-
-    init(_ url: String, method: HTTPMethod = .GET, _ fields: HTTPHeaders = [:], body sent: String = "") async throws {
-        var request = HTTPClientRequest(url: url)
-        request.method = method
-        request.headers = fields
-        if !sent.isEmpty { request.body = .bytes(ByteBuffer(string: sent)) }
-        let response = try await HTTPClient.shared.execute(request, timeout: TimeAmount(Patience.limit))
-        status = Int(response.status.code)
-        headers = response.headers
-        body = String(buffer: try await response.body.collect(upTo: 1 << 20))
-    }
-}
 
 @Suite("Serving feeds", .migratedDatabase, .timeLimit(.minutes(20)))
 struct FeedServingTests {
@@ -74,9 +54,9 @@ struct FeedServingTests {
         _ what: String,
         _ url: String,
         _ fields: HTTPHeaders = [:],
-        _ isWanted: (FeedAnswer) -> Bool
+        _ isWanted: (HTTPAnswer) -> Bool
     ) async throws {
-        try await Poll.until(what) { isWanted(try await FeedAnswer(url, fields)) }
+        try await Poll.until(what) { isWanted(try await HTTPAnswer(url, fields)) }
     }
 
     @Test("One rule reaches the clients of an iVersion, an Updates and an upgrader app")
@@ -85,7 +65,7 @@ struct FeedServingTests {
         @Sendable func decisions(_ server: ServingBinary, _ version: String) async throws -> [ReaderDecision] {
             var decisions: [ReaderDecision] = []
             for (reader, path) in Self.readers {
-                let answer = try await FeedAnswer(server.publicURL + path)
+                let answer = try await HTTPAnswer(server.publicURL + path)
                 #expect(answer.status == 200)
                 let host = ReaderHost(version: version, build: 1, os: "17.0", platform: "ios")
                 decisions.append(reader.decision(Data(answer.body.utf8), host))
@@ -112,10 +92,10 @@ struct FeedServingTests {
         try await addRule()
         try await ServingBinary.run(serving) { server in
             let notes = server.publicURL + Self.readers[0].path
-            let before = try await FeedAnswer(notes)
+            let before = try await HTTPAnswer(notes)
             let tag = try #require(before.headers.first(name: "etag"))
-            #expect(try await FeedAnswer(notes, ["If-None-Match": tag]).status == 304)
-            #expect(try await FeedAnswer(notes, method: .HEAD).headers.first(name: "etag") == tag)
+            #expect(try await HTTPAnswer(notes, ["If-None-Match": tag]).status == 304)
+            #expect(try await HTTPAnswer(notes, method: .HEAD).headers.first(name: "etag") == tag)
             try await edit("release", "notes", "com.example.doto", "1.1.0", "Starts again.")
             try await Self.until("the notes to be live", notes, ["If-None-Match": tag]) {
                 $0.status == 200 && $0.body.contains("Starts again.")
@@ -124,10 +104,10 @@ struct FeedServingTests {
             try await Self.until("the translation to be live", notes, ["Accept-Language": "de-AT, en;q=0.5"]) {
                 $0.body.contains("Startet wieder.")
             }
-            #expect(try await FeedAnswer(notes).body.contains("Starts again."))
+            #expect(try await HTTPAnswer(notes).body.contains("Starts again."))
 
             let template = server.publicURL + Self.feeds + "/v.txt?platform=ios"
-            #expect(try await FeedAnswer(template).status == 404)
+            #expect(try await HTTPAnswer(template).status == 404)
             for text in ["new: {{prompt}}", "{{name}}: {{latest.notes}}"] {
                 let set = try await versiongate.shell(
                     "printf '\(text)' | $VERSIONGATE feed template set com.example.doto v.txt --content-type text/plain -"
@@ -162,7 +142,7 @@ struct FeedServingTests {
             let api = try #require(URL(string: server.managementURL)?.port)
             try await Nginx.run(inFrontOf: (port, port), guarding: api, patience: "60s") { gateway in
                 let live = "http://127.0.0.1:\(gateway)/live"
-                let refused = try await FeedAnswer(live, old)
+                let refused = try await HTTPAnswer(live, old)
                 #expect(refused.status == 426)
                 #expect(refused.headers.first(name: "app-lockout") == "update-1.1")
                 #expect(refused.headers.first(name: "content-type") == "application/json")
@@ -170,19 +150,19 @@ struct FeedServingTests {
                 for encoding in ["gzip", "identity"] {
                     var posting = old
                     posting.add(name: "Content-Encoding", value: encoding)
-                    #expect(try await FeedAnswer(live, method: .POST, posting).status == 426)
+                    #expect(try await HTTPAnswer(live, method: .POST, posting).status == 426)
                 }
                 for passing in [new, [:]] {
-                    let answer = try await FeedAnswer(live, passing)
+                    let answer = try await HTTPAnswer(live, passing)
                     #expect(answer.status == 200 && answer.body == #"{"live":true}"#)
                 }
-                #expect(try await FeedAnswer("http://127.0.0.1:\(gateway)/nowhere", new).status == 404)
+                #expect(try await HTTPAnswer("http://127.0.0.1:\(gateway)/nowhere", new).status == 404)
                 // The question is nginx's own: asked from outside, it says nothing.
-                #expect(try await FeedAnswer("http://127.0.0.1:\(gateway)/versiongate-gate", old).status == 204)
+                #expect(try await HTTPAnswer("http://127.0.0.1:\(gateway)/versiongate-gate", old).status == 204)
             }
             let nobody = try await FreePort.choose()
             try await Nginx.run(inFrontOf: (nobody, nobody), guarding: api) { gateway in
-                let answer = try await FeedAnswer("http://127.0.0.1:\(gateway)/live", old)
+                let answer = try await HTTPAnswer("http://127.0.0.1:\(gateway)/live", old)
                 #expect(answer.status == 200 && answer.body == #"{"live":true}"#)
             }
         }

@@ -17,16 +17,14 @@ struct HostileTextTests {
     func answer() throws {
         let hostile = "a\u{1B}]0;x\u{7}\u{202E}\u{2028}\u{2066}\u{9B}\u{61C}\u{200B}\u{FEFF}\u{E0041}"
         let shown = #"a\u{1b}]0;x\u{7}\u{202e}\u{2028}\u{2066}\u{9b}\u{61c}\u{200b}\u{feff}\u{e0041}"#
-        let json = JSONText.object([
-            "id": JSONText.string(hostile), "title": JSONText.string(hostile), "text": JSONText.string(hostile),
-            "link": JSONText.string(hostile),
-        ])
+        let object: JSONValue = ["id": hostile, "title": hostile, "text": hostile, "link": hostile]
+        let json = object.lines
         let text = try MessagesText(answer: #"{"messages":[\#(json)]}"#).text(for: .file)
         #expect(text == "1. \(shown)  [\(shown)]\n   \(shown)\n   \(shown)")
         #expect(CommandError("the server answered\n\(hostile)").description == "the server answered\n\(shown)")
         let raw = "{\"id\":\"\(hostile)\"}\r\n"
         let escaped = #"a\u001b]0;x\u0007\u202e\u2028\u2066\u009b\u061c\u200b\ufeff\udb40\udc41"#
-        #expect(JSONText.visible(raw) == "{\"id\":\"\(escaped)\"} \n")
+        #expect(raw.visibleJSON == "{\"id\":\"\(escaped)\"} \n")
         #expect(!json.unicodeScalars.contains { $0.steersTerminal })
     }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 import TestSystem
@@ -38,13 +37,14 @@ struct ManagementAccessTests {
             for path in [
                 "/live", "/ready", "/policy", "/metrics", "/openapi.yaml", "/openapi-server.yaml", "/nothing",
             ] {
-                let refusal = try await Self.ask(server, path, host: "evil.example:9090")
+                let refusal = try await HTTPAnswer(server.managementURL + path, ["Host": "evil.example:9090"])
                 #expect(refusal.status == 421)
                 #expect(refusal.body.contains(#"the Host \"evil.example:9090\" is not known"#), "\(refusal.body)")
                 #expect(refusal.body.contains("--management-names (VERSIONGATE_MANAGEMENT_NAMES)"))
             }
             for host in ["gate.internal", "GATE.internal:9090", "localhost", "127.0.0.1", "[::1]:9090"] {
-                #expect(try await Self.ask(server, "/live", host: host).status == 200, "\(host)")
+                let answer = try await HTTPAnswer(server.managementURL + "/live", ["Host": host])
+                #expect(answer.status == 200, "\(host)")
             }
         }
     }
@@ -63,34 +63,15 @@ struct ManagementAccessTests {
                 ("/live", 200), ("/ready", 503), ("/policy", 200), ("/metrics", 200), ("/openapi.yaml", 200),
                 ("/openapi-server.yaml", 200),
             ] {
-                let head = try await Self.response(server, path, method: .HEAD)
-                #expect(head.status.code == status, "\(path)")
-                #expect(String(buffer: try await head.body.collect(upTo: 1 << 20)) == "", "\(path)")
+                let head = try await HTTPAnswer(server.managementURL + path, method: .HEAD)
+                #expect(head.status == status, "\(path)")
+                #expect(head.body == "", "\(path)")
                 for method in [HTTPMethod.POST, .PUT, .DELETE, .OPTIONS, .TRACE, .PROPFIND] {
-                    let refusal = try await Self.response(server, path, method: method)
-                    #expect(refusal.status == .methodNotAllowed, "\(method) \(path)")
+                    let refusal = try await HTTPAnswer(server.managementURL + path, method: method)
+                    #expect(refusal.status == 405, "\(method) \(path)")
                     #expect(refusal.headers["Allow"] == ["GET, HEAD"])
                 }
             }
         }
-    }
-
-    private static func response(
-        _ server: ServingBinary,
-        _ path: String,
-        method: HTTPMethod
-    ) async throws -> HTTPClientResponse {
-        var request = HTTPClientRequest(url: server.managementURL + path)
-        request.method = method
-        return try await HTTPClient.shared.execute(request, timeout: TimeAmount(Patience.limit))
-    }
-
-    private static func ask(_ server: ServingBinary, _ path: String, host: String) async throws -> (
-        status: Int, body: String
-    ) {
-        var request = HTTPClientRequest(url: server.managementURL + path)
-        request.headers.add(name: "Host", value: host)
-        let response = try await HTTPClient.shared.execute(request, timeout: TimeAmount(Patience.limit))
-        return (Int(response.status.code), String(buffer: try await response.body.collect(upTo: 1 << 20)))
     }
 }

@@ -29,9 +29,9 @@ struct NginxGateTests {
         let port: Int
 
         /// The answer to a request at the API.
-        func ask() async throws -> FeedAnswer {
+        func ask() async throws -> HTTPAnswer {
             let url = "http://127.0.0.1:\(port)/a%20b/c.html?x=%2f"
-            return try await FeedAnswer(url, method: .POST, NginxGateTests.fields, body: "hello")
+            return try await HTTPAnswer(url, method: .POST, NginxGateTests.fields, body: "hello")
         }
 
         /// Expects that the API gets the request as the app sent it, and answers.

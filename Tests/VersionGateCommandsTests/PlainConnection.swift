@@ -31,6 +31,14 @@ enum PlainConnection {
 
     /// Sends some text on a new connection, and gives all that comes until the server ends it.
     static func answer(_ url: String, to text: String) async throws -> String {
+        let (parts, continuation) = AsyncStream.makeStream(of: String.self)
+        continuation.yield(text)
+        continuation.finish()
+        return try await answer(url, to: parts)
+    }
+
+    /// Sends texts on a new connection as they come, and gives all that comes until the server ends it.
+    static func answer(_ url: String, to parts: AsyncStream<String>) async throws -> String {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connect(to: try address(url)) { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -38,7 +46,7 @@ enum PlainConnection {
                 }
             }
         return try await channel.executeThenClose { inbound, outbound in
-            try await outbound.write(ByteBuffer(string: text))
+            for await part in parts { try await outbound.write(ByteBuffer(string: part)) }
             var answer = ""
             for try await part in inbound { answer += String(buffer: part) }
             return answer

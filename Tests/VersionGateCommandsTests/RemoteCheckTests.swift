@@ -4,7 +4,6 @@
 import Foundation
 import NIOCore
 import NIOHTTP1
-import NIOSSL
 import TestSystem
 import Testing
 
@@ -64,9 +63,15 @@ struct RemoteCheckTests {
     @Test("A server that does not answer is given up")
     func givesUp() async throws {
         try await ScriptedServer.run(answering: { _ in .silence }) { _, port in
-            let address = try #require(HTTPPost.Address("http://127.0.0.1:\(port)/v1/check"))
-            let error = await #expect(throws: HTTPPost.Failure.self) {
-                try await HTTPPost(address: address, body: "{}", limit: .milliseconds(100)).answer()
+            let address = try #require(HTTPExchange.Address("http://127.0.0.1:\(port)/v1/check"))
+            let error = await #expect(throws: HTTPExchange.Failure.self) {
+                try await HTTPExchange(
+                    address: address,
+                    method: .POST,
+                    headers: [:],
+                    body: "{}",
+                    limit: .milliseconds(100)
+                ).answer()
             }
             #expect(error == .late)
         }
@@ -84,24 +89,22 @@ struct RemoteCheckTests {
             #expect(try await errors(server.publicURL).contains("its certificate is not trusted on this machine"))
             let plain = server.publicURL.replacing("https:", with: "http:")
             #expect(try await errors(plain).contains("write \(server.publicURL)"))
-            let url = server.publicURL + "/v1/check"
-            var post = HTTPPost(
-                address: try #require(HTTPPost.Address(url)),
+            let answer = try await HTTPAnswer(
+                server.publicURL + "/v1/check",
+                method: .POST,
                 body: #"{"bundle":"a"}"#,
-                limit: TimeAmount(Patience.limit)
+                trusting: certificate.certificate
             )
-            post.tls.trustRoots = .file(certificate.certificate)
-            let answer = try await post.answer()
-            #expect(String(buffer: answer.body) == #"{"messages":[]}"#)
+            #expect(answer.body == #"{"messages":[]}"#)
         }
     }
 
     @Test("An address names host, port and path, also of IPv6")
     func addresses() throws {
-        let whole = try #require(HTTPPost.Address("HTTPS://[::1]:8443/a%20b?c"))
+        let whole = try #require(HTTPExchange.Address("HTTPS://[::1]:8443/a%20b?c"))
         #expect(whole.isSecure && whole.host == "::1" && whole.port == 8443 && whole.path == "/a%20b?c")
-        let short = try #require(HTTPPost.Address("http://a.example/v1/check"))
+        let short = try #require(HTTPExchange.Address("http://a.example/v1/check"))
         #expect(!short.isSecure && short.host == "a.example" && short.port == 80)
-        #expect(HTTPPost.Address("http:///v1/check") == nil)
+        #expect(HTTPExchange.Address("http:///v1/check") == nil)
     }
 }

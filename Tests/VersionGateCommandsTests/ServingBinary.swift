@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import AsyncHTTPClient
 import Foundation
-import NIOCore
 import NIOHTTP1
 import Subprocess
 import SystemPackage
@@ -85,22 +83,17 @@ struct ServingBinary: Sendable {
 
     /// The answer of a check that a JSON body asks for.
     func check(_ body: String, at path: String = "/v1/check") async throws -> String {
-        var request = HTTPClientRequest(url: publicURL + path)
-        request.method = .POST
-        request.body = .bytes(ByteBuffer(string: body))
-        let response = try await HTTPClient.shared.execute(request, timeout: TimeAmount(Patience.limit))
-        let answer = String(buffer: try await response.body.collect(upTo: 1 << 20))
-        guard response.status == .ok else { throw ServingBinaryError.unexpectedAnswer("\(response.status): \(answer)") }
-        return answer
+        let answer = try await HTTPAnswer(publicURL + path, method: .POST, body: body)
+        guard answer.status == 200 else {
+            throw ServingBinaryError.unexpectedAnswer("\(answer.status): \(answer.body)")
+        }
+        return answer.body
     }
 
     /// The status and body of a page of the management listener.
     func management(_ path: String) async throws -> (status: Int, body: String) {
-        var request = HTTPClientRequest(url: managementURL + path)
-        // The listener may close a connection that waits for a next request whenever it needs room.
-        request.headers.add(name: "Connection", value: "close")
-        let response = try await HTTPClient.shared.execute(request, timeout: TimeAmount(Patience.limit))
-        return (Int(response.status.code), String(buffer: try await response.body.collect(upTo: 1 << 20)))
+        let answer = try await HTTPAnswer(managementURL + path)
+        return (answer.status, answer.body)
     }
 
     /// Asks whether the server is ready until the answer is as wanted.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import AsyncHTTPClient
-import NIOCore
 import NIOHTTP1
 import Synchronization
 import TestSystem
@@ -15,7 +13,7 @@ struct SteadyChecks: Sendable {
         var failures: [String] = []
     }
 
-    /// Asks at each of these addresses, by two connections each, while `body` runs, and at least once after it.
+    /// Asks at each of these addresses, by two clients each, while `body` runs, and at least once after it.
     static func at(_ addresses: [String], while body: @Sendable () async throws -> Void) async throws -> Count {
         let end = End()
         return try await withThrowingTaskGroup(of: Count.self) { tasks in
@@ -53,13 +51,10 @@ struct SteadyChecks: Sendable {
     }
 
     private static func failure(at address: String) async -> String? {
-        var request = HTTPClientRequest(url: address + "/v1/check")
-        request.method = .POST
-        request.body = .bytes(ByteBuffer(string: #"{"bundle":"com.example.doto","version":"1.1"}"#))
+        let client = #"{"bundle":"com.example.doto","version":"1.1"}"#
         do {
-            let response = try await HTTPClient.shared.execute(request, timeout: TimeAmount(Patience.limit))
-            _ = try await response.body.collect(upTo: 1 << 20)
-            return response.status == .ok ? nil : "\(response.status)"
+            let answer = try await HTTPAnswer(address + "/v1/check", method: .POST, body: client)
+            return answer.status == 200 ? nil : "\(answer.status)"
         } catch {
             return "\(error)"
         }

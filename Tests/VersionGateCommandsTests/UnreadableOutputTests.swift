@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import AsyncHTTPClient
 import Foundation
 import NIOCore
-import NIOHTTP1
 import Postgres
 import TestDatabase
 import TestSystem

@@ -45,7 +45,7 @@ struct WrongInput: Decodable, Sendable, CustomTestStringConvertible {
     /// What commands never say: words of SQL, and of libraries.
     private static let foreignWords = [
         "INSERT", "UPDATE ", "DELETE", "NULL", "duplicate key", "invalid input syntax", "CONTEXT", "Error Domain",
-        "errno", "violates", "/.build/", "HTTPClientError", "SocketAddressError",
+        "errno", "violates", "/.build/", "SocketAddressError",
     ]
 
     /// A command that is printed to be typed, but for those that need no database.

@@ -127,7 +127,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         let connection = state.receivedPlainRequest(isKeepAlive: request.isKeepAlive, isTooOften: true)
         perform(
             .refuse(
-                ConnectionState.Refusal(
+                ConnectionState.RefusedRequest(
                     fault: fault,
                     route: request.kind,
                     method: request.method,

@@ -18,7 +18,7 @@ struct ConnectionState {
         /// Answers a request; ends the output after it where the response closes the connection.
         case answer(CheckRequest, ResponseWriter.ConnectionHeader)
         /// Answers with a problem.
-        case refuse(Refusal)
+        case refuse(RefusedRequest)
         /// Sends what is written.
         case flush
         /// Answers what was held.
@@ -34,7 +34,7 @@ struct ConnectionState {
     }
 
     /// A request that is refused.
-    struct Refusal {
+    struct RefusedRequest {
         /// How it is answered.
         let fault: RequestFault
         /// The route in metrics.
@@ -510,7 +510,7 @@ struct ConnectionState {
             stopAccepting(entering: .lingering)
         }
         return .refuse(
-            Refusal(
+            RefusedRequest(
                 fault: fault,
                 route: route,
                 method: framing.method,
@@ -524,7 +524,7 @@ struct ConnectionState {
     /// Answers with a problem and ends the output.
     private mutating func end(with fault: RequestFault, _ reason: RefusalReason?) -> Action {
         stopAccepting(entering: .lingering)
-        return .refuse(Refusal(fault: fault, connection: .close, endsOutput: true, reason: reason))
+        return .refuse(RefusedRequest(fault: fault, connection: .close, endsOutput: true, reason: reason))
     }
 
     private mutating func endOutput() -> Action {

@@ -131,7 +131,7 @@ final class ResponseBatch {
     }
 
     /// Refuses a request.
-    func refuse(_ refusal: ConnectionState.Refusal) {
+    func refuse(_ refusal: ConnectionState.RefusedRequest) {
         let now = time
         let status = responder.respond(
             with: refusal.fault,

@@ -3,7 +3,7 @@
 
 import NIOHTTP1
 
-/// What the head of a request says about its own extent and about the connection, read in one pass over the fields.
+/// The length of a request and the use of the connection as its head states them, read in one pass over the fields.
 ///
 /// The parser refuses most of what could be read in two ways by itself; what it lets through is refused here.
 struct RequestFraming {
@@ -31,7 +31,7 @@ struct RequestFraming {
     let expectsContinue: Bool
     /// A content encoding that is not `identity`.
     let contentEncoding: String?
-    /// Why the extent of the request is not certain; nil when it is.
+    /// Why the length of the request is not certain; nil when it is.
     let irregularity: Irregularity?
 
     /// Whether a body follows the head.

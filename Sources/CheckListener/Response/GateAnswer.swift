@@ -4,30 +4,30 @@
 import NIOHTTP1
 import UpdatePolicy
 
-/// What a gateway is told of a client: whether a check would be sent a lockout, whatever the question does not say.
+/// The answer to a gateway about a client: whether a check would be sent a lockout, whatever the question does not say.
 struct GateAnswer: Sendable {
     /// A client that a gateway is to turn away.
-    struct Refusal: Sendable {
+    struct LockedOutClient: Sendable {
         let status: HTTPResponseStatus
         /// The key of the rule that locks it out.
         let rule: String
-        /// What it is told.
+        /// The body that it gets.
         let messages: [UInt8]
     }
 
     /// nil lets the client pass.
-    let refusal: Refusal?
+    let refusal: LockedOutClient?
 
     /// The answer of a server that cannot say more.
     static let pass = GateAnswer(refusal: nil)
 
-    private init(refusal: Refusal?) {
+    private init(refusal: LockedOutClient?) {
         self.refusal = refusal
     }
 
     /// Answers a question.
     ///
-    /// - Parameter answer: What a check of the client is answered.
+    /// - Parameter answer: The answer to a check of the client.
     init(
         to client: Client,
         refusal status: HTTPResponseStatus,
@@ -42,7 +42,7 @@ struct GateAnswer: Sendable {
             self = .pass
             return
         }
-        refusal = Refusal(status: status, rule: rule, messages: answer.body)
+        refusal = LockedOutClient(status: status, rule: rule, messages: answer.body)
     }
 
     /// Whether it takes no longer than an event loop may spend on a request to answer a client.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-// libyaml, as Yams carries it: the nodes that Yams makes of these events follow aliases and compare keys as Swift
-// compares texts, both before anybody can refuse them.
+// libyaml, as Yams carries it, in place of Yams.compose: that composes without a bound on depth, follows aliases and
+// compares keys as Swift compares texts, all before anybody can refuse it, and does not tell whether the file ends with
+// `...`, by which an export that was cut off is known.
 import CYaml
 
 /// libyaml's parser over the bytes of one file: the only place that speaks its C interface.

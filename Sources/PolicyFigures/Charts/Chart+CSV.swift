@@ -15,10 +15,7 @@ extension Chart {
         case .names(let names): (heading, places) = ("name", names.map(Self.cell))
         }
         let header = [heading] + (checks.isEmpty ? [] : ["all_checks"]) + series.map { Self.cell($0.name) }
-        let lines = places.indices.map { index in
-            [places[index]] + (checks.isEmpty ? [] : ["\(checks[index])"])
-                + series.map { $0.values[index].map(Self.digits) ?? "" }
-        }
+        let lines = zip(places, rows).map { place, cells in [place] + cells.map { $0?.digits ?? "" } }
         return ([header] + lines).map { $0.joined(separator: ",") + "\r\n" }.joined()
     }
 

@@ -7,7 +7,7 @@ public import UpdatePolicy
 ///
 /// Pages draw it as SVG with a table, the command line with characters, and both write the same numbers as CSV.
 public struct Chart: Sendable, Equatable {
-    /// How the series stand to each other.
+    /// The relation of the series to each other.
     public enum Shape: Sendable, Equatable {
         /// Parts of a whole over time, one upon the other.
         case stackedAreas
@@ -17,7 +17,7 @@ public struct Chart: Sendable, Equatable {
         case bars
     }
 
-    /// What the values are counted in.
+    /// The unit of the values.
     public enum Unit: Sendable, Equatable {
         /// Checks.
         case checks
@@ -25,7 +25,7 @@ public struct Chart: Sendable, Equatable {
         case share
     }
 
-    /// What the values stand above.
+    /// The axis below the values.
     public enum Axis: Sendable, Equatable {
         /// Moments, in order; each value holds for the time until the next one, the last as long as the one before.
         case time([Timestamp])
@@ -34,7 +34,7 @@ public struct Chart: Sendable, Equatable {
         /// Names, in the order in which they are shown. A time in one is a word in ISO 8601, for those who draw it to spell.
         case names([String])
 
-        /// How many places the axis has.
+        /// The number of places on the axis.
         public var count: Int {
             switch self {
             case .time(let times): times.count
@@ -81,17 +81,17 @@ public struct Chart: Sendable, Equatable {
     public let question: String
     /// The answer in one or two sentences, with the numbers that matter.
     public let answer: String
-    /// How it is drawn.
+    /// The shape in which it is drawn.
     public let shape: Shape
-    /// What the values are counted in.
+    /// The unit of the values.
     public let unit: Unit
-    /// What the values stand above.
+    /// The axis below the values.
     public let axis: Axis
     /// The values, those that matter most first; at most as many as a reader can tell apart, the last may be all others.
     public let series: [Series]
-    /// How many checks the shares at each place are parts of; empty where the values are no shares, or of different wholes.
+    /// The checks that the shares at each place are parts of; empty where the values are no shares, or of different wholes.
     public let checks: [Int64]
-    /// What happened meanwhile, the newest of it, in order of time; empty where the axis is not one of time.
+    /// The events meanwhile, the newest of them, in order of time; empty where the axis is not one of time.
     public let marks: [Mark]
 
     /// Creates a chart.
@@ -136,6 +136,27 @@ public struct Chart: Sendable, Equatable {
         starts.count > 1 && starts[1] - starts[0] < 86_400_000_000
     }
 
-    /// A value with all of its digits.
-    public static func digits(_ value: Double) -> String { Int64(exactly: value).map { "\($0)" } ?? "\(value)" }
+    /// The numbers at each place on the axis, as tables and CSV have them: all checks, where there are any, then each series;
+    /// nil where nothing was counted.
+    public var rows: [[Cell?]] {
+        (0..<axis.count).map { place in
+            let all = checks.isEmpty ? [] : [Cell(digits: "\(checks[place])", text: NumberText.count(checks[place]))]
+            return all + series.map { $0.values[place].map { Cell(digits: Self.digits($0), text: text($0)) } }
+        }
+    }
+
+    /// A number of a chart.
+    public struct Cell: Sendable {
+        /// With all of its digits.
+        public let digits: String
+        /// For people: `61.0 %`, `12,345`.
+        public let text: String
+    }
+
+    /// A value for people: `61.0 %`, `12,345`.
+    public func text(_ value: Double) -> String {
+        unit == .share ? NumberText.percent(value, of: 1) : NumberText.count(Int64(value.rounded()))
+    }
+
+    private static func digits(_ value: Double) -> String { Int64(exactly: value).map { "\($0)" } ?? "\(value)" }
 }

@@ -60,8 +60,8 @@ struct ChartSVG {
         return """
             <svg class="chart \(palette)" role="img" viewBox="0 0 \(number(Self.width)) \(number(height))" \
             aria-labelledby="\(chart.name)-title \(chart.name)-desc" xmlns="http://www.w3.org/2000/svg">
-            <title id="\(chart.name)-title">\(chart.question.markup)</title>
-            <desc id="\(chart.name)-desc">\(chart.answer.markup)</desc>
+            <title id="\(chart.name)-title">\(chart.question.markup())</title>
+            <desc id="\(chart.name)-desc">\(chart.answer.markup())</desc>
             \(content)
             </svg>
             """
@@ -70,7 +70,7 @@ struct ChartSVG {
     private var legend: String {
         var items: [(swatch: String, name: String)] = []
         if chart.series.count > 1 {
-            items = chart.series.enumerated().map { (swatch($0), "<bdi>\($1.name.markup)</bdi>") }
+            items = chart.series.enumerated().map { (swatch($0), "<bdi>\($1.name.markup())</bdi>") }
         }
         if chart.shape != .bars, !gaps.isEmpty {
             let swatch = "<rect class=\"gap\" width=\"24\" height=\"12\" fill=\"url(#\(chart.name)-gap)\"/>"
@@ -89,7 +89,7 @@ struct ChartSVG {
         let items = chart.marks.map { mark in
             """
             <li>change \(mark.change), <time datetime="\(mark.at)">\(NumberText.minute(mark.at))</time>: \
-            <bdi>\(mark.label.markup)</bdi></li>
+            <bdi>\(mark.label.markup())</bdi></li>
             """
         }
         return "<ul class=\"chart-marks\">\(items.joined())</ul>"
@@ -119,7 +119,7 @@ struct ChartSVG {
     private var caption: String {
         let unit = chart.unit == .share ? "share of checks" : "checks"
         let text = [unit, places.step].compactMap(\.self).joined(separator: " ")
-        return "<text class=\"caption\" x=\"0\" y=\"14\">\(text.markup)</text>"
+        return "<text class=\"caption\" x=\"0\" y=\"14\">\(text.markup())</text>"
     }
 
     private func x(_ edge: Double) -> Double { Self.plot.left + edge * (Self.plot.right - Self.plot.left) }
@@ -134,7 +134,7 @@ struct ChartSVG {
             return """
                 <path class="\(tick == 0 ? "axis" : "grid")" d="M\(number(Self.plot.left)) \(height)H\(number(Self.plot.right))"/>\
                 <text class="tick" x="\(number(Self.plot.left - 6))" y="\(height)" dy="0.35em" \
-                text-anchor="end">\(scale.label(tick).markup)</text>
+                text-anchor="end">\(scale.label(tick).markup())</text>
                 """
         }.joined(separator: "\n")
     }
@@ -147,7 +147,7 @@ struct ChartSVG {
             return """
                 <path class="axis" d="M\(number(position)) \(number(Self.plot.bottom))v4"/>\
                 <text class="tick\(isMinor ? " minor" : "")" x="\(number(position))" y="\(number(Self.plot.bottom + 22))" \
-                text-anchor="middle">\(tick.label.markup)</text>
+                text-anchor="middle">\(tick.label.markup())</text>
                 """
         }.joined(separator: "\n")
     }
@@ -189,7 +189,7 @@ struct ChartSVG {
             }.joined()
             below = above
             return """
-                <path class="area" fill="url(#\(pattern(index)))" d="\(path)"><title>\(series.name.markup)</title></path>
+                <path class="area" fill="url(#\(pattern(index)))" d="\(path)"><title>\(series.name.markup())</title></path>
                 """
         }.joined(separator: "\n")
     }
@@ -197,7 +197,7 @@ struct ChartSVG {
     private var lines: String {
         chart.series.enumerated().map { index, series in
             let path = runs { series.values[$0] != nil }.map { stairs($0, series.values.map { $0 ?? 0 }) }.joined()
-            return "<path class=\"line \(color(index))\" d=\"\(path)\"><title>\(series.name.markup)</title></path>"
+            return "<path class=\"line \(color(index))\" d=\"\(path)\"><title>\(series.name.markup())</title></path>"
         }.joined(separator: "\n")
     }
 
@@ -240,7 +240,7 @@ struct ChartSVG {
             let short =
                 name.count <= Self.mostCharacters ? name : name.prefix(Self.mostCharacters - 1) + "…"
             return """
-                <text class="name" x="\(number(x + 6))" y="\(number(y))" dy="0.35em">\(short.markup)</text>
+                <text class="name" x="\(number(x + 6))" y="\(number(y))" dy="0.35em">\(short.markup())</text>
                 """
         }.joined(separator: "\n")
     }
@@ -260,7 +260,7 @@ struct ChartSVG {
                     """
             }
             return """
-                <g><title>change \(mark.change), \(NumberText.minute(mark.at)): \(mark.label.markup)</title>\
+                <g><title>change \(mark.change), \(NumberText.minute(mark.at)): \(mark.label.markup())</title>\
                 <path class="mark" d="M\(number(position)) \(number(Self.plot.top - 2))V\(number(Self.plot.bottom))"/>\(text)</g>
                 """
         }.joined(separator: "\n")
@@ -280,14 +280,14 @@ struct ChartSVG {
                 return """
                     <rect class="area" x="\(number(across(from)))" y="\(number(top + 22))" \
                     width="\(number(across(from + value) - across(from)))" height="\(number(Self.barHeight))" \
-                    fill="url(#\(pattern(index)))"><title>\(chart.series[index].name.markup)</title></rect>
+                    fill="url(#\(pattern(index)))"><title>\(chart.series[index].name.markup())</title></rect>
                     """
             }
             let texts = values.map { value in value.map(chart.text) ?? "none" }
             return """
-                <text class="name" x="0" y="\(number(top + 16))">\(NumberText.sentence(names[row]).markup)</text>\
+                <text class="name" x="0" y="\(number(top + 16))">\(NumberText.sentence(names[row]).markup())</text>\
                 <text class="value" x="\(number(Self.width))" y="\(number(top + 16))" text-anchor="end">\
-                \(texts.joined(separator: " + ").markup)</text>\
+                \(texts.joined(separator: " + ").markup())</text>\
                 <rect class="track" x="0" y="\(number(top + 22))" width="\(number(Self.width))" height="\(number(Self.barHeight))"/>\
                 \(parts.joined())
                 """
@@ -298,7 +298,7 @@ struct ChartSVG {
             return """
                 <path class="axis" d="M\(number(min(across(tick), Self.width - 0.5))) \(number(bottom - 4))v4"/>\
                 <text class="tick\(index % 2 == 1 ? " minor" : "")" x="\(number(across(tick)))" y="\(number(bottom + 16))" \
-                text-anchor="\(anchor)">\(scale.label(tick).markup)</text>
+                text-anchor="\(anchor)">\(scale.label(tick).markup())</text>
                 """
         }
         return ([patterns] + rows + ticks).joined(separator: "\n")
@@ -347,30 +347,5 @@ struct ChartSVG {
         let tenths = Int((value * 10).rounded())
         return tenths % 10 == 0
             ? "\(tenths / 10)" : "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10)"
-    }
-}
-
-extension Chart {
-    /// A value for people: `61.0 %`, `12,345`.
-    func text(_ value: Double) -> String {
-        unit == .share ? NumberText.percent(value, of: 1) : NumberText.count(Int64(value.rounded()))
-    }
-}
-
-extension String {
-    /// The text within markup: HTML and XML alike, and what steers or cannot be shown written out.
-    var markup: String {
-        visible().unicodeScalars.reduce(into: "") { text, scalar in
-            switch scalar {
-            case "&": text += "&amp;"
-            case "<": text += "&lt;"
-            case ">": text += "&gt;"
-            case "\"": text += "&quot;"
-            case "'": text += "&#39;"
-            // No characters of XML.
-            case "\u{FFFE}", "\u{FFFF}": text += "\\u{\(String(scalar.value, radix: 16))}"
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
     }
 }

@@ -15,18 +15,16 @@ struct ChartTable {
     /// The table. Each number is there with all of its digits, as the value of a `<data>`.
     var html: String {
         let columns = [place] + (chart.checks.isEmpty ? [] : ["all checks"]) + chart.series.map(\.name)
-        let rows = rowHeaders.enumerated().map { index, header in
-            let cells =
-                (chart.checks.isEmpty ? [] : [data("\(chart.checks[index])", NumberText.count(chart.checks[index]))])
-                + chart.series.map { series in
-                    series.values[index].map { data(Chart.digits($0), chart.text($0)) } ?? "<td>none</td>"
-                }
-            return "<tr><th scope=\"row\">\(header)</th>\(cells.joined())</tr>"
+        let rows = zip(rowHeaders, chart.rows).map { header, cells in
+            let data = cells.map { cell in
+                cell.map { "<td><data value=\"\($0.digits)\">\($0.text.markup())</data></td>" } ?? "<td>none</td>"
+            }
+            return "<tr><th scope=\"row\">\(header)</th>\(data.joined())</tr>"
         }
         return """
             <table class="chart-table">
-            <caption>\(chart.question.markup)</caption>
-            <thead><tr>\(columns.map { "<th scope=\"col\">\($0.markup)</th>" }.joined())</tr></thead>
+            <caption>\(chart.question.markup())</caption>
+            <thead><tr>\(columns.map { "<th scope=\"col\">\($0.markup())</th>" }.joined())</tr></thead>
             <tbody>
             \(rows.joined(separator: "\n"))
             </tbody>
@@ -51,11 +49,7 @@ struct ChartTable {
                 return "<time datetime=\"\(time)\">\(text)</time>"
             }
         case .elapsed(let times): times.map { NumberText.duration(microseconds: $0) }
-        case .names(let names): names.map { "<bdi>\(NumberText.sentence($0).markup)</bdi>" }
+        case .names(let names): names.map { "<bdi>\(NumberText.sentence($0).markup())</bdi>" }
         }
-    }
-
-    private func data(_ value: String, _ text: String) -> String {
-        "<td><data value=\"\(value)\">\(text.markup)</data></td>"
     }
 }

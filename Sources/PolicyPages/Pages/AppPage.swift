@@ -32,7 +32,7 @@ struct AppPage {
         let platform: String
         let state: String
         let time: [PageTime]
-        let extent: String
+        let limits: String
     }
 
     private struct View {
@@ -188,7 +188,7 @@ struct AppPage {
             case .noDate: ("no date", nil)
             case .withdrawn(let withdrawn): ("withdrawn", withdrawn)
             }
-        let extent = [
+        let limits = [
             release.minOS.map { "from system \($0) on" }, release.regions.map { "in \($0.joined(separator: ", "))" },
         ].compactMap(\.self).joined(separator: ", ")
         return ReleaseRow(
@@ -196,7 +196,7 @@ struct AppPage {
             platform: Platform(release.platform).displayName,
             state: state,
             time: time.map { [scene.time($0)] } ?? [],
-            extent: extent
+            limits: limits
         )
     }
 }

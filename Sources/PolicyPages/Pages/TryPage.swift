@@ -6,7 +6,7 @@ import PolicyStore
 import Postgres
 import UpdatePolicy
 
-/// What `/try` is asked: the members of a check, and the policy and the time to ask.
+/// The question to `/try`: the members of a check, and the policy and the time to ask.
 struct TryQuestion {
     /// The members with a meaning of their own, but for the install, as they were typed.
     private(set) var fields: [(field: ClientField, value: String)]
@@ -202,7 +202,7 @@ struct TryPage {
                 "The address has an install id, which belongs in no address: it is left out. A rollout below 100 % shows which part of the installs it reaches."
             )
         }
-        var answer: Answer?
+        var answer: AnsweredCheck?
         if isMissing {
             let what = question.revision.map { "Revision \($0)" } ?? "The policy of \(question.timeText)"
             fault = "\(what) cannot be read; the notice above says why."
@@ -210,7 +210,7 @@ struct TryPage {
             do throws(ClientError) {
                 let client = try question.client()
                 if let time = question.time(now: scene.now) {
-                    answer = Answer(client, policy, time)
+                    answer = AnsweredCheck(client, policy, time)
                     hints += remarks(client, policy)
                     if time < scene.now, question.revision == nil, question.asOf.trimmed.isEmpty {
                         hints.append(
@@ -253,7 +253,7 @@ struct TryPage {
     }
 
     /// A check that was answered.
-    private struct Answer {
+    private struct AnsweredCheck {
         let client: Client
         let policy: CompiledPolicy
         let time: Timestamp
@@ -267,7 +267,7 @@ struct TryPage {
         }
     }
 
-    private static func headline(_ answer: Answer) -> String {
+    private static func headline(_ answer: AnsweredCheck) -> String {
         let lockouts = answer.messages.count { $0.lockout }
         if lockouts > 0 { return "Locked out." }
         return switch answer.messages.count {
@@ -317,7 +317,7 @@ struct TryPage {
         ).warnings
     }
 
-    private func verdicts(_ answer: Answer) -> [Verdict] {
+    private func verdicts(_ answer: AnsweredCheck) -> [Verdict] {
         let section = answer.policy.section(ofApp: answer.client.bundle?.string ?? "")
         let isPaused = section?.app?.paused ?? false
         let explanations = Explanation.decidingFirst(answer.policy.explain(answer.client, at: answer.time))

@@ -88,26 +88,18 @@ private struct PageValue: MustacheCustomRenderable {
     }
 }
 
-/// Text as a page shows it: control characters written out, and all that means something to HTML escaped.
-///
-/// Scalar by scalar: in Swift a quotation mark with a combining character behind it is one character and no quotation
-/// mark, while a browser sees the end of an attribute.
+/// Text as a page shows it.
 struct PageText: MustacheContentType {
     static let name = "PAGE"
 
-    func escapeText(_ text: String) -> String {
-        var escaped = ""
-        for scalar in text.visible(keepsNewlines: true).unicodeScalars {
-            switch scalar {
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "&": escaped += "&amp;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&#39;"
-            case "`": escaped += "&#96;"
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return escaped
+    func escapeText(_ text: String) -> String { text.markup(keepsNewlines: true) }
+}
+
+extension String {
+    /// The text within HTML and SVG: what steers or cannot be shown is written out, and what means something escaped.
+    func markup(keepsNewlines: Bool = false) -> String {
+        let text = visible(keepsNewlines: keepsNewlines)
+            .replacing("\u{FFFE}", with: "\\u{fffe}").replacing("\u{FFFF}", with: "\\u{ffff}")
+        return XMLText.escaped(text)
     }
 }

@@ -178,7 +178,7 @@ struct PolicyFollower: Service {
             "Loaded the policy",
             metadata: [
                 "policy.revision": "\(compiled.revision)", "policy.apps": "\(compiled.appCount)",
-                "policy.rules": "\(compiled.ruleCount)", "policy.read": "\(reading.extent)",
+                "policy.rules": "\(compiled.ruleCount)", "policy.read": "\(reading.amount)",
             ]
         )
         return .loaded(reading.version)
@@ -190,7 +190,7 @@ struct PolicyFollower: Service {
         case .version, .loaded:
             guard let revision = policy.current?.revision else { return }
             // A connection that is lost here is noticed by what comes next.
-            let session = ServerSession.Announcement(
+            let session = ServerSession.Description(
                 revision: revision,
                 address: ServingState.name(serving),
                 databaseClockOffset: policy.status.databaseClockOffset ?? 0,
@@ -312,7 +312,7 @@ private enum PolicyReading: Sendable {
     }
 
     /// How much was read, in words for the log.
-    var extent: String {
+    var amount: String {
         switch self {
         case .whole: "everything"
         case .update(let update, _): "\(update.bundles.count) apps"

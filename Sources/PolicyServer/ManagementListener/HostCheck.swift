@@ -2,20 +2,25 @@
 // Copyright the versiongate authors
 
 import CheckListener
-import Foundation
-import Hummingbird
-import NIOCore
 
-/// Refuses requests that are meant for another host.
+/// The hosts that the management listener may be asked for.
 ///
 /// A web page can make its own name point to the address of this listener (DNS rebinding), and then read its answers in
 /// the browser of somebody who can reach it. The browser sends that name as the Host. So the Host must be an IP address,
 /// `localhost`, or a name that the configuration lists; a request without one is from no browser.
-struct HostCheck<Context: RequestContext>: RouterMiddleware {
-    private struct Problem: Encodable, Sendable {
+struct HostCheck {
+    /// The answer to a request for another host.
+    struct Problem: Encodable {
         let title = "Misdirected Request"
         let status = 421
         let detail: String
+
+        init(host: String) {
+            detail = """
+                the Host "\(host.prefix(255))" is not known to the management listener; ask for an IP address or \
+                localhost, or start the server with --management-names (VERSIONGATE_MANAGEMENT_NAMES)
+                """
+        }
     }
 
     private let names: Set<String>
@@ -23,24 +28,6 @@ struct HostCheck<Context: RequestContext>: RouterMiddleware {
     /// - Parameter names: Names that are allowed besides `localhost`.
     init(names: [String]) {
         self.names = Set(names.map { $0.lowercased() } + ["localhost"])
-    }
-
-    func handle(
-        _ request: Request,
-        context: Context,
-        next: @concurrent (Request, Context) async throws -> Response
-    ) async throws -> Response {
-        let host = request.head.authority ?? ""
-        guard !isAllowed(host) else { return try await next(request, context) }
-        let problem = Problem(
-            detail: """
-                the Host "\(host.prefix(255))" is not known to the management listener; ask for an IP address or \
-                localhost, or start the server with --management-names (VERSIONGATE_MANAGEMENT_NAMES)
-                """
-        )
-        var response = try Response.document(problem, status: .misdirectedRequest)
-        response.headers[.contentType] = "application/problem+json"
-        return response
     }
 
     /// Whether a Host, with or without a port, may be asked for.

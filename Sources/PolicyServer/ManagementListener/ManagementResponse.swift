@@ -5,6 +5,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import PolicyPages
 
 extension Response {
     /// A JSON document of the management listener.
@@ -29,5 +30,54 @@ extension Response {
             headers: [.contentType: contentType, .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
         )
+    }
+
+    /// A page, or a part of one.
+    static func page(_ page: PageResponse) -> Response {
+        var headers = HTTPFields()
+        for (name, value) in PageResponse.commonFields + page.fields {
+            if let name = HTTPField.Name(name) { headers[name] = value }
+        }
+        headers[.contentType] = page.contentType
+        return Response(
+            status: HTTPResponse.Status(code: page.status),
+            headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: page.body))
+        )
+    }
+
+    /// A line of text for whoever gets no page.
+    static func text(_ status: HTTPResponse.Status, _ text: String, _ fields: HTTPFields = [:]) -> Response {
+        var response = page(PageResponse(status: status.code, text: text))
+        for field in fields { response.headers[field.name] = field.value }
+        return response
+    }
+
+    /// The answer to whoever may not see the pages.
+    static func refusal(_ refusal: PageAccess.Refusal) -> Response {
+        switch refusal {
+        case .unauthorized:
+            text(
+                .unauthorized,
+                "The pages ask for the password of --pages-password-file. The name does not count.\n",
+                [.wwwAuthenticate: "Basic realm=\"versiongate pages\", charset=\"UTF-8\""]
+            )
+        case .tooManyAttempts(let seconds):
+            text(
+                .tooManyRequests,
+                "This address gave too many wrong passwords; the next one is looked at in \(seconds) s.\n",
+                [.retryAfter: "\(seconds)"]
+            )
+        case .withoutPassword:
+            text(
+                .forbidden,
+                """
+                This listener can be reached from other machines, so it serves the pages with a password alone: put one \
+                into a file and start the server with --pages-password-file FILE (VERSIONGATE_PAGES_PASSWORD_FILE), or \
+                let it listen on 127.0.0.1.
+
+                """
+            )
+        }
     }
 }

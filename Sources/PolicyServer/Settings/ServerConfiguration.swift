@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import CheckListener
 public import Configuration
 import Foundation
 public import Logging
@@ -8,11 +9,11 @@ public import Systemd
 
 /// The configuration of `serve`.
 public struct ServerConfiguration: Sendable {
-    /// Where apps connect.
+    /// The address for apps.
     var publicAddress = ListenAddress(host: "0.0.0.0", port: 8_080)
     /// The limits and the TLS of the public listener.
     public var publicListener = PublicListenerConfiguration()
-    /// Where operators connect.
+    /// The address for operators.
     var managementAddress = ListenAddress(host: "127.0.0.1", port: 9_090)
     /// The host names that the management listener accepts, besides IP addresses and `localhost`.
     var managementNames: [String] = []
@@ -20,13 +21,13 @@ public struct ServerConfiguration: Sendable {
     var pagesPassword: String?
     /// An open socket that apps connect to; used instead of ``publicAddress``.
     public var publicSocket: InheritedSocket?
-    /// How long `/ready` answers 503 before a shutdown begins, so that load balancers notice.
+    /// The time for which `/ready` answers 503 before a shutdown begins, so that load balancers notice.
     var drainDuration: Duration = .zero
     /// The folder where the last good policy is kept; nil: it is not kept.
     public var stateDirectory: String?
-    /// How checks are counted.
+    /// The counting of checks.
     var counting = CountingConfiguration()
-    /// How log messages are written.
+    /// The form of log messages.
     public var logFormat = LogFormat.text
     /// The least severe messages that are logged.
     public var logLevel = Logger.Level.notice
@@ -70,4 +71,50 @@ public struct ConfigurationError: Error, CustomStringConvertible {
     public init(_ description: String) {
         self.description = description
     }
+}
+
+/// The form of log messages: one line each.
+public enum LogFormat: String, CaseIterable, Sendable {
+    /// For people: the time (UTC), the level, the message, and its metadata as `key=value`.
+    case text
+    /// For programs that collect logs: an object with `time`, `level`, `message` and `metadata`.
+    case json
+}
+
+/// The counting of checks.
+struct CountingConfiguration: Sendable, Equatable {
+    /// The interval at which counts are written to the database; nil: checks are not counted.
+    var interval: Duration?
+    /// The most kinds of clients that are counted separately in an hour, on all cores together; not negative.
+    var maximumKinds: Int
+    /// The days that are kept in the database, the current one not counted; at least 1.
+    var daysKept: Int
+
+    /// Creates a configuration.
+    init(interval: Duration? = .seconds(10), maximumKinds: Int = 50_000, daysKept: Int = 400) {
+        self.interval = interval
+        self.maximumKinds = maximumKinds
+        self.daysKept = daysKept
+    }
+}
+
+/// The limits and the TLS of the listener.
+public struct PublicListenerConfiguration: Sendable, Hashable {
+    /// The limits of connections and requests.
+    var limits = ConnectionLimits()
+    /// The limit on what an address may ask; nil for no limit.
+    var rateLimit: RateLimit?
+    /// Proxies whose `X-Forwarded-For` names the client for the rate limit; limits per address do not apply to them.
+    var trustedProxies = TrustedProxies()
+    /// The certificate and key of the listener; nil for plain HTTP.
+    var tls: TLSFiles?
+
+    /// The most connections, as ``limits`` has it.
+    public var maximumConnections: Int {
+        get { limits.connections }
+        set { limits.connections = newValue }
+    }
+
+    /// Creates the default: the default limits, no rate limit, no trusted proxies, no TLS.
+    init() {}
 }

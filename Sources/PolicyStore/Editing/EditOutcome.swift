@@ -31,8 +31,8 @@ public enum EditOutcome: Sendable {
         public let change: PolicyChange
         /// The state of the policy before it.
         public let base: PolicyVersion
-        /// The scope of the edit.
-        public let scope: EditScope
+        /// The apps whose answers the edit may change.
+        public let apps: EditedApps
         /// The policy after it, of the apps that it affects.
         public let after: Policy
         /// The keys of the lockouts for which it needs consent.

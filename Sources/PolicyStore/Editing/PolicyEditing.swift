@@ -94,7 +94,7 @@ public struct PolicyEditing: Sendable {
             case .ended(let outcome):
                 return outcome
             case .needsReview(let edit):
-                if let before = try await policy(at: edit.base, in: edit.scope) {
+                if let before = try await policy(at: edit.base, in: edit.apps) {
                     return .needsReview(edit, before: before)
                 }
             case .overtaken:
@@ -112,7 +112,7 @@ public struct PolicyEditing: Sendable {
         case overtaken
     }
 
-    /// Makes an edit, finds its scope, and rolls it back; commits it if it does not affect what clients get.
+    /// Makes an edit, finds the apps that it is about, and rolls it back; commits it if it does not affect what clients get.
     private func attempt(
         by author: EditAuthor,
         commits: Bool,
@@ -124,7 +124,7 @@ public struct PolicyEditing: Sendable {
                 guard let made = try Self.make(session, migrator, author, consent: nil, body) else {
                     return .rollback(.ended(.unchanged))
                 }
-                guard let scope = try EditScope(of: made.change.id, session) else {
+                guard let apps = try EditedApps(of: made.change.id, session) else {
                     return commits && made.consent.isEmpty
                         ? .commit(.ended(.made(made.change)))
                         : .rollback(.ended(.rehearsed(made.change, base: made.base)))
@@ -135,8 +135,8 @@ public struct PolicyEditing: Sendable {
                         EditOutcome.RolledBack(
                             change: made.change,
                             base: base,
-                            scope: scope,
-                            after: try PolicyReader.policy(session, bundles: scope.bundles),
+                            apps: apps,
+                            after: try PolicyReader.policy(session, bundles: apps.bundles),
                             consent: made.consent
                         )
                     )
@@ -191,9 +191,9 @@ public struct PolicyEditing: Sendable {
     }
 
     /// The policy of the apps that an edit affects, nil if it is no longer in that state.
-    private func policy(at base: PolicyVersion, in scope: EditScope) async throws -> Policy? {
+    private func policy(at base: PolicyVersion, in apps: EditedApps) async throws -> Policy? {
         let policy = try await connection.transaction(.repeatableReadReadOnly) { session in
-            try PolicyReader.policy(session, bundles: scope.bundles)
+            try PolicyReader.policy(session, bundles: apps.bundles)
         }
         return policy.revision == base.revision && policy.token == base.token ? policy : nil
     }

@@ -307,16 +307,10 @@ public enum PolicyReader {
 // MARK: - Single facts of rules
 
 extension PolicyReader {
-    /// The apps that a rule is for.
-    public struct RuleScope: Sendable {
-        /// The app; nil: every app.
-        public let bundle: String?
-    }
-
-    /// The apps that a rule is for, nil if there is no such rule.
-    public static func scope(ofRule key: String, _ session: PostgresSession) throws -> RuleScope? {
+    /// The bundle that a rule is for, nil within for every app; nil if there is no such rule.
+    public static func bundle(ofRule key: String, _ session: PostgresSession) throws -> String?? {
         try session.query("SELECT bundle FROM public.rules WHERE key = $1", [key]).first.map { row in
-            RuleScope(bundle: try row.decode(0, as: String?.self))
+            try row.decode(0, as: String?.self)
         }
     }
 

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Postgres
+import UpdatePolicy
 
 extension PolicyReports {
     /// An app as lists show it.
@@ -49,7 +50,7 @@ extension PolicyReports {
     }
 
     private static let appQuery = """
-        SELECT app.bundle, app.name, app.paused, app.note, app.store_id, app.seller,
+        SELECT \(columns(of: App.self)),
             (SELECT coalesce(json_agg(json_build_object('platform', platform, 'link', link) ORDER BY platform), '[]')
              FROM public.store_links AS link WHERE link.bundle = app.bundle) AS store_links,
             (SELECT coalesce(

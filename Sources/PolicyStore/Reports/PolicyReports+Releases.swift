@@ -65,7 +65,7 @@ extension PolicyReports {
     public func releasesJSON(bundle: String?) throws -> String {
         try json(
             """
-            SELECT id, bundle, platform, version, build, min_os, regions, live_at, staged, withdrawn_at, note,
+            SELECT id, \(Self.columns(of: Release.self)),
                 (SELECT coalesce(json_agg(json_build_object('language', language, 'text', text) ORDER BY language), '[]')
                  FROM public.release_notes WHERE release = id) AS notes
             FROM public.releases WHERE \(Self.releasesOfBundle)

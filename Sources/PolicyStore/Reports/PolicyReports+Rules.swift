@@ -75,13 +75,8 @@ extension PolicyReports {
         AND ($2::text[] IS NULL OR key = ANY ($2))
         """
 
-    /// The columns in their order.
-    private static let columns = Rule.columns.map { column in
-        column.type == .duration ? "\(column.name)::text" : column.name
-    }.joined(separator: ", ")
-
     private static let ruleQuery = """
-        SELECT \(columns),
+        SELECT \(columns(of: Rule.self)),
             (SELECT coalesce(json_agg(json_build_object('language', language, 'title', t.title, 'text', t.text)
                 ORDER BY language), '[]') FROM public.rule_texts AS t WHERE t.rule = key) AS texts,
             (SELECT coalesce(json_agg(json_build_object('at', at, 'rollout', s.rollout) ORDER BY at), '[]')

@@ -19,6 +19,11 @@ public struct PolicyReports {
         )
     }
 
+    /// The columns of a table that people edit, in their order.
+    static func columns<Record: PolicyRecord>(of record: Record.Type) -> String {
+        Record.columns.map { $0.type == .duration ? "\($0.name)::text" : $0.name }.joined(separator: ", ")
+    }
+
     /// Runs a query and gives its rows as a JSON array of objects, one object a line.
     func json(_ query: String, _ parameters: [(any PostgresEncodable)?] = []) throws -> String {
         let rows = try session.query("SELECT row_to_json(record)::text FROM (\(query)) AS record", parameters)

@@ -13,10 +13,10 @@ public struct ServerSession: Sendable, Hashable {
     public let address: String
     /// The revision of the policy that answers checks.
     public let revision: Int64
-    /// How many seconds its clock is ahead of that of the database; 0 where that is not worth a report.
+    /// The seconds that its clock is ahead of that of the database; 0 where that is not worth a report.
     public let clockOffset: Int
 
-    /// What is broken on it.
+    /// The faults of its machine.
     public let faults: [Fault]
 
     /// Something that a server says is broken on its machine; its `/ready` says more.
@@ -34,7 +34,7 @@ public struct ServerSession: Sendable, Hashable {
             }
         }
 
-        /// What is broken, for people.
+        /// The fault, for people.
         public var sentence: String {
             switch self {
             case .certificate: "apps may refuse its certificate"
@@ -43,8 +43,8 @@ public struct ServerSession: Sendable, Hashable {
         }
     }
 
-    /// What a server says of itself.
-    public struct Announcement: Sendable {
+    /// The description of a server in the name of its session.
+    public struct Description: Sendable {
         private let text: String
         private let address: String
 
@@ -74,9 +74,9 @@ public struct ServerSession: Sendable, Hashable {
         }
     }
 
-    /// What stands between the program and the revision.
+    /// The text between the program and the revision.
     private static let mark = " at revision "
-    /// How much of the name of the program is kept, where the address leaves room for it.
+    /// The length to which the name of the program is kept.
     private static let longestProgram = 20
     /// How much of an address stands before the name of the program.
     private static let firstOfAddress = 24

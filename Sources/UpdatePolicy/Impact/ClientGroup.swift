@@ -34,3 +34,18 @@ extension ClientGroup: Comparable {
         return other < version
     }
 }
+
+/// Clients of one kind, as far as checks are counted by kind, and how many checks they made.
+public struct WeightedClient: Sendable {
+    /// The members they sent, without language, attributes and install, which are not counted.
+    public let client: Client
+
+    /// Their number of checks; not negative.
+    public let checks: Int64
+
+    /// Clients of one kind with their checks.
+    public init(_ client: Client, checks: Int64) {
+        self.client = client
+        self.checks = checks
+    }
+}

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// The effect that an edit of the policy would have had on the counted checks.
+/// The impact that an edit of the policy would have had on the counted checks.
 ///
 /// The whole policies are compared, not the rows that differ: a rule behind a final one, or of a paused app, does
 /// nothing, and an edit that removes such an obstacle makes the rule effective. They are compared at the same times, now
-/// and whenever something begins or ends, so what other rules plan is not taken for the effect of the edit.
+/// and whenever something begins or ends, so what other rules plan is not taken for the impact of the edit.
 public struct PolicyImpact: Sendable {
-    /// The effect on the clients of one app, version and platform.
+    /// The impact on the clients of one app, version and platform.
     public struct Row: Sendable {
         /// The clients.
         public let group: ClientGroup
-        /// How many checks they made.
+        /// Their number of checks.
         public internal(set) var checks: Int64 = 0
         /// Right after the edit.
-        public internal(set) var now = AudienceEffect()
+        public internal(set) var now = ImpactCounts()
         /// Checks that are newly locked out, now or at some time later.
         public internal(set) var newLockouts = 0.0
     }
 
-    /// The effect on the app in which the largest part is newly locked out.
+    /// The impact on the app in which the largest part is newly locked out.
     public struct LargestLockout: Sendable {
         /// The app.
         public let bundle: String
-        /// How many checks its clients made.
+        /// The number of checks of its clients.
         public let checks: Int64
         /// Who is newly locked out right after the edit.
         public let now: Double
@@ -74,16 +74,16 @@ public struct PolicyImpact: Sendable {
         var lockoutsOfApps: [String: ImpactCurve] = [:]
         for client in clients {
             let group = ClientGroup(client.client)
-            let judgement = ImpactJudgement(before, after, client.client, at: time)
-            uncounted.formUnion(judgement.uncounted)
-            leftOut.formUnion(judgement.leftOut)
-            lockouts.add(judgement.lockouts, times: client.checks)
-            messages.add(judgement.messages, times: client.checks)
-            lockoutsOfApps[group.bundle, default: ImpactCurve()].add(judgement.lockouts, times: client.checks)
+            let impact = ClientImpact(before, after, client.client, at: time)
+            uncounted.formUnion(impact.uncounted)
+            leftOut.formUnion(impact.leftOut)
+            lockouts.add(impact.lockouts, times: client.checks)
+            messages.add(impact.messages, times: client.checks)
+            lockoutsOfApps[group.bundle, default: ImpactCurve()].add(impact.lockouts, times: client.checks)
             var row = rows[group] ?? Row(group: group)
             row.checks += client.checks
-            row.now += judgement.now.times(client.checks)
-            row.newLockouts += (judgement.lockouts.map(\.part).max() ?? 0) * Double(client.checks)
+            row.now += impact.now.times(client.checks)
+            row.newLockouts += (impact.lockouts.map(\.part).max() ?? 0) * Double(client.checks)
             rows[group] = row
         }
         self.rows = rows.values.sorted { $0.group < $1.group }
@@ -101,11 +101,11 @@ public struct PolicyImpact: Sendable {
         }.max { ($0.share, $1.bundle) < ($1.share, $0.bundle) }
     }
 
-    /// How many checks were judged.
+    /// The number of checks that were judged.
     public var checks: Int64 { rows.reduce(0) { $0 + $1.checks } }
 
-    /// What all of them get right after the edit.
-    public var now: AudienceEffect { rows.reduce(into: AudienceEffect()) { $0 += $1.now } }
+    /// The messages and lockouts of all of them right after the edit.
+    public var now: ImpactCounts { rows.reduce(into: ImpactCounts()) { $0 += $1.now } }
 
     /// Who is newly locked out, now or at the time when most are.
     public var newLockouts: Double { laterLockouts.last?.checks ?? now.newLockouts }

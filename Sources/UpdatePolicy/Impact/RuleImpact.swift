@@ -27,7 +27,7 @@ public struct RuleImpact: Sendable {
         public let rollout: Percentage
     }
 
-    /// How many checks are reached in one stage, at most.
+    /// The most checks that are reached in one stage.
     public struct Reach: Sendable, Equatable {
         /// Checks that get the message.
         public internal(set) var messages = 0.0
@@ -63,13 +63,13 @@ public struct RuleImpact: Sendable {
         }
     }
 
-    /// What clients of one app, version and platform get.
+    /// The reach among the clients of one app, version and platform.
     public struct Row: Sendable {
         /// The clients.
         public let group: ClientGroup
-        /// How many checks they made.
+        /// Their number of checks.
         public internal(set) var checks: Int64 = 0
-        /// What is reached, a count for each stage.
+        /// The checks that are reached, for each stage.
         public internal(set) var reach: [Reach]
     }
 
@@ -111,7 +111,7 @@ public struct RuleImpact: Sendable {
             ? [.rollout] : []
         for client in clients {
             let group = ClientGroup(client.client)
-            let reach = ClientReach(compiled, client.client)
+            let reach = ReachingRules(compiled, client.client)
             var row = rows[group] ?? Row(group: group, reach: stages.map { _ in Reach() })
             row.checks += client.checks
             for (index, stage) in stages.enumerated() {
@@ -129,10 +129,10 @@ public struct RuleImpact: Sendable {
         self.uncounted = uncounted
     }
 
-    /// How many checks were judged.
+    /// The number of checks that were judged.
     public var checks: Int64 { rows.reduce(0) { $0 + $1.checks } }
 
-    /// What all of them get, for each stage.
+    /// The reach among all of them, for each stage.
     public var total: [Reach] {
         stages.indices.map { stage in rows.reduce(into: Reach()) { $0 += $1.reach[stage] } }
     }
@@ -146,7 +146,7 @@ public struct RuleImpact: Sendable {
         return stages + [Stage(kind: .everybody, at: nil, rollout: .all)]
     }
 
-    private static func moments(_ reach: ClientReach, _ time: Timestamp) -> [Timestamp] {
+    private static func moments(_ reach: ReachingRules, _ time: Timestamp) -> [Timestamp] {
         var moments: Set<Int64> = []
         reach.addMoments(to: &moments)
         return [time]
@@ -169,8 +169,8 @@ public struct RuleImpact: Sendable {
         uncounted.formUnion(rules[own].uncounted)
         return Reach(
             messages: part,
-            lockouts: rules[own].effect == .lockout ? part : 0,
-            withoutWayOut: rules[own].effect == .withoutWayOut ? part : 0
+            lockouts: rules[own].delivery == .lockout ? part : 0,
+            withoutWayOut: rules[own].delivery == .withoutWayOut ? part : 0
         )
     }
 }

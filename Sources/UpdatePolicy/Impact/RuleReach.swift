@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// The effect of a rule on the clients of one kind at one time, judged by the counted conditions.
+/// A rule that reaches the clients of one kind at one time, judged by the counted conditions.
 struct RuleReach {
-    /// What the rule sends.
-    enum Effect: Equatable {
+    /// The message, and whether it locks out.
+    enum Delivery: Equatable {
         /// A message.
         case message
         /// A message with a lockout.
@@ -16,7 +16,7 @@ struct RuleReach {
     /// The rule.
     let rule: Rule
 
-    let effect: Effect
+    let delivery: Delivery
 
     /// The rollout, in hundredths of a percent; above 0.
     let share: Int

@@ -17,70 +17,27 @@ struct AppEditCommand: AsyncParsableCommand {
             """
     )
 
-    /// What can be cleared.
-    enum Field: String, CaseIterable, ExpressibleByArgument {
-        case name
-        case note
-        case storeLinks = "store-links"
-        case storeID = "store-id"
-        case seller
-
-        /// The column without a value; nil for the links, which are rows.
-        var cleared: ColumnValue? {
-            switch self {
-            case .name: .text("name", nil)
-            case .note: .text("note", nil)
-            case .storeLinks: nil
-            case .storeID: .integer("store_id", nil)
-            case .seller: .text("seller", nil)
-            }
-        }
-    }
-
     @Argument(help: "The bundle of the app.", completion: .bundles)
     var bundle: String
 
-    @Option(help: "The app's name, which texts can use as {app}.")
-    var name: String?
-
-    @Option(
-        name: .customLong("store-link"),
-        help: ArgumentHelp("Where a store has the app; replaces the platform's link.", valueName: "platform=url"),
-        transform: NamedValue.storeLink
-    )
-    var storeLinks: [NamedValue] = []
-
-    @Option(
-        name: .customLong("store-id"),
-        help: ArgumentHelp("The app's number in the App Store, by which look-ups ask.", valueName: "number"),
-        transform: StoreIDArgument.parse
-    )
-    var storeID: Int64?
-
-    @Option(help: "The name of the seller, as the store has it.")
-    var seller: String?
-
-    @Option(help: "A note for the people who edit; never sent.")
-    var note: String?
+    @OptionGroup var fields: AppFields
 
     @Option(help: ArgumentHelp("Empty a field; can be repeated.", valueName: "field"))
-    var clear: [Field] = []
+    var clear: [ClearedField<App>] = []
 
     @OptionGroup var options: EditOptions
 
     func validate() throws {
-        let given = values.map(\.column)
-        if given.isEmpty, storeLinks.isEmpty, clear.isEmpty {
-            throw ValidationError("Say what to change, for example --name, --store-link or --clear.")
-        }
-        if let both = clear.compactMap(\.cleared?.column).first(where: given.contains) {
-            throw ValidationError("\(both) is both set and cleared; leave one of the two out.")
-        }
-        try AppAddCommand.requireOneLinkEach(storeLinks)
+        try ClearedField.requireChange(
+            fields.values.map(\.column),
+            changesRows: !fields.storeLinks.isEmpty,
+            clear: clear,
+            examples: "--name, --store-link or --clear"
+        )
     }
 
     func run() async throws {
-        let changes = values + Set(clear).compactMap(\.cleared)
+        let changes = fields.values + Set(clear).compactMap(\.value)
         try await options.edit(asksAboutRemovals: clear.contains(.storeLinks)) { editor in
             let app = ColumnValue.text("bundle", bundle)
             guard try editor.update(.apps, where: [app], set: changes) > 0 else {
@@ -89,7 +46,7 @@ struct AppEditCommand: AsyncParsableCommand {
             if clear.contains(.storeLinks) {
                 try editor.delete(.storeLinks, where: [app])
             }
-            for link in storeLinks {
+            for link in fields.storeLinks {
                 try editor.upsert(
                     .storeLinks,
                     key: [app, .text("platform", Platform(link.name).name)],
@@ -97,15 +54,5 @@ struct AppEditCommand: AsyncParsableCommand {
                 )
             }
         }
-    }
-
-    /// The columns that options were given for.
-    private var values: [ColumnValue] {
-        var values: [ColumnValue] = []
-        if let name { values.append(.text("name", name)) }
-        if let note { values.append(.text("note", note)) }
-        if let storeID { values.append(.integer("store_id", storeID)) }
-        if let seller { values.append(.text("seller", seller)) }
-        return values
     }
 }

@@ -113,7 +113,7 @@ struct CheckCommand: AsyncParsableCommand {
         }
         let explanation = ExplanationText(policy, client, at: time)
         switch output.format {
-        case .json: print(explanation.json)
+        case .json: print(explanation.json.lines)
         case .table: print(explanation.text(on: .standardOutput))
         }
     }
@@ -132,7 +132,7 @@ struct CheckCommand: AsyncParsableCommand {
     /// Prints the body of an answer, whether a server sent it or this process made it.
     private func show(answer: String) throws {
         switch output.format {
-        case .json: print(JSONText.visible(answer))
+        case .json: print(answer.visibleJSON)
         case .table: print(try MessagesText(answer: answer).text)
         }
     }

@@ -37,18 +37,15 @@ struct ExplanationText {
     }
 
     /// An array of objects, for programs.
-    var json: String {
-        JSONText.array(
+    var json: JSONValue {
+        .array(
             explanations.map { explanation in
-                JSONText.object([
-                    "position": "\(explanation.position)", "key": JSONText.string(explanation.key),
-                    "outcome": JSONText.string(explanation.outcome.rawValue),
-                    "condition": JSONText.optional(explanation.condition),
-                    "expected": JSONText.optional(explanation.expected),
-                    "actual": JSONText.optional(explanation.actual),
-                    "bucket": explanation.bucket.map(String.init) ?? "null", "rollout": "\(explanation.rollout)",
-                    "release": JSONText.optional(explanation.release),
-                ])
+                [
+                    "position": explanation.position, "key": explanation.key, "outcome": explanation.outcome.rawValue,
+                    "condition": explanation.condition, "expected": explanation.expected,
+                    "actual": explanation.actual, "bucket": explanation.bucket, "rollout": explanation.rollout,
+                    "release": explanation.release,
+                ]
             }
         )
     }

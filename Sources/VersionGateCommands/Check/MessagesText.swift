@@ -6,7 +6,7 @@ import UpdatePolicy
 
 /// Shows the messages of an answer to people.
 struct MessagesText {
-    private struct Answer: Decodable {
+    private struct MessageList: Decodable {
         let messages: [Entry]
     }
 
@@ -32,7 +32,7 @@ struct MessagesText {
 
     /// Reads the body of an answer.
     init(answer: String) throws {
-        guard let answer = try? JSONDecoder().decode(Answer.self, from: Data(answer.utf8)) else {
+        guard let answer = try? JSONDecoder().decode(MessageList.self, from: Data(answer.utf8)) else {
             throw CommandError(
                 "the server's answer is not that of a check; is this the address of a versiongate server?"
             )

@@ -14,7 +14,7 @@ struct RemoteCheck {
     let server: String
     let members: [NamedValue]
 
-    /// How long the server may take.
+    /// The time that the server may take.
     private static let limit = TimeAmount.seconds(10)
 
     /// Refuses what is not the address of a server.
@@ -34,13 +34,19 @@ struct RemoteCheck {
     /// - Throws: An error that says what the server answered or why it could not be reached.
     func answer() async throws -> String {
         let text = server.hasSuffix("/") ? "\(server)v1/check" : "\(server)/v1/check"
-        guard let address = HTTPPost.Address(text) else {
+        guard let address = HTTPExchange.Address(text) else {
             throw CommandError("--server is \"\(server)\", which is no address; write it as http://localhost:8080")
         }
-        let response: HTTPPost.Answer
+        let response: HTTPExchange.Response
         do {
             response = try await Progress.showing("Asking the server") {
-                try await HTTPPost(address: address, body: body, limit: Self.limit).answer()
+                try await HTTPExchange(
+                    address: address,
+                    method: .POST,
+                    headers: ["Content-Type": "application/json"],
+                    body: body,
+                    limit: Self.limit
+                ).answer()
             }
         } catch {
             throw CommandError("the server at \(server) cannot be asked: \(reason(error))")
@@ -75,9 +81,9 @@ struct RemoteCheck {
                 return "nothing listens there; \(cure)"
             }
             return errors.contains { $0 is IOError } ? "\(errors[0]); \(cure)" : late(cure)
-        case is ChannelError, HTTPPost.Failure.late: return late(cure)
-        case HTTPPost.Failure.large: return "its answer is too large for one to a check; \(cure)"
-        case HTTPPost.Failure.closed, is HTTPParserError:
+        case is ChannelError, HTTPExchange.Failure.late: return late(cure)
+        case HTTPExchange.Failure.large: return "its answer is too large for one to a check; \(cure)"
+        case HTTPExchange.Failure.closed, is HTTPParserError:
             guard isPlain else { return "it closed the connection without an answer; \(cure)" }
             return "it closed the connection without an answer, as a listener with TLS does; if it is one, write "
                 + "https:\(afterScheme), else \(cure)"
@@ -97,7 +103,6 @@ struct RemoteCheck {
     }
 
     private var body: String {
-        let list = members.map { "\(JSONText.string($0.name)):\(JSONText.string($0.value))" }
-        return "{\(list.joined(separator: ","))}"
+        JSONValue.object(members.map { ($0.name, .string($0.value)) }).text
     }
 }

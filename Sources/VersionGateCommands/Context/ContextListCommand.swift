@@ -22,15 +22,10 @@ struct ContextListCommand: AsyncParsableCommand {
         let contexts = try DatabaseContexts.read(ProcessInfo.processInfo.environment)
         switch output.format {
         case .json:
-            print(
-                JSONText.array(
-                    contexts.all.map { context in
-                        JSONText.object([
-                            "name": JSONText.string(context.name), "database_url": JSONText.string(context.address),
-                        ])
-                    }
-                )
-            )
+            let list = contexts.all.map { context -> JSONValue in
+                ["name": context.name, "database_url": context.address]
+            }
+            print(JSONValue.array(list).lines)
         case .table:
             guard !contexts.all.isEmpty else {
                 print(

@@ -44,17 +44,13 @@ struct FeedLintCommand: AsyncParsableCommand {
         }
         switch output.format {
         case .json:
-            print(
-                JSONText.array(
-                    faults.map { bundle, name, fault in
-                        JSONText.object([
-                            "bundle": JSONText.string(bundle), "name": JSONText.string(name), "line": "\(fault.line)",
-                            "column": "\(fault.column)", "message": JSONText.string(fault.message),
-                            "hint": JSONText.string(fault.hint),
-                        ])
-                    }
-                )
-            )
+            let list = faults.map { bundle, name, fault -> JSONValue in
+                [
+                    "bundle": bundle, "name": name, "line": fault.line, "column": fault.column,
+                    "message": fault.message, "hint": fault.hint,
+                ]
+            }
+            print(JSONValue.array(list).lines)
         case .table:
             let count = apps.map(\.feedTemplates.count).reduce(0, +)
             let lines = faults.map {

@@ -30,7 +30,7 @@ struct FeedListCommand: AsyncParsableCommand {
             let app = try reports.appWithTemplates(bundle)
             let feeds = Feed.all(of: app)
             switch output.format {
-            case .json: print(JSONText.array(feeds.map(\.json)))
+            case .json: print(JSONValue.array(feeds.map(\.json)).lines)
             case .table:
                 var table = TextTable("FEED", "READ BY", "ADDRESS")
                 for feed in feeds { table.add(feed.name, feed.readers, feed.address) }
@@ -81,9 +81,5 @@ private struct Feed {
             + templates
     }
 
-    var json: String {
-        JSONText.object([
-            "name": JSONText.string(name), "read_by": JSONText.string(readers), "address": JSONText.string(address),
-        ])
-    }
+    var json: JSONValue { ["name": name, "read_by": readers, "address": address] }
 }

@@ -41,11 +41,11 @@ struct HistoryCommand: AsyncParsableCommand {
     )
     var subject: String?
 
-    /// How much is shown of a change.
-    enum Extent: String, EnumerableFlag {
+    /// The detail in which a change is shown.
+    enum Detail: String, EnumerableFlag {
         case oneline, details
 
-        static func help(for value: Extent) -> ArgumentHelp? {
+        static func help(for value: Detail) -> ArgumentHelp? {
             switch value {
             case .oneline: "Show each change in one line."
             case .details: "Show every column of every row, however many there are."
@@ -87,7 +87,7 @@ struct HistoryCommand: AsyncParsableCommand {
     )
     var by: String?
 
-    @Flag var extent: Extent?
+    @Flag var detail: Detail?
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var database: DatabaseOptions
@@ -144,13 +144,13 @@ struct HistoryCommand: AsyncParsableCommand {
             changes.map { ChangeLine.text($0) }.joined(separator: "\n"),
             indentation: "    "
         )
-        if extent == .oneline { return short }
+        if detail == .oneline { return short }
         let entries = changes.map { change in
             [ChangeLine.headline(change) + (change.why.map { "  \($0.visible())" } ?? "")]
-                + change.rows.flatMap { ChangeReport.lines(for: $0, isWhole: extent == .details) }.map { "  \($0)" }
+                + change.rows.flatMap { ChangeReport.lines(for: $0, isWhole: detail == .details) }.map { "  \($0)" }
         }
         let lineCount = entries.reduce(entries.count - 1) { $0 + $1.count }
-        guard extent == .details || lineCount <= Self.mostLines else {
+        guard detail == .details || lineCount <= Self.mostLines else {
             return "\(short)\n\nThe details take \(NumberText.count(Int64(lineCount))) lines; --details shows them."
         }
         return terminal.paragraphs(

@@ -14,7 +14,7 @@ struct EditImpact: Sendable {
     /// The comparison; nothing is known from it where no checks were counted.
     let impact: PolicyImpact
     /// The apps in which lockouts may be added, by the rows alone.
-    let lockouts: LockoutScope
+    let lockouts: AppsWithNewLockouts
     /// The counts that it was judged by.
     let recent: RecentChecks
     /// Pre-releases among the checks whose numbers are those of a release.
@@ -39,7 +39,7 @@ struct EditImpact: Sendable {
                 clients: recent.clients,
                 at: time
             ),
-            lockouts: LockoutScope(from: before, to: after, at: time),
+            lockouts: AppsWithNewLockouts(from: before, to: after, at: time),
             recent: recent,
             preReleases: PreReleaseMatch.matches(among: recent.clients, releases: after.releases)
         )
@@ -53,7 +53,7 @@ struct EditImpact: Sendable {
         return policy
     }
 
-    init(impact: PolicyImpact, lockouts: LockoutScope, recent: RecentChecks, preReleases: [PreReleaseMatch]) {
+    init(impact: PolicyImpact, lockouts: AppsWithNewLockouts, recent: RecentChecks, preReleases: [PreReleaseMatch]) {
         self.impact = impact
         self.lockouts = lockouts
         self.recent = recent
@@ -116,7 +116,7 @@ extension EditImpact {
     init(of edit: EditOutcome.RolledBack, before: Policy, _ connection: PostgresConnection) async throws {
         let (recent, now) = try await connection.transaction(.repeatableReadReadOnly) { session in
             (
-                try CountReader(session).recentChecksIfReadable(days: RecentDays.usual, bundles: edit.scope.bundles),
+                try CountReader(session).recentChecksIfReadable(days: RecentDays.usual, bundles: edit.apps.bundles),
                 try CommandClock(session).now
             )
         }

@@ -59,7 +59,7 @@ struct ImpactCommand: AsyncParsableCommand {
             }
         }
         switch output.format {
-        case .json: print(report.json)
+        case .json: print(report.json.lines)
         case .table: print(report.text(on: .standardOutput))
         }
     }

@@ -111,44 +111,53 @@ struct RuleImpactReport: Sendable {
 
 extension RuleImpactReport {
     /// The report for programs: an object.
-    var json: String {
-        let rows = impact.rows.map { row in
-            JSONText.object([
-                "bundle": JSONText.string(row.group.bundle), "platform": JSONText.optional(row.group.platform),
-                "version": JSONText.optional(row.group.version?.text), "checks": "\(row.checks)",
-                "stages": "[\(stages(row.reach, row.checks))]",
-            ])
+    var json: JSONValue {
+        let rows = impact.rows.map { row -> JSONValue in
+            [
+                "bundle": row.group.bundle, "platform": row.group.platform, "version": row.group.version?.text,
+                "checks": row.checks, "stages": stages(row.reach, row.checks),
+            ]
         }
-        let preReleases = preReleases.map { match in
-            JSONText.object([
-                "version": JSONText.string(match.version.text), "release": JSONText.string(match.release),
-                "checks": "\(match.checks)",
-            ])
+        let preReleases = preReleases.map { match -> JSONValue in
+            ["version": match.version.text, "release": match.release, "checks": match.checks]
         }
-        return JSONText.object([
-            "rule": JSONText.string(rule.key), "bundle": JSONText.optional(rule.bundle), "enabled": "\(rule.enabled)",
-            "days": "\(recent.days)", "checks": "\(impact.checks)", "not_known": "\(recent.unknown)",
-            "merged": "\(recent.merged.reduce(0) { $0 + $1.checks })",
-            "uncounted":
-                "[\(impact.uncounted.map(\.rawValue).sorted().map(JSONText.string).joined(separator: ","))]",
-            "stages": "[\(stages(impact.total, impact.checks))]", "rows": JSONText.array(rows),
-            "pre_releases": JSONText.array(preReleases),
-            "unreadable_versions": JSONText.array(unreadable.map(UnreadableVersionsJSON.text)),
-        ])
+        return [
+            "rule": rule.key, "bundle": rule.bundle, "enabled": rule.enabled, "days": recent.days,
+            "checks": impact.checks, "not_known": recent.unknown,
+            "merged": recent.merged.reduce(0) { $0 + $1.checks },
+            "uncounted": impact.uncounted.map(\.rawValue).sorted(), "stages": stages(impact.total, impact.checks),
+            "rows": rows, "pre_releases": preReleases, "unreadable_versions": unreadable.map(\.json),
+        ]
     }
 
-    private func stages(_ reach: [RuleImpact.Reach], _ checks: Int64) -> String {
+    private func stages(_ reach: [RuleImpact.Reach], _ checks: Int64) -> [JSONValue] {
         let whole = max(1, Double(checks))
         return zip(impact.stages, reach).map { stage, reach in
-            JSONText.object([
-                "stage": JSONText.string(stage.kind.rawValue), "at": JSONText.optional(stage.at?.description),
-                "rollout": "\(stage.rollout)", "reached": JSONText.number(reach.messages),
-                "reached_share": JSONText.number(reach.messages / whole),
-                "locked_out": JSONText.number(reach.lockouts),
-                "locked_out_share": JSONText.number(reach.lockouts / whole),
-                "without_way_out": JSONText.number(reach.withoutWayOut),
-                "without_way_out_share": JSONText.number(reach.withoutWayOut / whole),
-            ])
-        }.joined(separator: ",")
+            [
+                "stage": stage.kind.rawValue, "at": stage.at, "rollout": stage.rollout,
+                "reached": reach.messages, "reached_share": reach.messages / whole,
+                "locked_out": reach.lockouts, "locked_out_share": reach.lockouts / whole,
+                "without_way_out": reach.withoutWayOut, "without_way_out_share": reach.withoutWayOut / whole,
+            ]
+        }
+    }
+}
+
+extension ClientGroup {
+    /// The version for people.
+    var versionText: String { version?.text ?? "(unknown)" }
+
+    /// The platform for people.
+    var platformText: String { platform ?? "(unknown)" }
+}
+
+extension UnreadableVersions {
+    /// For programs: an object.
+    var json: JSONValue {
+        let examples = examples.map { example -> JSONValue in ["version": example.version, "checks": example.checks] }
+        return [
+            "bundle": bundle, "checks": checks, "share": Double(checks) / Double(max(1, allChecks)),
+            "examples": examples,
+        ]
     }
 }

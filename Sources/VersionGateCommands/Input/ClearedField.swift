@@ -11,19 +11,44 @@ protocol EditableRecord: PolicyRecord {
     static var clearedFields: [ClearedField<Self>] { get }
 }
 
-/// A column that `--clear` sets to its default, with the name of its option.
+/// A column that `--clear` sets to its default, or a table of which it removes the record's rows.
 struct ClearedField<Record: EditableRecord>: Hashable, Sendable, CustomStringConvertible {
     /// The name of the option.
     let description: String
-    private let column: ColumnDefinition
+    private let column: ColumnDefinition?
 
-    fileprivate init(_ column: ColumnDefinition, option: String) {
+    fileprivate init(_ column: ColumnDefinition, option: String? = nil) {
         self.column = column
-        description = option.replacing("_", with: "-")
+        description = (option ?? column.name).replacing("_", with: "-")
     }
 
-    /// The column with its default.
-    var value: ColumnValue { .cleared(column) }
+    fileprivate init(rowsOf table: PolicyTable) {
+        column = nil
+        description = table.rawValue.replacing("_", with: "-")
+    }
+
+    /// The column with its default; nil for rows.
+    var value: ColumnValue? { column.map { .cleared($0) } }
+
+    /// Refuses an edit that changes nothing, or both sets and clears a column.
+    ///
+    /// - Parameters:
+    ///   - given: The columns of the options that were given.
+    ///   - changesRows: Whether other options change rows of other tables.
+    ///   - examples: Some of the options, for the message.
+    static func requireChange(
+        _ given: [String],
+        changesRows: Bool = false,
+        clear: [Self],
+        examples: String
+    ) throws {
+        if given.isEmpty, !changesRows, clear.isEmpty {
+            throw ValidationError("Say what to change, for example \(examples).")
+        }
+        if let both = clear.compactMap(\.value?.column).first(where: given.contains) {
+            throw ValidationError("\(both) is both set and cleared; leave one of the two out.")
+        }
+    }
 }
 
 extension ClearedField: ExpressibleByArgument, CaseIterable {
@@ -55,5 +80,17 @@ extension Release: EditableRecord {
     /// Not the build, which identifies a row of a release.
     static let clearedFields: [ClearedField<Release>] = columns.map(\.definition).filter { column in
         column.defaultValue != nil && column.type != .boolean && column.name != "build"
-    }.map { ClearedField($0, option: $0.name) }
+    }.map { ClearedField($0) }
+}
+
+extension App: EditableRecord {
+    /// The links in the stores are rows of their own.
+    static let clearedFields: [ClearedField<App>] =
+        columns.map(\.definition).filter { $0.defaultValue != nil && $0.type != .boolean }.map { ClearedField($0) }
+        + [.storeLinks]
+}
+
+extension ClearedField<App> {
+    /// All links of an app in the stores.
+    static var storeLinks: Self { Self(rowsOf: .storeLinks) }
 }

@@ -6,6 +6,7 @@ import Foundation
 import Logging
 import PolicyStore
 import Postgres
+import UpdatePolicy
 
 /// `versiongate migrate`
 struct MigrateCommand: AsyncParsableCommand {
@@ -68,7 +69,7 @@ struct MigrateCommand: AsyncParsableCommand {
             }
             switch output.format {
             case .json:
-                print("[\(applied.map(JSONText.string).joined(separator: ","))]")
+                print(applied.jsonValue.lines)
             case .table:
                 print(
                     applied.isEmpty
@@ -84,9 +85,7 @@ struct MigrateCommand: AsyncParsableCommand {
             + status.unknown.map { ($0, "applied, unknown to this binary") }
         switch output.format {
         case .json:
-            return JSONText.array(
-                rows.map { JSONText.object(["name": JSONText.string($0), "state": JSONText.string($1)]) }
-            )
+            return JSONValue.array(rows.map { ["name": $0, "state": $1] }).lines
         case .table:
             var table = TextTable("MIGRATION", "STATE")
             for (name, state) in rows { table.add(name, state) }

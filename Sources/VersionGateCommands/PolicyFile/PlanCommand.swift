@@ -51,7 +51,7 @@ struct PlanCommand: AsyncParsableCommand {
 
     @OptionGroup var database: DatabaseOptions
 
-    /// How a plan is printed.
+    /// The form in which a plan is printed.
     enum Format: String, CaseIterable, ExpressibleByArgument {
         case table, json, markdown
     }
@@ -90,7 +90,7 @@ struct PlanCommand: AsyncParsableCommand {
             terminal: .standardOutput
         )
         switch format {
-        case .json: print(report.json)
+        case .json: print(report.json.lines)
         case .table: print(report.text)
         case .markdown: print(report.markdown(database: name))
         }

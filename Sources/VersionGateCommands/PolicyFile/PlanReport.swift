@@ -14,7 +14,7 @@ struct PlanReport {
     let unchanged: String
     /// The last line for people where there are some: how they are made, or that nothing was.
     let ending: String
-    /// Whom rules are for, by key.
+    /// The clients that rules are for, by key.
     var audiences: [String: String] = [:]
     /// The warnings of the database.
     var warnings: [String] = []
@@ -38,7 +38,7 @@ struct PlanReport {
 
     var atRevision: String { revision.map { " at revision \($0)" } ?? "" }
 
-    /// How many rows are added, changed and removed.
+    /// The numbers of rows that are added, changed and removed.
     static func counts(_ change: PolicyChange) -> String {
         [("add", PolicyChange.Kind.added), ("change", .changed), ("remove", .removed)]
             .map { verb, kind in "\(change.rows.count { $0.kind == kind }) to \(verb)" }
@@ -46,33 +46,26 @@ struct PlanReport {
     }
 
     /// For programs.
-    var json: String {
-        let rows = (change?.rows ?? []).map { row in
-            let columns = row.columns.filter { $0.name != "id" && $0.before != $0.after }.map { column in
-                JSONText.object([
-                    "name": JSONText.string(column.name), "before": JSONText.optional(column.before),
-                    "after": JSONText.optional(column.after),
-                ])
-            }
-            return JSONText.object([
-                "kind": JSONText.string(row.kind.rawValue), "table": JSONText.string(row.table),
-                "key": JSONText.string(row.key), "columns": "[\(columns.joined(separator: ","))]",
-            ])
+    var json: JSONValue {
+        let differences = (change?.rows ?? []).map(Self.difference)
+        return ["revision": revision, "differences": differences, "impact": impact.map(Self.impact)]
+    }
+
+    private static func difference(_ row: PolicyChange.Row) -> JSONValue {
+        let columns = row.columns.filter { $0.name != "id" && $0.before != $0.after }.map { column -> JSONValue in
+            ["name": column.name, "before": column.before, "after": column.after]
         }
-        return JSONText.object([
-            "revision": revision.map { "\($0)" } ?? "null", "differences": JSONText.array(rows),
-            "impact": impact.map(Self.json) ?? "null",
-        ])
+        return ["kind": row.kind.rawValue, "table": row.table, "key": row.key, "columns": columns]
     }
 
-    private static func json(_ impact: EditImpact) -> String {
-        JSONText.object([
-            "checks": "\(impact.impact.checks)", "new_lockouts": JSONText.number(impact.impact.newLockouts),
-            "approval": JSONText.optional(impact.approvalReason),
-        ])
+    private static func impact(_ impact: EditImpact) -> JSONValue {
+        [
+            "checks": impact.impact.checks, "new_lockouts": impact.impact.newLockouts,
+            "approval": impact.approvalReason,
+        ]
     }
 
-    /// Whom rules are for; of one that is before and after, as it is after.
+    /// The clients that rules are for; of one that is before and after, as it is after.
     static func audiences(before: [Rule], after: [Rule]) -> [String: String] {
         Dictionary((before + after).map { ($0.key, $0.who) }) { $1 }
     }

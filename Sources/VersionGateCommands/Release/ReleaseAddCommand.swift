@@ -41,33 +41,19 @@ struct ReleaseAddCommand: AsyncParsableCommand {
     var build: String?
 
     @Option(
-        name: .customLong("min-os"),
-        help: ArgumentHelp("The least version of the operating system.", valueName: "version")
-    )
-    var minOS: String?
-
-    @Option(
         name: .customLong("region"),
         help: ArgumentHelp("A country where it is (JP); can be repeated; none means everywhere.", valueName: "country")
     )
     var regions: [String] = []
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("When users can get it.", valueName: "time"),
-        transform: TimeArgument.parse
-    )
-    var liveAt: TimeArgument?
-
     @Flag(help: "It is in a staged rollout, so not everybody can get it yet.")
     var staged = false
 
-    @Option(help: "A note for the people who edit; never sent.")
-    var note: String?
+    @OptionGroup var fields: ReleaseFields
 
     @OptionGroup var options: EditOptions
 
-    /// How many days of checks are searched for versions that cannot be read.
+    /// The days of checks that are searched for versions that cannot be read.
     private static let daysOfChecks = 7
 
     func run() async throws {
@@ -98,7 +84,7 @@ struct ReleaseAddCommand: AsyncParsableCommand {
         if let known, let wanted = AppVersion(version), Self.isFar(wanted.text, above: known.text) {
             doubts.append("\(version) is far above the newest release of \(bundle), \(known)")
         }
-        return doubts + Self.doubts(minOS: minOS)
+        return doubts + fields.doubts
     }
 
     /// Whether the first number of a version is so much greater that a dot may be missing.
@@ -108,18 +94,11 @@ struct ReleaseAddCommand: AsyncParsableCommand {
         return wanted >= 10 && wanted >= 5 * max(present, 1)
     }
 
-    /// A system that no client has.
-    static func doubts(minOS: String?) -> [String] {
-        guard let minOS, let major = Int(minOS.prefix { $0.isNumber }), major >= 100 else { return [] }
-        return ["no client is offered it, as no system is at \(minOS)"]
-    }
-
     private func row(_ clock: CommandClock) throws -> [ColumnValue] {
-        let liveAt = try self.liveAt.map { try clock.moment($0, of: "--live-at") } ?? (staged ? nil : clock.now)
-        return [
-            .text("bundle", bundle), .text("version", version), .text("build", build),
-            .text("min_os", minOS), .texts("regions", regions.isEmpty ? nil : regions),
-            .time("live_at", liveAt?.description), .boolean("staged", staged), .text("note", note),
-        ]
+        var row: [ColumnValue] = [.text("bundle", bundle), .text("version", version), .boolean("staged", staged)]
+        if let build { row.append(.text("build", build)) }
+        if !regions.isEmpty { row.append(.texts("regions", regions)) }
+        if fields.liveAt == nil, !staged { row.append(.time("live_at", clock.now.description)) }
+        return row + (try fields.values { time, option in try clock.moment(time, of: option) })
     }
 }

@@ -29,29 +29,15 @@ struct ReleaseEditCommand: AsyncParsableCommand {
     var newBuild: String?
 
     @Option(
-        name: .customLong("min-os"),
-        help: ArgumentHelp("The least version of the operating system.", valueName: "version")
-    )
-    var minOS: String?
-
-    @Option(
         name: .customLong("set-region"),
         help: ArgumentHelp("A country where it is; replaces the list; can be repeated.", valueName: "country")
     )
     var regions: [String] = []
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("When users can get it.", valueName: "time"),
-        transform: TimeArgument.parse
-    )
-    var liveAt: TimeArgument?
-
     @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "It is in a staged rollout.")
     var staged: Bool?
 
-    @Option(help: "A note for the people who edit; never sent.")
-    var note: String?
+    @OptionGroup var fields: ReleaseFields
 
     @Option(help: ArgumentHelp("Empty a field; can be repeated.", valueName: "field"))
     var clear: [ClearedField<Release>] = []
@@ -59,17 +45,15 @@ struct ReleaseEditCommand: AsyncParsableCommand {
     @OptionGroup var options: EditOptions
 
     func validate() throws {
-        let given = values { _, _ in Timestamp(secondsSince1970: 0) }.map(\.column)
-        guard !given.isEmpty || !clear.isEmpty else {
-            throw ValidationError("Say what to change, for example --live-at or --no-staged.")
-        }
-        if let both = clear.map(\.value.column).first(where: given.contains) {
-            throw ValidationError("\(both) is both set and cleared; leave one of the two out.")
-        }
+        try ClearedField.requireChange(
+            values { _, _ in Timestamp(secondsSince1970: 0) }.map(\.column),
+            clear: clear,
+            examples: "--live-at or --no-staged"
+        )
     }
 
     func run() async throws {
-        let cleared = Set(clear).map(\.value)
+        let cleared = Set(clear).compactMap(\.value)
         let changes: @Sendable (CommandClock) throws -> [ColumnValue] = { clock in
             try values { time, option in try clock.moment(time, of: option) } + cleared
         }
@@ -82,7 +66,7 @@ struct ReleaseEditCommand: AsyncParsableCommand {
 
     /// A least system for several platforms, whose systems are counted differently, or one that no client has.
     private func doubts(_ session: PostgresSession) throws -> [String] {
-        guard let minOS else { return [] }
+        guard fields.minOS != nil else { return [] }
         let platforms = try PolicyReader.policy(session, bundles: [selector.bundle]).releases.filter {
             AppVersion($0.version) == AppVersion(selector.version)
         }.map(\.platform)
@@ -93,18 +77,15 @@ struct ReleaseEditCommand: AsyncParsableCommand {
                 "this sets the least system on \(all.joined(separator: ", ")), each of which counts its own; one is named by --platform"
             ]
             : []
-        return several + ReleaseAddCommand.doubts(minOS: minOS)
+        return several + fields.doubts
     }
 
     /// The values of the options that were given.
     private func values(_ moment: (TimeArgument, String) throws -> Timestamp) rethrows -> [ColumnValue] {
-        var values: [ColumnValue] = []
+        var values = try fields.values(moment)
         if let newBuild { values.append(.text("build", newBuild)) }
-        if let minOS { values.append(.text("min_os", minOS)) }
         if !regions.isEmpty { values.append(.texts("regions", regions)) }
-        if let liveAt { values.append(.time("live_at", try moment(liveAt, "--live-at").description)) }
         if let staged { values.append(.boolean("staged", staged)) }
-        if let note { values.append(.text("note", note)) }
         return values
     }
 }

@@ -69,17 +69,15 @@ struct RuleEditCommand: AsyncParsableCommand {
         }
         if enable { throw ValidationError("To turn the rule on: \(PrintedCommand("rule enable \(key)"))") }
         if disable { throw ValidationError("To turn the rule off: \(PrintedCommand("rule disable \(key)"))") }
-        let given = fields.columns + flags.map(\.column)
-        guard !given.isEmpty || !clear.isEmpty else {
-            throw ValidationError("Say what to change, for example --title or --versions.")
-        }
-        if let both = clear.map(\.value.column).first(where: given.contains) {
-            throw ValidationError("\(both) is both set and cleared; leave one of the two out.")
-        }
+        try ClearedField.requireChange(
+            fields.columns + flags.map(\.column),
+            clear: clear,
+            examples: "--title or --versions"
+        )
     }
 
     func run() async throws {
-        let others = flags + Set(clear).map(\.value)
+        let others = flags + Set(clear).compactMap(\.value)
         let values: @Sendable (CommandClock) throws -> [ColumnValue] = { clock in
             try fields.values { time, option in try clock.moment(time, of: option) } + others
         }

@@ -150,10 +150,6 @@ struct RuleFields: ParsableArguments {
             if values[attribute.name] == nil { names.append(attribute.name) }
             values[attribute.name, default: []].append(attribute.value)
         }
-        let members = names.map { name in
-            let list = (values[name] ?? []).map(JSONText.string).joined(separator: ",")
-            return "\(JSONText.string(name)):[\(list)]"
-        }
-        return "{\(members.joined(separator: ","))}"
+        return JSONValue.object(names.map { ($0, values[$0, default: []].jsonValue) }).text
     }
 }

@@ -55,7 +55,7 @@ struct StatsCommand: AsyncParsableCommand {
             }
         }
         switch output.format {
-        case .json: print(StatisticsJSON(figures, daily: daily).text)
+        case .json: print(StatisticsJSON(figures, daily: daily).object.lines)
         case .table: print(StatisticsText(figures, terminal: .standardOutput).text)
         }
     }

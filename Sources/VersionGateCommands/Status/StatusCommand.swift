@@ -62,7 +62,7 @@ struct StatusCommand: AsyncParsableCommand {
             }
         }
         switch output.format {
-        case .json: print(report.json)
+        case .json: print(report.json.lines)
         case .table: print(report.text)
         }
     }

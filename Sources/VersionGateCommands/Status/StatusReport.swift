@@ -12,7 +12,7 @@ struct StatusReport {
     let lockouts: [EnabledLockout]?
     /// The bundles of the apps of which no feed announces anything, since their rules and releases are too many.
     let largeApps: [String]
-    /// What is wrong with the rights in the database, and dangerous or in the way of servers.
+    /// The faults of rights in the database that are dangerous or in the way of servers.
     let faults: [SchemaFault]
     /// Its clock beside that of this machine.
     let clock: DatabaseClock
@@ -160,75 +160,58 @@ struct StatusReport {
     // MARK: For programs
 
     /// For programs.
-    var json: String {
-        JSONText.object([
-            "database": JSONText.string(database), "role": JSONText.string(status.role),
-            "time": JSONText.string(status.time.description), "clock_offset": "\(clock.offset)",
-            "standby": "\(status.isStandby)",
-            "revision": status.revision.map(String.init) ?? "null",
-            "servers": JSONText.array(
-                status.servers.map { server in
-                    JSONText.object([
-                        "address": JSONText.string(server.address), "revision": "\(server.revision)",
-                        "process": "\(server.processID)", "clock_offset": "\(server.clockOffset)",
-                        "faults": "[\(server.faults.map { JSONText.string($0.rawValue) }.joined(separator: ","))]",
-                    ])
-                }
-            ),
-            "gone_servers": JSONText.array(
-                status.goneServers.map { server in
-                    JSONText.object([
-                        "name": JSONText.string(server.name), "address": JSONText.optional(server.address),
-                        "revision": "\(server.revision)", "seen_at": JSONText.string(server.seenAt.description),
-                    ])
-                }
-            ),
-            "open_edits": JSONText.array(
-                status.openEdits.map { edit in
-                    JSONText.object([
-                        "process": "\(edit.processID)", "role": JSONText.string(edit.role),
-                        "application": JSONText.string(edit.application),
-                    ])
-                }
-            ),
-            "faults": JSONText.array(faultSentences.map(JSONText.string)),
-            "lockouts": lockouts.map { JSONText.array($0.map(Self.json)) } ?? "null",
-            "upcoming": status.events.map { JSONText.array($0.map(Self.json)) } ?? "null",
-            "paused_apps": status.pausedApps.map { JSONText.array($0.map(JSONText.string)) } ?? "null",
-            "last_change": status.lastChange.map(Self.json) ?? "null",
-            "counts_since": JSONText.string(status.countsSince.description),
-            "unknown_checks": status.counts.map {
-                JSONText.object(["at_least": "\($0.unknown.lowerBound)", "at_most": "\($0.unknown.upperBound)"])
-            } ?? "null",
-            "hidden": JSONText.array(status.hidden.map { JSONText.string($0.rawValue) }),
-        ])
+    var json: JSONValue {
+        [
+            "database": database, "role": status.role, "time": status.time,
+            "clock_offset": JSONValue.number("\(clock.offset)"), "standby": status.isStandby,
+            "revision": status.revision, "servers": status.servers.map(Self.server),
+            "gone_servers": status.goneServers.map(Self.goneServer), "open_edits": status.openEdits.map(Self.openEdit),
+            "faults": faultSentences, "lockouts": lockouts?.map(Self.lockout),
+            "upcoming": status.events?.map(Self.event), "paused_apps": status.pausedApps,
+            "last_change": status.lastChange.map(Self.change), "counts_since": status.countsSince,
+            "unknown_checks": status.counts.map(Self.unknownChecks), "hidden": status.hidden.map(\.rawValue),
+        ]
     }
 
-    private static func json(_ lockout: EnabledLockout) -> String {
+    private static func server(_ server: ServerSession) -> JSONValue {
+        [
+            "address": server.address, "revision": server.revision, "process": server.processID,
+            "clock_offset": server.clockOffset, "faults": server.faults.map(\.rawValue),
+        ]
+    }
+
+    private static func goneServer(_ server: ServerSighting) -> JSONValue {
+        ["name": server.name, "address": server.address, "revision": server.revision, "seen_at": server.seenAt]
+    }
+
+    private static func openEdit(_ edit: OpenEdit) -> JSONValue {
+        ["process": edit.processID, "role": edit.role, "application": edit.application]
+    }
+
+    private static func unknownChecks(_ counts: DatabaseStatus.Counts) -> JSONValue {
+        ["at_least": counts.unknown.lowerBound, "at_most": counts.unknown.upperBound]
+    }
+
+    private static func lockout(_ lockout: EnabledLockout) -> JSONValue {
         let (rule, status) = (lockout.rule, lockout.status)
-        return JSONText.object([
-            "key": JSONText.string(rule.key), "bundle": JSONText.optional(rule.bundle),
-            "status": JSONText.string(status.name.rawValue), "reason": JSONText.optional(status.reason),
-            "since": JSONText.optional(status.since?.description), "next": JSONText.optional(status.next?.description),
-            "who": JSONText.string(rule.audience), "rollout": "\(status.rollout)",
-            "ends_at": JSONText.optional(rule.endsAt?.description),
-            "locked_out": lockout.counts.map { "\($0.lockedOut)" } ?? "null",
-            "checks": lockout.counts.map { "\($0.checks)" } ?? "null",
-        ])
+        return [
+            "key": rule.key, "bundle": rule.bundle, "status": status.name.rawValue, "reason": status.reason,
+            "since": status.since, "next": status.next, "who": rule.audience, "rollout": status.rollout,
+            "ends_at": rule.endsAt, "locked_out": lockout.counts?.lockedOut, "checks": lockout.counts?.checks,
+        ]
     }
 
-    private static func json(_ event: DatabaseStatus.Event) -> String {
-        JSONText.object([
-            "at": JSONText.string(event.at.description), "kind": JSONText.string(event.kind.rawValue),
-            "name": JSONText.string(event.name), "rollout": event.rollout ?? "null",
-        ])
+    private static func event(_ event: DatabaseStatus.Event) -> JSONValue {
+        [
+            "at": event.at, "kind": event.kind.rawValue, "name": event.name,
+            "rollout": event.rollout.map { JSONValue.number($0) },
+        ]
     }
 
-    private static func json(_ change: PolicyChange) -> String {
-        JSONText.object([
-            "id": "\(change.id)", "at": JSONText.string(change.at.description), "role": JSONText.string(change.role),
-            "os_user": JSONText.optional(change.osUser), "tool": JSONText.optional(change.tool),
-            "why": JSONText.optional(change.why), "summary": JSONText.string(ChangeWords.local.summary(change)),
-        ])
+    private static func change(_ change: PolicyChange) -> JSONValue {
+        [
+            "id": change.id, "at": change.at, "role": change.role, "os_user": change.osUser, "tool": change.tool,
+            "why": change.why, "summary": ChangeWords.local.summary(change),
+        ]
     }
 }

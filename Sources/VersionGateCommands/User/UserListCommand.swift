@@ -26,16 +26,10 @@ struct UserListCommand: AsyncParsableCommand {
         let users = try await database.withUsers { users, _ in try await users.list() }
         switch output.format {
         case .json:
-            print(
-                JSONText.array(
-                    users.map { user in
-                        JSONText.object([
-                            "name": JSONText.string(user.name), "role": JSONText.string(user.role.rawValue),
-                            "last_edit": JSONText.optional(user.lastEdit?.description),
-                        ])
-                    }
-                )
-            )
+            let list = users.map { user -> JSONValue in
+                ["name": user.name, "role": user.role.rawValue, "last_edit": user.lastEdit?.description]
+            }
+            print(JSONValue.array(list).lines)
         case .table:
             guard !users.isEmpty else {
                 print("No users. Add one: \(PrintedCommand("user add NAME --role viewer"))")

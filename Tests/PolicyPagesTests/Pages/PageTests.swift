@@ -96,7 +96,7 @@ struct PageTests {
         #expect(html.contains("1 message, no lockout."))
         let before = await scene.page(["try"], [("bundle", "com.example.doto"), ("at", "2026-01-01 10:00")])
         let words = String(decoding: before.body, as: UTF8.self)
-        #expect(words.contains("Today&#39;s policy answers, with the clock of then."), "\(words)")
+        #expect(words.contains("Today&apos;s policy answers, with the clock of then."), "\(words)")
         #expect(words.contains("versiongate check --explain --at 2026-01-01T10:00:00Z bundle=com.example.doto"))
         let past = await scene.page(["try"], [("bundle", "com.example.doto"), ("as-of", "2026-01-01 10:00")])
         let away = String(decoding: past.body, as: UTF8.self)

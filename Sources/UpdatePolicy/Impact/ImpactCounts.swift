@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// The effect of an edit on the counted checks: how many get messages and lockouts before and after it.
+/// The checks that get messages and lockouts before an edit and after it.
 ///
 /// Counts are of checks, and fractional where a rollout reaches a part of them. Each is an upper bound.
-public struct AudienceEffect: Sendable, Equatable {
+public struct ImpactCounts: Sendable, Equatable {
     /// Checks with a message, before.
     public var messagesBefore = 0.0
 
@@ -28,18 +28,18 @@ public struct AudienceEffect: Sendable, Equatable {
     public init() {}
 
     /// Adds what other checks get.
-    static func += (left: inout AudienceEffect, right: AudienceEffect) {
+    static func += (left: inout ImpactCounts, right: ImpactCounts) {
         for member in members { left[keyPath: member] += right[keyPath: member] }
     }
 
     /// The counts of this many checks, where each count is a part of one.
-    func times(_ checks: Int64) -> AudienceEffect {
+    func times(_ checks: Int64) -> ImpactCounts {
         var product = self
         for member in Self.members { product[keyPath: member] *= Double(checks) }
         return product
     }
 
-    private static var members: [WritableKeyPath<AudienceEffect, Double>] {
+    private static var members: [WritableKeyPath<ImpactCounts, Double>] {
         [
             \.messagesBefore, \.messagesAfter, \.lockoutsBefore, \.lockoutsAfter, \.newLockouts, \.withoutWayOut,
         ]

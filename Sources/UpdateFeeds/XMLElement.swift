@@ -3,30 +3,6 @@
 
 import UpdatePolicy
 
-/// A value of a JSON document; the members of an object stay in their order.
-enum JSONValue {
-    case string(String)
-    case integer(Int64)
-    case boolean(Bool)
-    case array([JSONValue])
-    case object([(name: String, value: JSONValue?)])
-
-    /// The document; members without a value are left out.
-    var text: String {
-        switch self {
-        case .string(let text): JSONString.literal(text)
-        case .integer(let number): String(number)
-        case .boolean(let boolean): boolean ? "true" : "false"
-        case .array(let elements): "[" + elements.map(\.text).joined(separator: ",") + "]"
-        case .object(let members):
-            "{"
-                + members.compactMap { name, value in
-                    value.map { "\(JSONString.literal(name)):\($0.text)" }
-                }.joined(separator: ",") + "}"
-        }
-    }
-}
-
 /// An element of an XML document.
 struct XMLElement {
     let name: String

@@ -7,14 +7,14 @@ import UpdatePolicy
 /// The apps whose answers an edit may change, and whether it may change lockouts; found from the rows that it changed.
 ///
 /// Messages and notes affect no lockout; neither does a rule that is not enabled. The role of a column decides.
-public struct EditScope: Sendable {
+public struct EditedApps: Sendable {
     /// Whether lockouts are affected, and not just messages.
     public let lockouts: Bool
 
     /// The apps affected, in lower case; nil: every app.
     public let bundles: [String]?
 
-    /// Finds the scope of a change; nil where it affects nothing that clients get.
+    /// Finds the apps of a change; nil where it affects nothing that clients get.
     ///
     /// - Parameters:
     ///   - change: The id of an entry of the history.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// The effect of an edit on the clients of one kind, as shares of one.
-struct ImpactJudgement {
+/// The impact of an edit on the clients of one kind, as shares of one.
+struct ClientImpact {
     /// Right after the edit.
-    private(set) var now = AudienceEffect()
+    private(set) var now = ImpactCounts()
     /// Who is newly locked out, from now on.
     private(set) var lockouts: [ImpactCurve.Moment] = []
     /// Who gets a message and would get none without the edit, from now on.
@@ -12,12 +12,12 @@ struct ImpactJudgement {
     private(set) var uncounted: Set<UncountedCondition> = []
     private(set) var leftOut: Set<UncountedCondition> = []
 
-    /// How many future times are judged; clients with more planned changes count as locked out.
+    /// The most future times that are judged; clients with more planned changes count as locked out.
     private static let mostMoments = 512
 
     init(_ before: CompiledPolicy, _ after: CompiledPolicy, _ client: Client, at time: Timestamp) {
-        let reachBefore = ClientReach(before, client)
-        let reachAfter = ClientReach(after, client)
+        let reachBefore = ReachingRules(before, client)
+        let reachAfter = ReachingRules(after, client)
         now = judge(reachBefore, reachAfter, at: time)
         var moments: Set<Int64> = []
         reachBefore.addMoments(to: &moments)
@@ -33,16 +33,16 @@ struct ImpactJudgement {
     }
 
     private mutating func judge(
-        _ reachBefore: ClientReach,
-        _ reachAfter: ClientReach,
+        _ reachBefore: ReachingRules,
+        _ reachAfter: ReachingRules,
         at time: Timestamp
-    ) -> AudienceEffect {
+    ) -> ImpactCounts {
         let allBefore = reachBefore.rules(at: time)
         let allAfter = reachAfter.rules(at: time)
         let old = Dictionary(allBefore.map { ($0.rule.key, $0) }) { first, _ in first }
-        let deciders = LockoutComparison.deciders(allAfter)
-        let newLockouts = LockoutComparison.newlyLockedOut(
-            before: LockoutComparison.deciders(allBefore),
+        let deciders = LockoutImpact.deciders(allAfter)
+        let newLockouts = LockoutImpact.newlyLockedOut(
+            before: LockoutImpact.deciders(allBefore),
             after: deciders
         )
         // A rule that the edit leaves alone and whose share nobody knows would hide what the edit does.
@@ -52,25 +52,25 @@ struct ImpactJudgement {
         for reach in allAfter where untouched.contains(reach.rule.key) {
             leftOut.formUnion(reach.rule.uncountedConditions)
         }
-        let deciding = newLockouts > 0 ? allAfter.filter { $0.effect == .lockout || $0.isFinal } : []
+        let deciding = newLockouts > 0 ? allAfter.filter { $0.delivery == .lockout || $0.isFinal } : []
         for reach in rulesBefore + rulesAfter + deciding where !reach.isCertain {
             uncounted.formUnion(reach.uncounted)
         }
-        var effect = AudienceEffect()
-        effect.newLockouts = newLockouts
-        effect.lockoutsBefore = Self.part(of: .lockout, rulesBefore)
-        effect.lockoutsAfter = max(newLockouts, Self.part(of: .lockout, rulesAfter))
-        effect.messagesBefore = max(effect.lockoutsBefore, Self.partWithMessage(rulesBefore))
-        effect.messagesAfter = max(effect.lockoutsAfter, Self.partWithMessage(rulesAfter))
-        effect.withoutWayOut = min(
+        var counts = ImpactCounts()
+        counts.newLockouts = newLockouts
+        counts.lockoutsBefore = Self.part(of: .lockout, rulesBefore)
+        counts.lockoutsAfter = max(newLockouts, Self.part(of: .lockout, rulesAfter))
+        counts.messagesBefore = max(counts.lockoutsBefore, Self.partWithMessage(rulesBefore))
+        counts.messagesAfter = max(counts.lockoutsAfter, Self.partWithMessage(rulesAfter))
+        counts.withoutWayOut = min(
             Self.part(of: .withoutWayOut, rulesAfter),
             1 - Self.leastPartLockedOut(rulesAfter)
         )
         let locking = Set(deciders.filter(\.locksOut).map(\.key))
         lockouts.append(Self.moment(time, newLockouts, rulesAfter.filter { locking.contains($0.rule.key) }, old))
-        let newMessages = max(0, effect.messagesAfter - effect.messagesBefore)
+        let newMessages = max(0, counts.messagesAfter - counts.messagesBefore)
         messages.append(Self.moment(time, newMessages, rulesAfter, old))
-        return effect
+        return counts
     }
 
     /// A moment, and of the rules that may bring it the first one that the edit has changed, else the first.
@@ -83,7 +83,7 @@ struct ImpactJudgement {
         guard part > 0 else { return ImpactCurve.Moment(at: time, part: 0, rule: nil) }
         let changed = rules.first { reach in
             let before = old[reach.rule.key]
-            return before?.share != reach.share || before?.effect != reach.effect || before?.rule != reach.rule
+            return before?.share != reach.share || before?.delivery != reach.delivery || before?.rule != reach.rule
         }
         return ImpactCurve.Moment(at: time, part: part, rule: (changed ?? rules.first)?.rule.key)
     }
@@ -93,12 +93,12 @@ struct ImpactJudgement {
         1 - rules.reduce(1) { $0 * (1 - $1.most) }
     }
 
-    /// The largest part that gets a message with an effect.
-    private static func part(of effect: RuleReach.Effect, _ rules: [RuleReach]) -> Double {
+    /// The largest part that gets a message of one kind.
+    private static func part(of delivery: RuleReach.Delivery, _ rules: [RuleReach]) -> Double {
         var part = 0.0
         var others = 1.0
         for reach in rules {
-            if reach.effect == effect {
+            if reach.delivery == delivery {
                 part += others * reach.most
                 others *= 1 - reach.most
             } else if reach.isFinal {
@@ -113,7 +113,7 @@ struct ImpactJudgement {
         var part = 0.0
         var others = 1.0
         for reach in rules {
-            if reach.effect == .lockout {
+            if reach.delivery == .lockout {
                 part += others * reach.least
                 others *= 1 - reach.least
             }

@@ -5,7 +5,7 @@ import NIOCore
 import Synchronization
 
 /// Reports the addresses of both listeners once both are open.
-final class Announcement: Sendable {
+final class ReadinessReport: Sendable {
     private struct State {
         var publicURL: String?
         var managementURL: String?

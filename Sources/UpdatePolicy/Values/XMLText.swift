@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// The writing of texts in elements and attributes of XML, by its five entities alone.
+/// The writing of texts in elements and attributes of XML and HTML, by the five entities of XML alone.
 ///
 /// A carriage return becomes a line feed, as readers make it one. What XML 1.0 cannot hold is left out: no reader could be
-/// told of it, and one such character makes the whole document invalid.
+/// told of it, and one such character makes the whole document invalid. Byte by byte: in Swift a quotation mark with a
+/// combining character behind it is one character and no quotation mark, while a reader sees the end of an attribute.
 package enum XMLText {
     /// Appends a text.
     package static func append(_ text: String, to bytes: inout [UInt8]) {
@@ -21,13 +22,14 @@ package enum XMLText {
         }
     }
 
-    static func escaped(_ text: String) -> String {
+    /// The text as markup has it.
+    package static func escaped(_ text: String) -> String {
         var bytes: [UInt8] = []
         append(text, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// What stands for the character at a position, and how many bytes it has; `nil` where it stands for itself.
+    /// The replacement of the character at a position, and the length of that character; `nil` where it stands for itself.
     private static func replacement(
         at position: Int,
         of text: UnsafeBufferPointer<UInt8>

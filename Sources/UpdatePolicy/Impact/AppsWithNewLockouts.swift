@@ -4,7 +4,7 @@
 /// The apps in which an edit may lock out more clients, judged by the rows alone.
 ///
 /// It is used where counts are missing. In doubt an app is included.
-public struct LockoutScope: Sendable, Equatable {
+public struct AppsWithNewLockouts: Sendable, Equatable {
     /// Whether clients of every app may be locked out.
     public private(set) var everyApp = false
 

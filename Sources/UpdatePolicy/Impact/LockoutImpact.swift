@@ -6,7 +6,7 @@
 /// An install is in the same bucket of a rule under both policies, and buckets of different rules are independent. So
 /// the rules are asked one after the other whether a client is in, each answer with its probability; where a condition
 /// is not counted, the answer is the one that gives more.
-struct LockoutComparison {
+struct LockoutImpact {
     /// A rule that decides whether a client is locked out: it locks out, or it lets no message follow.
     struct Decider {
         let key: String
@@ -23,7 +23,7 @@ struct LockoutComparison {
         let attributes: [AttributeCondition]?
     }
 
-    /// How many rules of one policy have been evaluated.
+    /// The progress through the rules of one policy.
     private enum Progress {
         case next(Int)
         case lockedOut
@@ -52,20 +52,20 @@ struct LockoutComparison {
     /// The largest part, 0 to 1, that is locked out after and not before.
     static func newlyLockedOut(before: [Decider], after: [Decider]) -> Double {
         guard after.contains(where: \.locksOut) else { return 0 }
-        var comparison = LockoutComparison(before: before, after: after)
-        return comparison.part(.next(0), .next(0))
+        var impact = LockoutImpact(before: before, after: after)
+        return impact.part(.next(0), .next(0))
     }
 
     /// The rules that decide, up to the first that decides for everybody.
     static func deciders(_ rules: [RuleReach]) -> [Decider] {
         var deciders: [Decider] = []
-        for reach in rules where reach.effect == .lockout || reach.isFinal {
+        for reach in rules where reach.delivery == .lockout || reach.isFinal {
             let rule = reach.rule
             deciders.append(
                 Decider(
                     key: rule.key,
                     share: reach.share,
-                    locksOut: reach.effect == .lockout,
+                    locksOut: reach.delivery == .lockout,
                     condition: reach.isConditional
                         ? UncountedDemand(languages: rule.languages, attributes: rule.attributes) : nil
                 )

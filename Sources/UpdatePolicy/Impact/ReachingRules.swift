@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// The rules of one policy that may match clients of one kind, at any time and with any uncounted members.
-struct ClientReach {
+struct ReachingRules {
     private let client: Client
     private let app: CompiledApp?
     private let platform: Int32
@@ -59,7 +59,7 @@ struct ClientReach {
             else { continue }
             let reach = RuleReach(
                 rule: candidate.row,
-                effect: effect(candidate, time, &waysOut),
+                delivery: delivery(candidate, time, &waysOut),
                 share: share,
                 isConditional: !candidate.row.uncountedConditions.isEmpty,
                 isFinal: rule.flags.contains(.final)
@@ -70,13 +70,13 @@ struct ClientReach {
         return rules
     }
 
-    private func effect(_ candidate: Candidate, _ time: Int64, _ waysOut: inout OfferSearch) -> RuleReach.Effect {
+    private func delivery(_ candidate: Candidate, _ time: Int64, _ waysOut: inout OfferSearch) -> RuleReach.Delivery {
         guard candidate.rule.flags.contains(.lockout) else { return .message }
         let isLockedOut = candidate.group.isLockedOut(by: candidate.number, client, app, platform, time, &waysOut)
         return isLockedOut ? .lockout : .withoutWayOut
     }
 
-    /// Adds every time at which the effect of the rules on these clients may change.
+    /// Adds every time at which these clients may get something else.
     func addMoments(to moments: inout Set<Int64>) {
         for candidate in candidates {
             let rule = candidate.rule

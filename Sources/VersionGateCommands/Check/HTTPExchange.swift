@@ -7,14 +7,15 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// One request that posts JSON, over a connection of its own. Redirections are not followed, and no proxy is asked.
-struct HTTPPost {
-    /// Where the request goes.
+/// One request and its answer, over a connection of its own. Redirections are not followed, and no proxy is asked.
+struct HTTPExchange {
+    /// The address of the request.
     struct Address {
         let isSecure: Bool
         let host: String
         let port: Int
-        let path: String
+        /// Path and query, as they are sent.
+        var path: String
 
         /// `nil` for what is not the address of a host.
         init?(_ text: String) {
@@ -27,8 +28,8 @@ struct HTTPPost {
         }
     }
 
-    /// What the server answers.
-    struct Answer: Sendable {
+    /// The response of the server.
+    struct Response: Sendable {
         var status = HTTPResponseStatus.ok
         var headers = HTTPHeaders()
         var body = ByteBuffer()
@@ -42,19 +43,22 @@ struct HTTPPost {
     }
 
     let address: Address
+    let method: HTTPMethod
+    /// The fields of the request beside those that every one has.
+    let headers: HTTPHeaders
     let body: String
-    /// How long all of it may take.
+    /// The time that all of it may take.
     let limit: TimeAmount
-    /// Whom to trust: by default whom this machine trusts.
+    /// The certificates to trust: by default those that this machine trusts.
     var tls = TLSConfiguration.makeClientConfiguration()
 
     /// The most that is read of a body.
     private static let largestBody = 16 << 20
 
-    func answer() async throws -> Answer {
+    func answer() async throws -> Response {
         let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
         let deadline = NIODeadline.now() + limit
-        let answer = eventLoop.makePromise(of: Answer.self)
+        let answer = eventLoop.makePromise(of: Response.self)
         let tls = address.isSecure ? try NIOSSLContext(configuration: self.tls) : nil
         let bootstrap = ClientBootstrap(group: eventLoop).connectTimeout(limit).channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {
@@ -76,11 +80,12 @@ struct HTTPPost {
             timer.cancel()
             channel.close(promise: nil)
         }
-        var head = HTTPRequestHead(version: .http1_1, method: .POST, uri: address.path)
-        head.headers = [
-            "Host": hostField, "Content-Type": "application/json", "Content-Length": "\(body.utf8.count)",
-            "Connection": "close",
-        ]
+        var head = HTTPRequestHead(version: .http1_1, method: method, uri: address.path, headers: headers)
+        if !headers.contains(name: "Host") { head.headers.add(name: "Host", value: hostField) }
+        head.headers.add(name: "Connection", value: "close")
+        if method != .GET, method != .HEAD {
+            head.headers.add(name: "Content-Length", value: "\(body.utf8.count)")
+        }
         channel.write(HTTPClientRequestPart.head(head), promise: nil)
         channel.write(HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(string: body))), promise: nil)
         channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
@@ -102,11 +107,11 @@ struct HTTPPost {
 private final class AnswerCollector: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 
-    private let promise: EventLoopPromise<HTTPPost.Answer>
+    private let promise: EventLoopPromise<HTTPExchange.Response>
     private let largestBody: Int
-    private var answer = HTTPPost.Answer()
+    private var answer = HTTPExchange.Response()
 
-    init(_ promise: EventLoopPromise<HTTPPost.Answer>, upTo largestBody: Int) {
+    init(_ promise: EventLoopPromise<HTTPExchange.Response>, upTo largestBody: Int) {
         self.promise = promise
         self.largestBody = largestBody
     }
@@ -116,7 +121,7 @@ private final class AnswerCollector: ChannelInboundHandler {
         case .head(let head): (answer.status, answer.headers) = (head.status, head.headers)
         case .body(var bytes):
             answer.body.writeBuffer(&bytes)
-            if answer.body.readableBytes > largestBody { promise.fail(HTTPPost.Failure.large) }
+            if answer.body.readableBytes > largestBody { promise.fail(HTTPExchange.Failure.large) }
         case .end: promise.succeed(answer)
         }
     }
@@ -127,7 +132,7 @@ private final class AnswerCollector: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        promise.fail(HTTPPost.Failure.closed)
+        promise.fail(HTTPExchange.Failure.closed)
         context.fireChannelInactive()
     }
 }

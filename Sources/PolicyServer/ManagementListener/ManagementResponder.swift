@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import CheckListener
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import PolicyPages
+import UpdatePolicy
+
+/// A document of the management listener, by its path.
+enum ManagementRoute: String, CaseIterable {
+    case live
+    case ready
+    case policy
+    case metrics
+    case openAPI = "openapi.yaml"
+    case openAPIServer = "openapi-server.yaml"
+}
+
+/// A request of the management listener, with who sent it.
+struct ManagementContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    /// The address of the client or of its proxy; nil when the connection has ended.
+    let client: IPAddress?
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        client = IPAddress(source.channel.remoteAddress)
+    }
+}
+
+/// Answers the requests of the management listener: a document for each ``ManagementRoute``, and pages everywhere else.
+struct ManagementResponder: HTTPResponder {
+    let hosts: HostCheck
+    let policy: LivePolicy
+    /// The certificate of the public listener; nil: it has none.
+    let tls: ReloadedCertificate?
+    let state: ServingState
+    let counting: CheckCounting?
+    let metrics: ServerMetrics
+    let pages: PolicyPages
+    /// Who may see the pages.
+    let access: PageAccess
+    let clock: @Sendable () -> Timestamp
+
+    /// The descriptions of both listeners in OpenAPI, the only files that this module embeds, by name.
+    private static let descriptions = Dictionary(uniqueKeysWithValues: embeddedFiles.map { ($0.name, $0.text) })
+
+    func respond(to request: Request, context: ManagementContext) async throws -> Response {
+        let response = try await answer(request, context)
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+
+    private func answer(_ request: Request, _ context: ManagementContext) async throws -> Response {
+        let host = request.head.authority ?? ""
+        guard hosts.isAllowed(host) else {
+            var response = try Response.document(HostCheck.Problem(host: host), status: .misdirectedRequest)
+            response.headers[.contentType] = "application/problem+json"
+            return response
+        }
+        let isReading = request.method == .get || request.method == .head
+        let path = request.uri.path.split(separator: "/")
+        if path.count == 1, let route = ManagementRoute(rawValue: String(path[0])) {
+            guard isReading else { return Response(status: .methodNotAllowed, headers: [.allow: "GET, HEAD"]) }
+            return try await document(route, request)
+        }
+        let isPage = path.isEmpty || PolicyPages.folders.contains(String(path[0]))
+        let refusal = access.refusal(authorization: request.headers[.authorization], from: context.client)
+        // Without pages, what is none is not there.
+        if !isPage, refusal != nil || !isReading { return Response(status: .notFound) }
+        if let refusal { return .refusal(refusal) }
+        guard !Self.isCrossSite(request) else {
+            return .text(
+                .forbidden,
+                "Another site asked for this page from within a browser, which is refused. "
+                    + "Open it yourself, or by a link.\n"
+            )
+        }
+        guard isReading else {
+            return .text(
+                .methodNotAllowed,
+                "Pages are read with GET or HEAD; nothing on them edits.\n",
+                [.allow: "GET, HEAD"]
+            )
+        }
+        guard request.head.path.map(\.utf8.count) ?? 0 <= PageRequest.maximumLength else {
+            return .text(.uriTooLong, "The address has more than \(PageRequest.maximumLength) bytes.\n")
+        }
+        let page = await pages.respond(
+            to: PageRequest(
+                path: request.uri.path,
+                query: request.uri.query ?? "",
+                knownTag: request.headers[.ifNoneMatch]
+            )
+        )
+        return .page(page)
+    }
+
+    private func document(_ route: ManagementRoute, _ request: Request) async throws -> Response {
+        switch route {
+        case .live:
+            return try .document(LiveDocument())
+        case .ready:
+            let document = ReadyDocument(policy: policy, tls: tls, state: state, now: clock())
+            return try .document(document, status: document.ready ? .ok : .serviceUnavailable)
+        case .policy:
+            return try .document(LoadedPolicyDocument(policy.current, counting?.status))
+        case .metrics:
+            let format = MetricsText.Format(accept: request.headers[.accept])
+            // What all rules are now may take a while to work out.
+            let document = try await LowPriorityThread.run { metrics.document(format) }
+            return .document(document, contentType: format.mediaType)
+        case .openAPI, .openAPIServer:
+            return .document(Self.descriptions[route.rawValue]!, contentType: "application/yaml")
+        }
+    }
+
+    /// Whether another site asked, and not a person who followed a link or typed an address.
+    ///
+    /// Browsers say so (Fetch Metadata); what is no browser says nothing.
+    private static func isCrossSite(_ request: Request) -> Bool {
+        guard let site = request.headers[.secFetchSite], site != "same-origin", site != "none" else { return false }
+        return !(request.headers[.secFetchMode] == "navigate" && request.headers[.secFetchDest] == "document")
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let secFetchSite = HTTPField.Name("Sec-Fetch-Site")!
+    fileprivate static let secFetchMode = HTTPField.Name("Sec-Fetch-Mode")!
+    fileprivate static let secFetchDest = HTTPField.Name("Sec-Fetch-Dest")!
+}

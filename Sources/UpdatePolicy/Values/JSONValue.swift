@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// A JSON document. The members of an object keep their order, which Foundation's encoder does not promise.
+package enum JSONValue: Sendable {
+    case null
+    case boolean(Bool)
+    case integer(Int64)
+    /// A number as it is written.
+    case number(String)
+    case string(String)
+    case array([JSONValue])
+    /// Members without a value are left out.
+    case object([(name: String, value: JSONValue?)])
+
+    /// The document on one line.
+    package var text: String { text(breaksLines: false) }
+
+    /// The document for terminals and tools that read lines: each object of the outermost arrays on a line of its own, and
+    /// what steers terminals escaped.
+    package var lines: String { text(breaksLines: true).visibleJSON }
+
+    private func text(breaksLines: Bool) -> String {
+        switch self {
+        case .null: return "null"
+        case .boolean(let boolean): return boolean ? "true" : "false"
+        case .integer(let integer): return String(integer)
+        case .number(let digits): return digits
+        case .string(let text): return JSONString.literal(text)
+        case .array(let elements):
+            let texts = elements.map { $0.text(breaksLines: false) }
+            if breaksLines, case .object = elements.first { return "[\n" + texts.joined(separator: ",\n") + "\n]" }
+            return "[" + texts.joined(separator: ",") + "]"
+        case .object(let members):
+            let texts = members.compactMap { name, value in
+                value.map { "\(JSONString.literal(name)):\($0.text(breaksLines: breaksLines))" }
+            }
+            return "{" + texts.joined(separator: ",") + "}"
+        }
+    }
+}
+
+extension JSONValue: ExpressibleByDictionaryLiteral {
+    /// An object whose members without a value are null.
+    package init(dictionaryLiteral members: (String, (any JSONConvertible)?)...) {
+        self = .object(members.map { ($0, $1?.jsonValue ?? .null) })
+    }
+}
+
+/// A type whose values JSON can hold.
+package protocol JSONConvertible {
+    /// The value in JSON.
+    var jsonValue: JSONValue { get }
+}
+
+extension JSONValue: JSONConvertible {
+    /// The value itself.
+    package var jsonValue: JSONValue { self }
+}
+
+extension String: JSONConvertible {
+    /// A string.
+    package var jsonValue: JSONValue { .string(self) }
+}
+
+extension Bool: JSONConvertible {
+    /// `true` or `false`.
+    package var jsonValue: JSONValue { .boolean(self) }
+}
+
+extension Int: JSONConvertible {
+    /// A number.
+    package var jsonValue: JSONValue { .integer(Int64(self)) }
+}
+
+extension Int32: JSONConvertible {
+    /// A number.
+    package var jsonValue: JSONValue { .integer(Int64(self)) }
+}
+
+extension Int64: JSONConvertible {
+    /// A number.
+    package var jsonValue: JSONValue { .integer(self) }
+}
+
+extension Double: JSONConvertible {
+    /// A number with up to six decimals. It must not be negative.
+    package var jsonValue: JSONValue {
+        let millionths = Int64((self * 1_000_000).rounded())
+        let (whole, fraction) = millionths.quotientAndRemainder(dividingBy: 1_000_000)
+        if fraction == 0 { return .integer(whole) }
+        var digits = String(fraction)
+        digits = String(repeating: "0", count: 6 - digits.count) + digits
+        while digits.hasSuffix("0") { digits.removeLast() }
+        return .number("\(whole).\(digits)")
+    }
+}
+
+extension Percentage: JSONConvertible {
+    /// A number of percent.
+    package var jsonValue: JSONValue { .number(description) }
+}
+
+extension Timestamp: JSONConvertible {
+    /// A string in ISO 8601.
+    package var jsonValue: JSONValue { .string(description) }
+}
+
+extension Array: JSONConvertible where Element: JSONConvertible {
+    /// An array.
+    package var jsonValue: JSONValue { .array(map(\.jsonValue)) }
+}
