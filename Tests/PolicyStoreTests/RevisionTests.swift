@@ -139,7 +139,7 @@ struct RevisionTests {
         #expect(try await steps("_at(1)") == before)
         #expect(try await revision(admin) == 2)
         let owner = try await TestDatabase.current.connect()
-        #expect(try await owner.query("SELECT count(*) FROM edited_rows").value(as: Int.self) == 0)
+        #expect(try await owner.query("SELECT count(*) FROM versiongate_internal.edited_rows").value(as: Int.self) == 0)
     }
 
     @Test("The revision is taken at the commit, so a transaction that is left open blocks nobody")

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Copyright the versiongate authors
 --
--- What edits take from lockouts: a way out of them, or their turn. judge_edits (0006) asks this.
+-- What edits take from lockouts: a way out of them, or their turn. judge_edits (0008) asks this.
 
 SET LOCAL search_path = public, pg_temp;
 
-CREATE FUNCTION notes_of_lockouts(notes edited_rows[]) RETURNS edited_rows[]
+CREATE FUNCTION versiongate_internal.notes_of_lockouts(notes versiongate_internal.edited_rows[]) RETURNS versiongate_internal.edited_rows[]
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -28,14 +28,15 @@ BEGIN
     );
 END
 $$;
-
-COMMENT ON FUNCTION notes_of_lockouts(edited_rows[]) IS
+COMMENT ON FUNCTION versiongate_internal.notes_of_lockouts IS
     'Those of some edits that may decide whether a lockout locks out: of releases, steps, lockouts and final rules, their'
     ' messages and notes apart.';
 
 -- A place without a way out counts only for as long as the rule applies. Where the rule locked out nobody before, all that
 -- is missing now counts; else what these edits took.
-CREATE FUNCTION lost_ways_out(notes edited_rows[], moment timestamptz, in_parts boolean)
+CREATE FUNCTION versiongate_internal.lost_ways_out(
+    notes versiongate_internal.edited_rows[], moment timestamptz, in_parts boolean
+)
     RETURNS TABLE (key text, place text, platform text, starts_at timestamptz, ends_at timestamptz)
     LANGUAGE plpgsql STABLE
     SET search_path = public, pg_temp
@@ -107,7 +108,7 @@ BEGIN
     );
     -- What these releases come to for a system begins with one that they ask for.
     systems := ARRAY(
-        SELECT DISTINCT version_key(side.min_os)
+        SELECT DISTINCT versiongate_internal.version_key(side.min_os)
           FROM unnest(notes) AS n
          CROSS JOIN LATERAL (VALUES (n.before ->> 'min_os'), (n.after ->> 'min_os')) AS side(min_os)
          WHERE n.table_name = 'releases' AND side.min_os IS NOT NULL
@@ -115,12 +116,16 @@ BEGIN
     RETURN QUERY
     WITH present AS MATERIALIZED (
         SELECT w.*, l.bundle AS rule_bundle
-          FROM ways_out(lockouts, releases_now, present_apps, CASE WHEN in_parts THEN regions END, systems) AS w
+          FROM versiongate_internal.ways_out(
+              lockouts, releases_now, present_apps, CASE WHEN in_parts THEN regions END, systems
+          ) AS w
           JOIN unnest(lockouts) AS l ON l.key = w.key
     ),
     past AS MATERIALIZED (
         SELECT w.*, l.bundle AS rule_bundle
-          FROM ways_out(lockouts_before, releases_before, present_apps, CASE WHEN in_parts THEN regions END, systems) AS w
+          FROM versiongate_internal.ways_out(
+              lockouts_before, releases_before, present_apps, CASE WHEN in_parts THEN regions END, systems
+          ) AS w
           JOIN unnest(lockouts_before) AS l ON l.key = w.key
     ),
     -- The app of a rule may just have got another bundle; in a rule for every app it tells places apart.
@@ -128,8 +133,10 @@ BEGIN
         SELECT coalesce(now_is.key, was.key) AS key,
                CASE
                    WHEN now_is.key IS NULL
-                       THEN place_name(was.rule_bundle, was.bundle, was.platform, was.region)
-                   ELSE place_name(now_is.rule_bundle, now_is.bundle, now_is.platform, now_is.region)
+                       THEN versiongate_internal.place_name(was.rule_bundle, was.bundle, was.platform, was.region)
+                   ELSE versiongate_internal.place_name(
+                       now_is.rule_bundle, now_is.bundle, now_is.platform, now_is.region
+                   )
                END AS place,
                coalesce(now_is.platform, was.platform) AS platform,
                coalesce(was.times, '{(,)}') - coalesce(now_is.times, '{}') AS times
@@ -143,10 +150,12 @@ BEGIN
                = CASE WHEN now_is.rule_bundle IS NULL THEN coalesce(now_is.bundle, '') ELSE '' END
          -- A platform that the rule no longer names, or that the app no longer has a release for, may go with its lockout.
          WHERE now_is.key IS NOT NULL AND (was.key IS NOT NULL OR NOT in_parts)
-            OR was.key NOT IN (SELECT unnest(edited_rules)) AND EXISTS (SELECT FROM apps AS a WHERE a.bundle = was.bundle)
+            OR was.key NOT IN (SELECT unnest(edited_rules)) AND EXISTS (
+                SELECT FROM apps AS a WHERE a.bundle = was.bundle
+            )
     ),
     lost AS (
-        SELECT c.key, c.place, c.platform, c.times * time_span(moment, NULL) * time_span(l.starts_at, l.ends_at) AS times
+        SELECT c.key, c.place, c.platform, c.times * versiongate_internal.time_span(moment, NULL) * versiongate_internal.time_span(l.starts_at, l.ends_at) AS times
           FROM compared AS c
           JOIN unnest(lockouts) AS l ON l.key = c.key
     )
@@ -155,13 +164,12 @@ BEGIN
      CROSS JOIN LATERAL (SELECT u.span FROM unnest(o.times) AS u(span) ORDER BY u.span LIMIT 1) AS first;
 END
 $$;
-
-COMMENT ON FUNCTION lost_ways_out(edited_rows[], timestamptz, boolean) IS
+COMMENT ON FUNCTION versiongate_internal.lost_ways_out IS
     'The places of enabled lockouts where these edits leave nobody a way out, from when on and until when: those that had'
     ' one before, and of a new lockout all without one. In parts: where they take it from a region that the rule does not'
     ' name, or from some systems.';
 
-CREATE FUNCTION warn_of_lost_ways_out(notes edited_rows[]) RETURNS void
+CREATE FUNCTION versiongate_internal.warn_of_lost_ways_out(notes versiongate_internal.edited_rows[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
@@ -170,10 +178,10 @@ DECLARE
     names text[];
 BEGIN
     WITH whole AS MATERIALIZED (
-        SELECT l.* FROM lost_ways_out(notes, moment, false) AS l
+        SELECT l.* FROM versiongate_internal.lost_ways_out(notes, moment, false) AS l
     ),
     part AS MATERIALIZED (
-        SELECT l.* FROM lost_ways_out(notes, moment, true) AS l
+        SELECT l.* FROM versiongate_internal.lost_ways_out(notes, moment, true) AS l
          WHERE NOT EXISTS (SELECT FROM whole AS w WHERE w.key = l.key AND w.platform = l.platform)
     ),
     lost AS (
@@ -187,12 +195,14 @@ BEGIN
     )
     SELECT array_agg(rule.name ORDER BY rule.name) INTO names
       FROM (
-          SELECT quoted(span.key) || ' on ' || string_agg(span.name, ', ' ORDER BY span.name) AS name
+          SELECT versiongate_internal.quoted(span.key) || ' on ' || string_agg(
+              span.name, ', ' ORDER BY span.name
+          ) AS name
             FROM (
                 SELECT l.key,
-                       first_names(array_agg(l.place ORDER BY l.place COLLATE "C"))
-                       || CASE WHEN l.starts_at > moment THEN ' from ' || time_text(l.starts_at) ELSE '' END
-                       || coalesce(' until ' || time_text(l.ends_at), '') AS name
+                       versiongate_internal.first_names(array_agg(l.place ORDER BY l.place COLLATE "C"))
+                       || CASE WHEN l.starts_at > moment THEN ' from ' || versiongate_internal.time_text(l.starts_at) ELSE '' END
+                       || coalesce(' until ' || versiongate_internal.time_text(l.ends_at), '') AS name
                   FROM lost AS l
                  GROUP BY l.key, l.starts_at, l.ends_at
             ) AS span
@@ -200,17 +210,16 @@ BEGIN
       ) AS rule;
     IF names IS NOT NULL THEN
         RAISE WARNING USING
-            MESSAGE = format('nobody has a way out of these lockouts: %s', first_names(names)),
+            MESSAGE = format('nobody has a way out of these lockouts: %s', versiongate_internal.first_names(names)),
             HINT = 'Clients there get the message without the lockout. What is so now: SELECT * FROM rule_status;',
             SCHEMA = 'public', TABLE = 'rules', COLUMN = 'lockout', CONSTRAINT = 'rules_way_out';
     END IF;
 END
 $$;
-
-COMMENT ON FUNCTION warn_of_lost_ways_out(edited_rows[]) IS
+COMMENT ON FUNCTION versiongate_internal.warn_of_lost_ways_out IS
     'Warns of enabled lockouts that lose a way out by these edits, and of new ones without.';
 
-CREATE FUNCTION warn_of_hidden_lockouts(notes edited_rows[]) RETURNS void
+CREATE FUNCTION versiongate_internal.warn_of_hidden_lockouts(notes versiongate_internal.edited_rows[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
     SET jit = off
@@ -246,7 +255,9 @@ BEGIN
     END IF;
     rules_before := ARRAY(
         SELECT r FROM unnest(finals || lockouts) AS r
-         WHERE r.key NOT IN (SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules' AND n.after IS NOT NULL)
+         WHERE r.key NOT IN (
+             SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules' AND n.after IS NOT NULL
+         )
          UNION
         SELECT r
           FROM unnest(notes) AS n
@@ -255,7 +266,7 @@ BEGIN
     );
     finals_before := ARRAY(SELECT r FROM unnest(rules_before) AS r WHERE r.enabled AND r.final AND r.target IS NULL);
     steps_before := ARRAY(
-        SELECT s FROM unnest(present_steps(finals)) AS s
+        SELECT s FROM unnest(versiongate_internal.present_steps(finals)) AS s
          WHERE NOT EXISTS (
                    SELECT FROM unnest(notes) AS n
                     WHERE n.table_name = 'rollout_steps'
@@ -269,21 +280,21 @@ BEGIN
     );
     FOR hidden IN
         WITH present AS (
-            SELECT h.key, h.final, f.times * time_span(l.starts_at, l.ends_at) * time_span(moment, NULL) AS times
-              FROM hidden_rules(finals, lockouts) AS h
-              JOIN full_times(finals, present_steps(finals)) AS f ON f.key = h.final
+            SELECT h.key, h.final, f.times * versiongate_internal.time_span(l.starts_at, l.ends_at) * versiongate_internal.time_span(moment, NULL) AS times
+              FROM versiongate_internal.hidden_rules(finals, lockouts) AS h
+              JOIN versiongate_internal.full_times(finals, versiongate_internal.present_steps(finals)) AS f ON f.key = h.final
               JOIN unnest(lockouts) AS l ON l.key = h.key
              WHERE h.key IN (SELECT unnest(edited)) OR h.final IN (SELECT unnest(edited))
         ),
         past AS (
             SELECT h.key, h.final, f.times
-              FROM hidden_rules(
+              FROM versiongate_internal.hidden_rules(
                        finals_before, ARRAY(SELECT r FROM unnest(rules_before) AS r WHERE r.enabled AND r.lockout)
                    ) AS h
-              JOIN full_times(finals_before, steps_before) AS f ON f.key = h.final
+              JOIN versiongate_internal.full_times(finals_before, steps_before) AS f ON f.key = h.final
         )
         SELECT n.final,
-               array_agg(quoted(n.key) ORDER BY n.key) AS keys,
+               array_agg(versiongate_internal.quoted(n.key) ORDER BY n.key) AS keys,
                min(lower(n.times - coalesce(p.times, '{}'))) AS start
           FROM present AS n
           LEFT JOIN past AS p ON p.key = n.key AND p.final = n.final
@@ -294,9 +305,9 @@ BEGIN
         RAISE WARNING USING
             MESSAGE = format(
                 'rule %s is final, comes before these lockouts and is sent to everybody whom they are for%s: %s',
-                quoted(hidden.final),
-                CASE WHEN hidden.start > moment THEN ' from ' || time_text(hidden.start) || ' on' ELSE '' END,
-                first_names(hidden.keys)
+                versiongate_internal.quoted(hidden.final),
+                CASE WHEN hidden.start > moment THEN ' from ' || versiongate_internal.time_text(hidden.start) || ' on' ELSE '' END,
+                versiongate_internal.first_names(hidden.keys)
             ),
             DETAIL = format('Rule %s hides lockouts.', hidden.final),
             HINT = 'Nobody gets them. Give them a lower position, or narrow the final rule.',
@@ -304,160 +315,5 @@ BEGIN
     END LOOP;
 END
 $$;
-
-COMMENT ON FUNCTION warn_of_hidden_lockouts(edited_rows[]) IS
+COMMENT ON FUNCTION versiongate_internal.warn_of_hidden_lockouts IS
     'Warns of enabled lockouts that these edits put behind a final rule which is sent to all whom they are for.';
-
--- As the server counts (CompiledPolicy.canAnnounce).
-CREATE FUNCTION app_warnings(bundles text[]) RETURNS TABLE (bundle text, warning text, detail text, hint text)
-    LANGUAGE plpgsql STABLE ROWS 1
-    SET search_path = public, pg_temp
-    SET jit = off
-AS $$
-#variable_conflict error
-DECLARE
-    most CONSTANT bigint := 2000;
-BEGIN
-    RETURN QUERY
-    WITH rule_cost AS MATERIALIZED (
-        SELECT r.bundle,
-               sum(
-                   greatest(1, (SELECT count(*) FROM unnest(s.versions))) + (
-                       (SELECT coalesce(sum(octet_length(l.tag) + 8), 0) FROM unnest(r.languages) AS l(tag))
-                       + (
-                           SELECT coalesce(sum(octet_length(a.name)), 0) FROM jsonb_object_keys(r.attributes) AS a(name)
-                       ) + (
-                           SELECT coalesce(sum(octet_length(v.value) + 8), 0)
-                             FROM jsonb_each(r.attributes) AS a(name, accepted)
-                            CROSS JOIN LATERAL jsonb_array_elements_text(a.accepted) AS v(value)
-                       ) + 8 * (
-                           (SELECT count(*) FROM unnest(s.builds)) + (SELECT count(*) FROM unnest(s.os))
-                           + coalesce(cardinality(r.platforms), 0) + coalesce(cardinality(r.regions), 0)
-                           + (SELECT count(*) FROM rollout_steps AS step WHERE step.rule = r.key)
-                       )
-                   )::bigint / 1024
-               ) AS cost
-          FROM rules AS r
-          LEFT JOIN rule_spans AS s ON s.rule = r.key
-         WHERE r.enabled
-           AND (r.bundle = ANY (bundles) OR r.bundle IS NULL)
-           AND (
-               r.rollout > 0
-               OR EXISTS (SELECT FROM rollout_steps AS step WHERE step.rule = r.key AND step.rollout > 0)
-           )
-         GROUP BY r.bundle
-    ),
-    app AS (
-        SELECT a.bundle,
-               coalesce((SELECT c.cost FROM rule_cost AS c WHERE c.bundle = a.bundle), 0)
-               + coalesce((SELECT c.cost FROM rule_cost AS c WHERE c.bundle IS NULL), 0)
-               + (SELECT count(*) FROM releases AS r WHERE r.bundle = a.bundle) AS cost
-          FROM apps AS a
-         WHERE a.bundle = ANY (bundles)
-    )
-    SELECT app.bundle::text,
-           format('the rules and releases of %s are more than %s together, so no feed announces anything', app.bundle, most),
-           format('They are %s.', app.cost),
-           'Disable rules that are not needed any more, or remove old releases. Each interval of versions counts as a rule.'
-      FROM app
-     WHERE app.cost > most;
-END
-$$;
-
-COMMENT ON FUNCTION app_warnings(text[]) IS 'What is beyond a bound in apps: more rules and releases than feeds are made of.';
-
-CREATE FUNCTION warn_of_large_apps(notes edited_rows[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-DECLARE
-    columns CONSTANT text[] := '{bundle,enabled,rollout,versions,builds,os,platforms,regions,languages,attributes}';
-    bundles text[] := ARRAY(
-        SELECT DISTINCT n.after ->> 'bundle'
-          FROM unnest(notes) AS n
-         WHERE n.after IS NOT NULL AND CASE n.table_name
-                   WHEN 'releases' THEN n.before IS NULL
-                   WHEN 'rules' THEN
-                       n.after -> 'enabled' = 'true'
-                       AND row_columns(n.before, columns) IS DISTINCT FROM row_columns(n.after, columns)
-                   ELSE false
-               END
-    );
-    large record;
-BEGIN
-    IF bundles = '{}' THEN
-        RETURN;
-    END IF;
-    IF array_position(bundles, NULL) IS NOT NULL THEN
-        bundles := ARRAY(SELECT a.bundle FROM apps AS a);
-    END IF;
-    FOR large IN SELECT w.* FROM app_warnings(bundles) AS w ORDER BY w.bundle LIMIT 20 LOOP
-        RAISE WARNING USING
-            MESSAGE = large.warning, DETAIL = large.detail, HINT = large.hint,
-            SCHEMA = 'public', TABLE = 'apps', CONSTRAINT = 'apps_large';
-    END LOOP;
-END
-$$;
-
-COMMENT ON FUNCTION warn_of_large_apps(edited_rows[]) IS
-    'Warns of apps that these edits add to and that are beyond a bound then.';
-
-CREATE VIEW policy_warnings WITH (security_invoker = true) AS
-SELECT found.rule, found.release, found.warning, found.detail, found.hint
-  FROM (
-      SELECT r.key::text AS rule, NULL::bigint AS release, w.warning, w.detail, w.hint
-        FROM rules AS r
-       CROSS JOIN LATERAL rule_warnings(r) AS w
-       UNION ALL
-      SELECT r.key, NULL, w.warning, w.detail, w.hint FROM rules AS r CROSS JOIN LATERAL link_warnings(r) AS w
-       UNION ALL
-      SELECT t.rule, NULL, w.warning, w.detail, w.hint FROM rule_texts AS t CROSS JOIN LATERAL rule_text_warnings(t) AS w
-       UNION ALL
-      SELECT NULL, r.id, w.warning, w.detail, w.hint FROM releases AS r CROSS JOIN LATERAL release_warnings(r) AS w
-       UNION ALL
-      SELECT NULL, NULL, w.warning, NULL, w.hint FROM store_links AS s CROSS JOIN LATERAL store_link_warnings(s) AS w
-       UNION ALL
-      SELECT NULL, NULL, w.warning, w.detail, w.hint FROM app_warnings(ARRAY(SELECT a.bundle FROM apps AS a)) AS w
-       UNION ALL
-      SELECT s.key,
-             NULL,
-             format('rule %s is %s', quoted(s.key), s.status),
-             upper(left(s.reason, 1)) || substr(s.reason, 2) || '.',
-             CASE s.status
-                 WHEN 'waiting' THEN 'Once users can get such a release, record it, or set the rollout.'
-                 WHEN 'hidden' THEN 'Nobody gets it. Give it a lower position, or narrow the final rule.'
-                 ELSE 'Clients there get the message without the lockout, until there is a release outside the rule.'
-             END
-        FROM rule_status AS s
-       WHERE s.status IN ('waiting', 'hidden', 'on without lockout', 'partly without lockout')
-       UNION ALL
-      SELECT o.key,
-             NULL,
-             format('rule %s is on, but not for all regions and systems', quoted(o.key)),
-             'No way out in parts of ' || first_names(array_agg(DISTINCT o.place)) || '.',
-             'Clients there get the message without the lockout, until there is a release for them.'
-        FROM (
-            SELECT w.key, place_name(r.bundle, w.bundle, w.platform, NULL) AS place
-              FROM ways_out(
-                       ARRAY(
-                           SELECT l FROM rules AS l
-                            WHERE l.enabled AND l.lockout AND NOT l.lockout_without_update
-                       ),
-                       ARRAY(SELECT e FROM releases AS e),
-                       ARRAY(SELECT a FROM apps AS a),
-                       '{}'
-                   ) AS w
-              JOIN rules AS r ON r.key = w.key
-             WHERE NOT w.times @> now()
-        ) AS o
-        JOIN rule_status AS s ON s.key = o.key AND s.status = 'on'
-       GROUP BY o.key
-  ) AS found
- ORDER BY found.rule, found.release, found.warning;
-
-COMMENT ON VIEW policy_warnings IS 'What is probably not meant in the policy as it stands now: what its edits would be warned of.';
-COMMENT ON COLUMN policy_warnings.rule IS 'Key of the rule; null: it is about something else.';
-COMMENT ON COLUMN policy_warnings.release IS 'Number of the release; null: it is about something else.';
-COMMENT ON COLUMN policy_warnings.warning IS 'What is so.';
-COMMENT ON COLUMN policy_warnings.detail IS 'More about it.';
-COMMENT ON COLUMN policy_warnings.hint IS 'What to do about it.';

@@ -41,32 +41,6 @@ COMMENT ON COLUMN active_rules.starts_at IS 'From when on it applies.';
 COMMENT ON COLUMN active_rules.ends_at IS 'Until when it applies.';
 COMMENT ON COLUMN active_rules.title IS 'Title of the message.';
 
-CREATE VIEW rollout_now WITH (security_invoker = true) AS
-SELECT r.key,
-       r.enabled,
-       rollout_at(r.key, now()) AS rollout,
-       next_step.at AS next_at,
-       next_step.rollout AS next_rollout,
-       last_step.at AS last_at,
-       last_step.rollout AS last_rollout
-  FROM rules AS r
-  LEFT JOIN LATERAL (
-      SELECT s.at, s.rollout FROM rollout_steps AS s WHERE s.rule = r.key AND s.at > now() ORDER BY s.at LIMIT 1
-  ) AS next_step ON true
-  LEFT JOIN LATERAL (
-      SELECT s.at, s.rollout FROM rollout_steps AS s WHERE s.rule = r.key ORDER BY s.at DESC LIMIT 1
-  ) AS last_step ON true
- ORDER BY r.key;
-
-COMMENT ON VIEW rollout_now IS 'How far each rule is rolled out, and what its planned steps still bring.';
-COMMENT ON COLUMN rollout_now.key IS 'Key of the rule.';
-COMMENT ON COLUMN rollout_now.enabled IS 'False: whatever the percentage, it reaches nobody.';
-COMMENT ON COLUMN rollout_now.rollout IS 'The percentage in force now.';
-COMMENT ON COLUMN rollout_now.next_at IS 'When the next step comes; null: none is planned.';
-COMMENT ON COLUMN rollout_now.next_rollout IS 'The percentage from then on.';
-COMMENT ON COLUMN rollout_now.last_at IS 'When the last step comes, or came; null: it has no steps.';
-COMMENT ON COLUMN rollout_now.last_rollout IS 'The percentage it ends at.';
-
 CREATE VIEW current_releases WITH (security_invoker = true) AS
 SELECT DISTINCT ON (r.bundle, r.platform)
        r.bundle,
@@ -78,7 +52,7 @@ SELECT DISTINCT ON (r.bundle, r.platform)
        r.regions
   FROM releases AS r
  WHERE NOT r.staged AND r.live_at <= now() AND (r.withdrawn_at IS NULL OR r.withdrawn_at > now())
- ORDER BY r.bundle, r.platform, version_key(r.version) DESC, version_key(r.build) DESC NULLS LAST, r.id;
+ ORDER BY r.bundle, r.platform, versiongate_internal.version_key(r.version) DESC, versiongate_internal.version_key(r.build) DESC NULLS LAST, r.id;
 
 COMMENT ON VIEW current_releases IS 'The newest release that users can get now, of each app on each platform.';
 COMMENT ON COLUMN current_releases.bundle IS 'The app.';
@@ -121,27 +95,27 @@ COMMENT ON COLUMN recent_checks.lockouts IS 'Those that were answered with a loc
 -- The history, to be read.
 
 -- What is as it would be if nothing had been said is left out.
-CREATE FUNCTION row_contents(table_name text, row_then jsonb) RETURNS text
+CREATE FUNCTION versiongate_internal.row_contents(table_name text, row_then jsonb) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN (
         SELECT string_agg(
-                   format('%s %s', field.name, value_text(field.value #>> '{}')), ', ' ORDER BY field.name COLLATE "C"
+                   format('%s %s', field.name, versiongate_internal.value_text(field.value #>> '{}')),
+                   ', ' ORDER BY field.name COLLATE "C"
                )
           FROM jsonb_each(row_then) AS field(name, value)
-         WHERE field.name <> ALL (key_columns(table_name))
+         WHERE field.name <> ALL (versiongate_internal.key_columns(table_name))
            AND field.value NOT IN ('null', 'false')
            AND NOT (table_name = 'rules' AND (field.name, field.value) IN (('rollout', '100'), ('position', '0')))
     );
 END
 $$;
-
-COMMENT ON FUNCTION row_contents(text, jsonb) IS
+COMMENT ON FUNCTION versiongate_internal.row_contents IS
     'The columns of a row other than its key that hold something else than their default, in one line.';
 
-CREATE FUNCTION value_text(value text) RETURNS text
+CREATE FUNCTION versiongate_internal.value_text(value text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -153,35 +127,43 @@ BEGIN
     END;
 END
 $$;
+COMMENT ON FUNCTION versiongate_internal.value_text IS
+    'A value as the history shows it: at most 200 characters of it, - for NULL.';
 
-COMMENT ON FUNCTION value_text(text) IS 'A value as the history shows it: at most 200 characters of it, - for NULL.';
-
-CREATE FUNCTION row_difference(table_name text, key jsonb, before jsonb, after jsonb) RETURNS text
+CREATE FUNCTION versiongate_internal.row_difference(table_name text, key jsonb, before jsonb, after jsonb) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
 DECLARE
     name CONSTANT text := table_name || ' ' || (
         SELECT string_agg(key ->> part.name, ' ' ORDER BY part.place)
-          FROM unnest(key_columns(table_name)) WITH ORDINALITY AS part(name, place)
+          FROM unnest(versiongate_internal.key_columns(table_name)) WITH ORDINALITY AS part(name, place)
     );
 BEGIN
     RETURN CASE
-        WHEN before IS NULL THEN 'added ' || name || coalesce(': ' || row_contents(table_name, after), '')
-        WHEN after IS NULL THEN 'removed ' || name || coalesce(': ' || row_contents(table_name, before), '')
+        WHEN before IS NULL THEN 'added ' || name || coalesce(
+            ': ' || versiongate_internal.row_contents(table_name, after), ''
+        )
+        WHEN after IS NULL THEN 'removed ' || name || coalesce(
+            ': ' || versiongate_internal.row_contents(table_name, before), ''
+        )
         ELSE name || ': ' || (
             SELECT string_agg(
-                       format('%s %s -> %s', changed, value_text(before ->> changed), value_text(after ->> changed)),
+                       format(
+                           '%s %s -> %s',
+                           changed,
+                           versiongate_internal.value_text(before ->> changed),
+                           versiongate_internal.value_text(after ->> changed)
+                       ),
                        ', '
                        ORDER BY changed COLLATE "C"
                    )
-              FROM unnest(changed_columns(before, after)) AS changed
+              FROM unnest(versiongate_internal.changed_columns(before, after)) AS changed
         )
     END;
 END
 $$;
-
-COMMENT ON FUNCTION row_difference(text, jsonb, jsonb, jsonb) IS 'What a change did to a row, in one line.';
+COMMENT ON FUNCTION versiongate_internal.row_difference IS 'What a change did to a row, in one line.';
 
 CREATE VIEW history WITH (security_invoker = true) AS
 SELECT c.id AS change,
@@ -192,7 +174,9 @@ SELECT c.id AS change,
        c.why,
        c.undoes,
        (
-           SELECT string_agg(row_difference(r.table_name, r.key, r.before, r.after), E'\n' ORDER BY r.ordinal)
+           SELECT string_agg(
+               versiongate_internal.row_difference(r.table_name, r.key, r.before, r.after), E'\n' ORDER BY r.ordinal
+           )
              FROM (SELECT * FROM change_rows AS r WHERE r.change = c.id ORDER BY r.ordinal LIMIT 50) AS r
        ) || coalesce(
            (
@@ -225,7 +209,7 @@ COMMENT ON COLUMN history.edits IS
 -- renamed touches the key it had and the one it got.
 
 -- What the asking transaction has edited itself, and not recorded yet, counts as a change after all others.
-CREATE FUNCTION rows_at(table_name text, revision bigint) RETURNS SETOF jsonb
+CREATE FUNCTION rows_at(of_table anyelement, revision bigint) RETURNS SETOF anyelement
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path = public, pg_temp
     SET TimeZone = 'UTC'
@@ -233,13 +217,18 @@ CREATE FUNCTION rows_at(table_name text, revision bigint) RETURNS SETOF jsonb
 AS $$
 #variable_conflict error
 DECLARE
-    names CONSTANT text[] := public.key_columns(table_name);
+    table_name CONSTANT text := (
+        SELECT c.relname FROM pg_class AS c
+         WHERE c.reltype = pg_typeof(of_table) AND c.relnamespace = 'public'::regnamespace
+    );
+    names CONSTANT text[] := versiongate_internal.key_columns(table_name);
     newest CONSTANT bigint := (SELECT p.revision FROM policy_revision AS p);
     missing bigint;
 BEGIN
     IF names IS NULL THEN
         RAISE invalid_parameter_value USING
-            MESSAGE = format('there is no policy table %s', public.quoted(rows_at.table_name));
+            MESSAGE = format('%s is not the row of a policy table', pg_typeof(of_table)),
+            HINT = 'Write which table is meant: SELECT * FROM rows_at(NULL::rules, 41);';
     ELSIF rows_at.revision BETWEEN 0 AND newest IS NOT TRUE THEN
         RAISE invalid_parameter_value USING
             MESSAGE = format('there is no revision %s', coalesce(rows_at.revision::text, 'NULL')),
@@ -258,12 +247,12 @@ BEGIN
     RETURN QUERY EXECUTE format(
         $query$
         WITH later AS MATERIALIZED (
-            SELECT c.change, c.key, public.row_columns(c.before, $1) AS old_key, c.before
+            SELECT c.change, c.key, versiongate_internal.row_columns(c.before, $1) AS old_key, c.before
               FROM change_rows AS c
              WHERE c.table_name = %1$L AND c.change > $2
              UNION ALL
-            SELECT $3 + 1, e.key, public.row_columns(e.before, $1), e.before
-              FROM edited_rows AS e
+            SELECT $3 + 1, e.key, versiongate_internal.row_columns(e.before, $1), e.before
+              FROM versiongate_internal.edited_rows AS e
              WHERE e.xid = pg_current_xact_id_if_assigned() AND e.at = now() AND e.table_name = %1$L
         ),
         touched AS MATERIALIZED (
@@ -275,180 +264,21 @@ BEGIN
               ) AS keys
              GROUP BY keys.key
         )
-        SELECT l.before
+        SELECT stood.*
           FROM touched AS t
           JOIN later AS l ON l.old_key = t.key AND l.change = t.change
+         CROSS JOIN LATERAL jsonb_populate_record(NULL::public.%1$I, l.before) AS stood
          UNION ALL
-        SELECT present.row
-          FROM (SELECT to_jsonb(r) AS row FROM public.%1$I AS r) AS present
-         WHERE NOT EXISTS (SELECT FROM touched AS t WHERE t.key = public.row_columns(present.row, $1))
+        SELECT r.*
+          FROM public.%1$I AS r
+         WHERE NOT EXISTS (SELECT FROM touched AS t WHERE t.key = versiongate_internal.row_columns(to_jsonb(r), $1))
         $query$,
-        rows_at.table_name
+        table_name
     ) USING names, rows_at.revision, newest;
 END
 $$;
+COMMENT ON FUNCTION rows_at(anyelement, bigint) IS
+    'The rows of a policy table as they stood at a revision, rebuilt from the history: SELECT * FROM rows_at(NULL::rules,'
+    ' 41);';
 
-COMMENT ON FUNCTION rows_at(text, bigint) IS
-    'The rows of a policy table as they stood at a revision, rebuilt from the history.';
-
-CREATE FUNCTION apps_at(revision bigint) RETURNS SETOF apps
-    LANGUAGE plpgsql STABLE
-    SET search_path = public, pg_temp
-    SET TimeZone = 'UTC'
-    SET IntervalStyle = 'postgres'
-AS $$
-BEGIN
-    RETURN QUERY
-    SELECT stood.*
-      FROM rows_at('apps', revision) AS row, LATERAL jsonb_populate_record(NULL::apps, row) AS stood;
-END
-$$;
-
-COMMENT ON FUNCTION apps_at(bigint) IS
-    'The rows of apps as they stood at a revision: SELECT * FROM apps_at(41);';
-
-CREATE FUNCTION store_links_at(revision bigint) RETURNS SETOF store_links
-    LANGUAGE plpgsql STABLE
-    SET search_path = public, pg_temp
-    SET TimeZone = 'UTC'
-    SET IntervalStyle = 'postgres'
-AS $$
-BEGIN
-    RETURN QUERY
-    SELECT stood.*
-      FROM rows_at('store_links', revision) AS row, LATERAL jsonb_populate_record(NULL::store_links, row) AS stood;
-END
-$$;
-
-COMMENT ON FUNCTION store_links_at(bigint) IS
-    'The rows of store_links as they stood at a revision: SELECT * FROM store_links_at(41);';
-
-CREATE FUNCTION feed_templates_at(revision bigint) RETURNS SETOF feed_templates
-    LANGUAGE plpgsql STABLE
-    SET search_path = public, pg_temp
-    SET TimeZone = 'UTC'
-    SET IntervalStyle = 'postgres'
-AS $$
-BEGIN
-    RETURN QUERY
-    SELECT stood.*
-      FROM rows_at('feed_templates', revision) AS row, LATERAL jsonb_populate_record(NULL::feed_templates, row) AS stood;
-END
-$$;
-
-COMMENT ON FUNCTION feed_templates_at(bigint) IS
-    'The rows of feed_templates as they stood at a revision: SELECT * FROM feed_templates_at(41);';
-
-CREATE FUNCTION releases_at(revision bigint) RETURNS SETOF releases
-    LANGUAGE plpgsql STABLE
-    SET search_path = public, pg_temp
-    SET TimeZone = 'UTC'
-    SET IntervalStyle = 'postgres'
-AS $$
-BEGIN
-    RETURN QUERY
-    SELECT stood.*
-      FROM rows_at('releases', revision) AS row, LATERAL jsonb_populate_record(NULL::releases, row) AS stood;
-END
-$$;
-
-COMMENT ON FUNCTION releases_at(bigint) IS
-    'The rows of releases as they stood at a revision: SELECT * FROM releases_at(41);';
-
-CREATE FUNCTION release_notes_at(revision bigint) RETURNS SETOF release_notes
-    LANGUAGE plpgsql STABLE
-    SET search_path = public, pg_temp
-    SET TimeZone = 'UTC'
-    SET IntervalStyle = 'postgres'
-AS $$
-BEGIN
-    RETURN QUERY
-    SELECT stood.*
-      FROM rows_at('release_notes', revision) AS row, LATERAL jsonb_populate_record(NULL::release_notes, row) AS stood;
-END
-$$;
-
-COMMENT ON FUNCTION release_notes_at(bigint) IS
-    'The rows of release_notes as they stood at a revision: SELECT * FROM release_notes_at(41);';
-
-CREATE FUNCTION rules_at(revision bigint) RETURNS SETOF rules
-    LANGUAGE plpgsql STABLE
-    SET search_path = public, pg_temp
-    SET TimeZone = 'UTC'
-    SET IntervalStyle = 'postgres'
-AS $$
-BEGIN
-    RETURN QUERY
-    SELECT stood.*
-      FROM rows_at('rules', revision) AS row, LATERAL jsonb_populate_record(NULL::rules, row) AS stood;
-END
-$$;
-
-COMMENT ON FUNCTION rules_at(bigint) IS
-    'The rows of rules as they stood at a revision: SELECT * FROM rules_at(41);';
-
-CREATE FUNCTION rule_texts_at(revision bigint) RETURNS SETOF rule_texts
-    LANGUAGE plpgsql STABLE
-    SET search_path = public, pg_temp
-    SET TimeZone = 'UTC'
-    SET IntervalStyle = 'postgres'
-AS $$
-BEGIN
-    RETURN QUERY
-    SELECT stood.*
-      FROM rows_at('rule_texts', revision) AS row, LATERAL jsonb_populate_record(NULL::rule_texts, row) AS stood;
-END
-$$;
-
-COMMENT ON FUNCTION rule_texts_at(bigint) IS
-    'The rows of rule_texts as they stood at a revision: SELECT * FROM rule_texts_at(41);';
-
-CREATE FUNCTION rollout_steps_at(revision bigint) RETURNS SETOF rollout_steps
-    LANGUAGE plpgsql STABLE
-    SET search_path = public, pg_temp
-    SET TimeZone = 'UTC'
-    SET IntervalStyle = 'postgres'
-AS $$
-BEGIN
-    RETURN QUERY
-    SELECT stood.*
-      FROM rows_at('rollout_steps', revision) AS row, LATERAL jsonb_populate_record(NULL::rollout_steps, row) AS stood;
-END
-$$;
-
-COMMENT ON FUNCTION rollout_steps_at(bigint) IS
-    'The rows of rollout_steps as they stood at a revision: SELECT * FROM rollout_steps_at(41);';
-
-REVOKE ALL ON FUNCTION
-    rows_at(text, bigint), apps_at(bigint), store_links_at(bigint), feed_templates_at(bigint), releases_at(bigint),
-    release_notes_at(bigint), rules_at(bigint), rule_texts_at(bigint), rollout_steps_at(bigint)
-    FROM PUBLIC;
-
--- The one list of the functions that are meant to be called by people and scripts; the others serve these, the tables
--- and the triggers, and may change with any version.
-
-CREATE VIEW user_functions WITH (security_invoker = true) AS
-SELECT listed.function::text AS function, obj_description(listed.function, 'pg_proc') AS does
-  FROM (
-      VALUES ('messages_for(jsonb, timestamptz)'::regprocedure),
-             ('explain_check(jsonb, timestamptz)'::regprocedure),
-             ('undo_change(bigint)'::regprocedure),
-             ('rehearse_edits()'::regprocedure),
-             ('version_compare(text, text)'::regprocedure),
-             ('version_matches(text, text)'::regprocedure),
-             ('rollout_bucket(text, text)'::regprocedure),
-             ('rollout_at(text, timestamptz)'::regprocedure),
-             ('apps_at(bigint)'::regprocedure),
-             ('store_links_at(bigint)'::regprocedure),
-             ('feed_templates_at(bigint)'::regprocedure),
-             ('releases_at(bigint)'::regprocedure),
-             ('release_notes_at(bigint)'::regprocedure),
-             ('rules_at(bigint)'::regprocedure),
-             ('rule_texts_at(bigint)'::regprocedure),
-             ('rollout_steps_at(bigint)'::regprocedure),
-             ('schema_faults()'::regprocedure)
-  ) AS listed(function);
-
-COMMENT ON VIEW user_functions IS 'The functions that are meant to be called by people and scripts, with what they do.';
-COMMENT ON COLUMN user_functions.function IS 'The function and its arguments.';
-COMMENT ON COLUMN user_functions.does IS 'What it does.';
+REVOKE ALL ON FUNCTION rows_at(anyelement, bigint) FROM PUBLIC;

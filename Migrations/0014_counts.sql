@@ -88,7 +88,7 @@ COMMENT ON COLUMN merged_counts.checks IS 'How many checks were answered.';
 
 -- Who asked of late: a server that is gone is in no list of sessions any more.
 
-CREATE TABLE server_sightings (
+CREATE TABLE versiongate_internal.server_sightings (
     name text COLLATE "C" CONSTRAINT server_sightings_pkey PRIMARY KEY
         CONSTRAINT server_sightings_name_check CHECK (name ~ '^[!-~]{1,128}$'),
     address inet,
@@ -96,29 +96,30 @@ CREATE TABLE server_sightings (
     seen_at timestamptz NOT NULL
 );
 
-COMMENT ON TABLE server_sightings IS
+COMMENT ON TABLE versiongate_internal.server_sightings IS
     'The servers that were heard of in the last day, at most 1000, as note_server was told.';
-COMMENT ON COLUMN server_sightings.name IS 'The machine of the server, as it calls itself, with the port of its public listener.';
-COMMENT ON COLUMN server_sightings.address IS 'Where its connection came from; null: this machine, by a socket.';
-COMMENT ON COLUMN server_sightings.revision IS 'The revision that answered checks there.';
-COMMENT ON COLUMN server_sightings.seen_at IS 'When it was heard of last.';
+COMMENT ON COLUMN versiongate_internal.server_sightings.name IS
+    'The machine of the server, as it calls itself, with the port of its public listener.';
+COMMENT ON COLUMN versiongate_internal.server_sightings.address IS
+    'Where its connection came from; null: this machine, by a socket.';
+COMMENT ON COLUMN versiongate_internal.server_sightings.revision IS 'The revision that answered checks there.';
+COMMENT ON COLUMN versiongate_internal.server_sightings.seen_at IS 'When it was heard of last.';
 
-CREATE FUNCTION note_server(server_name text, server_revision bigint) RETURNS void
+CREATE FUNCTION versiongate_internal.note_server(server_name text, server_revision bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = public, pg_temp
 AS $$
 BEGIN
-    INSERT INTO server_sightings (name, address, revision, seen_at)
+    INSERT INTO versiongate_internal.server_sightings (name, address, revision, seen_at)
     VALUES (server_name, inet_client_addr(), server_revision, now())
     ON CONFLICT (name) DO UPDATE
        SET address = excluded.address, revision = excluded.revision, seen_at = excluded.seen_at;
-    DELETE FROM server_sightings AS s
+    DELETE FROM versiongate_internal.server_sightings AS s
      WHERE s.seen_at < now() - interval '1 day'
-        OR s.name IN (SELECT other.name FROM server_sightings AS other ORDER BY other.seen_at DESC, other.name OFFSET 1000);
+        OR s.name IN (
+            SELECT other.name FROM versiongate_internal.server_sightings AS other ORDER BY other.seen_at DESC, other.name OFFSET 1000
+        );
 END
 $$;
-
-COMMENT ON FUNCTION note_server(text, bigint) IS
+COMMENT ON FUNCTION versiongate_internal.note_server IS
     'Notes that a server is there, and forgets those of more than a day ago and the oldest beyond 1000.';
-
-REVOKE ALL ON FUNCTION note_server(text, bigint) FROM PUBLIC;
