@@ -4,9 +4,9 @@
 -- The two schemas that all else stands in, and what must hold of them: public has what people use, versiongate_internal
 -- what that needs.
 --
--- Functions that run with their owner's rights find names without a schema in schema public. Whoever may create a function
--- or an operator there can have it called in place of another, and so act as the owner. From PostgreSQL 15 on nobody
--- may by default; a database that came through pg_upgrade from an older one still lets everybody.
+-- Functions that run with their owner's rights find names without a schema in schema public. Whoever may create a
+-- function or an operator there can have it called in place of another, and so act as the owner. From PostgreSQL 15 on
+-- nobody may by default; a database that came through pg_upgrade from an older one still lets everybody.
 
 SET LOCAL search_path = public, pg_temp;
 

@@ -307,7 +307,12 @@ COMMENT ON FUNCTION versiongate_internal.version_separator_fault IS
 
 -- One comparator, such as >=1.2 or ~1.2.x: `span`, or `fault` and `hint`.
 CREATE FUNCTION versiongate_internal.read_version_comparator(
-    operator text, operand text, OUT span versiongate_internal.version_span, OUT fault text, OUT hint text, OUT meant text
+    operator text,
+    operand text,
+    OUT span versiongate_internal.version_span,
+    OUT fault text,
+    OUT hint text,
+    OUT meant text
 )
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
@@ -463,7 +468,8 @@ BEGIN
                 END IF;
             END LOOP;
             IF fault IS NULL THEN
-                span := (versiongate_internal.read_version_comparator('>=', words[1])).span * (versiongate_internal.read_version_comparator('<=', words[3])).span;
+                span := (versiongate_internal.read_version_comparator('>=', words[1])).span
+                    * (versiongate_internal.read_version_comparator('<=', words[3])).span;
                 RETURN;
             END IF;
         END IF;

@@ -13,11 +13,7 @@ SET LOCAL search_path = public, pg_temp;
 -- Volatile, as an error is an effect: the planner evaluates calls of other functions beforehand if their arguments are
 -- constant.
 CREATE FUNCTION versiongate_internal.refuse(
-    place text,
-    message text,
-    hint text,
-    detail text DEFAULT NULL,
-    constraint_name text DEFAULT NULL,
+    place text, message text, hint text, detail text DEFAULT NULL, constraint_name text DEFAULT NULL,
     row_key jsonb DEFAULT NULL
 ) RETURNS boolean
     LANGUAGE plpgsql VOLATILE
@@ -66,14 +62,10 @@ COMMENT ON FUNCTION versiongate_internal.quoted IS
     'A value as a message shows it: in quotation marks, at most 100 characters of it.';
 
 CREATE FUNCTION versiongate_internal.first_names(names text[], most integer DEFAULT 20) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN array_to_string(names[:most], ', ')
-        || CASE WHEN cardinality(names) > most THEN format(' and %s more', cardinality(names) - most) ELSE '' END;
-END
-$$;
+RETURN array_to_string(names[:most], ', ')
+    || CASE WHEN cardinality(names) > most THEN format(' and %s more', cardinality(names) - most) ELSE '' END;
 COMMENT ON FUNCTION versiongate_internal.first_names IS 'A list for a message, cut where it gets long.';
 
 CREATE FUNCTION versiongate_internal.time_text(at timestamptz) RETURNS text
@@ -178,8 +170,7 @@ BEGIN
         );
     ELSIF value IS DISTINCT FROM versiongate_internal.platform_name(value) THEN
         RETURN versiongate_internal.refuse(
-            place,
-            versiongate_internal.quoted(value) || ' is not how a platform is stored',
+            place, versiongate_internal.quoted(value) || ' is not how a platform is stored',
             format('Write %s.', versiongate_internal.platform_name(value))
         );
     END IF;
@@ -392,14 +383,16 @@ BEGIN
             );
         ELSIF hidden IS NOT NULL THEN
             RETURN versiongate_internal.refuse(
-                place, format('the name %s has the character %s in it, which cannot be seen', versiongate_internal.quoted(attribute.name),
-                    versiongate_internal.code_point(hidden)),
+                place,
+                format(
+                    'the name %s has the character %s in it, which cannot be seen',
+                    versiongate_internal.quoted(attribute.name), versiongate_internal.code_point(hidden)
+                ),
                 format('Remove it, at character %s.', strpos(attribute.name, hidden))
             );
         ELSIF lower(attribute.name COLLATE "C") = ANY (members) AND attribute.name <> ALL (members) THEN
             RETURN versiongate_internal.refuse(
-                place,
-                format('"%s" is "%s" in another spelling', attribute.name, lower(attribute.name COLLATE "C")),
+                place, format('"%s" is "%s" in another spelling', attribute.name, lower(attribute.name COLLATE "C")),
                 'Names of members are exact, and this one is in every client, not an attribute: use its own column.'
             );
         ELSIF attribute.name = ANY (members) THEN
@@ -427,8 +420,7 @@ BEGIN
                     place,
                     format(
                         'what "%s" accepts has %s in it, which is not a text',
-                        attribute.name,
-                        versiongate_internal.quoted(item::text)
+                        attribute.name, versiongate_internal.quoted(item::text)
                     ),
                     'Write numbers and booleans as texts, as the client does: {"level": ["1"], "trial": ["true"]}.'
                     ' NULL in place of the object means no condition.'
@@ -531,8 +523,7 @@ BEGIN
         );
     ELSIF extract(epoch FROM value) % 1 <> 0 AND NOT is_soak THEN
         RETURN versiongate_internal.refuse(
-            place,
-            versiongate_internal.quoted(value::text) || ' has a fraction of a second in it',
+            place, versiongate_internal.quoted(value::text) || ' has a fraction of a second in it',
             'Write whole seconds; nothing is rounded.'
         );
     END IF;
@@ -654,92 +645,6 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.check_note IS
     'Refuses a note of more than 10000 bytes, or with a control character other than a new line and a tab.';
 
-CREATE FUNCTION versiongate_internal.check_store_id(value bigint, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    -- Clients read it out of JSON, where greater numbers are not exact.
-    RETURN value IS NULL OR value BETWEEN 1 AND 9007199254740991
-        OR versiongate_internal.refuse(
-            place, format('%s is not the number of an app in a store', value),
-            'Write the digits behind "id" in the address of the app in the App Store: 1234567890'
-        );
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.check_store_id IS 'Refuses what is not 1 to 9007199254740991.';
-
-CREATE FUNCTION versiongate_internal.check_feed_name(value text, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    IF value = ANY ('{iversion.plist,updates.json,prince-of-versions.json,appcast.xml}'::text[]) THEN
-        RETURN versiongate_internal.refuse(
-            place,
-            versiongate_internal.quoted(value) || ' is a format of its own',
-            'Choose another name: its address is taken by that format.'
-        );
-    END IF;
-    RETURN value COLLATE "C" ~ '^[a-z0-9][a-z0-9._-]{0,63}$'
-        OR versiongate_internal.refuse(
-            place, versiongate_internal.quoted(value) || ' is not the name of a feed',
-            'A name is 1 to 64 of a-z, 0-9, ".", "_" and "-", and begins with a letter or digit: versions.json'
-        );
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.check_feed_name IS
-    'Refuses what cannot be the name of an app''s own feed, and the names of formats.';
-
-CREATE FUNCTION versiongate_internal.check_content_type(value text, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-DECLARE
-    known CONSTANT text[] :=
-        '{application/json,application/xml,application/x-plist,application/rss+xml,text/xml,text/plain}';
-    bare CONSTANT text := btrim(lower(split_part(value, ';', 1) COLLATE "C"));
-BEGIN
-    IF value = ANY (known) THEN
-        RETURN true;
-    END IF;
-    RETURN versiongate_internal.refuse(
-        place, versiongate_internal.quoted(value) || ' is not a content type of feeds',
-        CASE
-            WHEN bare = ANY (known) THEN format('Write %s, without parameters: documents are UTF-8.', bare)
-            ELSE 'Write one of ' || array_to_string(known, ', ') || '.'
-        END
-    );
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.check_content_type IS
-    'Refuses content types of which it is not known how to escape.';
-
-CREATE FUNCTION versiongate_internal.check_template(value text, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
-    SET standard_conforming_strings = on
-AS $$
-BEGIN
-    IF octet_length(value) > 65536 THEN
-        RETURN versiongate_internal.refuse(
-            place, format('a template of %s bytes is too long', octet_length(value)), 'Write at most 65536 bytes.'
-        );
-    ELSIF value ~ '^[ \t\n]*$' THEN
-        RETURN versiongate_internal.refuse(
-            place, 'an empty template', 'Write the document, with {{names}} of values where they are to stand.'
-        );
-    END IF;
-    RETURN versiongate_internal.check_characters(
-        value, place, '[\u0001-\u0008\u000B-\u001F\u007F-\u009F]', 'the control character %s',
-        '; a new line (U+000A) and a tab (U+0009) are the only ones allowed.'
-    );
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.check_template IS
-    'Refuses a template that is empty, of more than 65536 bytes, or with a control character other than a new line and a'
-    ' tab. Whether it parses, versiongate feed lint tells.';
-
 CREATE FUNCTION versiongate_internal.check_link(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
@@ -759,14 +664,12 @@ BEGIN
         );
     ELSIF value COLLATE "C" !~ '^[!-~]+$' THEN
         RETURN versiongate_internal.refuse(
-            place,
-            versiongate_internal.quoted(value) || ' has a blank or a character that is not ASCII',
+            place, versiongate_internal.quoted(value) || ' has a blank or a character that is not ASCII',
             'Write such characters as %XX.'
         );
     ELSIF value COLLATE "C" !~* '^(https?://.|(itms-appss?|macappstore|market|ms-windows-store):.)' THEN
         RETURN versiongate_internal.refuse(
-            place,
-            versiongate_internal.quoted(value) || ' leads nowhere',
+            place, versiongate_internal.quoted(value) || ' leads nowhere',
             'Write the whole address: https://example.com/app'
         );
     ELSIF value COLLATE "C" ~* '^https?:'

@@ -6,6 +6,21 @@
 
 SET LOCAL search_path = public, pg_temp;
 
+CREATE FUNCTION versiongate_internal.check_store_id(value bigint, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    -- Clients read it out of JSON, where greater numbers are not exact.
+    RETURN value IS NULL OR value BETWEEN 1 AND 9007199254740991
+        OR versiongate_internal.refuse(
+            place, format('%s is not the number of an app in a store', value),
+            'Write the digits behind "id" in the address of the app in the App Store: 1234567890'
+        );
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.check_store_id IS 'Refuses what is not 1 to 9007199254740991.';
+
 CREATE TABLE apps (
     bundle text COLLATE "C" CONSTRAINT apps_pkey PRIMARY KEY
         CONSTRAINT apps_bundle_check CHECK (versiongate_internal.check_bundle(bundle, 'apps.bundle')),
@@ -55,6 +70,76 @@ COMMENT ON COLUMN store_links.platform IS
 COMMENT ON COLUMN store_links.link IS
     'Address of the app in the store: https, http, itms-apps, itms-appss, macappstore, market or ms-windows-store,'
     ' ASCII, at most 2048 bytes.';
+
+CREATE FUNCTION versiongate_internal.check_feed_name(value text, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF value = ANY ('{iversion.plist,updates.json,prince-of-versions.json,appcast.xml}'::text[]) THEN
+        RETURN versiongate_internal.refuse(
+            place, versiongate_internal.quoted(value) || ' is a format of its own',
+            'Choose another name: its address is taken by that format.'
+        );
+    END IF;
+    RETURN value COLLATE "C" ~ '^[a-z0-9][a-z0-9._-]{0,63}$'
+        OR versiongate_internal.refuse(
+            place, versiongate_internal.quoted(value) || ' is not the name of a feed',
+            'A name is 1 to 64 of a-z, 0-9, ".", "_" and "-", and begins with a letter or digit: versions.json'
+        );
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.check_feed_name IS
+    'Refuses what cannot be the name of an app''s own feed, and the names of formats.';
+
+CREATE FUNCTION versiongate_internal.check_content_type(value text, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    known CONSTANT text[] :=
+        '{application/json,application/xml,application/x-plist,application/rss+xml,text/xml,text/plain}';
+    bare CONSTANT text := btrim(lower(split_part(value, ';', 1) COLLATE "C"));
+BEGIN
+    IF value = ANY (known) THEN
+        RETURN true;
+    END IF;
+    RETURN versiongate_internal.refuse(
+        place, versiongate_internal.quoted(value) || ' is not a content type of feeds',
+        CASE
+            WHEN bare = ANY (known) THEN format('Write %s, without parameters: documents are UTF-8.', bare)
+            ELSE 'Write one of ' || array_to_string(known, ', ') || '.'
+        END
+    );
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.check_content_type IS
+    'Refuses content types of which it is not known how to escape.';
+
+CREATE FUNCTION versiongate_internal.check_template(value text, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
+AS $$
+BEGIN
+    IF octet_length(value) > 65536 THEN
+        RETURN versiongate_internal.refuse(
+            place, format('a template of %s bytes is too long', octet_length(value)), 'Write at most 65536 bytes.'
+        );
+    ELSIF value ~ '^[ \t\n]*$' THEN
+        RETURN versiongate_internal.refuse(
+            place, 'an empty template', 'Write the document, with {{names}} of values where they are to stand.'
+        );
+    END IF;
+    RETURN versiongate_internal.check_characters(
+        value, place, '[\u0001-\u0008\u000B-\u001F\u007F-\u009F]', 'the control character %s',
+        '; a new line (U+000A) and a tab (U+0009) are the only ones allowed.'
+    );
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.check_template IS
+    'Refuses a template that is empty, of more than 65536 bytes, or with a control character other than a new line and a'
+    ' tab. Whether it parses, versiongate feed lint tells.';
 
 CREATE TABLE feed_templates (
     bundle text COLLATE "C" NOT NULL

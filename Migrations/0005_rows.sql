@@ -93,8 +93,7 @@ BEGIN
     IF TG_OP = 'UPDATE' AND NEW.id <> OLD.id THEN
         PERFORM versiongate_internal.refuse(
             'releases.id', 'the number of a release never changes',
-            'The history knows the release by it. Leave it as it is.',
-            format('It is %s.', OLD.id)
+            'The history knows the release by it. Leave it as it is.', format('It is %s.', OLD.id)
         );
     END IF;
     IF TG_OP = 'INSERT' AND EXISTS (
@@ -222,7 +221,8 @@ BEGIN
     RETURN NEW;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.require_release IS 'Trigger: refuses the notes of a release that there is not.';
+COMMENT ON FUNCTION versiongate_internal.require_release IS
+    'Trigger: refuses the notes of a release that there is not.';
 
 CREATE TRIGGER require_release BEFORE INSERT OR UPDATE OF release ON release_notes
     FOR EACH ROW EXECUTE FUNCTION versiongate_internal.require_release();
@@ -235,7 +235,8 @@ AS $$
 DECLARE
     missing record;
 BEGIN
-    SELECT a.attname AS name, a.atthasdef AS has_default, col_description(TG_RELID, a.attnum) AS description INTO missing
+    SELECT a.attname AS name, a.atthasdef AS has_default, col_description(TG_RELID, a.attnum) AS description
+      INTO missing
       FROM pg_attribute AS a
      WHERE a.attrelid = TG_RELID AND a.attnum > 0 AND a.attnotnull AND to_jsonb(NEW) -> a.attname = 'null'
      ORDER BY a.attnum
@@ -272,8 +273,8 @@ BEGIN
 END
 $$;
 
--- What is probably not meant, and yet could be. Each function says what holds of rows as they stand: an edit raises what it
--- brought about, policy_warnings lists all.
+-- What is probably not meant, and yet could be. Each function says what holds of rows as they stand: an edit raises what
+-- it brought about, policy_warnings lists all.
 
 CREATE FUNCTION versiongate_internal.warn(
     place text, constraint_name text, message text, hint text, detail text DEFAULT NULL
@@ -460,7 +461,9 @@ BEGIN
     RETURN QUERY
     SELECT p.warning, format('It is in rule %s, %s.', translation.rule, translation.language), p.hint, field.place,
            'rule_texts_placeholder'
-      FROM (VALUES ('rule_texts.title', translation.title), ('rule_texts.text', translation.text)) AS field(place, value)
+      FROM (
+          VALUES ('rule_texts.title', translation.title), ('rule_texts.text', translation.text)
+      ) AS field(place, value)
      CROSS JOIN LATERAL versiongate_internal.placeholder_warnings(field.value, field.place) AS p;
 END
 $$;
@@ -483,22 +486,18 @@ COMMENT ON FUNCTION versiongate_internal.store_link_warnings IS
     'What is probably not meant in a store link: its platform.';
 
 CREATE FUNCTION versiongate_internal.release_words(release releases) RETURNS text
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    LANGUAGE sql STABLE PARALLEL SAFE
     SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN CASE
-            WHEN release.staged THEN 'staged'
-            WHEN release.live_at IS NULL THEN 'without a date'
-            ELSE CASE WHEN release.live_at <= now() THEN 'live since ' ELSE 'live from ' END
-                || versiongate_internal.time_text(release.live_at)
-        END
-        || coalesce(', build ' || release.build, '')
-        || coalesce(', min_os ' || release.min_os, '')
-        || coalesce(', in ' || array_to_string(release.regions, ', '), '')
-        || coalesce(', until ' || versiongate_internal.time_text(release.withdrawn_at), '');
-END
-$$;
+RETURN CASE
+        WHEN release.staged THEN 'staged'
+        WHEN release.live_at IS NULL THEN 'without a date'
+        ELSE CASE WHEN release.live_at <= now() THEN 'live since ' ELSE 'live from ' END
+            || versiongate_internal.time_text(release.live_at)
+    END
+    || coalesce(', build ' || release.build, '')
+    || coalesce(', min_os ' || release.min_os, '')
+    || coalesce(', in ' || array_to_string(release.regions, ', '), '')
+    || coalesce(', until ' || versiongate_internal.time_text(release.withdrawn_at), '');
 COMMENT ON FUNCTION versiongate_internal.release_words IS
     'What is recorded of a release, in a few words: live since ..., min_os 16.';
 
@@ -551,27 +550,36 @@ COMMENT ON FUNCTION versiongate_internal.release_warnings IS
     'What is probably not meant in a release: its platform, a time that staging overrides or that is missing, and that it'
     ' was there already, for some of the same regions at the same time.';
 
--- The argument is the function that says what is probably not meant in a row of the table.
+-- Each table has a query of its own, as a session plans each once.
 CREATE FUNCTION versiongate_internal.warn_of_row() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
-DECLARE
-    warnings CONSTANT text := 'SELECT w.* FROM versiongate_internal.' || TG_ARGV[0] || '($1) AS w';
-    known text[] := '{}';
-    found record;
 BEGIN
-    IF TG_OP = 'UPDATE' THEN
-        FOR found IN EXECUTE warnings USING OLD LOOP
-            known := known || found.warning;
-        END LOOP;
-    END IF;
-    FOR found IN EXECUTE warnings || ' WHERE w.warning <> ALL ($2)' USING NEW, known LOOP
-        -- Whoever takes a release back into stages keeps its time.
-        CONTINUE WHEN TG_OP = 'UPDATE' AND found.constraint_name = 'releases_staged_live_at'
-            AND to_jsonb(NEW) -> 'live_at' = to_jsonb(OLD) -> 'live_at';
-        PERFORM versiongate_internal.warn(found.place, found.constraint_name, found.warning, found.hint, found.detail);
-    END LOOP;
+    CASE TG_TABLE_NAME
+        WHEN 'rules' THEN
+            PERFORM versiongate_internal.warn(w.place, w.constraint_name, w.warning, w.hint, w.detail)
+               FROM versiongate_internal.rule_warnings(NEW) AS w
+              WHERE TG_OP = 'INSERT'
+                 OR w.warning NOT IN (SELECT o.warning FROM versiongate_internal.rule_warnings(OLD) AS o);
+        WHEN 'rule_texts' THEN
+            PERFORM versiongate_internal.warn(w.place, w.constraint_name, w.warning, w.hint, w.detail)
+               FROM versiongate_internal.rule_text_warnings(NEW) AS w
+              WHERE TG_OP = 'INSERT'
+                 OR w.warning NOT IN (SELECT o.warning FROM versiongate_internal.rule_text_warnings(OLD) AS o);
+        WHEN 'store_links' THEN
+            PERFORM versiongate_internal.warn(w.place, w.constraint_name, w.warning, w.hint, w.detail)
+               FROM versiongate_internal.store_link_warnings(NEW) AS w
+              WHERE TG_OP = 'INSERT'
+                 OR w.warning NOT IN (SELECT o.warning FROM versiongate_internal.store_link_warnings(OLD) AS o);
+        WHEN 'releases' THEN
+            PERFORM versiongate_internal.warn(w.place, w.constraint_name, w.warning, w.hint, w.detail)
+               FROM versiongate_internal.release_warnings(NEW) AS w
+              WHERE TG_OP = 'INSERT'
+                 OR w.warning NOT IN (SELECT o.warning FROM versiongate_internal.release_warnings(OLD) AS o)
+                    -- Whoever takes a release back into stages keeps its time.
+                    AND (w.constraint_name <> 'releases_staged_live_at' OR NEW.live_at IS DISTINCT FROM OLD.live_at);
+    END CASE;
     RETURN NULL;
 END
 $$;
@@ -584,13 +592,13 @@ CREATE TRIGGER rules_warning
         title, text, bundle, platforms, target, soak, rollout, enabled, ends_at, remind, shows, skippable, lockout,
         lockout_without_update
     ON rules
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_row('rule_warnings');
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_row();
 CREATE TRIGGER rule_texts_warning AFTER INSERT OR UPDATE OF title, text ON rule_texts
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_row('rule_text_warnings');
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_row();
 CREATE TRIGGER store_links_warning AFTER INSERT OR UPDATE OF platform ON store_links
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_row('store_link_warnings');
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_row();
 CREATE TRIGGER releases_warning AFTER INSERT OR UPDATE OF platform, staged, live_at ON releases
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_row('release_warnings');
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_row();
 
 -- As in SemVer, what is not all digits compares as text.
 CREATE FUNCTION versiongate_internal.warn_of_text_order() RETURNS trigger

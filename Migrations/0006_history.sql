@@ -116,7 +116,8 @@ CREATE TABLE versiongate_internal.recorded_rows (
 );
 
 CREATE UNIQUE INDEX recorded_rows_row_key ON versiongate_internal.recorded_rows (table_name, key, token);
-CREATE INDEX recorded_rows_old_key_idx ON versiongate_internal.recorded_rows (table_name, old_key, token) WHERE old_key IS NOT NULL;
+CREATE INDEX recorded_rows_old_key_idx ON versiongate_internal.recorded_rows (table_name, old_key, token)
+    WHERE old_key IS NOT NULL;
 
 COMMENT ON TABLE versiongate_internal.recorded_rows IS 'The rows of change_rows, by the token of their change.';
 COMMENT ON COLUMN versiongate_internal.recorded_rows.token IS 'The token of the change.';
@@ -161,19 +162,15 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.row_columns IS 'Some columns of a row, such as those of its primary key.';
 
 CREATE FUNCTION versiongate_internal.may_only_plan() RETURNS boolean
-    LANGUAGE plpgsql STABLE
+    LANGUAGE sql STABLE
     SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN coalesce(pg_has_role(session_user, to_regrole('versiongate_planner'), 'MEMBER'), false)
-       AND NOT coalesce(pg_has_role(session_user, to_regrole('versiongate_admin'), 'MEMBER'), false)
-       AND NOT pg_has_role(
-           session_user,
-           (SELECT c.relowner FROM pg_class AS c WHERE c.oid = 'public.policy_revision'::regclass),
-           'MEMBER'
-       );
-END
-$$;
+RETURN coalesce(pg_has_role(session_user, to_regrole('versiongate_planner'), 'MEMBER'), false)
+   AND NOT coalesce(pg_has_role(session_user, to_regrole('versiongate_admin'), 'MEMBER'), false)
+   AND NOT pg_has_role(
+       session_user,
+       (SELECT c.relowner FROM pg_class AS c WHERE c.oid = 'public.policy_revision'::regclass),
+       'MEMBER'
+   );
 COMMENT ON FUNCTION versiongate_internal.may_only_plan IS
     'Whether the role that logged in is a planner, and neither an admin nor the owner of the schema.';
 

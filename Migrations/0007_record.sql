@@ -74,7 +74,8 @@ BEGIN
                     CROSS JOIN (VALUES (true), (false)) AS role(is_left)
                    WHERE e.xid = pg_current_xact_id()
                      AND e.at = now()
-                     AND versiongate_internal.row_columns(e.before, t.key) IS DISTINCT FROM versiongate_internal.row_columns(e.after, t.key)
+                     AND versiongate_internal.row_columns(e.before, t.key)
+                         IS DISTINCT FROM versiongate_internal.row_columns(e.after, t.key)
                      AND (
                          NOT role.is_left OR e.after IS NULL
                          OR EXISTS (
@@ -117,7 +118,9 @@ COMMENT ON FUNCTION versiongate_internal.settle_notes IS
 
 -- The record.
 
-CREATE FUNCTION versiongate_internal.open_change(new_token uuid, undone_change bigint, notes versiongate_internal.edited_rows[]) RETURNS bigint
+CREATE FUNCTION versiongate_internal.open_change(
+    new_token uuid, undone_change bigint, notes versiongate_internal.edited_rows[]
+) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
@@ -242,31 +245,27 @@ COMMENT ON FUNCTION versiongate_internal.edited_bundles IS
 -- Whether another transaction has edited, after a revision, what the guards read beside the edited rows themselves. Final
 -- rules are not among it, though one may hide a lockout: policy_warnings says so at any time.
 CREATE FUNCTION versiongate_internal.was_overtaken(known_revision bigint, this_revision bigint) RETURNS boolean
-    LANGUAGE plpgsql STABLE
+    LANGUAGE sql STABLE
     SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN EXISTS (
-        SELECT FROM changes AS this
-          JOIN changes AS other ON other.id > known_revision AND other.id < this.id
-          JOIN (
-              VALUES ('rules', '{apps,store_links,releases,rule_texts,rollout_steps}'::text[]),
-                     ('rollout_steps', '{rules,rollout_steps}'),
-                     ('rule_texts', '{rules}'),
-                     ('releases', '{rules,releases,store_links}'),
-                     ('store_links', '{rules,releases,store_links}')
-          ) AS judged(table_name, by_tables)
-            ON judged.table_name = ANY (this.edited_tables) AND judged.by_tables && other.edited_tables
-         WHERE this.id = this_revision
-           AND (this.bundles && other.bundles) IS NOT false
-    ) OR EXISTS (
-        -- What is unique among all apps.
-        SELECT FROM changes AS this
-          JOIN changes AS other ON other.id > known_revision AND other.id < this.id
-         WHERE this.id = this_revision AND 'apps' = ANY (this.edited_tables) AND 'apps' = ANY (other.edited_tables)
-    );
-END
-$$;
+RETURN EXISTS (
+    SELECT FROM changes AS this
+      JOIN changes AS other ON other.id > known_revision AND other.id < this.id
+      JOIN (
+          VALUES ('rules', '{apps,store_links,releases,rule_texts,rollout_steps}'::text[]),
+                 ('rollout_steps', '{rules,rollout_steps}'),
+                 ('rule_texts', '{rules}'),
+                 ('releases', '{rules,releases,store_links}'),
+                 ('store_links', '{rules,releases,store_links}')
+      ) AS judged(table_name, by_tables)
+        ON judged.table_name = ANY (this.edited_tables) AND judged.by_tables && other.edited_tables
+     WHERE this.id = this_revision
+       AND (this.bundles && other.bundles) IS NOT false
+) OR EXISTS (
+    -- What is unique among all apps.
+    SELECT FROM changes AS this
+      JOIN changes AS other ON other.id > known_revision AND other.id < this.id
+     WHERE this.id = this_revision AND 'apps' = ANY (this.edited_tables) AND 'apps' = ANY (other.edited_tables)
+);
 COMMENT ON FUNCTION versiongate_internal.was_overtaken IS
     'Whether the edits of a change have to be judged again, as others were made after a revision.';
 
@@ -335,15 +334,12 @@ COMMENT ON FUNCTION versiongate_internal.record_notes IS
     'Records what this transaction has done to the rows that it has noted, and has it judged.';
 
 CREATE FUNCTION versiongate_internal.is_rehearsal() RETURNS boolean
-    LANGUAGE plpgsql STABLE
+    LANGUAGE sql STABLE
     SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN EXISTS (
-        SELECT FROM versiongate_internal.edits_to_record AS e WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.is_rehearsal
-    ) OR EXISTS (SELECT FROM policy_revision AS p WHERE p.singleton AND p.is_rehearsal);
-END
-$$;
+RETURN EXISTS (
+    SELECT FROM versiongate_internal.edits_to_record AS e
+     WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.is_rehearsal
+) OR EXISTS (SELECT FROM policy_revision AS p WHERE p.singleton AND p.is_rehearsal);
 COMMENT ON FUNCTION versiongate_internal.is_rehearsal IS
     'Whether a planner has edited in this transaction, so that it cannot be committed.';
 
@@ -485,7 +481,8 @@ DECLARE
     policy_table record;
 BEGIN
     FOR policy_table IN
-        SELECT t.name, (SELECT string_agg(quote_literal(k), ', ') FROM unnest(t.key) AS k) AS key FROM versiongate_internal.policy_tables() AS t
+        SELECT t.name, (SELECT string_agg(quote_literal(k), ', ') FROM unnest(t.key) AS k) AS key
+          FROM versiongate_internal.policy_tables() AS t
     LOOP
         EXECUTE format(
             'CREATE TRIGGER a_note_edit AFTER INSERT OR UPDATE OR DELETE ON %I'
@@ -497,14 +494,17 @@ BEGIN
             ' FOR EACH STATEMENT EXECUTE FUNCTION versiongate_internal.await_commit()',
             policy_table.name
         );
+    END LOOP;
+    FOR policy_table IN
+        SELECT t.name FROM versiongate_internal.policy_tables() AS t
+         UNION ALL
+        VALUES ('policy_revision'), ('changes'), ('versiongate_internal.recorded_rows')
+    LOOP
         EXECUTE format(
-            'CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON %I FOR EACH STATEMENT EXECUTE FUNCTION versiongate_internal.refuse_truncate()',
+            'CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON %s'
+            ' FOR EACH STATEMENT EXECUTE FUNCTION versiongate_internal.refuse_truncate()',
             policy_table.name
         );
     END LOOP;
 END
 $$;
-
-CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON policy_revision FOR EACH STATEMENT EXECUTE FUNCTION versiongate_internal.refuse_truncate();
-CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON changes FOR EACH STATEMENT EXECUTE FUNCTION versiongate_internal.refuse_truncate();
-CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON versiongate_internal.recorded_rows FOR EACH STATEMENT EXECUTE FUNCTION versiongate_internal.refuse_truncate();

@@ -16,8 +16,6 @@ CREATE FUNCTION versiongate_internal.refuse_lockout(rule rules) RETURNS void
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    versions CONSTANT versiongate_internal.version_spans := (versiongate_internal.read_version_range(rule.versions)).spans;
-    target CONSTANT bytea := versiongate_internal.version_key(rule.target);
     place CONSTANT text := coalesce(' of ' || rule.bundle, '') || coalesce(
         ' on ' || array_to_string(rule.platforms, ', '), ''
     );
@@ -44,7 +42,9 @@ BEGIN
                 || format(
                     ' UPDATE releases SET build = ''...'' WHERE bundle = %L AND version = %L;',
                     coalesce(rule.bundle, '...'), (
-                        SELECT version FROM unnest(unbuilt) AS version ORDER BY versiongate_internal.version_key(version) DESC LIMIT 1
+                        SELECT version FROM unnest(unbuilt) AS version
+                         ORDER BY versiongate_internal.version_key(version) DESC
+                         LIMIT 1
                     )
                 )
             ELSE
@@ -64,8 +64,7 @@ BEGIN
                 END
             ELSE format(
                 'The rule matches every release%s that is not withdrawn: %s.',
-                place,
-                versiongate_internal.first_names(store)
+                place, versiongate_internal.first_names(store)
             )
         END,
         'rules_lockout_guard',
@@ -132,7 +131,9 @@ DECLARE
 BEGIN
     FOR closed IN
         WITH edited AS MATERIALIZED (
-            SELECT j.*, versiongate_internal.guarded_columns(c.after) = versiongate_internal.guarded_columns(restored.before) AS is_restored
+            SELECT j.*,
+                   versiongate_internal.guarded_columns(c.after)
+                       = versiongate_internal.guarded_columns(restored.before) AS is_restored
               FROM versiongate_internal.read_rules(
                        ARRAY(
                            SELECT r FROM rules AS r
@@ -143,8 +144,11 @@ BEGIN
                 ON c.table_name = 'rules' AND c.key = jsonb_build_object('key', (j.rule).key) AND c.token = this_token
               LEFT JOIN change_rows AS restored
                 ON restored.table_name = 'rules' AND restored.key = c.key AND restored.change = undone
-             WHERE versiongate_internal.guarded_columns(c.after) IS DISTINCT FROM versiongate_internal.guarded_columns(c.before) || jsonb_build_object(
-                       'bundle', versiongate_internal.bundle_after_rename(this_token, c.before ->> 'bundle', c.after ->> 'bundle')
+             WHERE versiongate_internal.guarded_columns(c.after)
+                   IS DISTINCT FROM versiongate_internal.guarded_columns(c.before) || jsonb_build_object(
+                       'bundle', versiongate_internal.bundle_after_rename(
+                           this_token, c.before ->> 'bundle', c.after ->> 'bundle'
+                       )
                    )
         )
         SELECT j.rule, j.is_restored
@@ -167,7 +171,8 @@ BEGIN
         IF closed.is_restored THEN
             RAISE WARNING USING
                 MESSAGE = format(
-                    'rule %s is back as it was, but has no release to go to any more', versiongate_internal.quoted((closed.rule).key)
+                    'rule %s is back as it was, but has no release to go to any more',
+                    versiongate_internal.quoted((closed.rule).key)
                 ),
                 HINT = 'Clients get its message without the lockout, until there is a release outside the rule.';
         ELSE
@@ -287,11 +292,9 @@ BEGIN
      LIMIT 1;
     IF FOUND THEN
         PERFORM versiongate_internal.refuse(
-            'rules.rollout',
-            format('%s follows its rollout steps', versiongate_internal.quoted(ramp.key)),
+            'rules.rollout', format('%s follows its rollout steps', versiongate_internal.quoted(ramp.key)),
             format('Delete the steps in the same transaction: DELETE FROM rollout_steps WHERE rule = %L;', ramp.key),
-            format('Steps: %s. Beside them its own percentage is 0.', ramp.steps),
-            'rules_rollout_guard',
+            format('Steps: %s. Beside them its own percentage is 0.', ramp.steps), 'rules_rollout_guard',
             jsonb_build_object('key', ramp.key)
         );
     END IF;
@@ -311,9 +314,7 @@ BEGIN
             'A ramp only goes up. To take a rule back, delete its steps and set rollout.',
             format(
                 'At %s it would go from %s %% to %s %%.',
-                versiongate_internal.time_text(fall.at),
-                fall.rollout_before,
-                fall.rollout
+                versiongate_internal.time_text(fall.at), fall.rollout_before, fall.rollout
             ),
             'rollout_steps_rollout_guard',
             jsonb_build_object('rule', fall.rule)
@@ -327,29 +328,15 @@ COMMENT ON FUNCTION versiongate_internal.guard_rollouts IS
 -- Consent.
 
 CREATE FUNCTION versiongate_internal.needs_consent(rule rules) RETURNS boolean
-    LANGUAGE plpgsql STABLE
+    LANGUAGE sql STABLE
     SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN rule.enabled AND rule.lockout AND (rule.ends_at IS NULL OR rule.ends_at > now()) AND (
-        rule.bundle IS NULL
-        OR rule.lockout_without_update AND (rule.ends_at IS NULL OR rule.ends_at > now() + interval '7 days')
-    );
-END
-$$;
+RETURN rule.enabled AND rule.lockout AND (rule.ends_at IS NULL OR rule.ends_at > now()) AND (
+    rule.bundle IS NULL
+    OR rule.lockout_without_update AND (rule.ends_at IS NULL OR rule.ends_at > now() + interval '7 days')
+);
 COMMENT ON FUNCTION versiongate_internal.needs_consent IS
     'Whether a rule is an enabled lockout that is for every app, or for clients without a way out and has no end within'
     ' seven days.';
-
-CREATE FUNCTION versiongate_internal.consent_columns(rule jsonb) RETURNS jsonb
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN rule - '{position,title,text,link,remind,shows,skippable,final,note}'::text[];
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.consent_columns IS 'The columns of a rule that say whom it reaches, and when.';
 
 CREATE FUNCTION versiongate_internal.reaches_more(rule rules, rule_before rules, bundle_before text) RETURNS boolean
     LANGUAGE plpgsql STABLE
@@ -384,6 +371,8 @@ DECLARE
     given CONSTANT text[] := string_to_array(
         regexp_replace(current_setting('versiongate.consent', true), '[[:space:]]', '', 'g'), ','
     );
+    -- All but what says whom a rule reaches, and when.
+    of_no_concern CONSTANT text[] := '{position,title,text,link,remind,shows,skippable,final,note}';
     rule rules;
     edited record;
     raised text[];
@@ -424,14 +413,14 @@ BEGIN
         -- What an undo brings back as it was has been consented to, or was there before.
         CONTINUE WHEN undone IS NOT NULL AND coalesce(
             (
-                SELECT versiongate_internal.consent_columns(c.before) = versiongate_internal.consent_columns(to_jsonb(rule))
+                SELECT c.before - of_no_concern = to_jsonb(rule) - of_no_concern
                   FROM change_rows AS c
                  WHERE c.table_name = 'rules' AND c.key = jsonb_build_object('key', rule.key) AND c.change = undone
             ),
             NOT EXISTS (
                 SELECT FROM change_rows AS c
                  WHERE c.table_name = 'rules' AND c.key = jsonb_build_object('key', rule.key) AND c.change > undone
-                   AND versiongate_internal.consent_columns(c.before) IS DISTINCT FROM versiongate_internal.consent_columns(c.after)
+                   AND c.before - of_no_concern IS DISTINCT FROM c.after - of_no_concern
             )
         );
         asked := asked || rule.key;
@@ -445,7 +434,8 @@ BEGIN
                     versiongate_internal.quoted(rule.key)
                 )
             ELSE format(
-                '%s would lock out also who has nothing to update to, until %s', versiongate_internal.quoted(rule.key), versiongate_internal.time_text(rule.ends_at)
+                '%s would lock out also who has nothing to update to, until %s',
+                versiongate_internal.quoted(rule.key), versiongate_internal.time_text(rule.ends_at)
             )
         END;
     END LOOP;
@@ -488,11 +478,9 @@ BEGIN
      LIMIT 1;
     IF FOUND THEN
         PERFORM versiongate_internal.refuse(
-            'apps.store_id',
-            format('%s is the number of another app', taken.store_id),
+            'apps.store_id', format('%s is the number of another app', taken.store_id),
             'A look-up by number is to find one app. Take it from the other app first, or leave it out here.',
-            format('%s has it, so %s cannot.', taken.holder, taken.bundle),
-            'apps_store_id_guard',
+            format('%s has it, so %s cannot.', taken.holder, taken.bundle), 'apps_store_id_guard',
             jsonb_build_object('bundle', taken.bundle)
         );
     END IF;
@@ -501,84 +489,67 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.guard_store_ids IS
     'Refuses the number in the store of one of these apps that another app has too.';
 
+-- A row of a release that is there already, in all but its number and its note, is a statement that ran twice.
 CREATE FUNCTION versiongate_internal.guard_release_versions(ids bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
 DECLARE
     release record;
+    has_it text;
 BEGIN
-    SELECT edited.*, other.version AS spelled INTO release
+    SELECT edited.*, other.version AS spelled, other.version = edited.version AS is_there INTO release
       FROM releases AS edited
       JOIN releases AS other
         ON other.bundle = edited.bundle
        AND other.platform = edited.platform
        AND versiongate_internal.version_key(other.version) = versiongate_internal.version_key(edited.version)
-       AND versiongate_internal.version_key(other.build) IS NOT DISTINCT FROM versiongate_internal.version_key(edited.build)
-       AND other.version <> edited.version
-     WHERE edited.id = ANY (ids)
-     ORDER BY edited.id, other.id
-     LIMIT 1;
-    IF FOUND THEN
-        PERFORM versiongate_internal.refuse(
-            'releases.version',
-            format(
-                '%s is %s in another spelling',
-                versiongate_internal.quoted(release.version),
-                versiongate_internal.quoted(release.spelled)
-            ),
-            'Spell a version in one way, as the store does. It may have several rows with different regions and times.',
-            format(
-                '%s has a release %s on %s%s already.',
-                release.bundle, release.spelled, release.platform, ', build ' || release.build
-            ),
-            'releases_version_guard',
-            versiongate_internal.row_columns(to_jsonb(release), '{bundle,platform,version,build}')
-        );
-    END IF;
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.guard_release_versions IS
-    'Refuses a second spelling of the version of one of these releases on one platform and build.';
-
--- A row of a release that is there already, in all but its number and its note, is a statement that ran twice.
-CREATE FUNCTION versiongate_internal.guard_release_duplicates(ids bigint[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-DECLARE
-    release releases;
-BEGIN
-    SELECT edited.* INTO release
-      FROM releases AS edited
-      JOIN releases AS other
-        ON (other.bundle, other.platform, other.version) = (edited.bundle, edited.platform, edited.version)
-       AND (other.build, other.min_os, other.regions, other.live_at, other.staged, other.withdrawn_at)
-           IS NOT DISTINCT FROM (
-               edited.build, edited.min_os, edited.regions, edited.live_at, edited.staged, edited.withdrawn_at
-           )
+       AND versiongate_internal.version_key(other.build)
+           IS NOT DISTINCT FROM versiongate_internal.version_key(edited.build)
        AND other.id <> edited.id
+       AND (
+           other.version <> edited.version
+           OR (other.build, other.min_os, other.regions, other.live_at, other.staged, other.withdrawn_at)
+               IS NOT DISTINCT FROM (
+                   edited.build, edited.min_os, edited.regions, edited.live_at, edited.staged, edited.withdrawn_at
+               )
+       )
      WHERE edited.id = ANY (ids)
-     ORDER BY edited.id
+     ORDER BY is_there, edited.id, other.id
      LIMIT 1;
-    IF FOUND THEN
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    has_it := format(
+        'release %s on %s%s', release.spelled, release.platform, coalesce(', build ' || release.build, '')
+    );
+    IF release.is_there THEN
         PERFORM versiongate_internal.refuse(
             'releases.version',
             format('%s is there already, alike in everything', versiongate_internal.quoted(release.version)),
             'Leave it out, or edit the row that is there. A version may have several rows with different regions and'
             ' times.',
-            format(
-                '%s has that release %s on %s%s.',
-                release.bundle, release.version, release.platform, ', build ' || release.build
-            ),
+            format('%s has that %s.', release.bundle, has_it),
             'releases_duplicate_guard',
             versiongate_internal.row_columns(to_jsonb(release), '{bundle,platform,version,build}')
         );
     END IF;
+    PERFORM versiongate_internal.refuse(
+        'releases.version',
+        format(
+            '%s is %s in another spelling',
+            versiongate_internal.quoted(release.version), versiongate_internal.quoted(release.spelled)
+        ),
+        'Spell a version in one way, as the store does. It may have several rows with different regions and times.',
+        format('%s has a %s already.', release.bundle, has_it),
+        'releases_version_guard',
+        versiongate_internal.row_columns(to_jsonb(release), '{bundle,platform,version,build}')
+    );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.guard_release_duplicates IS
-    'Refuses one of these releases that is like another one in everything but its number and its note.';
+COMMENT ON FUNCTION versiongate_internal.guard_release_versions IS
+    'Refuses a second spelling of the version of one of these releases on one platform and build, and a release that is'
+    ' like another one in everything but its number and its note.';
 
 CREATE FUNCTION versiongate_internal.guard_target_placeholders(keys text[]) RETURNS void
     LANGUAGE plpgsql
@@ -602,8 +573,7 @@ BEGIN
             'Set the target of the rule, or take {target} out of the translation.',
             format(
                 'It is the translation of %s into %s.',
-                versiongate_internal.quoted(translation.rule),
-                translation.language
+                versiongate_internal.quoted(translation.rule), translation.language
             ),
             'rule_texts_target_guard',
             jsonb_build_object('rule', translation.rule, 'language', translation.language)
@@ -614,14 +584,15 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.guard_target_placeholders IS
     'Refuses {target} in the translation of a rule without a target.';
 
-CREATE FUNCTION versiongate_internal.judge_edits(this_token uuid, undone bigint, notes versiongate_internal.edited_rows[]) RETURNS void
+CREATE FUNCTION versiongate_internal.judge_edits(
+    this_token uuid, undone bigint, notes versiongate_internal.edited_rows[]
+) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
 DECLARE
     edited_tables CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(notes) AS n);
     rule_keys text[];
-    release_ids bigint[];
     lockout_notes versiongate_internal.edited_rows[];
 BEGIN
     IF edited_tables && '{rules,rollout_steps}' THEN
@@ -647,11 +618,9 @@ BEGIN
         ));
     END IF;
     IF 'releases' = ANY (edited_tables) THEN
-        release_ids := ARRAY(
+        PERFORM versiongate_internal.guard_release_versions(ARRAY(
             SELECT (n.after ->> 'id')::bigint FROM unnest(notes) AS n WHERE n.table_name = 'releases'
-        );
-        PERFORM versiongate_internal.guard_release_versions(release_ids);
-        PERFORM versiongate_internal.guard_release_duplicates(release_ids);
+        ));
     END IF;
     IF edited_tables && '{rules,rule_texts}' THEN
         PERFORM versiongate_internal.guard_target_placeholders(ARRAY(
@@ -664,7 +633,8 @@ BEGIN
         -- A release that goes may have been the way out of any lockout that this transaction turned on before.
         IF edited_tables && '{apps,releases}' THEN
             rule_keys := ARRAY(
-                SELECT c.key ->> 'key' FROM versiongate_internal.recorded_rows AS c WHERE c.token = this_token AND c.table_name = 'rules'
+                SELECT c.key ->> 'key' FROM versiongate_internal.recorded_rows AS c
+                 WHERE c.token = this_token AND c.table_name = 'rules'
             );
         ELSE
             rule_keys := ARRAY(SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules');

@@ -212,7 +212,11 @@ COMMENT ON FUNCTION rollout_at(text, timestamptz) IS
 -- Whether a rule, asked with a release's version and build in place of the client's, would match. A build that the
 -- release does not record counts as matching.
 CREATE FUNCTION versiongate_internal.rule_matches_release(
-    versions versiongate_internal.version_spans, builds versiongate_internal.version_spans, target bytea, release_version bytea, release_build bytea
+    versions versiongate_internal.version_spans,
+    builds versiongate_internal.version_spans,
+    target bytea,
+    release_version bytea,
+    release_build bytea
 ) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
@@ -374,7 +378,8 @@ BEGIN
                        THEN 'os'
                    WHEN a.regions IS NOT NULL AND (me.country = ANY (a.regions)) IS NOT TRUE
                        THEN 'regions'
-                   WHEN a.languages IS NOT NULL AND versiongate_internal.language_matches(me.language_tag, a.languages) IS NOT TRUE
+                   WHEN a.languages IS NOT NULL
+                       AND versiongate_internal.language_matches(me.language_tag, a.languages) IS NOT TRUE
                        THEN 'languages'
                    WHEN missing.name IS NOT NULL
                        THEN 'attributes'

@@ -63,7 +63,11 @@ BEGIN
            read.builds,
            read.os,
            read.target,
-           CASE WHEN r.versions IS NULL THEN versiongate_internal.version_spans(versiongate_internal.version_span(least_key, NULL)) ELSE read.versions END
+           CASE
+               WHEN r.versions IS NULL
+                   THEN versiongate_internal.version_spans(versiongate_internal.version_span(least_key, NULL))
+               ELSE read.versions
+           END
                * versiongate_internal.version_spans(
                    versiongate_internal.version_span(least_key, CASE WHEN r.target IS NOT NULL THEN read.target END)
                )
@@ -73,9 +77,9 @@ BEGIN
        AND (present.versions, present.builds, present.os) IS NOT DISTINCT FROM (r.versions, r.builds, r.os)
       LEFT JOIN versiongate_internal.rule_spans AS spans ON spans.rule = present.key
      CROSS JOIN LATERAL (
-         SELECT CASE WHEN spans.rule IS NULL THEN (versiongate_internal.read_version_range(r.versions)).spans ELSE spans.versions END,
-                CASE WHEN spans.rule IS NULL THEN (versiongate_internal.read_version_range(r.builds)).spans ELSE spans.builds END,
-                CASE WHEN spans.rule IS NULL THEN (versiongate_internal.read_version_range(r.os)).spans ELSE spans.os END,
+         SELECT coalesce(spans.versions, (versiongate_internal.read_version_range(r.versions)).spans),
+                coalesce(spans.builds, (versiongate_internal.read_version_range(r.builds)).spans),
+                coalesce(spans.os, (versiongate_internal.read_version_range(r.os)).spans),
                 versiongate_internal.version_key(r.target)
      ) AS read(versions, builds, os, target);
 END
@@ -210,7 +214,12 @@ BEGIN
          CROSS JOIN LATERAL (
              SELECT l.os, NULL::bytea WHERE by_region IS NULL
               UNION ALL
-             SELECT versiongate_internal.version_spans(versiongate_internal.version_span(coalesce(n.least, oldest.key), coalesce(n.least, oldest.key), '[]')), n.least
+             SELECT versiongate_internal.version_spans(
+                        versiongate_internal.version_span(
+                            coalesce(n.least, oldest.key), coalesce(n.least, oldest.key), '[]'
+                        )
+                    ),
+                    n.least
                FROM (SELECT coalesce(lower(l.os), least_key)) AS oldest(key)
               CROSS JOIN LATERAL (SELECT NULL UNION SELECT unnest(by_system)) AS n(least)
               WHERE by_region IS NOT NULL AND (
@@ -335,10 +344,12 @@ AS $$
 BEGIN
     RETURN QUERY
     WITH f AS MATERIALIZED (
-        SELECT (j.rule).*, j.versions AS version_spans, j.builds AS build_spans, j.os AS os_spans FROM versiongate_internal.read_rules(finals) AS j
+        SELECT (j.rule).*, j.versions AS version_spans, j.builds AS build_spans, j.os AS os_spans
+          FROM versiongate_internal.read_rules(finals) AS j
     ),
     r AS MATERIALIZED (
-        SELECT (j.rule).*, j.effective, j.builds AS build_spans, j.os AS os_spans FROM versiongate_internal.read_rules(others) AS j
+        SELECT (j.rule).*, j.effective, j.builds AS build_spans, j.os AS os_spans
+          FROM versiongate_internal.read_rules(others) AS j
     )
     SELECT r.key::text, f.key::text, f."position"
       FROM f
@@ -357,7 +368,8 @@ BEGIN
        AND (
            f.languages IS NULL
            OR (
-               SELECT bool_and(versiongate_internal.language_matches(lower(l.range), f.languages)) FROM unnest(r.languages) AS l(range)
+               SELECT bool_and(versiongate_internal.language_matches(lower(l.range), f.languages))
+                 FROM unnest(r.languages) AS l(range)
            )
        )
        AND (
@@ -404,13 +416,9 @@ COMMENT ON FUNCTION versiongate_internal.full_times IS
     'The times at which rules with these steps are on for everybody whom they are for.';
 
 CREATE FUNCTION versiongate_internal.present_steps(written rules[]) RETURNS rollout_steps[]
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    LANGUAGE sql STABLE PARALLEL SAFE
     SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN ARRAY(SELECT s FROM rollout_steps AS s WHERE s.rule IN (SELECT r.key FROM unnest(written) AS r));
-END
-$$;
+RETURN ARRAY(SELECT s FROM rollout_steps AS s WHERE s.rule IN (SELECT r.key FROM unnest(written) AS r));
 COMMENT ON FUNCTION versiongate_internal.present_steps IS 'The steps of some rules as they stand.';
 
 CREATE FUNCTION versiongate_internal.rule_status_at(moments timestamptz[], keys text[] DEFAULT NULL)
@@ -500,7 +508,8 @@ BEGIN
     hiding AS MATERIALIZED (
         SELECT h.key, h.final, h.final_position AS "position", f.times
           FROM versiongate_internal.hidden_rules(finals, hideable) AS h
-          JOIN versiongate_internal.full_times(finals, versiongate_internal.present_steps(finals)) AS f ON f.key = h.final
+          JOIN versiongate_internal.full_times(finals, versiongate_internal.present_steps(finals)) AS f
+            ON f.key = h.final
     ),
     hidden AS MATERIALIZED (
         SELECT h.key, range_agg(h.times) AS times FROM hiding AS h GROUP BY h.key
@@ -613,10 +622,13 @@ BEGIN
                                         WHEN NOT r.on_systems THEN 'is not for its systems'
                                         WHEN r.withdrawn_at <= r.soaked_at THEN 'is withdrawn before it has soaked'
                                         WHEN r.live_at <= p.at
-                                            THEN 'is live and soaks until ' || versiongate_internal.time_text(r.soaked_at)
+                                            THEN 'is live and soaks until '
+                                                || versiongate_internal.time_text(r.soaked_at)
                                         ELSE 'is live from ' || versiongate_internal.time_text(r.live_at) || ' on'
                                             || CASE
-                                                WHEN r.soak > '0' THEN ' and soaks until ' || versiongate_internal.time_text(r.soaked_at)
+                                                WHEN r.soak > '0'
+                                                    THEN ' and soaks until '
+                                                        || versiongate_internal.time_text(r.soaked_at)
                                                 ELSE ''
                                             END
                                     END AS obstacle
@@ -680,7 +692,8 @@ COMMENT ON FUNCTION versiongate_internal.rule_status_at IS
     'The status of rules at each of some times, as the view rule_status gives it for now; without keys, of all rules.';
 
 CREATE VIEW rule_status WITH (security_invoker = true) AS
-SELECT s.key, s.bundle, s.status, s.since, s.next, s.rollout, s.reason FROM versiongate_internal.rule_status_at(ARRAY[now()]) AS s;
+SELECT s.key, s.bundle, s.status, s.since, s.next, s.rollout, s.reason
+  FROM versiongate_internal.rule_status_at(ARRAY[now()]) AS s;
 
 COMMENT ON VIEW rule_status IS 'What each rule is now, in the order of the messages, as servers decide it.';
 COMMENT ON COLUMN rule_status.key IS 'Key of the rule.';

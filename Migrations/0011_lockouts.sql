@@ -5,7 +5,8 @@
 
 SET LOCAL search_path = public, pg_temp;
 
-CREATE FUNCTION versiongate_internal.notes_of_lockouts(notes versiongate_internal.edited_rows[]) RETURNS versiongate_internal.edited_rows[]
+CREATE FUNCTION versiongate_internal.notes_of_lockouts(notes versiongate_internal.edited_rows[])
+    RETURNS versiongate_internal.edited_rows[]
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -155,7 +156,9 @@ BEGIN
             )
     ),
     lost AS (
-        SELECT c.key, c.place, c.platform, c.times * versiongate_internal.time_span(moment, NULL) * versiongate_internal.time_span(l.starts_at, l.ends_at) AS times
+        SELECT c.key, c.place, c.platform,
+               c.times * versiongate_internal.time_span(moment, NULL)
+                   * versiongate_internal.time_span(l.starts_at, l.ends_at) AS times
           FROM compared AS c
           JOIN unnest(lockouts) AS l ON l.key = c.key
     )
@@ -201,7 +204,10 @@ BEGIN
             FROM (
                 SELECT l.key,
                        versiongate_internal.first_names(array_agg(l.place ORDER BY l.place COLLATE "C"))
-                       || CASE WHEN l.starts_at > moment THEN ' from ' || versiongate_internal.time_text(l.starts_at) ELSE '' END
+                       || CASE
+                           WHEN l.starts_at > moment THEN ' from ' || versiongate_internal.time_text(l.starts_at)
+                           ELSE ''
+                       END
                        || coalesce(' until ' || versiongate_internal.time_text(l.ends_at), '') AS name
                   FROM lost AS l
                  GROUP BY l.key, l.starts_at, l.ends_at
@@ -280,9 +286,12 @@ BEGIN
     );
     FOR hidden IN
         WITH present AS (
-            SELECT h.key, h.final, f.times * versiongate_internal.time_span(l.starts_at, l.ends_at) * versiongate_internal.time_span(moment, NULL) AS times
+            SELECT h.key, h.final,
+                   f.times * versiongate_internal.time_span(l.starts_at, l.ends_at)
+                       * versiongate_internal.time_span(moment, NULL) AS times
               FROM versiongate_internal.hidden_rules(finals, lockouts) AS h
-              JOIN versiongate_internal.full_times(finals, versiongate_internal.present_steps(finals)) AS f ON f.key = h.final
+              JOIN versiongate_internal.full_times(finals, versiongate_internal.present_steps(finals)) AS f
+                ON f.key = h.final
               JOIN unnest(lockouts) AS l ON l.key = h.key
              WHERE h.key IN (SELECT unnest(edited)) OR h.final IN (SELECT unnest(edited))
         ),
@@ -306,7 +315,10 @@ BEGIN
             MESSAGE = format(
                 'rule %s is final, comes before these lockouts and is sent to everybody whom they are for%s: %s',
                 versiongate_internal.quoted(hidden.final),
-                CASE WHEN hidden.start > moment THEN ' from ' || versiongate_internal.time_text(hidden.start) || ' on' ELSE '' END,
+                CASE
+                    WHEN hidden.start > moment THEN ' from ' || versiongate_internal.time_text(hidden.start) || ' on'
+                    ELSE ''
+                END,
                 versiongate_internal.first_names(hidden.keys)
             ),
             DETAIL = format('Rule %s hides lockouts.', hidden.final),

@@ -7,19 +7,16 @@
 SET LOCAL search_path = public, pg_temp;
 
 CREATE FUNCTION versiongate_internal.rule_was_edited(this_token uuid, rule text, columns text[]) RETURNS boolean
-    LANGUAGE plpgsql STABLE
+    LANGUAGE sql STABLE
     SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN EXISTS (
-        SELECT FROM versiongate_internal.recorded_rows AS c
-         WHERE c.table_name = 'rules'
-           AND c.key = jsonb_build_object('key', rule)
-           AND c.token = this_token
-           AND versiongate_internal.row_columns(c.before, columns) IS DISTINCT FROM versiongate_internal.row_columns(c.after, columns)
-    );
-END
-$$;
+RETURN EXISTS (
+    SELECT FROM versiongate_internal.recorded_rows AS c
+     WHERE c.table_name = 'rules'
+       AND c.key = jsonb_build_object('key', rule)
+       AND c.token = this_token
+       AND versiongate_internal.row_columns(c.before, columns)
+           IS DISTINCT FROM versiongate_internal.row_columns(c.after, columns)
+);
 COMMENT ON FUNCTION versiongate_internal.rule_was_edited IS 'Whether a change edits one of these columns of a rule.';
 
 -- What a rule is warned of together with the links and releases beside it, once the edits are whole. A message that leads
@@ -113,7 +110,9 @@ COMMENT ON FUNCTION versiongate_internal.warn_of_links IS 'Warns of what edited 
 
 -- The counterpart: of lockouts that nobody edited, a release that opens them somewhere, or a store link that goes, leaves
 -- the screen without a button.
-CREATE FUNCTION versiongate_internal.warn_of_lost_buttons(this_token uuid, notes versiongate_internal.edited_rows[]) RETURNS void
+CREATE FUNCTION versiongate_internal.warn_of_lost_buttons(
+    this_token uuid, notes versiongate_internal.edited_rows[]
+) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
@@ -128,7 +127,8 @@ BEGIN
                 FROM unnest(notes) AS n
                WHERE n.table_name = 'releases'
                  AND n.after IS NOT NULL
-                 AND versiongate_internal.row_columns(n.before, columns) IS DISTINCT FROM versiongate_internal.row_columns(n.after, columns)
+                 AND versiongate_internal.row_columns(n.before, columns)
+                     IS DISTINCT FROM versiongate_internal.row_columns(n.after, columns)
                UNION
               SELECT n.before ->> 'bundle', n.before ->> 'platform'
                 FROM unnest(notes) AS n
@@ -203,8 +203,8 @@ BEGIN
     LOOP
         RAISE WARNING USING
             MESSAGE = format(
-                'rule %s reaches nobody until a release of %s%s is %s or above', versiongate_internal.quoted(rule.key), rule.bundle, rule.place,
-                rule.target
+                'rule %s reaches nobody until a release of %s%s is %s or above',
+                versiongate_internal.quoted(rule.key), rule.bundle, rule.place, rule.target
             ),
             DETAIL = format('%s has no release %s%s.', rule.bundle, rule.target, rule.place),
             HINT = format(
@@ -269,8 +269,7 @@ BEGIN
                     WHEN stopped.at IS NULL THEN 'no other step is left'
                     ELSE format(
                         'its next step is to %s %% at %s',
-                        trim_scale(stopped.rollout),
-                        versiongate_internal.time_text(stopped.at)
+                        trim_scale(stopped.rollout), versiongate_internal.time_text(stopped.at)
                     )
                 END
             ),
@@ -320,7 +319,8 @@ BEGIN
     LOOP
         RAISE WARNING USING
             MESSAGE = format(
-                'rule %s: change %s removed a rule with this key, and clients remember it', versiongate_internal.quoted(again.key), again.change
+                'rule %s: change %s removed a rule with this key, and clients remember it',
+                versiongate_internal.quoted(again.key), again.change
             ),
             DETAIL = format('Rule %s was there before.', again.key),
             HINT = 'Who has skipped that message, or seen it often enough, does not see this one. For another message, take'
@@ -407,7 +407,8 @@ DECLARE
                    WHEN 'releases' THEN n.before IS NULL
                    WHEN 'rules' THEN
                        n.after -> 'enabled' = 'true'
-                       AND versiongate_internal.row_columns(n.before, columns) IS DISTINCT FROM versiongate_internal.row_columns(n.after, columns)
+                       AND versiongate_internal.row_columns(n.before, columns)
+                     IS DISTINCT FROM versiongate_internal.row_columns(n.after, columns)
                    ELSE false
                END
     );
@@ -436,13 +437,17 @@ SELECT found.rule, found.release, found.warning, found.detail, found.hint
         FROM rules AS r
        CROSS JOIN LATERAL versiongate_internal.rule_warnings(r) AS w
        UNION ALL
-      SELECT r.key, NULL, w.warning, w.detail, w.hint FROM rules AS r CROSS JOIN LATERAL versiongate_internal.link_warnings(r) AS w
+      SELECT r.key, NULL, w.warning, w.detail, w.hint FROM rules AS r
+       CROSS JOIN LATERAL versiongate_internal.link_warnings(r) AS w
        UNION ALL
-      SELECT t.rule, NULL, w.warning, w.detail, w.hint FROM rule_texts AS t CROSS JOIN LATERAL versiongate_internal.rule_text_warnings(t) AS w
+      SELECT t.rule, NULL, w.warning, w.detail, w.hint FROM rule_texts AS t
+       CROSS JOIN LATERAL versiongate_internal.rule_text_warnings(t) AS w
        UNION ALL
-      SELECT NULL, r.id, w.warning, w.detail, w.hint FROM releases AS r CROSS JOIN LATERAL versiongate_internal.release_warnings(r) AS w
+      SELECT NULL, r.id, w.warning, w.detail, w.hint FROM releases AS r
+       CROSS JOIN LATERAL versiongate_internal.release_warnings(r) AS w
        UNION ALL
-      SELECT NULL, NULL, w.warning, NULL, w.hint FROM store_links AS s CROSS JOIN LATERAL versiongate_internal.store_link_warnings(s) AS w
+      SELECT NULL, NULL, w.warning, NULL, w.hint FROM store_links AS s
+       CROSS JOIN LATERAL versiongate_internal.store_link_warnings(s) AS w
        UNION ALL
       SELECT NULL, NULL, w.warning, w.detail, w.hint FROM versiongate_internal.app_warnings(
           ARRAY(SELECT a.bundle FROM apps AS a)

@@ -26,7 +26,9 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.changed_columns IS 'The columns in which a row is different before and after.';
 
 -- Text of a condition to be put into a query in which the policy table is t.
-CREATE FUNCTION versiongate_internal.key_condition(table_name text, key_value text, ignore_case boolean DEFAULT false) RETURNS text
+CREATE FUNCTION versiongate_internal.key_condition(
+    table_name text, key_value text, ignore_case boolean DEFAULT false
+) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -54,7 +56,9 @@ COMMENT ON FUNCTION versiongate_internal.key_condition IS
 
 -- Why a change cannot be undone.
 
-CREATE FUNCTION versiongate_internal.last_settings(change_id bigint, edited_table text, edited_key jsonb, columns text[]) RETURNS text
+CREATE FUNCTION versiongate_internal.last_settings(
+    change_id bigint, edited_table text, edited_key jsonb, columns text[]
+) RETURNS text
     LANGUAGE plpgsql STABLE
     SET search_path = public, pg_temp
 AS $$
@@ -127,25 +131,21 @@ COMMENT ON FUNCTION versiongate_internal.last_move IS
     'Which change after a change has deleted, inserted or renamed the row with this key last.';
 
 CREATE FUNCTION versiongate_internal.release_name(release_id bigint) RETURNS text
-    LANGUAGE plpgsql STABLE
+    LANGUAGE sql STABLE
     SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN coalesce(
-        (SELECT concat_ws(' ', r.bundle, r.version, r.platform) FROM releases AS r WHERE r.id = release_id),
-        (
-            SELECT concat_ws(' ', c.before ->> 'bundle', c.before ->> 'version', c.before ->> 'platform')
-              FROM change_rows AS c
-             WHERE c.table_name = 'releases'
-               AND c.key = jsonb_build_object('id', release_id)
-               AND c.after IS NULL
-             ORDER BY c.change DESC
-             LIMIT 1
-        ),
-        release_id::text
-    );
-END
-$$;
+RETURN coalesce(
+    (SELECT concat_ws(' ', r.bundle, r.version, r.platform) FROM releases AS r WHERE r.id = release_id),
+    (
+        SELECT concat_ws(' ', c.before ->> 'bundle', c.before ->> 'version', c.before ->> 'platform')
+          FROM change_rows AS c
+         WHERE c.table_name = 'releases'
+           AND c.key = jsonb_build_object('id', release_id)
+           AND c.after IS NULL
+         ORDER BY c.change DESC
+         LIMIT 1
+    ),
+    release_id::text
+);
 COMMENT ON FUNCTION versiongate_internal.release_name IS
     'A release as people name it, also one that was deleted: com.example.doto 1.2 ios.';
 
@@ -163,12 +163,14 @@ AS $$
                    ' ', 'feed template', edited_row ->> 'bundle', edited_row ->> 'name'
                )
                WHEN 'release_notes' THEN concat_ws(
-                   ' ', 'release note', versiongate_internal.release_name((edited_row ->> 'release')::bigint), edited_row ->> 'language'
+                   ' ', 'release note', versiongate_internal.release_name((edited_row ->> 'release')::bigint),
+                   edited_row ->> 'language'
                )
                WHEN 'rules' THEN 'rule ' || (edited_row ->> 'key')
                WHEN 'rule_texts' THEN concat_ws(' ', 'text', edited_row ->> 'rule', edited_row ->> 'language')
                WHEN 'rollout_steps' THEN concat_ws(
-                   ' ', 'rollout step', edited_row ->> 'rule', versiongate_internal.time_text((edited_row ->> 'at')::timestamptz)
+                   ' ', 'rollout step', edited_row ->> 'rule',
+                   versiongate_internal.time_text((edited_row ->> 'at')::timestamptz)
                )
                ELSE concat_ws(' ', edited_table, edited_row)
            END
@@ -219,7 +221,8 @@ BEGIN
             -- The place of the row that comes back.
             IF reason IS NULL AND edit.before IS NOT NULL AND (edit.after IS NULL OR edit.old_key IS NOT NULL) THEN
                 EXECUTE format(
-                    'SELECT versiongate_internal.row_columns(to_jsonb(t), $3) FROM public.%1$I AS t WHERE %2$s AND NOT EXISTS ('
+                    'SELECT versiongate_internal.row_columns(to_jsonb(t), $3) FROM public.%1$I AS t WHERE %2$s'
+                    ' AND NOT EXISTS ('
                     ' SELECT FROM change_rows AS own WHERE own.change = $2 AND own.table_name = %1$L'
                     ' AND own.key = versiongate_internal.row_columns(to_jsonb(t), $3) AND own.after IS NOT NULL)',
                     policy_table.name, versiongate_internal.key_condition(policy_table.name, '$1', true)
@@ -243,8 +246,7 @@ BEGIN
                  WHERE t.name = policy_table.parent;
                 EXECUTE format(
                     'SELECT to_jsonb(t) FROM public.%I AS t WHERE %s',
-                    below.name,
-                    versiongate_internal.key_condition(below.name, '$1')
+                    below.name, versiongate_internal.key_condition(below.name, '$1')
                 )
                    INTO taken USING below.key;
                 IF taken IS NULL AND NOT EXISTS (
@@ -257,7 +259,8 @@ BEGIN
                     reason := CASE
                         WHEN rows_in_the_way >= most THEN ''
                         ELSE format(
-                            'belongs to %s, %s', versiongate_internal.row_name(below.name, below.key), versiongate_internal.last_move(change_id, below.name, below.key)
+                            'belongs to %s, %s', versiongate_internal.row_name(below.name, below.key),
+                            versiongate_internal.last_move(change_id, below.name, below.key)
                         )
                     END;
                 END IF;
@@ -273,7 +276,8 @@ BEGIN
                      ORDER BY t.place
                 LOOP
                     EXECUTE format(
-                        'SELECT versiongate_internal.row_columns(to_jsonb(t), $3) AS key, to_jsonb(t) AS entry, count(*) OVER () AS number'
+                        'SELECT versiongate_internal.row_columns(to_jsonb(t), $3) AS key, to_jsonb(t) AS entry,'
+                        ' count(*) OVER () AS number'
                         ' FROM public.%1$I AS t'
                         ' WHERE t.%2$I = (jsonb_populate_record(NULL::public.%1$I, jsonb_build_object(%2$L, $1))).%2$I'
                         ' AND NOT EXISTS ('
@@ -341,19 +345,6 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.refuse_undo_in_conflict IS
     'Refuses to undo a change where later changes are in the way, and names them.';
 
--- The parts of an undo. Each is one statement a table, so that rows can change places. `bundles` has the bundles that
--- renamed apps have got back, by those that the change gave them.
-
-CREATE FUNCTION versiongate_internal.key_now(key jsonb, bundles jsonb) RETURNS jsonb
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN key || jsonb_strip_nulls(jsonb_build_object('bundle', bundles -> (key ->> 'bundle')));
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.key_now IS 'The key of a row after its app was given another bundle.';
-
 CREATE FUNCTION versiongate_internal.undo_insertions(change_id bigint, edited_table text) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
@@ -368,23 +359,31 @@ END
 $$;
 COMMENT ON FUNCTION versiongate_internal.undo_insertions IS 'Deletes the rows of a table that a change inserted.';
 
+-- Those that are no longer there are left out.
+CREATE FUNCTION versiongate_internal.column_list(edited_table text, names text[]) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path = public, pg_temp
+RETURN (
+    SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum)
+      FROM pg_attribute AS a
+     WHERE a.attrelid = format('public.%I', edited_table)::regclass
+       AND a.attnum > 0
+       AND NOT a.attisdropped
+       AND a.attname::text = ANY (names)
+);
+COMMENT ON FUNCTION versiongate_internal.column_list IS 'Columns of a table as SQL names them; null: none.';
+
 CREATE FUNCTION versiongate_internal.undo_updates(change_id bigint, edited_table text, bundles jsonb) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    columns text;
+    columns CONSTANT text := versiongate_internal.column_list(edited_table, ARRAY(
+        SELECT DISTINCT unnest(versiongate_internal.changed_columns(c.before, c.after))
+          FROM change_rows AS c
+         WHERE c.change = change_id AND c.table_name = edited_table AND c.before IS NOT NULL AND c.after IS NOT NULL
+    ));
 BEGIN
-    SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) INTO columns
-      FROM pg_attribute AS a
-     WHERE a.attrelid = format('public.%I', edited_table)::regclass
-       AND a.attnum > 0
-       AND NOT a.attisdropped
-       AND a.attname IN (
-           SELECT unnest(versiongate_internal.changed_columns(c.before, c.after))
-             FROM change_rows AS c
-            WHERE c.change = change_id AND c.table_name = edited_table AND c.before IS NOT NULL AND c.after IS NOT NULL
-       );
     IF columns IS NULL THEN
         RETURN;
     END IF;
@@ -392,7 +391,10 @@ BEGIN
         'UPDATE public.%1$I AS t SET (%2$s) = ('
         '    SELECT %2$s FROM jsonb_populate_record(NULL::public.%1$I, to_jsonb(t) || w.wanted)'
         ' ) FROM ('
-        '    SELECT versiongate_internal.row_columns(c.before, versiongate_internal.changed_columns(c.before, c.after)) AS wanted, versiongate_internal.key_now(c.key, $2) AS key'
+        '    SELECT versiongate_internal.row_columns('
+        '               c.before, versiongate_internal.changed_columns(c.before, c.after)'
+        '           ) AS wanted,'
+        '           c.key || jsonb_strip_nulls(jsonb_build_object(''bundle'', $2 -> (c.key ->> ''bundle''))) AS key'
         '      FROM change_rows AS c'
         '     WHERE c.change = $1 AND c.table_name = %1$L AND c.before IS NOT NULL AND c.after IS NOT NULL'
         ' ) AS w'
@@ -409,18 +411,12 @@ CREATE FUNCTION versiongate_internal.undo_deletions(change_id bigint, edited_tab
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    columns text;
+    columns CONSTANT text := versiongate_internal.column_list(edited_table, ARRAY(
+        SELECT DISTINCT jsonb_object_keys(c.before)
+          FROM change_rows AS c
+         WHERE c.change = change_id AND c.table_name = edited_table AND c.after IS NULL
+    ));
 BEGIN
-    SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) INTO columns
-      FROM pg_attribute AS a
-     WHERE a.attrelid = format('public.%I', edited_table)::regclass
-       AND a.attnum > 0
-       AND NOT a.attisdropped
-       AND a.attname IN (
-           SELECT jsonb_object_keys(c.before)
-             FROM change_rows AS c
-            WHERE c.change = change_id AND c.table_name = edited_table AND c.after IS NULL
-       );
     IF columns IS NULL THEN
         RETURN;
     END IF;
@@ -534,7 +530,8 @@ BEGIN
          WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes';
         RETURN undone;
     END IF;
-    DELETE FROM versiongate_internal.edited_rows AS e WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes';
+    DELETE FROM versiongate_internal.edited_rows AS e
+     WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes';
     RETURN (SELECT count(*) FROM change_rows AS c WHERE c.change = versiongate_internal.open_revision());
 END
 $$;

@@ -117,7 +117,8 @@ BEGIN
     DELETE FROM versiongate_internal.server_sightings AS s
      WHERE s.seen_at < now() - interval '1 day'
         OR s.name IN (
-            SELECT other.name FROM versiongate_internal.server_sightings AS other ORDER BY other.seen_at DESC, other.name OFFSET 1000
+            SELECT other.name FROM versiongate_internal.server_sightings AS other
+             ORDER BY other.seen_at DESC, other.name OFFSET 1000
         );
 END
 $$;

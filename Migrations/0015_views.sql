@@ -52,7 +52,8 @@ SELECT DISTINCT ON (r.bundle, r.platform)
        r.regions
   FROM releases AS r
  WHERE NOT r.staged AND r.live_at <= now() AND (r.withdrawn_at IS NULL OR r.withdrawn_at > now())
- ORDER BY r.bundle, r.platform, versiongate_internal.version_key(r.version) DESC, versiongate_internal.version_key(r.build) DESC NULLS LAST, r.id;
+ ORDER BY r.bundle, r.platform, versiongate_internal.version_key(r.version) DESC,
+       versiongate_internal.version_key(r.build) DESC NULLS LAST, r.id;
 
 COMMENT ON VIEW current_releases IS 'The newest release that users can get now, of each app on each platform.';
 COMMENT ON COLUMN current_releases.bundle IS 'The app.';
@@ -94,27 +95,6 @@ COMMENT ON COLUMN recent_checks.lockouts IS 'Those that were answered with a loc
 
 -- The history, to be read.
 
--- What is as it would be if nothing had been said is left out.
-CREATE FUNCTION versiongate_internal.row_contents(table_name text, row_then jsonb) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN (
-        SELECT string_agg(
-                   format('%s %s', field.name, versiongate_internal.value_text(field.value #>> '{}')),
-                   ', ' ORDER BY field.name COLLATE "C"
-               )
-          FROM jsonb_each(row_then) AS field(name, value)
-         WHERE field.name <> ALL (versiongate_internal.key_columns(table_name))
-           AND field.value NOT IN ('null', 'false')
-           AND NOT (table_name = 'rules' AND (field.name, field.value) IN (('rollout', '100'), ('position', '0')))
-    );
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.row_contents IS
-    'The columns of a row other than its key that hold something else than their default, in one line.';
-
 CREATE FUNCTION versiongate_internal.value_text(value text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
@@ -129,6 +109,23 @@ END
 $$;
 COMMENT ON FUNCTION versiongate_internal.value_text IS
     'A value as the history shows it: at most 200 characters of it, - for NULL.';
+
+-- What is as it would be if nothing had been said is left out.
+CREATE FUNCTION versiongate_internal.row_contents(table_name text, row_then jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+RETURN (
+    SELECT string_agg(
+               format('%s %s', field.name, versiongate_internal.value_text(field.value #>> '{}')),
+               ', ' ORDER BY field.name COLLATE "C"
+           )
+      FROM jsonb_each(row_then) AS field(name, value)
+     WHERE field.name <> ALL (versiongate_internal.key_columns(table_name))
+       AND field.value NOT IN ('null', 'false')
+       AND NOT (table_name = 'rules' AND (field.name, field.value) IN (('rollout', '100'), ('position', '0')))
+);
+COMMENT ON FUNCTION versiongate_internal.row_contents IS
+    'The columns of a row other than its key that hold something else than their default, in one line.';
 
 CREATE FUNCTION versiongate_internal.row_difference(table_name text, key jsonb, before jsonb, after jsonb) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -151,8 +148,7 @@ BEGIN
             SELECT string_agg(
                        format(
                            '%s %s -> %s',
-                           changed,
-                           versiongate_internal.value_text(before ->> changed),
+                           changed, versiongate_internal.value_text(before ->> changed),
                            versiongate_internal.value_text(after ->> changed)
                        ),
                        ', '

@@ -60,8 +60,7 @@ BEGIN
         BEGIN
             EXECUTE format(
                 'ALTER ROLE %I SET idle_in_transaction_session_timeout = %L',
-                name,
-                CASE name WHEN 'versiongate_planner' THEN '1min' ELSE '5min' END
+                name, CASE name WHEN 'versiongate_planner' THEN '1min' ELSE '5min' END
             );
             EXECUTE format('ALTER ROLE %I SET lock_timeout = ''10s''', name);
         EXCEPTION
@@ -127,8 +126,8 @@ GRANT EXECUTE ON FUNCTION
     TO versiongate_viewer, versiongate_planner, versiongate_admin;
 GRANT EXECUTE ON FUNCTION rehearse_edits(), undo_change(bigint) TO versiongate_planner, versiongate_admin;
 
--- Views, CHECKs, indices and triggers call functions with the rights of whoever asks or edits, so these need what is called.
--- Functions that run with their owner's rights, and what they call, are not among it.
+-- Views, CHECKs, indices and triggers call functions with the rights of whoever asks or edits, so these need what is
+-- called. Functions that run with their owner's rights, and what they call, are not among it.
 DO $$
 DECLARE
     read_by_servers CONSTANT text[] := '{apps_changed_since,history_has,version_key}';
@@ -164,7 +163,8 @@ BEGIN
     END LOOP;
     FOREACH function_name IN ARRAY read_by_servers || read_by_people LOOP
         EXECUTE format(
-            'GRANT EXECUTE ON FUNCTION versiongate_internal.%I TO versiongate_viewer, versiongate_planner, versiongate_admin',
+            'GRANT EXECUTE ON FUNCTION versiongate_internal.%I'
+            ' TO versiongate_viewer, versiongate_planner, versiongate_admin',
             function_name
         );
     END LOOP;
