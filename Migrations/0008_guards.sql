@@ -75,20 +75,6 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.refuse_lockout IS
     'Refuses a lockout that leaves nobody a way out, and says why it does.';
 
--- What the lockout guard looks at in a rule.
-CREATE FUNCTION versiongate_internal.guarded_columns(rule jsonb) RETURNS jsonb
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN versiongate_internal.row_columns(
-        rule, '{enabled,lockout,lockout_without_update,bundle,platforms,versions,builds,target}'
-    );
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.guarded_columns IS
-    'The columns of a rule of which an edit has its lockout judged.';
-
 -- The bundle that a rule would have now, had it only moved with its app. While a renamed app takes its rules along, its
 -- own edit is still to come: then the bundle it had is known by no app.
 CREATE FUNCTION versiongate_internal.bundle_after_rename(this_token uuid, old_bundle text, bundle text) RETURNS text
@@ -127,13 +113,15 @@ CREATE FUNCTION versiongate_internal.guard_lockouts(this_token uuid, undone bigi
     SET jit = off
 AS $$
 DECLARE
+    -- An edit of these has a lockout judged.
+    guarded CONSTANT text[] := '{enabled,lockout,lockout_without_update,bundle,platforms,versions,builds,target}';
     closed record;
 BEGIN
     FOR closed IN
         WITH edited AS MATERIALIZED (
             SELECT j.*,
-                   versiongate_internal.guarded_columns(c.after)
-                       = versiongate_internal.guarded_columns(restored.before) AS is_restored
+                   versiongate_internal.row_columns(c.after, guarded)
+                       = versiongate_internal.row_columns(restored.before, guarded) AS is_restored
               FROM versiongate_internal.read_rules(
                        ARRAY(
                            SELECT r FROM rules AS r
@@ -144,8 +132,8 @@ BEGIN
                 ON c.table_name = 'rules' AND c.key = jsonb_build_object('key', (j.rule).key) AND c.token = this_token
               LEFT JOIN change_rows AS restored
                 ON restored.table_name = 'rules' AND restored.key = c.key AND restored.change = undone
-             WHERE versiongate_internal.guarded_columns(c.after)
-                   IS DISTINCT FROM versiongate_internal.guarded_columns(c.before) || jsonb_build_object(
+             WHERE versiongate_internal.row_columns(c.after, guarded)
+                   IS DISTINCT FROM versiongate_internal.row_columns(c.before, guarded) || jsonb_build_object(
                        'bundle', versiongate_internal.bundle_after_rename(
                            this_token, c.before ->> 'bundle', c.after ->> 'bundle'
                        )
