@@ -157,12 +157,14 @@ BEGIN
          ORDER BY (j.rule).key
     LOOP
         IF closed.is_restored THEN
-            RAISE WARNING USING
-                MESSAGE = format(
+            PERFORM versiongate_internal.warn(
+                'rules.lockout', 'rules_lockout_restored',
+                format(
                     'rule %s is back as it was, but has no release to go to any more',
                     versiongate_internal.quoted((closed.rule).key)
                 ),
-                HINT = 'Clients get its message without the lockout, until there is a release outside the rule.';
+                'Clients get its message without the lockout, until there is a release outside the rule.'
+            );
         ELSE
             PERFORM versiongate_internal.refuse_lockout(closed.rule);
         END IF;

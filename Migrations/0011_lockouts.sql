@@ -215,10 +215,11 @@ BEGIN
            GROUP BY span.key
       ) AS rule;
     IF names IS NOT NULL THEN
-        RAISE WARNING USING
-            MESSAGE = format('nobody has a way out of these lockouts: %s', versiongate_internal.first_names(names)),
-            HINT = 'Clients there get the message without the lockout. What is so now: SELECT * FROM rule_status;',
-            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'lockout', CONSTRAINT = 'rules_way_out';
+        PERFORM versiongate_internal.warn(
+            'rules.lockout', 'rules_way_out',
+            format('nobody has a way out of these lockouts: %s', versiongate_internal.first_names(names)),
+            'Clients there get the message without the lockout. What is so now: SELECT * FROM rule_status;'
+        );
     END IF;
 END
 $$;
@@ -311,8 +312,9 @@ BEGIN
          GROUP BY n.final
          ORDER BY n.final
     LOOP
-        RAISE WARNING USING
-            MESSAGE = format(
+        PERFORM versiongate_internal.warn(
+            'rules.final', 'rules_hidden',
+            format(
                 'rule %s is final, comes before these lockouts and is sent to everybody whom they are for%s: %s',
                 versiongate_internal.quoted(hidden.final),
                 CASE
@@ -321,9 +323,9 @@ BEGIN
                 END,
                 versiongate_internal.first_names(hidden.keys)
             ),
-            DETAIL = format('Rule %s hides lockouts.', hidden.final),
-            HINT = 'Nobody gets them. Give them a lower position, or narrow the final rule.',
-            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'final', CONSTRAINT = 'rules_hidden';
+            'Nobody gets them. Give them a lower position, or narrow the final rule.',
+            format('Rule %s hides lockouts.', hidden.final)
+        );
     END LOOP;
 END
 $$;

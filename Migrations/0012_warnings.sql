@@ -24,9 +24,7 @@ COMMENT ON FUNCTION versiongate_internal.rule_was_edited IS 'Whether a change ed
 -- button. For every app, and for a rule without platforms, the releases tell the platforms. Of an app without releases it
 -- is not known where it is; without any link nobody sees a button.
 CREATE FUNCTION versiongate_internal.link_warnings(rule rules)
-    RETURNS TABLE (
-        warning text, detail text, hint text, table_name text, column_name text, constraint_name text, columns text[]
-    )
+    RETURNS TABLE (warning text, detail text, hint text, place text, constraint_name text, columns text[])
     LANGUAGE plpgsql STABLE ROWS 1
     SET search_path = public, pg_temp
 AS $$
@@ -40,14 +38,14 @@ BEGIN
         SELECT format('rule %s locks out without an update, and has no end', name),
                format('Rule %s has no end.', rule.key),
                'Set ends_at, so that it ends by itself.',
-               'rules', 'ends_at', 'rules_lockout_endless', '{enabled,lockout,lockout_without_update,ends_at}'::text[];
+               'rules.ends_at', 'rules_lockout_endless', '{enabled,lockout,lockout_without_update,ends_at}'::text[];
     END IF;
     IF rule.link IS NULL AND rule.lockout AND NOT rule.lockout_without_update THEN
         RETURN QUERY
         SELECT format('rule %s locks out and has no link, so users see no button', name),
                format('Rule %s has no link.', rule.key),
                'Set link to ''store'', or to an address.',
-               'rules', 'link', 'rules_link_missing', of_links;
+               'rules.link', 'rules_link_missing', of_links;
     ELSIF rule.link = 'store' THEN
         RETURN QUERY
         SELECT format('rule %s leads to the store, but %s has no store link', name, missing.bundle)
@@ -57,7 +55,7 @@ BEGIN
                    'INSERT INTO store_links (bundle, platform, link) VALUES (%L, %L, ''https://...'');',
                    missing.bundle, coalesce(missing.platform, 'ios')
                ),
-               'store_links', 'link', 'store_links_missing', of_links
+               'store_links.link', 'store_links_missing', of_links
           FROM (
               SELECT r.bundle, r.platform
                 FROM releases AS r
@@ -88,22 +86,16 @@ CREATE FUNCTION versiongate_internal.warn_of_links(this_token uuid, keys text[])
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
-DECLARE
-    missing record;
 BEGIN
-    FOR missing IN
-        SELECT w.*
-          FROM rules AS r
-         CROSS JOIN LATERAL versiongate_internal.link_warnings(r) AS w
-         WHERE r.key = ANY (keys) AND versiongate_internal.rule_was_edited(this_token, r.key, w.columns)
-         ORDER BY r.key
-         LIMIT 100
-    LOOP
-        RAISE WARNING USING
-            MESSAGE = missing.warning, DETAIL = missing.detail, HINT = missing.hint,
-            SCHEMA = 'public', TABLE = missing.table_name, COLUMN = missing.column_name,
-            CONSTRAINT = missing.constraint_name;
-    END LOOP;
+    PERFORM versiongate_internal.warn(found.place, found.constraint_name, found.warning, found.hint, found.detail)
+       FROM (
+           SELECT w.*
+             FROM rules AS r
+            CROSS JOIN LATERAL versiongate_internal.link_warnings(r) AS w
+            WHERE r.key = ANY (keys) AND versiongate_internal.rule_was_edited(this_token, r.key, w.columns)
+            ORDER BY r.key
+            LIMIT 100
+       ) AS found;
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.warn_of_links IS 'Warns of what edited rules have of link_warnings.';
@@ -160,17 +152,18 @@ BEGIN
          ORDER BY place.bundle, place.platform
          LIMIT 5
     LOOP
-        RAISE WARNING USING
-            MESSAGE = format(
+        PERFORM versiongate_internal.warn(
+            'store_links.link', 'store_links_missing',
+            format(
                 '%s has no store link for %s: users there see no button where these rules lock them out: %s',
                 missing.bundle, missing.platform, versiongate_internal.first_names(missing.rules)
             ),
-            DETAIL = format('%s has no store link for %s.', missing.bundle, missing.platform),
-            HINT = format(
+            format(
                 'INSERT INTO store_links (bundle, platform, link) VALUES (%L, %L, ''https://...'');',
                 missing.bundle, missing.platform
             ),
-            SCHEMA = 'public', TABLE = 'store_links', COLUMN = 'link', CONSTRAINT = 'store_links_missing';
+            format('%s has no store link for %s.', missing.bundle, missing.platform)
+        );
     END LOOP;
 END
 $$;
@@ -201,17 +194,18 @@ BEGIN
            AND versiongate_internal.rule_was_edited(this_token, r.key, columns)
          ORDER BY r.key
     LOOP
-        RAISE WARNING USING
-            MESSAGE = format(
+        PERFORM versiongate_internal.warn(
+            'rules.target', 'rules_target_waits',
+            format(
                 'rule %s reaches nobody until a release of %s%s is %s or above',
                 versiongate_internal.quoted(rule.key), rule.bundle, rule.place, rule.target
             ),
-            DETAIL = format('%s has no release %s%s.', rule.bundle, rule.target, rule.place),
-            HINT = format(
+            format(
                 'Once users can get it: INSERT INTO releases (bundle, platform, version, live_at) VALUES (%L, %L, %L, now());',
                 rule.bundle, coalesce(rule.platforms[1], 'ios'), rule.target
             ),
-            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'target', CONSTRAINT = 'rules_target_waits';
+            format('%s has no release %s%s.', rule.bundle, rule.target, rule.place)
+        );
     END LOOP;
 END
 $$;
@@ -261,8 +255,9 @@ BEGIN
          ORDER BY edited.key
          LIMIT 20
     LOOP
-        RAISE WARNING USING
-            MESSAGE = format(
+        PERFORM versiongate_internal.warn(
+            'rollout_steps.at', 'rollout_steps_stopped',
+            format(
                 'rule %s reaches %s %% of installs now, not %s %%: %s',
                 versiongate_internal.quoted(stopped.key), trim_scale(stopped.share), trim_scale(stopped.share_before),
                 CASE
@@ -273,8 +268,7 @@ BEGIN
                     )
                 END
             ),
-            DETAIL = format('Rule %s reached %s %%.', stopped.key, trim_scale(stopped.share_before)),
-            HINT = CASE
+            CASE
                 WHEN stopped.at IS NULL THEN ''
                 ELSE format(
                     'To keep the steps: INSERT INTO rollout_steps VALUES (%L, now(), %s); else: DELETE FROM rollout_steps'
@@ -283,7 +277,8 @@ BEGIN
             END || format(
                 'UPDATE rules SET rollout = %s WHERE key = %L;', trim_scale(stopped.share_before), stopped.key
             ),
-            SCHEMA = 'public', TABLE = 'rollout_steps', COLUMN = 'at', CONSTRAINT = 'rollout_steps_stopped';
+            format('Rule %s reached %s %%.', stopped.key, trim_scale(stopped.share_before))
+        );
     END LOOP;
 END
 $$;
@@ -317,15 +312,16 @@ BEGIN
          ORDER BY added.key
          LIMIT 20
     LOOP
-        RAISE WARNING USING
-            MESSAGE = format(
+        PERFORM versiongate_internal.warn(
+            'rules.key', 'rules_key_again',
+            format(
                 'rule %s: change %s removed a rule with this key, and clients remember it',
                 versiongate_internal.quoted(again.key), again.change
             ),
-            DETAIL = format('Rule %s was there before.', again.key),
-            HINT = 'Who has skipped that message, or seen it often enough, does not see this one. For another message, take'
+            'Who has skipped that message, or seen it often enough, does not see this one. For another message, take'
                 ' another key.',
-            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'key', CONSTRAINT = 'rules_key_again';
+            format('Rule %s was there before.', again.key)
+        );
     END LOOP;
 END
 $$;
@@ -412,7 +408,6 @@ DECLARE
                    ELSE false
                END
     );
-    large record;
 BEGIN
     IF bundles = '{}' THEN
         RETURN;
@@ -420,11 +415,10 @@ BEGIN
     IF array_position(bundles, NULL) IS NOT NULL THEN
         bundles := ARRAY(SELECT a.bundle FROM apps AS a);
     END IF;
-    FOR large IN SELECT w.* FROM versiongate_internal.app_warnings(bundles) AS w ORDER BY w.bundle LIMIT 20 LOOP
-        RAISE WARNING USING
-            MESSAGE = large.warning, DETAIL = large.detail, HINT = large.hint,
-            SCHEMA = 'public', TABLE = 'apps', CONSTRAINT = 'apps_large';
-    END LOOP;
+    PERFORM versiongate_internal.warn('apps.bundle', 'apps_large', large.warning, large.hint, large.detail)
+       FROM (
+           SELECT w.* FROM versiongate_internal.app_warnings(bundles) AS w ORDER BY w.bundle LIMIT 20
+       ) AS large;
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.warn_of_large_apps IS
