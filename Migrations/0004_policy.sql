@@ -21,15 +21,15 @@ END
 $$;
 COMMENT ON FUNCTION versiongate_internal.check_store_id IS 'Refuses what is not 1 to 9007199254740991.';
 
+-- A CHECK of one column has the name TABLE_COLUMN_check; of several it must be given.
+
 CREATE TABLE apps (
-    bundle text COLLATE "C" CONSTRAINT apps_pkey PRIMARY KEY
-        CONSTRAINT apps_bundle_check CHECK (versiongate_internal.check_bundle(bundle, 'apps.bundle')),
-    name text CONSTRAINT apps_name_check CHECK (versiongate_internal.check_text(name, 'apps.name', 200)),
+    bundle text COLLATE "C" PRIMARY KEY CHECK (versiongate_internal.check_bundle(bundle, 'apps.bundle')),
+    name text CHECK (versiongate_internal.check_text(name, 'apps.name', 200)),
     paused boolean NOT NULL DEFAULT false,
-    note text CONSTRAINT apps_note_check CHECK (versiongate_internal.check_note(note, 'apps.note')),
-    store_id bigint
-        CONSTRAINT apps_store_id_check CHECK (versiongate_internal.check_store_id(store_id, 'apps.store_id')),
-    seller text CONSTRAINT apps_seller_check CHECK (versiongate_internal.check_text(seller, 'apps.seller', 200))
+    note text CHECK (versiongate_internal.check_note(note, 'apps.note')),
+    store_id bigint CHECK (versiongate_internal.check_store_id(store_id, 'apps.store_id')),
+    seller text CHECK (versiongate_internal.check_text(seller, 'apps.seller', 200))
 );
 
 CREATE UNIQUE INDEX apps_bundle_key ON apps (lower(bundle));
@@ -47,15 +47,12 @@ COMMENT ON COLUMN apps.store_id IS
 COMMENT ON COLUMN apps.seller IS 'Name of the seller, as the store has it, 1 to 200 characters. Null: not known.';
 
 CREATE TABLE store_links (
-    bundle text COLLATE "C" NOT NULL
-        CONSTRAINT store_links_bundle_fkey REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
-    platform text COLLATE "C" NOT NULL
-        CONSTRAINT store_links_platform_check CHECK (
+    bundle text COLLATE "C" NOT NULL REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
+    platform text COLLATE "C" NOT NULL CHECK (
             versiongate_internal.check_platform(platform, 'store_links.platform')
         ),
-    link text NOT NULL
-        CONSTRAINT store_links_link_check CHECK (versiongate_internal.check_link(link, 'store_links.link')),
-    CONSTRAINT store_links_pkey PRIMARY KEY (bundle, platform) DEFERRABLE
+    link text NOT NULL CHECK (versiongate_internal.check_link(link, 'store_links.link')),
+    PRIMARY KEY (bundle, platform) DEFERRABLE
 );
 
 -- The keys of tables below apps, releases and rules are deferrable, so that one statement can shift or swap rows. A
@@ -142,17 +139,13 @@ COMMENT ON FUNCTION versiongate_internal.check_template IS
     ' tab. Whether it parses, versiongate feed lint tells.';
 
 CREATE TABLE feed_templates (
-    bundle text COLLATE "C" NOT NULL
-        CONSTRAINT feed_templates_bundle_fkey REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
-    name text COLLATE "C" NOT NULL
-        CONSTRAINT feed_templates_name_check CHECK (versiongate_internal.check_feed_name(name, 'feed_templates.name')),
-    content_type text COLLATE "C" NOT NULL
-        CONSTRAINT feed_templates_content_type_check CHECK (
+    bundle text COLLATE "C" NOT NULL REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
+    name text COLLATE "C" NOT NULL CHECK (versiongate_internal.check_feed_name(name, 'feed_templates.name')),
+    content_type text COLLATE "C" NOT NULL CHECK (
             versiongate_internal.check_content_type(content_type, 'feed_templates.content_type')
         ),
-    body text NOT NULL
-        CONSTRAINT feed_templates_body_check CHECK (versiongate_internal.check_template(body, 'feed_templates.body')),
-    CONSTRAINT feed_templates_pkey PRIMARY KEY (bundle, name) DEFERRABLE
+    body text NOT NULL CHECK (versiongate_internal.check_template(body, 'feed_templates.body')),
+    PRIMARY KEY (bundle, name) DEFERRABLE
 );
 
 ALTER TABLE feed_templates REPLICA IDENTITY FULL;
@@ -169,34 +162,26 @@ COMMENT ON COLUMN feed_templates.content_type IS
 COMMENT ON COLUMN feed_templates.body IS 'The template, at most 65536 bytes.';
 
 CREATE TABLE releases (
-    id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT releases_pkey PRIMARY KEY,
-    bundle text COLLATE "C" NOT NULL
-        CONSTRAINT releases_bundle_fkey REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
-    platform text COLLATE "C" NOT NULL
-        CONSTRAINT releases_platform_check CHECK (versiongate_internal.check_platform(platform, 'releases.platform')),
-    version text COLLATE "C" NOT NULL
-        CONSTRAINT releases_version_check CHECK (versiongate_internal.check_version(version, 'releases.version')),
-    build text COLLATE "C"
-        CONSTRAINT releases_build_check CHECK (versiongate_internal.check_version(build, 'releases.build')),
-    min_os text COLLATE "C"
-        CONSTRAINT releases_min_os_check CHECK (versiongate_internal.check_version(min_os, 'releases.min_os')),
-    regions text[] COLLATE "C"
-        CONSTRAINT releases_regions_check CHECK (versiongate_internal.check_list(regions, 'releases.regions')),
-    live_at timestamptz
-        CONSTRAINT releases_live_at_check CHECK (versiongate_internal.check_time(live_at, 'releases.live_at')),
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    bundle text COLLATE "C" NOT NULL REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
+    platform text COLLATE "C" NOT NULL CHECK (versiongate_internal.check_platform(platform, 'releases.platform')),
+    version text COLLATE "C" NOT NULL CHECK (versiongate_internal.check_version(version, 'releases.version')),
+    build text COLLATE "C" CHECK (versiongate_internal.check_version(build, 'releases.build')),
+    min_os text COLLATE "C" CHECK (versiongate_internal.check_version(min_os, 'releases.min_os')),
+    regions text[] COLLATE "C" CHECK (versiongate_internal.check_list(regions, 'releases.regions')),
+    live_at timestamptz CHECK (versiongate_internal.check_time(live_at, 'releases.live_at')),
     staged boolean NOT NULL DEFAULT false,
-    withdrawn_at timestamptz
-        CONSTRAINT releases_withdrawn_at_check CHECK (
-            versiongate_internal.check_time(withdrawn_at, 'releases.withdrawn_at')
-            AND (
-                withdrawn_at IS NULL OR live_at IS NULL OR withdrawn_at >= live_at
-                OR versiongate_internal.refuse(
-                    'releases.withdrawn_at', 'withdrawn before it was live',
-                    'Set withdrawn_at to live_at for a release that never got to users, or delete the row.'
-                )
+    withdrawn_at timestamptz CONSTRAINT releases_withdrawn_at_check CHECK (
+        versiongate_internal.check_time(withdrawn_at, 'releases.withdrawn_at')
+        AND (
+            withdrawn_at IS NULL OR live_at IS NULL OR withdrawn_at >= live_at
+            OR versiongate_internal.refuse(
+                'releases.withdrawn_at', 'withdrawn before it was live',
+                'Set withdrawn_at to live_at for a release that never got to users, or delete the row.'
             )
-        ),
-    note text CONSTRAINT releases_note_check CHECK (versiongate_internal.check_note(note, 'releases.note'))
+        )
+    ),
+    note text CHECK (versiongate_internal.check_note(note, 'releases.note'))
 );
 
 CREATE INDEX releases_version_idx ON releases (bundle, platform, versiongate_internal.version_key(version));
@@ -221,14 +206,12 @@ COMMENT ON COLUMN releases.withdrawn_at IS 'When it went, or goes, out of the st
 COMMENT ON COLUMN releases.note IS 'For the people who edit; never sent.';
 
 CREATE TABLE release_notes (
-    release bigint NOT NULL CONSTRAINT release_notes_release_fkey REFERENCES releases ON DELETE CASCADE,
-    language text COLLATE "C" NOT NULL
-        CONSTRAINT release_notes_language_check CHECK (
+    release bigint NOT NULL REFERENCES releases ON DELETE CASCADE,
+    language text COLLATE "C" NOT NULL CHECK (
             versiongate_internal.check_language(language, 'release_notes.language')
         ),
-    text text NOT NULL
-        CONSTRAINT release_notes_text_check CHECK (versiongate_internal.check_text(text, 'release_notes.text', 4000)),
-    CONSTRAINT release_notes_pkey PRIMARY KEY (release, language) DEFERRABLE,
+    text text NOT NULL CHECK (versiongate_internal.check_text(text, 'release_notes.text', 4000)),
+    PRIMARY KEY (release, language) DEFERRABLE,
     CONSTRAINT release_notes_language_key EXCLUDE USING btree (release WITH =, lower(language) WITH =) DEFERRABLE
 );
 
@@ -242,24 +225,17 @@ COMMENT ON COLUMN release_notes.language IS
 COMMENT ON COLUMN release_notes.text IS 'The notes in this language, 1 to 4000 characters; nothing is filled in.';
 
 CREATE TABLE rules (
-    key text COLLATE "C" CONSTRAINT rules_pkey PRIMARY KEY
-        CONSTRAINT rules_key_check CHECK (versiongate_internal.check_key(key, 'rules.key')),
-    bundle text COLLATE "C" CONSTRAINT rules_bundle_fkey REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
+    key text COLLATE "C" PRIMARY KEY CHECK (versiongate_internal.check_key(key, 'rules.key')),
+    bundle text COLLATE "C" REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
     enabled boolean NOT NULL DEFAULT false,
     position integer NOT NULL DEFAULT 0,
-    versions text COLLATE "C"
-        CONSTRAINT rules_versions_check CHECK (versiongate_internal.check_version_range(versions, 'rules.versions')),
-    builds text COLLATE "C"
-        CONSTRAINT rules_builds_check CHECK (versiongate_internal.check_version_range(builds, 'rules.builds')),
-    os text COLLATE "C" CONSTRAINT rules_os_check CHECK (versiongate_internal.check_version_range(os, 'rules.os')),
-    platforms text[] COLLATE "C"
-        CONSTRAINT rules_platforms_check CHECK (versiongate_internal.check_list(platforms, 'rules.platforms')),
-    regions text[] COLLATE "C"
-        CONSTRAINT rules_regions_check CHECK (versiongate_internal.check_list(regions, 'rules.regions')),
-    languages text[] COLLATE "C"
-        CONSTRAINT rules_languages_check CHECK (versiongate_internal.check_list(languages, 'rules.languages')),
-    attributes jsonb
-        CONSTRAINT rules_attributes_check CHECK (versiongate_internal.check_attributes(attributes, 'rules.attributes')),
+    versions text COLLATE "C" CHECK (versiongate_internal.check_version_range(versions, 'rules.versions')),
+    builds text COLLATE "C" CHECK (versiongate_internal.check_version_range(builds, 'rules.builds')),
+    os text COLLATE "C" CHECK (versiongate_internal.check_version_range(os, 'rules.os')),
+    platforms text[] COLLATE "C" CHECK (versiongate_internal.check_list(platforms, 'rules.platforms')),
+    regions text[] COLLATE "C" CHECK (versiongate_internal.check_list(regions, 'rules.regions')),
+    languages text[] COLLATE "C" CHECK (versiongate_internal.check_list(languages, 'rules.languages')),
+    attributes jsonb CHECK (versiongate_internal.check_attributes(attributes, 'rules.attributes')),
     target text COLLATE "C" CONSTRAINT rules_target_check CHECK (
         versiongate_internal.check_version(target, 'rules.target')
         AND (
@@ -269,11 +245,9 @@ CREATE TABLE rules (
             )
         )
     ),
-    soak interval CONSTRAINT rules_soak_check CHECK (versiongate_internal.check_duration(soak, 'rules.soak')),
-    rollout numeric NOT NULL DEFAULT 100
-        CONSTRAINT rules_rollout_check CHECK (versiongate_internal.check_percentage(rollout, 'rules.rollout')),
-    starts_at timestamptz
-        CONSTRAINT rules_starts_at_check CHECK (versiongate_internal.check_time(starts_at, 'rules.starts_at')),
+    soak interval CHECK (versiongate_internal.check_duration(soak, 'rules.soak')),
+    rollout numeric NOT NULL DEFAULT 100 CHECK (versiongate_internal.check_percentage(rollout, 'rules.rollout')),
+    starts_at timestamptz CHECK (versiongate_internal.check_time(starts_at, 'rules.starts_at')),
     ends_at timestamptz CONSTRAINT rules_ends_at_check CHECK (
         versiongate_internal.check_time(ends_at, 'rules.ends_at')
         AND (
@@ -301,9 +275,9 @@ CREATE TABLE rules (
             )
         )
     ),
-    link text CONSTRAINT rules_link_check CHECK (link = 'store' OR versiongate_internal.check_link(link, 'rules.link')),
-    remind interval CONSTRAINT rules_remind_check CHECK (versiongate_internal.check_duration(remind, 'rules.remind')),
-    shows integer CONSTRAINT rules_shows_check CHECK (
+    link text CHECK (link = 'store' OR versiongate_internal.check_link(link, 'rules.link')),
+    remind interval CHECK (versiongate_internal.check_duration(remind, 'rules.remind')),
+    shows integer CHECK (
         shows IS NULL OR shows BETWEEN 1 AND 1000
         OR versiongate_internal.refuse(
             'rules.shows', shows || ' is not from 1 to 1000',
@@ -314,7 +288,7 @@ CREATE TABLE rules (
     lockout boolean NOT NULL DEFAULT false,
     lockout_without_update boolean NOT NULL DEFAULT false,
     final boolean NOT NULL DEFAULT false,
-    note text CONSTRAINT rules_note_check CHECK (versiongate_internal.check_note(note, 'rules.note'))
+    note text CHECK (versiongate_internal.check_note(note, 'rules.note'))
 );
 
 CREATE INDEX rules_bundle_idx ON rules (bundle);
@@ -373,17 +347,13 @@ COMMENT ON COLUMN rules.final IS 'True: when this message is sent, none after it
 COMMENT ON COLUMN rules.note IS 'For the people who edit; never sent.';
 
 CREATE TABLE rule_texts (
-    rule text COLLATE "C" NOT NULL
-        CONSTRAINT rule_texts_rule_fkey REFERENCES rules ON UPDATE CASCADE ON DELETE CASCADE,
-    language text COLLATE "C" NOT NULL
-        CONSTRAINT rule_texts_language_check CHECK (
+    rule text COLLATE "C" NOT NULL REFERENCES rules ON UPDATE CASCADE ON DELETE CASCADE,
+    language text COLLATE "C" NOT NULL CHECK (
             versiongate_internal.check_language(language, 'rule_texts.language')
         ),
-    title text NOT NULL
-        CONSTRAINT rule_texts_title_check CHECK (versiongate_internal.check_text(title, 'rule_texts.title', 200)),
-    text text NOT NULL
-        CONSTRAINT rule_texts_text_check CHECK (versiongate_internal.check_text(text, 'rule_texts.text', 4000)),
-    CONSTRAINT rule_texts_pkey PRIMARY KEY (rule, language) DEFERRABLE,
+    title text NOT NULL CHECK (versiongate_internal.check_text(title, 'rule_texts.title', 200)),
+    text text NOT NULL CHECK (versiongate_internal.check_text(text, 'rule_texts.text', 4000)),
+    PRIMARY KEY (rule, language) DEFERRABLE,
     CONSTRAINT rule_texts_language_key EXCLUDE USING btree (rule WITH =, lower(language) WITH =) DEFERRABLE
 );
 
@@ -397,15 +367,12 @@ COMMENT ON COLUMN rule_texts.title IS 'Title of the message in this language, 1 
 COMMENT ON COLUMN rule_texts.text IS 'Text of the message in this language, 1 to 4000 characters.';
 
 CREATE TABLE rollout_steps (
-    rule text COLLATE "C" NOT NULL
-        CONSTRAINT rollout_steps_rule_fkey REFERENCES rules ON UPDATE CASCADE ON DELETE CASCADE,
-    at timestamptz NOT NULL
-        CONSTRAINT rollout_steps_at_check CHECK (versiongate_internal.check_time(at, 'rollout_steps.at')),
-    rollout numeric NOT NULL
-        CONSTRAINT rollout_steps_rollout_check CHECK (
+    rule text COLLATE "C" NOT NULL REFERENCES rules ON UPDATE CASCADE ON DELETE CASCADE,
+    at timestamptz NOT NULL CHECK (versiongate_internal.check_time(at, 'rollout_steps.at')),
+    rollout numeric NOT NULL CHECK (
             versiongate_internal.check_percentage(rollout, 'rollout_steps.rollout')
         ),
-    CONSTRAINT rollout_steps_pkey PRIMARY KEY (rule, at) DEFERRABLE
+    PRIMARY KEY (rule, at) DEFERRABLE
 );
 
 ALTER TABLE rollout_steps REPLICA IDENTITY FULL;

@@ -28,8 +28,7 @@
 SET LOCAL search_path = public, pg_temp;
 
 CREATE TABLE policy_revision (
-    singleton boolean NOT NULL DEFAULT true CONSTRAINT policy_revision_pkey PRIMARY KEY
-        CONSTRAINT policy_revision_singleton_check CHECK (singleton),
+    singleton boolean NOT NULL DEFAULT true PRIMARY KEY CHECK (singleton),
     revision bigint NOT NULL,
     token uuid NOT NULL,
     token_before uuid,
@@ -55,8 +54,7 @@ COMMENT ON COLUMN policy_revision.is_rehearsal IS
     'Whether that transaction is a planner''s and cannot be committed: so it is always false outside of it.';
 
 CREATE TABLE versiongate_internal.schema_reader (
-    singleton boolean NOT NULL DEFAULT true CONSTRAINT schema_reader_pkey PRIMARY KEY
-        CONSTRAINT schema_reader_singleton_check CHECK (singleton),
+    singleton boolean NOT NULL DEFAULT true PRIMARY KEY CHECK (singleton),
     oldest text NOT NULL
 );
 
@@ -69,13 +67,13 @@ COMMENT ON COLUMN versiongate_internal.schema_reader.oldest IS
     ' changes what the policy means, or where it is, sets this to its own name.';
 
 CREATE TABLE changes (
-    id bigint CONSTRAINT changes_pkey PRIMARY KEY,
+    id bigint PRIMARY KEY,
     at timestamptz NOT NULL,
     role text NOT NULL,
     os_user text,
     tool text,
     why text,
-    undoes bigint CONSTRAINT changes_undoes_fkey REFERENCES changes,
+    undoes bigint REFERENCES changes,
     token uuid NOT NULL CONSTRAINT changes_token_key UNIQUE,
     edited_tables text[] NOT NULL,
     bundles text[]
@@ -108,7 +106,7 @@ CREATE TABLE versiongate_internal.recorded_rows (
     old_key jsonb,
     before jsonb,
     after jsonb,
-    CONSTRAINT recorded_rows_pkey PRIMARY KEY (token, ordinal),
+    PRIMARY KEY (token, ordinal),
     CONSTRAINT recorded_rows_row_check CHECK (before IS NOT NULL OR after IS NOT NULL),
     CONSTRAINT recorded_rows_old_key_check CHECK (
         old_key IS NULL OR old_key <> key AND before IS NOT NULL AND after IS NOT NULL
@@ -182,7 +180,7 @@ CREATE TABLE versiongate_internal.edited_rows (
     id bigint GENERATED ALWAYS AS IDENTITY,
     before jsonb,
     after jsonb,
-    CONSTRAINT edited_rows_pkey PRIMARY KEY (xid, at, table_name, key, id)
+    PRIMARY KEY (xid, at, table_name, key, id)
 );
 
 COMMENT ON TABLE versiongate_internal.edited_rows IS
@@ -204,7 +202,7 @@ CREATE TABLE versiongate_internal.edits_to_record (
     xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
     at timestamptz NOT NULL DEFAULT now(),
     is_rehearsal boolean NOT NULL DEFAULT versiongate_internal.may_only_plan(),
-    CONSTRAINT edits_to_record_pkey PRIMARY KEY (xid, at)
+    PRIMARY KEY (xid, at)
 );
 
 COMMENT ON TABLE versiongate_internal.edits_to_record IS

@@ -9,8 +9,7 @@ SET LOCAL search_path = public, pg_temp;
 -- Reading a range takes many times as long as asking it, so what the ranges mean is kept beside the rules. This is a
 -- memory and nothing more: a rule that is not in it is read anew.
 CREATE TABLE versiongate_internal.rule_spans (
-    rule text COLLATE "C" CONSTRAINT rule_spans_pkey PRIMARY KEY
-        CONSTRAINT rule_spans_rule_fkey REFERENCES rules ON UPDATE CASCADE ON DELETE CASCADE,
+    rule text COLLATE "C" PRIMARY KEY REFERENCES rules ON UPDATE CASCADE ON DELETE CASCADE,
     versions versiongate_internal.version_spans,
     builds versiongate_internal.version_spans,
     os versiongate_internal.version_spans

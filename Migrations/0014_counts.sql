@@ -19,14 +19,14 @@
 SET LOCAL search_path = public, pg_temp;
 
 CREATE TABLE check_counts (
-    hour timestamptz NOT NULL CONSTRAINT check_counts_hour_check CHECK (isfinite(hour)),
+    hour timestamptz NOT NULL CHECK (isfinite(hour)),
     bundle text COLLATE "C",
     platform text COLLATE "C",
     version text COLLATE "C",
     build text COLLATE "C",
     region text COLLATE "C",
     os text COLLATE "C",
-    checks bigint NOT NULL CONSTRAINT check_counts_checks_check CHECK (checks BETWEEN 0 AND 1000000000000),
+    checks bigint NOT NULL CHECK (checks BETWEEN 0 AND 1000000000000),
     messages bigint NOT NULL CONSTRAINT check_counts_messages_check CHECK (messages BETWEEN 0 AND checks),
     lockouts bigint NOT NULL CONSTRAINT check_counts_lockouts_check CHECK (lockouts BETWEEN 0 AND messages),
     CONSTRAINT check_counts_key UNIQUE NULLS NOT DISTINCT (hour, bundle, platform, version, build, region, os)
@@ -59,11 +59,11 @@ COMMENT ON COLUMN check_counts.messages IS 'Those that were answered with a mess
 COMMENT ON COLUMN check_counts.lockouts IS 'Those that were answered with a lockout.';
 
 CREATE TABLE rule_counts (
-    hour timestamptz NOT NULL CONSTRAINT rule_counts_hour_check CHECK (isfinite(hour)),
+    hour timestamptz NOT NULL CHECK (isfinite(hour)),
     rule text COLLATE "C" NOT NULL,
-    sent bigint NOT NULL CONSTRAINT rule_counts_sent_check CHECK (sent BETWEEN 0 AND 1000000000000),
+    sent bigint NOT NULL CHECK (sent BETWEEN 0 AND 1000000000000),
     lockouts bigint NOT NULL CONSTRAINT rule_counts_lockouts_check CHECK (lockouts BETWEEN 0 AND sent),
-    CONSTRAINT rule_counts_pkey PRIMARY KEY (hour, rule)
+    PRIMARY KEY (hour, rule)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
 
 COMMENT ON TABLE rule_counts IS 'How often each rule''s message was sent, per hour. Rules that were removed stay.';
@@ -73,10 +73,10 @@ COMMENT ON COLUMN rule_counts.sent IS 'How often its message was sent.';
 COMMENT ON COLUMN rule_counts.lockouts IS 'How often with the lockout.';
 
 CREATE TABLE merged_counts (
-    hour timestamptz NOT NULL CONSTRAINT merged_counts_hour_check CHECK (isfinite(hour)),
+    hour timestamptz NOT NULL CHECK (isfinite(hour)),
     bundle text COLLATE "C" NOT NULL,
-    checks bigint NOT NULL CONSTRAINT merged_counts_checks_check CHECK (checks BETWEEN 0 AND 1000000000000),
-    CONSTRAINT merged_counts_pkey PRIMARY KEY (hour, bundle)
+    checks bigint NOT NULL CHECK (checks BETWEEN 0 AND 1000000000000),
+    PRIMARY KEY (hour, bundle)
 );
 
 COMMENT ON TABLE merged_counts IS
@@ -89,8 +89,7 @@ COMMENT ON COLUMN merged_counts.checks IS 'How many checks were answered.';
 -- Who asked of late: a server that is gone is in no list of sessions any more.
 
 CREATE TABLE versiongate_internal.server_sightings (
-    name text COLLATE "C" CONSTRAINT server_sightings_pkey PRIMARY KEY
-        CONSTRAINT server_sightings_name_check CHECK (name ~ '^[!-~]{1,128}$'),
+    name text COLLATE "C" PRIMARY KEY CHECK (name ~ '^[!-~]{1,128}$'),
     address inet,
     revision bigint NOT NULL,
     seen_at timestamptz NOT NULL
