@@ -94,11 +94,11 @@ BEGIN
           SELECT format('FUNCTION %s.%s', p.pronamespace::regnamespace, local.name) AS name, p.proowner AS holder,
                  p.pronamespace AS namespace
             FROM pg_proc AS p
-           CROSS JOIN LATERAL regexp_replace(p.oid::regprocedure::text, '^versiongate_internal\.', '') AS local(name)
+           CROSS JOIN LATERAL regexp_replace(p.oid::regprocedure::text, '^versiongate_internal[.]', '') AS local(name)
            UNION ALL
           SELECT format('OPERATOR %s.%s', o.oprnamespace::regnamespace, local.name), o.oprowner, o.oprnamespace
             FROM pg_operator AS o
-           CROSS JOIN LATERAL regexp_replace(o.oid::regoperator::text, '^versiongate_internal\.', '') AS local(name)
+           CROSS JOIN LATERAL regexp_replace(o.oid::regoperator::text, '^versiongate_internal[.]', '') AS local(name)
            UNION ALL
           SELECT format('TYPE %s.%I', t.typnamespace::regnamespace, t.typname), t.typowner, t.typnamespace
             FROM pg_type AS t

@@ -22,15 +22,15 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         // Forging entries of the history
         RoleAttempt(
             "CREATE TRIGGER a AFTER INSERT ON pg_temp.rules FOR EACH ROW EXECUTE FUNCTION versiongate_internal.note_edit('key')",
-            "permission denied for function note_edit"
+            "permission denied for function versiongate_internal.note_edit"
         ),
         RoleAttempt(
             "CREATE TRIGGER b AFTER INSERT ON pg_temp.rules FOR EACH ROW EXECUTE FUNCTION versiongate_internal.record_edits()",
-            "permission denied for function record_edits"
+            "permission denied for function versiongate_internal.record_edits"
         ),
         RoleAttempt(
             "CREATE TRIGGER c AFTER INSERT ON pg_temp.rules FOR EACH ROW EXECUTE FUNCTION versiongate_internal.keep_rule_spans()",
-            "permission denied for function keep_rule_spans"
+            "permission denied for function versiongate_internal.keep_rule_spans"
         ),
         RoleAttempt("SELECT versiongate_internal.note_edit()", "permission denied for function note_edit"),
         RoleAttempt("SELECT versiongate_internal.record_edits()", "permission denied for function record_edits"),
@@ -47,8 +47,7 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         ),
         RoleAttempt(
             "SELECT versiongate_internal.refuse_truncate()",
-            "trigger functions can only be called as triggers",
-            sqlState: "0A000"
+            "permission denied for function refuse_truncate"
         ),
         RoleAttempt(
             "INSERT INTO changes (id, at, role) VALUES (99, now(), 'versiongate')",
@@ -121,7 +120,7 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
             "permission denied to create event trigger \"z\""
         ),
         RoleAttempt(
-            "SET plpgsql.variable_conflict = use_column",
+            "DO 'BEGIN END'; SET plpgsql.variable_conflict = use_column",
             "permission denied to set parameter \"plpgsql.variable_conflict\""
         ),
 
@@ -136,9 +135,12 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("CREATE INDEX ON public.rules (title)", "must be owner of table rules"),
         RoleAttempt(
             "ALTER FUNCTION versiongate_internal.version_key(text) RESET ALL",
-            "must be owner of function version_key"
+            "must be owner of function versiongate_internal.version_key"
         ),
-        RoleAttempt("DROP FUNCTION versiongate_internal.note_edit() CASCADE", "must be owner of function note_edit"),
+        RoleAttempt(
+            "DROP FUNCTION versiongate_internal.note_edit() CASCADE",
+            "must be owner of function versiongate_internal.note_edit"
+        ),
         RoleAttempt(
             "CREATE OR REPLACE FUNCTION versiongate_internal.note_edit() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
             "permission denied for schema versiongate_internal"

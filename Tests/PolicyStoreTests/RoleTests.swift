@@ -275,7 +275,7 @@ struct RoleTests {
         try await admin.execute("INSERT INTO rules (key, title, text) VALUES ('k', '0', 'x')")
         let scripts = [
             "SET CONSTRAINTS ALL IMMEDIATE; UPDATE rules SET title = $; SET CONSTRAINTS ALL DEFERRED",
-            "SET CONSTRAINTS record_edits IMMEDIATE; UPDATE rules SET title = 'z'; UPDATE rules SET title = $",
+            "SET CONSTRAINTS versiongate_internal.record_edits IMMEDIATE; UPDATE rules SET title = 'z'; UPDATE rules SET title = $",
             "UPDATE rules SET title = 'z'; SAVEPOINT s; UPDATE rules SET title = 'y'; ROLLBACK TO s; UPDATE rules SET title = $",
             "SAVEPOINT s; UPDATE rules SET title = $; RELEASE s",
             "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE; UPDATE rules SET title = $",
