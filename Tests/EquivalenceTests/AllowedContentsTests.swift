@@ -15,7 +15,7 @@ struct AllowedContentsTests {
             """
             CREATE OR REPLACE FUNCTION pg_temp.is_allowed(value text) RETURNS boolean LANGUAGE plpgsql AS $$
             BEGIN
-                RETURN public.\(check);
+                RETURN \(check);
             EXCEPTION WHEN check_violation THEN
                 RETURN false;
             END $$
