@@ -1,16 +1,29 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Copyright the versiongate authors
 --
--- The schema that all else stands in, and what must hold of it.
+-- The two schemas that all else stands in, and what must hold of them: public has what people use, versiongate_internal
+-- what that needs.
 --
--- Functions that run with their owner's rights find the names in them in schema public. Whoever may create a function
--- or an operator there can have it called in place of another, and so act as the owner. From PostgreSQL 15 on nobody
--- may by default; a database that came through pg_upgrade from an older one still lets everybody.
+-- Functions that run with their owner's rights find names without a schema in schema public. Whoever may create a
+-- function or an operator there can have it called in place of another, and so act as the owner. From PostgreSQL 15 on
+-- nobody may by default; a database that came through pg_upgrade from an older one still lets everybody.
 
 SET LOCAL search_path = public, pg_temp;
 
+CREATE SCHEMA IF NOT EXISTS versiongate_internal;
+COMMENT ON SCHEMA versiongate_internal IS
+    'What only the tables, views and functions in schema public need. It may change with any version.';
+
 DO $$
 BEGIN
+    IF current_setting('server_version_num')::int < 150000 THEN
+        RAISE EXCEPTION 'PostgreSQL % is too old', current_setting('server_version')
+            USING HINT = 'versiongate needs PostgreSQL 15 or newer.';
+    END IF;
+    IF current_setting('server_encoding') <> 'UTF8' THEN
+        RAISE EXCEPTION 'the database is encoded in %, not in UTF8', current_setting('server_encoding')
+            USING HINT = 'Create the database with ENCODING ''UTF8'' TEMPLATE template0.';
+    END IF;
     IF EXISTS (
         SELECT FROM pg_namespace AS n, aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) AS granted
          WHERE n.nspname = 'public' AND granted.grantee = 0 AND granted.privilege_type = 'CREATE'
@@ -31,64 +44,69 @@ DECLARE
     schema_owner CONSTANT oid := (
         SELECT p.proowner FROM pg_proc AS p WHERE p.oid = 'public.schema_faults()'::regprocedure
     );
+    owner_name CONSTANT text := schema_owner::regrole;
+    schemas CONSTANT name[] := '{public,versiongate_internal}';
     names CONSTANT name[] := '{versiongate_server,versiongate_admin,versiongate_planner,versiongate_viewer}';
     large_objects CONSTANT text := 'lo_create(oid), lo_creat(integer), lo_from_bytea(oid, bytea)';
-    unset text;
 BEGIN
     RETURN QUERY
-    SELECT format('everybody may create objects in schema public, and so act as %s', schema_owner::regrole),
+    WITH open AS (
+        SELECT n.nspname AS name
+          FROM pg_namespace AS n, aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) AS granted
+         WHERE n.nspname = ANY (schemas) AND granted.grantee = 0 AND granted.privilege_type = 'CREATE'
+    )
+    SELECT format('everybody may create objects in schema %s, and so act as %s', open.name, owner_name),
            format(
-               'Let a superuser run: ALTER SCHEMA public OWNER TO %s; REVOKE CREATE ON SCHEMA public FROM PUBLIC;',
-               schema_owner::regrole
+               'Let a superuser run: ALTER SCHEMA %1$s OWNER TO %2$s; REVOKE CREATE ON SCHEMA %1$s FROM PUBLIC;',
+               open.name, owner_name
            ),
            true,
            false
-      FROM pg_namespace AS n, aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) AS granted
-     WHERE n.nspname = 'public' AND granted.grantee = 0 AND granted.privilege_type = 'CREATE';
-
-    RETURN QUERY
+      FROM open
+     UNION ALL
     SELECT format(
-               'the role %I may create objects in schema public, and so act as %s', r.rolname, schema_owner::regrole
+               'the role %I may create objects in schema %s, and so act as %s',
+               r.rolname, string_agg(s.name, ', '), owner_name
            ),
            CASE
                WHEN r.rolsuper THEN format('Let a superuser run: ALTER ROLE %I NOSUPERUSER;', r.rolname)
                ELSE format(
-                   'Run: REVOKE CREATE ON SCHEMA public FROM %1$I; and if that does not help, take it out of the roles'
+                   'Run: REVOKE CREATE ON SCHEMA %2$s FROM %1$I; and if that does not help, take it out of the roles'
                    ' that may: SELECT roleid::regrole FROM pg_auth_members WHERE member = %1$L::regrole;',
-                   r.rolname
+                   r.rolname, string_agg(s.name, ', ')
                )
            END,
            true,
            false
-      FROM pg_roles AS r
+      FROM pg_roles AS r, unnest(schemas) AS s(name)
      WHERE r.rolname = ANY (names)
-       AND has_schema_privilege(r.oid, 'public', 'CREATE')
-       AND (r.rolsuper OR NOT EXISTS (
-           SELECT FROM pg_namespace AS n, aclexplode(n.nspacl) AS granted
-            WHERE n.nspname = 'public' AND granted.grantee = 0 AND granted.privilege_type = 'CREATE'
-       ));
+       AND has_schema_privilege(r.oid, s.name, 'CREATE')
+       AND (r.rolsuper OR s.name NOT IN (SELECT open.name FROM open))
+     GROUP BY r.rolname, r.rolsuper;
 
     -- Roles that may act as the owner anyway gain nothing by an object of theirs.
     RETURN QUERY
-    SELECT format('%s belongs to %s, who could act as %s by it', o.name, o.holder::regrole, schema_owner::regrole),
+    SELECT format('%s belongs to %s, who could act as %s by it', o.name, o.holder::regrole, owner_name),
            format('Look at it, and let its owner or a superuser run: DROP %s;', o.name),
            true,
            false
       FROM (
-          SELECT format('FUNCTION public.%s', p.oid::regprocedure) AS name, p.proowner AS holder
+          SELECT format('FUNCTION %s.%s', p.pronamespace::regnamespace, local.name) AS name, p.proowner AS holder,
+                 p.pronamespace AS namespace
             FROM pg_proc AS p
-           WHERE p.pronamespace = 'public'::regnamespace
+           CROSS JOIN LATERAL regexp_replace(p.oid::regprocedure::text, '^versiongate_internal[.]', '') AS local(name)
            UNION ALL
-          SELECT format('OPERATOR public.%s', o.oid::regoperator), o.oprowner
+          SELECT format('OPERATOR %s.%s', o.oprnamespace::regnamespace, local.name), o.oprowner, o.oprnamespace
             FROM pg_operator AS o
-           WHERE o.oprnamespace = 'public'::regnamespace
+           CROSS JOIN LATERAL regexp_replace(o.oid::regoperator::text, '^versiongate_internal[.]', '') AS local(name)
            UNION ALL
-          SELECT format('TYPE public.%s', t.oid::regtype), t.typowner
+          SELECT format('TYPE %s.%I', t.typnamespace::regnamespace, t.typname), t.typowner, t.typnamespace
             FROM pg_type AS t
-           WHERE t.typnamespace = 'public'::regnamespace AND t.typrelid = 0 AND t.typelem = 0
+           WHERE t.typrelid = 0 AND t.typelem = 0
       ) AS o
       JOIN pg_roles AS r ON r.oid = o.holder
-     WHERE NOT r.rolsuper AND NOT pg_has_role(o.holder, schema_owner, 'MEMBER')
+     WHERE o.namespace::regnamespace::text = ANY (schemas)
+       AND NOT r.rolsuper AND NOT pg_has_role(o.holder, schema_owner, 'MEMBER')
      ORDER BY o.name;
 
     RETURN QUERY
@@ -113,31 +131,27 @@ BEGIN
       FROM pg_roles AS r
      WHERE r.rolname = names[1] AND has_database_privilege(r.oid, current_database(), 'TEMPORARY');
 
-    FOR unset IN
-        SELECT r.rolname
-          FROM pg_roles AS r
-         WHERE (
-                   r.rolname = ANY (names)
-                   -- A role does not inherit the settings of those that it is a member of.
-                   OR r.rolcanlogin AND NOT r.rolsuper AND r.oid <> schema_owner AND EXISTS (
-                       SELECT FROM pg_roles AS editor
-                        WHERE editor.rolname = ANY (names[2:3]) AND pg_has_role(r.oid, editor.oid, 'MEMBER')
-                   )
+    RETURN QUERY
+    SELECT format('a transaction that the role %I leaves open can block all edits for ever', r.rolname),
+           format('Run: ALTER ROLE %I SET idle_in_transaction_session_timeout = ''5min'';', r.rolname),
+           false,
+           false
+      FROM pg_roles AS r
+     WHERE (
+               r.rolname = ANY (names)
+               -- A role does not inherit the settings of those that it is a member of.
+               OR r.rolcanlogin AND NOT r.rolsuper AND r.oid <> schema_owner AND EXISTS (
+                   SELECT FROM pg_roles AS editor
+                    WHERE editor.rolname = ANY (names[2:3]) AND pg_has_role(r.oid, editor.oid, 'MEMBER')
                )
-           AND NOT EXISTS (
-               SELECT FROM pg_db_role_setting AS s, unnest(s.setconfig) AS setting
-                WHERE s.setrole IN (r.oid, 0)
-                  AND s.setdatabase IN (0, (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database()))
-                  AND setting LIKE 'idle_in_transaction_session_timeout=%'
            )
-         ORDER BY r.rolname
-    LOOP
-        RETURN QUERY SELECT
-            format('a transaction that the role %I leaves open can block all edits for ever', unset),
-            format('Run: ALTER ROLE %I SET idle_in_transaction_session_timeout = ''5min'';', unset),
-            false,
-            false;
-    END LOOP;
+       AND NOT EXISTS (
+           SELECT FROM pg_db_role_setting AS s, unnest(s.setconfig) AS setting
+            WHERE s.setrole IN (r.oid, 0)
+              AND s.setdatabase IN (0, (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database()))
+              AND setting LIKE 'idle_in_transaction_session_timeout=%'
+       )
+     ORDER BY r.rolname;
 
     RETURN QUERY
     SELECT format('the role %I may not read %s, so servers load no policy', r.rolname, string_agg(t.name, ', ')),
@@ -146,16 +160,15 @@ BEGIN
            true
       FROM pg_roles AS r,
            unnest(
-               '{apps,store_links,feed_templates,releases,release_notes,rules,rule_texts,rollout_steps,rule_spans,'
-               'policy_revision,schema_reader}'::text[]
+               '{apps,store_links,feed_templates,releases,release_notes,rules,rule_texts,rollout_steps,policy_revision,'
+               'versiongate_internal.schema_reader}'::text[]
            ) AS t(name)
      WHERE r.rolname = names[1]
-       AND to_regclass('public.' || t.name) IS NOT NULL
-       AND NOT has_table_privilege(r.oid, to_regclass('public.' || t.name), 'SELECT')
+       AND to_regclass(t.name) IS NOT NULL
+       AND NOT has_table_privilege(r.oid, to_regclass(t.name), 'SELECT')
      GROUP BY r.rolname;
 END
 $$;
-
 COMMENT ON FUNCTION schema_faults() IS
     'What is wrong with the rights in this database, and what to do; dangerous: somebody can act as its owner.';
 

@@ -9,19 +9,6 @@
 
 SET LOCAL search_path = public, pg_temp;
 
-DO $$
-BEGIN
-    IF current_setting('server_version_num')::int < 150000 THEN
-        RAISE EXCEPTION 'PostgreSQL % is too old', current_setting('server_version')
-            USING HINT = 'versiongate needs PostgreSQL 15 or newer.';
-    END IF;
-    IF current_setting('server_encoding') <> 'UTF8' THEN
-        RAISE EXCEPTION 'the database is encoded in %, not in UTF8', current_setting('server_encoding')
-            USING HINT = 'Create the database with ENCODING ''UTF8'' TEMPLATE template0.';
-    END IF;
-END
-$$;
-
 -- The key, compared byte by byte, orders versions:
 --   each number            2 + how many significant digits it has (one byte), then these; zeros at the end left out
 --   a release              01
@@ -30,7 +17,7 @@ $$;
 --     of other characters  02, the characters, then 00
 -- A number with more digits is greater, so the count comes first; every count of a number is above 01, so 1.2 <
 -- 1.2.0.1.
-CREATE FUNCTION version_key(version text) RETURNS bytea
+CREATE FUNCTION versiongate_internal.version_key(version text) RETURNS bytea
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
     SET standard_conforming_strings = on
@@ -87,8 +74,7 @@ BEGIN
     RETURN key || '\x00'::bytea;
 END
 $$;
-
-COMMENT ON FUNCTION version_key(text) IS
+COMMENT ON FUNCTION versiongate_internal.version_key IS
     'The bytes that put a version in order; null if it cannot be read as a version.';
 
 CREATE FUNCTION version_compare(a text, b text) RETURNS integer
@@ -96,23 +82,25 @@ CREATE FUNCTION version_compare(a text, b text) RETURNS integer
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    key_a CONSTANT bytea := version_key(a);
-    key_b CONSTANT bytea := version_key(b);
+    key_a CONSTANT bytea := versiongate_internal.version_key(a);
+    key_b CONSTANT bytea := versiongate_internal.version_key(b);
 BEGIN
     RETURN CASE WHEN key_a < key_b THEN -1 WHEN key_a > key_b THEN 1 WHEN key_a = key_b THEN 0 END;
 END
 $$;
-
 COMMENT ON FUNCTION version_compare(text, text) IS
     '-1, 0 or 1 as version a is below, equal to or above version b; null if one of them cannot be read.';
 
-CREATE TYPE version_span AS RANGE (SUBTYPE = bytea, MULTIRANGE_TYPE_NAME = version_spans);
+CREATE TYPE versiongate_internal.version_span AS RANGE (
+    SUBTYPE = bytea, MULTIRANGE_TYPE_NAME = versiongate_internal.version_spans
+);
 
-COMMENT ON TYPE version_span IS 'From one version to another, by their keys.';
-COMMENT ON TYPE version_spans IS 'What a version range means: the spans of versions that it matches, by their keys.';
+COMMENT ON TYPE versiongate_internal.version_span IS 'From one version to another, by their keys.';
+COMMENT ON TYPE versiongate_internal.version_spans IS
+    'What a version range means: the spans of versions that it matches, by their keys.';
 
 -- What follows the numbers is below 02, and each number tells how many digits it has.
-CREATE FUNCTION version_family(key bytea) RETURNS bytea
+CREATE FUNCTION versiongate_internal.version_family(key bytea) RETURNS bytea
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
     SET standard_conforming_strings = on
@@ -126,26 +114,26 @@ BEGIN
     RETURN substr(key, 1, count) || '\x00010000'::bytea;
 END
 $$;
-
-COMMENT ON FUNCTION version_family(bytea) IS
+COMMENT ON FUNCTION versiongate_internal.version_family IS
     'The key of the first version with the same numbers as the version of this key: their pre-release 0.';
 
 -- The first of all versions that begin with these numbers: 1.3 gives the key of 1.3-0. Null if they are too long to
 -- read.
-CREATE FUNCTION version_family_start(numbers text[]) RETURNS bytea
+CREATE FUNCTION versiongate_internal.version_family_start(numbers text[]) RETURNS bytea
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
 BEGIN
-    RETURN version_family(version_key(array_to_string(coalesce(nullif(numbers, '{}'), '{0}'), '.')));
+    RETURN versiongate_internal.version_family(
+        versiongate_internal.version_key(array_to_string(coalesce(nullif(numbers, '{}'), '{0}'), '.'))
+    );
 END
 $$;
-
-COMMENT ON FUNCTION version_family_start(text[]) IS
+COMMENT ON FUNCTION versiongate_internal.version_family_start IS
     'The key of the first version that begins with these numbers: their pre-release 0.';
 
 -- The end, exclusive, of the versions that share the first `count` numbers; null (no end) where count is 0.
-CREATE FUNCTION version_family_end(numbers text[], count integer) RETURNS bytea
+CREATE FUNCTION versiongate_internal.version_family_end(numbers text[], count integer) RETURNS bytea
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -153,18 +141,17 @@ BEGIN
     IF count = 0 THEN
         RETURN NULL;
     END IF;
-    RETURN version_family_start(numbers[1:count - 1] || (numbers[count]::numeric + 1)::text);
+    RETURN versiongate_internal.version_family_start(numbers[1:count - 1] || (numbers[count]::numeric + 1)::text);
 END
 $$;
-
-COMMENT ON FUNCTION version_family_end(text[], integer) IS
+COMMENT ON FUNCTION versiongate_internal.version_family_end IS
     'The end, exclusive, of the versions that share the first count numbers; null (no end) where count is 0.';
 
 -- The faults of a range. Beside what is wrong and a hint, each tells what seems to be meant: what to write in place of
 -- the faulty part, or null where that cannot be known. What is meant may have a fault of its own.
 
 -- What is wrong with the version of a comparator, which `key` is the key of: refused is also some of what can be read.
-CREATE FUNCTION version_operand_fault(
+CREATE FUNCTION versiongate_internal.version_operand_fault(
     operator text, operand text, key bytea, OUT fault text, OUT hint text, OUT meant text
 )
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -216,12 +203,11 @@ BEGIN
     END IF;
 END
 $$;
-
-COMMENT ON FUNCTION version_operand_fault(text, text, bytea) IS
+COMMENT ON FUNCTION versiongate_internal.version_operand_fault IS
     'What is wrong with the version of a comparator in a range; nulls if nothing is.';
 
 -- `written` is the operator as it stands in the range, with a space inside if there is one.
-CREATE FUNCTION version_operator_fault(
+CREATE FUNCTION versiongate_internal.version_operator_fault(
     written text, operand text, OUT fault text, OUT hint text, OUT meant text[]
 )
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -255,12 +241,11 @@ BEGIN
     END IF;
 END
 $$;
-
-COMMENT ON FUNCTION version_operator_fault(text, text) IS
+COMMENT ON FUNCTION versiongate_internal.version_operator_fault IS
     'What is wrong with an operator that ranges do not have. meant: comparators, any of which may hold.';
 
 -- A comma, "and" and the like, wherever they stand in one side of "||". `meant` is what to write for all of the side.
-CREATE FUNCTION version_separator_fault(side text, OUT fault text, OUT hint text, OUT meant text)
+CREATE FUNCTION versiongate_internal.version_separator_fault(side text, OUT fault text, OUT hint text, OUT meant text)
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
     SET standard_conforming_strings = on
@@ -317,13 +302,17 @@ BEGIN
     END IF;
 END
 $$;
-
-COMMENT ON FUNCTION version_separator_fault(text) IS
+COMMENT ON FUNCTION versiongate_internal.version_separator_fault IS
     'What is wrong with one side of "||" that has a comma, |, &, "and" or "or" in it; nulls if it has none.';
 
 -- One comparator, such as >=1.2 or ~1.2.x: `span`, or `fault` and `hint`.
-CREATE FUNCTION read_version_comparator(
-    operator text, operand text, OUT span version_span, OUT fault text, OUT hint text, OUT meant text
+CREATE FUNCTION versiongate_internal.read_version_comparator(
+    operator text,
+    operand text,
+    OUT span versiongate_internal.version_span,
+    OUT fault text,
+    OUT hint text,
+    OUT meant text
 )
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
@@ -345,7 +334,7 @@ DECLARE
     upper_key bytea;
 BEGIN
     IF written ~ '[0-9]$' THEN
-        first_key := version_key(written);
+        first_key := versiongate_internal.version_key(written);
     END IF;
     IF first_key IS NULL THEN
         family := (regexp_match(written, '^[vV]?((?:[0-9]+\.)*)[xX*](?:\.[xX*])*$'))[1];
@@ -353,8 +342,8 @@ BEGIN
 
     IF family IS NOT NULL THEN
         numbers := string_to_array(rtrim(family, '.'), '.');
-        first_key := version_family_start(numbers);
-        next_key := version_family_end(numbers, cardinality(numbers));
+        first_key := versiongate_internal.version_family_start(numbers);
+        next_key := versiongate_internal.version_family_end(numbers, cardinality(numbers));
         IF octet_length(written) > 128 OR first_key IS NULL OR next_key IS NULL AND family <> '' THEN
             fault := format('"%s..." has %s bytes', left(operand, 24), octet_length(operand));
             hint := 'A version has at most 128';
@@ -362,10 +351,10 @@ BEGIN
         END IF;
     ELSE
         IF first_key IS NULL THEN
-            first_key := version_key(written);
+            first_key := versiongate_internal.version_key(written);
         END IF;
         SELECT found.fault, found.hint, found.meant INTO fault, hint, meant
-          FROM version_operand_fault(operator, operand, first_key) AS found;
+          FROM versiongate_internal.version_operand_fault(operator, operand, first_key) AS found;
         IF fault IS NOT NULL THEN
             RETURN;
         END IF;
@@ -380,19 +369,25 @@ BEGIN
 
     CASE operator
         WHEN '<' THEN
-            span := version_span(least_key, first_key);
+            span := versiongate_internal.version_span(least_key, first_key);
         WHEN '>=' THEN
-            span := version_span(first_key, NULL);
+            span := versiongate_internal.version_span(first_key, NULL);
         WHEN '<=' THEN
-            span := version_span(least_key, next_key, CASE WHEN next_belongs THEN '[]' ELSE '[)' END);
+            span := versiongate_internal.version_span(
+                least_key, next_key, CASE WHEN next_belongs THEN '[]' ELSE '[)' END
+            );
         WHEN '>' THEN
             IF next_key IS NULL THEN
                 span := 'empty';
             ELSE
-                span := version_span(next_key, NULL, CASE WHEN next_belongs THEN '()' ELSE '[)' END);
+                span := versiongate_internal.version_span(
+                    next_key, NULL, CASE WHEN next_belongs THEN '()' ELSE '[)' END
+                );
             END IF;
         WHEN '', '=' THEN
-            span := version_span(first_key, next_key, CASE WHEN next_belongs THEN '[]' ELSE '[)' END);
+            span := versiongate_internal.version_span(
+                first_key, next_key, CASE WHEN next_belongs THEN '[]' ELSE '[)' END
+            );
         WHEN '~', '^' THEN
             numbers := coalesce(numbers, string_to_array((regexp_match(written, '^[vV]?([0-9.]+)'))[1], '.'));
             shared := cardinality(numbers);
@@ -406,24 +401,23 @@ BEGIN
                     EXIT WHEN shared = place;
                 END LOOP;
             END IF;
-            upper_key := version_family_end(numbers, shared);
+            upper_key := versiongate_internal.version_family_end(numbers, shared);
             -- A missing end means no end: it must not come from a number that grew too long to read.
             IF upper_key IS NULL AND shared > 0 THEN
                 fault := format('"%s..." has no next version', left(operand, 24));
                 hint := 'A version has at most 128 bytes, the end of this one has more';
                 RETURN;
             END IF;
-            span := version_span(first_key, upper_key);
+            span := versiongate_internal.version_span(first_key, upper_key);
     END CASE;
 END
 $$;
-
-COMMENT ON FUNCTION read_version_comparator(text, text) IS
+COMMENT ON FUNCTION versiongate_internal.read_version_comparator IS
     'Reads one comparator of a version range: the span of versions it stands for, or what is wrong with it.';
 
 -- One side of "||", without blanks at its ends.
-CREATE FUNCTION read_version_side(
-    side text, OUT span version_span, OUT fault text, OUT hint text, OUT meant text
+CREATE FUNCTION versiongate_internal.read_version_side(
+    side text, OUT span versiongate_internal.version_span, OUT fault text, OUT hint text, OUT meant text
 )
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
@@ -462,7 +456,7 @@ BEGIN
         ELSE
             -- Read as bare versions first: not all that may follow an operator may stand in a span.
             FOREACH place IN ARRAY '{1,3}'::integer[] LOOP
-                reading := read_version_comparator('', words[place]);
+                reading := versiongate_internal.read_version_comparator('', words[place]);
                 IF reading.fault IS NOT NULL THEN
                     fault := reading.fault;
                     hint := reading.hint;
@@ -474,7 +468,8 @@ BEGIN
                 END IF;
             END LOOP;
             IF fault IS NULL THEN
-                span := (read_version_comparator('>=', words[1])).span * (read_version_comparator('<=', words[3])).span;
+                span := (versiongate_internal.read_version_comparator('>=', words[1])).span
+                    * (versiongate_internal.read_version_comparator('<=', words[3])).span;
                 RETURN;
             END IF;
         END IF;
@@ -497,12 +492,12 @@ BEGIN
                 fault := format('"%s" is followed by no version', operator);
                 hint := 'Write the version after it';
             ELSIF operator NOT IN ('', '<', '<=', '>', '>=', '=', '~', '^') THEN
-                reading := version_operator_fault(operator, operand);
+                reading := versiongate_internal.version_operator_fault(operator, operand);
                 fault := reading.fault;
                 hint := reading.hint;
                 alternatives := reading.meant;
             ELSE
-                reading := read_version_comparator(operator, operand);
+                reading := versiongate_internal.read_version_comparator(operator, operand);
                 fault := reading.fault;
                 hint := reading.hint;
                 alternatives := ARRAY[reading.meant];
@@ -526,7 +521,7 @@ BEGIN
     END IF;
 
     -- What separates wrongly is the fault of the side, whatever else it leads to.
-    reading := version_separator_fault(side);
+    reading := versiongate_internal.version_separator_fault(side);
     IF reading.fault IS NOT NULL THEN
         fault := reading.fault;
         hint := reading.hint;
@@ -534,14 +529,13 @@ BEGIN
     END IF;
 END
 $$;
-
-COMMENT ON FUNCTION read_version_side(text) IS
+COMMENT ON FUNCTION versiongate_internal.read_version_side IS
     'Reads one side of "||" in a version range: the span of versions that it matches, or what is wrong with it.';
 
 -- npm's grammar, with one difference: a version is exact, padded with zeros, because the versions of apps have no fixed
 -- number of parts.
-CREATE FUNCTION read_version_range(
-    range text, OUT spans version_spans, OUT fault text, OUT hint text, OUT meant text
+CREATE FUNCTION versiongate_internal.read_version_range(
+    range text, OUT spans versiongate_internal.version_spans, OUT fault text, OUT hint text, OUT meant text
 )
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
@@ -552,8 +546,8 @@ DECLARE
     side text COLLATE "C";
     place integer := 0;
     reading record;
-    side_spans version_span[] := '{}';
-    union_spans version_spans;
+    side_spans versiongate_internal.version_span[] := '{}';
+    union_spans versiongate_internal.version_spans;
 BEGIN
     IF btrim(range, E' \t') = '' THEN
         fault := 'an empty range';
@@ -564,7 +558,7 @@ BEGIN
     FOREACH side IN ARRAY sides LOOP
         side := btrim(side, E' \t');
         place := place + 1;
-        reading := read_version_side(side);
+        reading := versiongate_internal.read_version_side(side);
         IF reading.fault IS NOT NULL THEN
             fault := reading.fault;
             hint := reading.hint;
@@ -583,7 +577,7 @@ BEGIN
     END LOOP;
 
     -- All at once: one after the other takes time in the square of their number.
-    union_spans := version_spans(VARIADIC side_spans);
+    union_spans := versiongate_internal.version_spans(VARIADIC side_spans);
     IF isempty(union_spans) THEN
         fault := format('"%s" matches nothing', range);
         hint := 'No version can be on all sides at once: look at the bounds, and write "||" where "or" is meant';
@@ -596,18 +590,17 @@ BEGIN
     spans := union_spans;
 END
 $$;
-
-COMMENT ON FUNCTION read_version_range(text) IS
+COMMENT ON FUNCTION versiongate_internal.read_version_range IS
     'Reads a version range: the spans of versions that it matches, or what is wrong with it and what seems to be meant.';
 
 -- What seems to be meant is put into the hint only where it is a range, so a hint can be copied.
-CREATE FUNCTION version_range_error(range text, OUT message text, OUT hint text)
+CREATE FUNCTION versiongate_internal.version_range_error(range text, OUT message text, OUT hint text)
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
 DECLARE
     most_repairs CONSTANT integer := 4;
-    reading record := read_version_range(range);
+    reading record := versiongate_internal.read_version_range(range);
     meant text := reading.meant;
 BEGIN
     IF reading.fault IS NULL THEN
@@ -617,7 +610,7 @@ BEGIN
     hint := reading.hint;
     FOR repair IN 1 .. most_repairs LOOP
         EXIT WHEN meant IS NULL;
-        reading := read_version_range(meant);
+        reading := versiongate_internal.read_version_range(meant);
         IF reading.fault IS NULL THEN
             hint := hint || ': ' || meant;
             RETURN;
@@ -627,8 +620,7 @@ BEGIN
     hint := hint || '.';
 END
 $$;
-
-COMMENT ON FUNCTION version_range_error(text) IS
+COMMENT ON FUNCTION versiongate_internal.version_range_error IS
     'What is wrong with a version range, and what to write instead; nulls if it can be read.';
 
 CREATE FUNCTION version_matches(version text, range text) RETURNS boolean
@@ -636,17 +628,16 @@ CREATE FUNCTION version_matches(version text, range text) RETURNS boolean
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    reading CONSTANT record := read_version_range(range);
+    reading CONSTANT record := versiongate_internal.read_version_range(range);
 BEGIN
     IF reading.fault IS NOT NULL THEN
         RAISE invalid_parameter_value USING
             MESSAGE = format('not a version range: %s', reading.fault),
             DETAIL = format('The range is "%s".', range),
-            HINT = (version_range_error(range)).hint;
+            HINT = (versiongate_internal.version_range_error(range)).hint;
     END IF;
-    RETURN coalesce(reading.spans @> version_key(version), false);
+    RETURN coalesce(reading.spans @> versiongate_internal.version_key(version), false);
 END
 $$;
-
 COMMENT ON FUNCTION version_matches(text, text) IS
     'Whether a range matches a version; a version that cannot be read matches no range. A wrong range is an error.';

@@ -6,7 +6,7 @@
 
 SET LOCAL search_path = public, pg_temp;
 
-CREATE FUNCTION platform_name(platform text) RETURNS text
+CREATE FUNCTION versiongate_internal.platform_name(platform text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -16,11 +16,10 @@ BEGIN
     RETURN CASE WHEN name IN ('ipados', 'iphone os', 'iphoneos') THEN 'ios' ELSE name END;
 END
 $$;
-
-COMMENT ON FUNCTION platform_name(text) IS
+COMMENT ON FUNCTION versiongate_internal.platform_name IS
     'A platform as it is stored and compared: in lower case, with the other names of iOS read as ios.';
 
-CREATE FUNCTION is_country(code text) RETURNS boolean
+CREATE FUNCTION versiongate_internal.is_country(code text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -38,11 +37,10 @@ BEGIN
     ));
 END
 $$;
-
-COMMENT ON FUNCTION is_country(text) IS
+COMMENT ON FUNCTION versiongate_internal.is_country IS
     'Whether this is an assigned ISO 3166-1 alpha-2 code in upper case, or XK (Kosovo, in use though not assigned).';
 
-CREATE FUNCTION country_of_region(region text) RETURNS text
+CREATE FUNCTION versiongate_internal.country_of_region(region text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -64,14 +62,13 @@ BEGIN
             END IF;
         END LOOP;
     END IF;
-    RETURN CASE WHEN is_country(country) THEN country END;
+    RETURN CASE WHEN versiongate_internal.is_country(country) THEN country END;
 END
 $$;
-
-COMMENT ON FUNCTION country_of_region(text) IS
+COMMENT ON FUNCTION versiongate_internal.country_of_region IS
     'The country that a client''s region names, be it a country or a locale; null if it names none.';
 
-CREATE FUNCTION language_tag(language text) RETURNS text
+CREATE FUNCTION versiongate_internal.language_tag(language text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -79,11 +76,10 @@ BEGIN
     RETURN lower(replace((regexp_match(language, '^[^@.]*'))[1], '_', '-') COLLATE "C");
 END
 $$;
-
-COMMENT ON FUNCTION language_tag(text) IS
+COMMENT ON FUNCTION versiongate_internal.language_tag IS
     'A client''s language, a BCP 47 tag or a locale, as the tag that is compared: in lower case, with hyphens.';
 
-CREATE FUNCTION language_matches(tag text, ranges text[]) RETURNS boolean
+CREATE FUNCTION versiongate_internal.language_matches(tag text, ranges text[]) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -99,12 +95,11 @@ BEGIN
     RETURN false;
 END
 $$;
-
-COMMENT ON FUNCTION language_matches(text, text[]) IS
+COMMENT ON FUNCTION versiongate_internal.language_matches IS
     'Whether one of these language ranges matches a tag as language_tag gives it: RFC 4647, section 3.3.1, basic'
     ' filtering.';
 
-CREATE FUNCTION language_fallbacks(tag text) RETURNS text[]
+CREATE FUNCTION versiongate_internal.language_fallbacks(tag text) RETURNS text[]
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -123,8 +118,7 @@ BEGIN
     RETURN fallbacks;
 END
 $$;
-
-COMMENT ON FUNCTION language_fallbacks(text) IS
+COMMENT ON FUNCTION versiongate_internal.language_fallbacks IS
     'The tags under which a text is looked for, best first: RFC 4647, section 3.4, lookup.';
 
 CREATE FUNCTION rollout_bucket(key text, install text) RETURNS integer
@@ -140,6 +134,5 @@ BEGIN
     ) % 10000;
 END
 $$;
-
 COMMENT ON FUNCTION rollout_bucket(text, text) IS
     'The bucket, 0 to 9999, of an installation under a rule: the first 4 bytes of SHA-256(key:install), modulo 10000.';

@@ -12,12 +12,8 @@ SET LOCAL search_path = public, pg_temp;
 
 -- Volatile, as an error is an effect: the planner evaluates calls of other functions beforehand if their arguments are
 -- constant.
-CREATE FUNCTION refuse(
-    place text,
-    message text,
-    hint text,
-    detail text DEFAULT NULL,
-    constraint_name text DEFAULT NULL,
+CREATE FUNCTION versiongate_internal.refuse(
+    place text, message text, hint text, detail text DEFAULT NULL, constraint_name text DEFAULT NULL,
     row_key jsonb DEFAULT NULL
 ) RETURNS boolean
     LANGUAGE plpgsql VOLATILE
@@ -45,13 +41,12 @@ BEGIN
         SCHEMA = 'public', TABLE = table_name, COLUMN = column_name, CONSTRAINT = broken_constraint;
 END
 $$;
-
-COMMENT ON FUNCTION refuse(text, text, text, text, text, jsonb) IS
+COMMENT ON FUNCTION versiongate_internal.refuse IS
     'Raises check_violation for TABLE.COLUMN, with the constraint TABLE_COLUMN_check if no other is named. The columns that'
     ' tell the row of a guard go into the field of the data type, which psql shows on \errverbose alone.';
 
 -- A value as a message shows it: quoted, and short.
-CREATE FUNCTION quoted(value text) RETURNS text
+CREATE FUNCTION versiongate_internal.quoted(value text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -63,62 +58,75 @@ BEGIN
     END;
 END
 $$;
+COMMENT ON FUNCTION versiongate_internal.quoted IS
+    'A value as a message shows it: in quotation marks, at most 100 characters of it.';
 
-COMMENT ON FUNCTION quoted(text) IS 'A value as a message shows it: in quotation marks, at most 100 characters of it.';
+CREATE FUNCTION versiongate_internal.first_names(names text[], most integer DEFAULT 20) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = public, pg_temp
+RETURN array_to_string(names[:most], ', ')
+    || CASE WHEN cardinality(names) > most THEN format(' and %s more', cardinality(names) - most) ELSE '' END;
+COMMENT ON FUNCTION versiongate_internal.first_names IS 'A list for a message, cut where it gets long.';
 
-CREATE FUNCTION check_key(value text, place text) RETURNS boolean
+CREATE FUNCTION versiongate_internal.time_text(at timestamptz) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    utc CONSTANT timestamp := at AT TIME ZONE 'UTC';
+BEGIN
+    RETURN to_char(utc, 'YYYY-MM-DD"T"HH24:MI:SS')
+        || CASE WHEN utc = date_trunc('second', utc) THEN '' ELSE to_char(utc, '.US') END || 'Z';
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.time_text IS
+    'A time in UTC as explanations show it, with microseconds where there are any.';
+
+CREATE FUNCTION versiongate_internal.check_key(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
 BEGIN
-    IF value COLLATE "C" ~ '^[a-z0-9][a-z0-9._-]{0,63}$' THEN
-        RETURN true;
-    END IF;
-    RETURN refuse(
-        place, quoted(value) || ' is not a key',
-        'A key is 1 to 64 of a-z, 0-9, ".", "_" and "-", and begins with a letter or digit: security-2.3'
-    );
+    RETURN value COLLATE "C" ~ '^[a-z0-9][a-z0-9._-]{0,63}$'
+        OR versiongate_internal.refuse(
+            place, versiongate_internal.quoted(value) || ' is not a key',
+            'A key is 1 to 64 of a-z, 0-9, ".", "_" and "-", and begins with a letter or digit: security-2.3'
+        );
 END
 $$;
+COMMENT ON FUNCTION versiongate_internal.check_key IS 'Refuses what cannot be the key of a rule.';
 
-COMMENT ON FUNCTION check_key(text, text) IS 'Refuses what cannot be the key of a rule.';
-
-CREATE FUNCTION check_bundle(value text, place text) RETURNS boolean
+CREATE FUNCTION versiongate_internal.check_bundle(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
 BEGIN
-    IF value IS NULL OR value COLLATE "C" ~ '^[!-~]{1,255}$' THEN
-        RETURN true;
-    END IF;
-    RETURN refuse(
-        place, quoted(value) || ' is not a bundle identifier',
-        'Write the bundle or package identifier as the app spells it: 1 to 255 characters of ASCII, no blanks:'
-        ' com.example.app'
-    );
+    RETURN value IS NULL OR value COLLATE "C" ~ '^[!-~]{1,255}$'
+        OR versiongate_internal.refuse(
+            place, versiongate_internal.quoted(value) || ' is not a bundle identifier',
+            'Write the bundle or package identifier as the app spells it: 1 to 255 characters of ASCII, no blanks:'
+            ' com.example.app'
+        );
 END
 $$;
+COMMENT ON FUNCTION versiongate_internal.check_bundle IS
+    'Refuses what cannot be the bundle or package identifier of an app.';
 
-COMMENT ON FUNCTION check_bundle(text, text) IS 'Refuses what cannot be the bundle or package identifier of an app.';
-
-CREATE FUNCTION check_version(value text, place text) RETURNS boolean
+CREATE FUNCTION versiongate_internal.check_version(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
 BEGIN
-    IF value IS NULL OR version_key(value) IS NOT NULL THEN
-        RETURN true;
-    END IF;
-    RETURN refuse(
-        place, quoted(value) || ' is not a version',
-        'A version is numbers joined by dots, with a pre-release if need be, in 128 bytes: 1.2, 1.2.0-beta.1, 1.2b3'
-    );
+    RETURN value IS NULL OR versiongate_internal.version_key(value) IS NOT NULL
+        OR versiongate_internal.refuse(
+            place, versiongate_internal.quoted(value) || ' is not a version',
+            'A version is numbers joined by dots, with a pre-release if need be, in 128 bytes: 1.2, 1.2.0-beta.1, 1.2b3'
+        );
 END
 $$;
+COMMENT ON FUNCTION versiongate_internal.check_version IS 'Refuses what cannot be read as a version.';
 
-COMMENT ON FUNCTION check_version(text, text) IS 'Refuses what cannot be read as a version.';
-
-CREATE FUNCTION check_version_range(value text, place text) RETURNS boolean
+CREATE FUNCTION versiongate_internal.check_version_range(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -129,144 +137,74 @@ BEGIN
         RETURN true;
     END IF;
     IF octet_length(value) > 10000 THEN
-        RETURN refuse(
+        RETURN versiongate_internal.refuse(
             place, format('a range of %s bytes is too long', octet_length(value)),
             'Write at most 10000 bytes; split the rule, if need be.'
         );
     END IF;
-    error := version_range_error(value);
+    error := versiongate_internal.version_range_error(value);
     IF error.message IS NULL THEN
         RETURN true;
     END IF;
-    RETURN refuse(place, error.message, error.hint, format('The range is %s.', quoted(value)));
+    RETURN versiongate_internal.refuse(
+        place, error.message, error.hint, format('The range is %s.', versiongate_internal.quoted(value))
+    );
 END
 $$;
-
-COMMENT ON FUNCTION check_version_range(text, text) IS
+COMMENT ON FUNCTION versiongate_internal.check_version_range IS
     'Refuses what cannot be read as a version range, and a range that nothing can match.';
 
--- What every list of names has to be, whatever its names stand for.
-CREATE FUNCTION check_list(value text[], place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
-    SET standard_conforming_strings = on
-AS $$
-DECLARE
-    item text;
-BEGIN
-    IF value IS NULL THEN
-        RETURN true;
-    ELSIF cardinality(value) = 0 THEN
-        RETURN refuse(place, 'an empty list', 'NULL means no condition.');
-    ELSIF array_ndims(value) > 1 THEN
-        RETURN refuse(
-            place, 'a list of lists', 'Write one list: {a,b}. NULL means no condition.', format('It is %s.', value)
-        );
-    ELSIF array_position(value, NULL) IS NOT NULL THEN
-        RETURN refuse(
-            place, 'NULL in a list', 'Leave the NULL out; NULL in place of the list means no condition.',
-            format('It is %s.', value)
-        );
-    ELSIF cardinality(value) > 500 THEN
-        RETURN refuse(
-            place, format('a list of %s is too long', cardinality(value)), 'Write at most 500; NULL means no condition.'
-        );
-    END IF;
-    FOREACH item IN ARRAY value LOOP
-        IF item = '' OR item ~ '^[ \t]|[ \t]$|[\u0001-\u001F\u007F-\u009F]' OR octet_length(item) > 255 THEN
-            RETURN refuse(
-                place, format('%s cannot be in the list', quoted(item)),
-                'No empty text, no blanks at the ends, no control characters, at most 255 bytes. NULL in place of the'
-                ' list means no condition.'
-            );
-        END IF;
-    END LOOP;
-    RETURN true;
-END
-$$;
-
-COMMENT ON FUNCTION check_list(text[], text) IS
-    'Refuses a list that is empty, nested, longer than 500, or has a NULL or an empty text in it.';
-
-CREATE FUNCTION check_platform(value text, place text) RETURNS boolean
+CREATE FUNCTION versiongate_internal.check_platform(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
 BEGIN
     IF value COLLATE "C" !~ '^[A-Za-z0-9]([A-Za-z0-9 ._+/()-]{0,62}[A-Za-z0-9.+)])?$' THEN
-        RETURN refuse(
-            place, quoted(value) || ' is not a platform',
+        RETURN versiongate_internal.refuse(
+            place, versiongate_internal.quoted(value) || ' is not a platform',
             CASE
                 WHEN strpos(value, ',') > 0 THEN 'Write each platform by itself: {ios,android}'
                 ELSE 'Write ios, android, macos or the like: 1 to 64 letters, digits, blanks, ".", "_", "+", "/", "(",'
                     ' ")" and "-" of ASCII.'
             END
         );
-    ELSIF value IS DISTINCT FROM platform_name(value) THEN
-        RETURN refuse(
-            place, quoted(value) || ' is not how a platform is stored', format('Write %s.', platform_name(value))
+    ELSIF value IS DISTINCT FROM versiongate_internal.platform_name(value) THEN
+        RETURN versiongate_internal.refuse(
+            place, versiongate_internal.quoted(value) || ' is not how a platform is stored',
+            format('Write %s.', versiongate_internal.platform_name(value))
         );
     END IF;
     RETURN true;
 END
 $$;
-
-COMMENT ON FUNCTION check_platform(text, text) IS
+COMMENT ON FUNCTION versiongate_internal.check_platform IS
     'Refuses what cannot be a platform, or is not stored as platform_name gives it.';
 
-CREATE FUNCTION check_platforms(value text[], place text) RETURNS boolean
+CREATE FUNCTION versiongate_internal.check_region(region text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
-DECLARE
-    platform text;
 BEGIN
-    IF value IS NOT NULL AND check_list(value, place) THEN
-        FOREACH platform IN ARRAY value LOOP
-            PERFORM check_platform(platform, place);
-        END LOOP;
-    END IF;
-    RETURN true;
+    RETURN versiongate_internal.is_country(region)
+        OR versiongate_internal.refuse(
+            place, versiongate_internal.quoted(region) || ' is not the code of a country',
+            CASE
+                WHEN upper(region COLLATE "C") = 'UK' THEN 'The United Kingdom is GB.'
+                WHEN upper(region COLLATE "C") = 'EL' THEN 'Greece is GR.'
+                WHEN versiongate_internal.is_country(upper(region COLLATE "C")) THEN
+                    format('Write it in upper case: %s', upper(region COLLATE "C"))
+                WHEN versiongate_internal.country_of_region(region) IS NOT NULL THEN
+                    format('Write the country alone: %s', versiongate_internal.country_of_region(region))
+                WHEN region COLLATE "C" ~ '^[A-Za-z]{2}$' THEN
+                    'Write an assigned ISO 3166-1 alpha-2 code, such as JP; a language goes into languages.'
+                ELSE 'Write the two letters of ISO 3166-1 in upper case, such as JP for Japan.'
+            END
+        );
 END
 $$;
+COMMENT ON FUNCTION versiongate_internal.check_region IS 'Refuses what is not the code of a country.';
 
-COMMENT ON FUNCTION check_platforms(text[], text) IS 'Refuses a list with anything in it that is not a platform.';
-
-CREATE FUNCTION check_regions(value text[], place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-DECLARE
-    region text;
-BEGIN
-    IF value IS NOT NULL AND check_list(value, place) THEN
-        FOREACH region IN ARRAY value LOOP
-            IF NOT is_country(region) THEN
-                RETURN refuse(
-                    place, quoted(region) || ' is not the code of a country',
-                    CASE
-                        WHEN upper(region COLLATE "C") = 'UK' THEN 'The United Kingdom is GB.'
-                        WHEN upper(region COLLATE "C") = 'EL' THEN 'Greece is GR.'
-                        WHEN is_country(upper(region COLLATE "C")) THEN
-                            format('Write it in upper case: %s', upper(region COLLATE "C"))
-                        WHEN country_of_region(region) IS NOT NULL THEN
-                            format('Write the country alone: %s', country_of_region(region))
-                        WHEN region COLLATE "C" ~ '^[A-Za-z]{2}$' THEN
-                            'Write an assigned ISO 3166-1 alpha-2 code, such as JP; a language goes into languages.'
-                        ELSE 'Write the two letters of ISO 3166-1 in upper case, such as JP for Japan.'
-                    END
-                );
-            END IF;
-        END LOOP;
-    END IF;
-    RETURN true;
-END
-$$;
-
-COMMENT ON FUNCTION check_regions(text[], text) IS
-    'Refuses a list with anything in it that is not the code of a country.';
-
-CREATE FUNCTION is_language_code(code text) RETURNS boolean
+CREATE FUNCTION versiongate_internal.is_language_code(code text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -282,11 +220,10 @@ BEGIN
     ));
 END
 $$;
-
-COMMENT ON FUNCTION is_language_code(text) IS
+COMMENT ON FUNCTION versiongate_internal.is_language_code IS
     'Whether these are three letters in lower case, or a code of ISO 639-1, also one that is no longer in use.';
 
-CREATE FUNCTION check_language(value text, place text) RETURNS boolean
+CREATE FUNCTION versiongate_internal.check_language(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -303,11 +240,11 @@ DECLARE
 BEGIN
     IF value COLLATE "C" ~ '^([A-Za-z]{2,3}|[IiXx]-[A-Za-z0-9]{1,8})(-[A-Za-z0-9]{1,8})*$'
         AND octet_length(value) <= 64
-        AND (first IN ('i', 'x') OR is_language_code(first)) THEN
+        AND (first IN ('i', 'x') OR versiongate_internal.is_language_code(first)) THEN
         RETURN true;
     END IF;
-    RETURN refuse(
-        place, quoted(value) || ' is not a language tag',
+    RETURN versiongate_internal.refuse(
+        place, versiongate_internal.quoted(value) || ' is not a language tag',
         CASE
             WHEN strpos(value, '_') > 0 THEN format('Write it with hyphens: %s', replace(value, '_', '-'))
             WHEN mistakes ? first THEN
@@ -317,34 +254,63 @@ BEGIN
     );
 END
 $$;
-
-COMMENT ON FUNCTION check_language(text, text) IS
+COMMENT ON FUNCTION versiongate_internal.check_language IS
     'Refuses what does not have the form of a BCP 47 language tag, and what begins with no code of ISO 639.';
 
-CREATE FUNCTION check_languages(value text[], place text) RETURNS boolean
+-- What every list of names has to be comes first, then what its names stand for.
+CREATE FUNCTION versiongate_internal.check_list(value text[], place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
 AS $$
 DECLARE
-    language text;
+    item text;
 BEGIN
-    IF value IS NOT NULL AND check_list(value, place) THEN
-        FOREACH language IN ARRAY value LOOP
-            -- The basic language range "*" matches whoever says what their language is.
-            IF language <> '*' THEN
-                PERFORM check_language(language, place);
-            END IF;
-        END LOOP;
+    IF value IS NULL THEN
+        RETURN true;
+    ELSIF cardinality(value) = 0 THEN
+        RETURN versiongate_internal.refuse(place, 'an empty list', 'NULL means no condition.');
+    ELSIF array_ndims(value) > 1 THEN
+        RETURN versiongate_internal.refuse(
+            place, 'a list of lists', 'Write one list: {a,b}. NULL means no condition.', format('It is %s.', value)
+        );
+    ELSIF array_position(value, NULL) IS NOT NULL THEN
+        RETURN versiongate_internal.refuse(
+            place, 'NULL in a list', 'Leave the NULL out; NULL in place of the list means no condition.',
+            format('It is %s.', value)
+        );
+    ELSIF cardinality(value) > 500 THEN
+        RETURN versiongate_internal.refuse(
+            place, format('a list of %s is too long', cardinality(value)), 'Write at most 500; NULL means no condition.'
+        );
     END IF;
+    FOREACH item IN ARRAY value LOOP
+        IF item = '' OR item ~ '^[ \t]|[ \t]$|[\u0001-\u001F\u007F-\u009F]' OR octet_length(item) > 255 THEN
+            RETURN versiongate_internal.refuse(
+                place, format('%s cannot be in the list', versiongate_internal.quoted(item)),
+                'No empty text, no blanks at the ends, no control characters, at most 255 bytes. NULL in place of the'
+                ' list means no condition.'
+            );
+        END IF;
+    END LOOP;
+    FOREACH item IN ARRAY value LOOP
+        CASE split_part(place, '.', 2)
+            WHEN 'platforms' THEN PERFORM versiongate_internal.check_platform(item, place);
+            WHEN 'regions' THEN PERFORM versiongate_internal.check_region(item, place);
+            WHEN 'languages' THEN
+                -- The basic language range "*" matches whoever says what their language is.
+                PERFORM item = '*' OR versiongate_internal.check_language(item, place);
+        END CASE;
+    END LOOP;
     RETURN true;
 END
 $$;
-
-COMMENT ON FUNCTION check_languages(text[], text) IS
-    'Refuses a list with anything in it that is not a basic language range.';
+COMMENT ON FUNCTION versiongate_internal.check_list IS
+    'Refuses a list of platforms, regions or languages that is empty, nested, longer than 500, or has a NULL, an empty text'
+    ' or anything in it that is no such thing.';
 
 -- As part of a bracket expression.
-CREATE FUNCTION ignorable_characters() RETURNS text
+CREATE FUNCTION versiongate_internal.ignorable_characters() RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
     SET standard_conforming_strings = on
@@ -354,13 +320,12 @@ BEGIN
         '\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFF8\U0001D173-\U0001D17A\U000E0000-\U000E0FFF';
 END
 $$;
-
-COMMENT ON FUNCTION ignorable_characters() IS
+COMMENT ON FUNCTION versiongate_internal.ignorable_characters IS
     'The characters that Unicode calls ignorable by default, separators of lines and paragraphs, and fillers: nothing is'
     ' seen of them.';
 
 -- The name of a character as messages show it.
-CREATE FUNCTION code_point(letter text) RETURNS text
+CREATE FUNCTION versiongate_internal.code_point(letter text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -370,10 +335,9 @@ BEGIN
     RETURN 'U+' || lpad(digits, greatest(4, length(digits)), '0');
 END
 $$;
+COMMENT ON FUNCTION versiongate_internal.code_point IS 'The code point of the first character of a text: U+202E.';
 
-COMMENT ON FUNCTION code_point(text) IS 'The code point of the first character of a text: U+202E.';
-
-CREATE FUNCTION check_attributes(value jsonb, place text) RETURNS boolean
+CREATE FUNCTION versiongate_internal.check_attributes(value jsonb, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
     SET standard_conforming_strings = on
@@ -388,47 +352,51 @@ BEGIN
     IF value IS NULL THEN
         RETURN true;
     ELSIF jsonb_typeof(value) <> 'object' THEN
-        RETURN refuse(place, format('%s is not an object', quoted(value::text)), example);
+        RETURN versiongate_internal.refuse(
+            place, format('%s is not an object', versiongate_internal.quoted(value::text)), example
+        );
     ELSIF value = '{}' THEN
-        RETURN refuse(place, 'an empty object', 'NULL means no condition.');
+        RETURN versiongate_internal.refuse(place, 'an empty object', 'NULL means no condition.');
     ELSIF octet_length(value::text) > 65536 THEN
-        RETURN refuse(
+        RETURN versiongate_internal.refuse(
             place, format('%s bytes are too many', octet_length(value::text)), 'Write at most 65536 bytes in all.'
         );
     ELSIF (SELECT count(*) > 64 FROM jsonb_object_keys(value)) THEN
-        RETURN refuse(
+        RETURN versiongate_internal.refuse(
             place, 'more than 64 attributes', 'A client sends at most 64, so nobody can have more than that.'
         );
     END IF;
 
     FOR attribute IN SELECT * FROM jsonb_each(value) AS member(name, accepted) ORDER BY name COLLATE "C" LOOP
-        hidden := (regexp_match(attribute.name, '[' || ignorable_characters() || ']'))[1];
+        hidden := (regexp_match(attribute.name, '[' || versiongate_internal.ignorable_characters() || ']'))[1];
         IF attribute.name = '' THEN
-            RETURN refuse(place, 'an attribute without a name', example);
+            RETURN versiongate_internal.refuse(place, 'an attribute without a name', example);
         ELSIF octet_length(attribute.name) > 128 THEN
-            RETURN refuse(
-                place, format('the name %s is longer than 128 bytes', quoted(attribute.name)),
+            RETURN versiongate_internal.refuse(
+                place, format('the name %s is longer than 128 bytes', versiongate_internal.quoted(attribute.name)),
                 'Of clients no longer name is read.'
             );
         ELSIF attribute.name ~ '^[ \t]|[ \t]$|[\u0001-\u001F\u007F-\u009F]' THEN
-            RETURN refuse(
-                place, format('%s cannot be the name of an attribute', quoted(attribute.name)),
+            RETURN versiongate_internal.refuse(
+                place, format('%s cannot be the name of an attribute', versiongate_internal.quoted(attribute.name)),
                 'No blanks at the ends and no control characters.'
             );
         ELSIF hidden IS NOT NULL THEN
-            RETURN refuse(
-                place, format('the name %s has the character %s in it, which cannot be seen', quoted(attribute.name),
-                    code_point(hidden)),
+            RETURN versiongate_internal.refuse(
+                place,
+                format(
+                    'the name %s has the character %s in it, which cannot be seen',
+                    versiongate_internal.quoted(attribute.name), versiongate_internal.code_point(hidden)
+                ),
                 format('Remove it, at character %s.', strpos(attribute.name, hidden))
             );
         ELSIF lower(attribute.name COLLATE "C") = ANY (members) AND attribute.name <> ALL (members) THEN
-            RETURN refuse(
-                place,
-                format('"%s" is "%s" in another spelling', attribute.name, lower(attribute.name COLLATE "C")),
+            RETURN versiongate_internal.refuse(
+                place, format('"%s" is "%s" in another spelling', attribute.name, lower(attribute.name COLLATE "C")),
                 'Names of members are exact, and this one is in every client, not an attribute: use its own column.'
             );
         ELSIF attribute.name = ANY (members) THEN
-            RETURN refuse(
+            RETURN versiongate_internal.refuse(
                 place, format('"%s" is a member of every client, not an attribute', attribute.name),
                 CASE
                     WHEN attribute.name = 'bundle' THEN 'The condition on it is the column bundle.'
@@ -438,25 +406,32 @@ BEGIN
                 END || ' NULL means no condition.'
             );
         ELSIF jsonb_typeof(attribute.accepted) <> 'array' THEN
-            RETURN refuse(place, format('what "%s" accepts is not a list', attribute.name), example);
+            RETURN versiongate_internal.refuse(
+                place, format('what "%s" accepts is not a list', attribute.name), example
+            );
         ELSIF attribute.accepted = '[]' THEN
-            RETURN refuse(place, format('what "%s" accepts is an empty list', attribute.name), example);
+            RETURN versiongate_internal.refuse(
+                place, format('what "%s" accepts is an empty list', attribute.name), example
+            );
         END IF;
         FOR item IN SELECT * FROM jsonb_array_elements(attribute.accepted) LOOP
             IF jsonb_typeof(item) <> 'string' THEN
-                RETURN refuse(
+                RETURN versiongate_internal.refuse(
                     place,
-                    format('what "%s" accepts has %s in it, which is not a text', attribute.name, quoted(item::text)),
+                    format(
+                        'what "%s" accepts has %s in it, which is not a text',
+                        attribute.name, versiongate_internal.quoted(item::text)
+                    ),
                     'Write numbers and booleans as texts, as the client does: {"level": ["1"], "trial": ["true"]}.'
                     ' NULL in place of the object means no condition.'
                 );
             ELSIF item = '""' THEN
-                RETURN refuse(
+                RETURN versiongate_internal.refuse(
                     place, format('what "%s" accepts has an empty text in it', attribute.name),
                     'A client that sends an empty text sends nothing. NULL in place of the object means no condition.'
                 );
             ELSIF octet_length(item #>> '{}') > 1024 THEN
-                RETURN refuse(
+                RETURN versiongate_internal.refuse(
                     place, format('what "%s" accepts has a text in it that is longer than 1024 bytes', attribute.name),
                     'Of clients no longer value is read.'
                 );
@@ -466,29 +441,26 @@ BEGIN
     RETURN true;
 END
 $$;
-
-COMMENT ON FUNCTION check_attributes(jsonb, text) IS
+COMMENT ON FUNCTION versiongate_internal.check_attributes IS
     'Refuses attributes that are not an object of non-empty lists of texts, that no client can have, or that are named'
     ' like a known member.';
 
-CREATE FUNCTION check_percentage(value numeric, place text) RETURNS boolean
+CREATE FUNCTION versiongate_internal.check_percentage(value numeric, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
 BEGIN
-    IF value IS NULL OR value BETWEEN 0 AND 100 AND value = round(value, 2) THEN
-        RETURN true;
-    END IF;
-    RETURN refuse(
-        place, format('%s is not a percentage', value),
-        'Write a percentage from 0 to 100 with at most two decimals, such as 37.25; nothing is rounded.'
-    );
+    RETURN value IS NULL OR value BETWEEN 0 AND 100 AND value = round(value, 2)
+        OR versiongate_internal.refuse(
+            place, format('%s is not a percentage', value),
+            'Write a percentage from 0 to 100 with at most two decimals, such as 37.25; nothing is rounded.'
+        );
 END
 $$;
+COMMENT ON FUNCTION versiongate_internal.check_percentage IS
+    'Refuses what is not 0 to 100 with at most two decimals.';
 
-COMMENT ON FUNCTION check_percentage(numeric, text) IS 'Refuses what is not 0 to 100 with at most two decimals.';
-
-CREATE FUNCTION check_time(value timestamptz, place text) RETURNS boolean
+CREATE FUNCTION versiongate_internal.check_time(value timestamptz, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -496,7 +468,7 @@ BEGIN
     IF value IS NULL OR value >= '0001-01-01 00:00:00+00' AND value < '10000-01-01 00:00:00+00' THEN
         RETURN true;
     END IF;
-    RETURN refuse(
+    RETURN versiongate_internal.refuse(
         place,
         CASE WHEN isfinite(value) THEN 'a time outside the years 1 to 9999' ELSE 'an infinite time' END,
         CASE place
@@ -508,11 +480,10 @@ BEGIN
     );
 END
 $$;
-
-COMMENT ON FUNCTION check_time(timestamptz, text) IS 'Refuses infinite times, and those outside the years 1 to 9999.';
+COMMENT ON FUNCTION versiongate_internal.check_time IS 'Refuses infinite times, and those outside the years 1 to 9999.';
 
 -- A release may be offered at once; how often a message is shown is counted in whole seconds.
-CREATE FUNCTION check_duration(value interval, place text) RETURNS boolean
+CREATE FUNCTION versiongate_internal.check_duration(value interval, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -522,7 +493,7 @@ BEGIN
     IF value IS NULL THEN
         RETURN true;
     ELSIF NOT isfinite(value) THEN
-        RETURN refuse(
+        RETURN versiongate_internal.refuse(
             place, 'an infinite time',
             CASE
                 WHEN is_soak THEN 'NULL means that a release counts as soon as it is live.'
@@ -530,36 +501,59 @@ BEGIN
             END
         );
     ELSIF extract(year FROM value) <> 0 OR extract(month FROM value) <> 0 THEN
-        RETURN refuse(
-            place, format('%s has months in it, which have no fixed length', quoted(value::text)),
+        RETURN versiongate_internal.refuse(
+            place, format('%s has months in it, which have no fixed length', versiongate_internal.quoted(value::text)),
             'Write days, hours, minutes and seconds: 30 days'
         );
     ELSIF value < '0' THEN
-        RETURN refuse(
-            place, quoted(value::text) || ' is negative',
+        RETURN versiongate_internal.refuse(
+            place, versiongate_internal.quoted(value::text) || ' is negative',
             CASE
                 WHEN is_soak THEN 'Write how long a release must have been live: 2 days'
                 ELSE 'Write how long after it was shown the message may be shown again: 1 day'
             END
         );
     ELSIF value = '0' AND NOT is_soak THEN
-        RETURN refuse(place, 'no time at all', 'NULL means that the message is shown at every start.');
+        RETURN versiongate_internal.refuse(
+            place, 'no time at all', 'NULL means that the message is shown at every start.'
+        );
     ELSIF value > '36500 days' THEN
-        RETURN refuse(place, quoted(value::text) || ' is too long', 'Write at most 36500 days.');
+        RETURN versiongate_internal.refuse(
+            place, versiongate_internal.quoted(value::text) || ' is too long', 'Write at most 36500 days.'
+        );
     ELSIF extract(epoch FROM value) % 1 <> 0 AND NOT is_soak THEN
-        RETURN refuse(
-            place, quoted(value::text) || ' has a fraction of a second in it', 'Write whole seconds; nothing is rounded.'
+        RETURN versiongate_internal.refuse(
+            place, versiongate_internal.quoted(value::text) || ' has a fraction of a second in it',
+            'Write whole seconds; nothing is rounded.'
         );
     END IF;
     RETURN true;
 END
 $$;
-
-COMMENT ON FUNCTION check_duration(interval, text) IS
+COMMENT ON FUNCTION versiongate_internal.check_duration IS
     'Refuses a negative time, one with months, and one above 36500 days; for rules.remind also none at all, and one with'
     ' a fraction of a second.';
 
-CREATE FUNCTION check_text(value text, place text, longest integer) RETURNS boolean
+CREATE FUNCTION versiongate_internal.check_characters(
+    value text, place text, forbidden text, message text, remedy text
+) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    found CONSTANT text := (regexp_match(value, forbidden))[1];
+BEGIN
+    RETURN found IS NULL
+        OR versiongate_internal.refuse(
+            place, format(message, versiongate_internal.code_point(found)),
+            format('Remove it, at character %s' || remedy, strpos(value, found))
+        );
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.check_characters IS
+    'Refuses a text with one of some characters, and says where it stands.';
+
+CREATE FUNCTION versiongate_internal.check_text(value text, place text, longest integer) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
     SET standard_conforming_strings = on
@@ -577,44 +571,37 @@ BEGIN
     IF value IS NULL THEN
         RETURN true;
     ELSIF length(value) > longest THEN
-        RETURN refuse(
+        RETURN versiongate_internal.refuse(
             place, format('%s characters are too many', length(value)), format('Write at most %s characters.', longest)
         );
     ELSIF value ~ '^[ \t\n]*$' THEN
-        RETURN refuse(place, 'an empty text', 'Write what people are to read.');
+        RETURN versiongate_internal.refuse(place, 'an empty text', 'Write what people are to read.');
     END IF;
-    found := (regexp_match(value, '[\u0001-\u0009\u000B-\u001F\u007F-\u009F]'))[1];
-    IF found IS NOT NULL THEN
-        RETURN refuse(
-            place, format('the control character %s', code_point(found)),
-            format('Remove it, at character %s; a new line (U+000A) is the only one allowed.', strpos(value, found))
+    -- Each of them is true, or raises.
+    IF versiongate_internal.check_characters(
+            value, place, '[\u0001-\u0009\u000B-\u001F\u007F-\u009F]', 'the control character %s',
+            '; a new line (U+000A) is the only one allowed.'
+        )
+        AND versiongate_internal.check_characters(
+            value, place, '[\u202D\u202E]', 'the direction override %s',
+            ': it shows text in another order than it is written in. Text from right to left needs none.'
+        )
+        AND versiongate_internal.check_characters(
+            value, place, '[\u2028\u2029]', 'the character %s',
+            ': it ends a line where apps may not; write a new line (U+000A).'
+        )
+        AND versiongate_internal.check_characters(
+            value, place, '\uFEFF', 'the character %s',
+            ': it is the mark at the beginning of a file, and no part of a text.'
+        )
+        AND versiongate_internal.check_characters(
+            value, place, '[' || noncharacters || ']', 'the character %s', ': it is no character of Unicode.'
+        )
+        AND value !~ ('[^' || white_space || versiongate_internal.ignorable_characters() || ']')
+    THEN
+        RETURN versiongate_internal.refuse(
+            place, 'a text of which nothing can be seen', 'Write what people are to read.'
         );
-    END IF;
-    found := (regexp_match(value, '[\u202D\u202E]'))[1];
-    IF found IS NOT NULL THEN
-        RETURN refuse(
-            place, format('the direction override %s', code_point(found)),
-            format(
-                'Remove it, at character %s: it shows text in another order than it is written in. Text from right to'
-                ' left needs none.', strpos(value, found)
-            )
-        );
-    END IF;
-    found := (regexp_match(value, '[\u2028\u2029\uFEFF' || noncharacters || ']'))[1];
-    IF found IS NOT NULL THEN
-        RETURN refuse(
-            place, format('the character %s', code_point(found)),
-            format(
-                'Remove it, at character %s: %s.', strpos(value, found),
-                CASE
-                    WHEN found ~ '[\u2028\u2029]' THEN 'it ends a line where apps may not; write a new line (U+000A)'
-                    WHEN found = U&'\FEFF' THEN 'it is the mark at the beginning of a file, and no part of a text'
-                    ELSE 'it is no character of Unicode'
-                END
-            )
-        );
-    ELSIF value !~ ('[^' || white_space || ignorable_characters() || ']') THEN
-        RETURN refuse(place, 'a text of which nothing can be seen', 'Write what people are to read.');
     END IF;
 
     -- Pairs go from the innermost on; each line stands alone. No algorithm follows them deeper than 125.
@@ -625,8 +612,8 @@ BEGIN
     END LOOP;
     found := (regexp_match(directions, '[^\n]'))[1];
     IF found IS NOT NULL THEN
-        RETURN refuse(
-            place, format('the direction control %s without its partner', code_point(found)),
+        RETURN versiongate_internal.refuse(
+            place, format('the direction control %s without its partner', versiongate_internal.code_point(found)),
             'Close each embedding (U+202A, U+202B) by U+202C and each isolate (U+2066 to U+2068) by U+2069 on its line,'
             ' or take them out; the marks U+200E and U+200F need no partner.'
         );
@@ -634,139 +621,31 @@ BEGIN
     RETURN true;
 END
 $$;
-
-COMMENT ON FUNCTION check_text(text, text, integer) IS
+COMMENT ON FUNCTION versiongate_internal.check_text IS
     'Refuses a text for people that is too long, of which nothing can be seen, or that has a character which misleads'
     ' or breaks: controls other than a new line, direction overrides, embeddings and isolates without their partners.';
 
-CREATE FUNCTION check_note(value text, place text) RETURNS boolean
+CREATE FUNCTION versiongate_internal.check_note(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
-DECLARE
-    found text;
 BEGIN
     IF octet_length(value) > 10000 THEN
-        RETURN refuse(
+        RETURN versiongate_internal.refuse(
             place, format('a note of %s bytes is too long', octet_length(value)), 'Write at most 10000 bytes.'
         );
     END IF;
-    found := (regexp_match(value, '[\u0001-\u0008\u000B-\u001F\u007F-\u009F]'))[1];
-    IF found IS NOT NULL THEN
-        RETURN refuse(
-            place, format('the control character %s', code_point(found)),
-            format(
-                'Remove it, at character %s; a new line (U+000A) and a tab (U+0009) are the only ones allowed.',
-                strpos(value, found)
-            )
-        );
-    END IF;
-    RETURN true;
+    RETURN versiongate_internal.check_characters(
+        value, place, '[\u0001-\u0008\u000B-\u001F\u007F-\u009F]', 'the control character %s',
+        '; a new line (U+000A) and a tab (U+0009) are the only ones allowed.'
+    );
 END
 $$;
-
-COMMENT ON FUNCTION check_note(text, text) IS
+COMMENT ON FUNCTION versiongate_internal.check_note IS
     'Refuses a note of more than 10000 bytes, or with a control character other than a new line and a tab.';
 
-CREATE FUNCTION check_store_id(value bigint, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    -- Clients read it out of JSON, where greater numbers are not exact.
-    IF value IS NULL OR value BETWEEN 1 AND 9007199254740991 THEN
-        RETURN true;
-    END IF;
-    RETURN refuse(
-        place, format('%s is not the number of an app in a store', value),
-        'Write the digits behind "id" in the address of the app in the App Store: 1234567890'
-    );
-END
-$$;
-
-COMMENT ON FUNCTION check_store_id(bigint, text) IS 'Refuses what is not 1 to 9007199254740991.';
-
-CREATE FUNCTION check_feed_name(value text, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    IF value = ANY ('{iversion.plist,updates.json,prince-of-versions.json,appcast.xml}'::text[]) THEN
-        RETURN refuse(
-            place, quoted(value) || ' is a format of its own', 'Choose another name: its address is taken by that format.'
-        );
-    ELSIF value COLLATE "C" ~ '^[a-z0-9][a-z0-9._-]{0,63}$' THEN
-        RETURN true;
-    END IF;
-    RETURN refuse(
-        place, quoted(value) || ' is not the name of a feed',
-        'A name is 1 to 64 of a-z, 0-9, ".", "_" and "-", and begins with a letter or digit: versions.json'
-    );
-END
-$$;
-
-COMMENT ON FUNCTION check_feed_name(text, text) IS
-    'Refuses what cannot be the name of an app''s own feed, and the names of formats.';
-
-CREATE FUNCTION check_content_type(value text, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-DECLARE
-    known CONSTANT text[] :=
-        '{application/json,application/xml,application/x-plist,application/rss+xml,text/xml,text/plain}';
-    bare CONSTANT text := btrim(lower(split_part(value, ';', 1) COLLATE "C"));
-BEGIN
-    IF value = ANY (known) THEN
-        RETURN true;
-    END IF;
-    RETURN refuse(
-        place, quoted(value) || ' is not a content type of feeds',
-        CASE
-            WHEN bare = ANY (known) THEN format('Write %s, without parameters: documents are UTF-8.', bare)
-            ELSE 'Write one of ' || array_to_string(known, ', ') || '.'
-        END
-    );
-END
-$$;
-
-COMMENT ON FUNCTION check_content_type(text, text) IS 'Refuses content types of which it is not known how to escape.';
-
-CREATE FUNCTION check_template(value text, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
-    SET standard_conforming_strings = on
-AS $$
-DECLARE
-    found text;
-BEGIN
-    IF octet_length(value) > 65536 THEN
-        RETURN refuse(
-            place, format('a template of %s bytes is too long', octet_length(value)), 'Write at most 65536 bytes.'
-        );
-    ELSIF value ~ '^[ \t\n]*$' THEN
-        RETURN refuse(place, 'an empty template', 'Write the document, with {{names}} of values where they are to stand.');
-    END IF;
-    found := (regexp_match(value, '[\u0001-\u0008\u000B-\u001F\u007F-\u009F]'))[1];
-    IF found IS NOT NULL THEN
-        RETURN refuse(
-            place, format('the control character %s', code_point(found)),
-            format(
-                'Remove it, at character %s; a new line (U+000A) and a tab (U+0009) are the only ones allowed.',
-                strpos(value, found)
-            )
-        );
-    END IF;
-    RETURN true;
-END
-$$;
-
-COMMENT ON FUNCTION check_template(text, text) IS
-    'Refuses a template that is empty, of more than 65536 bytes, or with a control character other than a new line and a'
-    ' tab. Whether it parses, versiongate feed lint tells.';
-
-CREATE FUNCTION check_link(value text, place text) RETURNS boolean
+CREATE FUNCTION versiongate_internal.check_link(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -774,32 +653,35 @@ BEGIN
     IF value IS NULL THEN
         RETURN true;
     ELSIF octet_length(value) > 2048 THEN
-        RETURN refuse(
+        RETURN versiongate_internal.refuse(
             place, format('a link of %s bytes is too long', octet_length(value)), 'Write at most 2048 bytes.'
         );
     ELSIF value COLLATE "C" !~* '^(https?|itms-apps|itms-appss|macappstore|market|ms-windows-store):' THEN
-        RETURN refuse(
-            place, quoted(value) || ' is not a link that apps may open',
+        RETURN versiongate_internal.refuse(
+            place, versiongate_internal.quoted(value) || ' is not a link that apps may open',
             'Write an address with one of https, http, itms-apps, itms-appss, macappstore, market, ms-windows-store'
             || CASE WHEN place = 'rules.link' THEN ', or the word store for the app''s own link.' ELSE '.' END
         );
     ELSIF value COLLATE "C" !~ '^[!-~]+$' THEN
-        RETURN refuse(
-            place, quoted(value) || ' has a blank or a character that is not ASCII', 'Write such characters as %XX.'
+        RETURN versiongate_internal.refuse(
+            place, versiongate_internal.quoted(value) || ' has a blank or a character that is not ASCII',
+            'Write such characters as %XX.'
         );
     ELSIF value COLLATE "C" !~* '^(https?://.|(itms-appss?|macappstore|market|ms-windows-store):.)' THEN
-        RETURN refuse(place, quoted(value) || ' leads nowhere', 'Write the whole address: https://example.com/app');
+        RETURN versiongate_internal.refuse(
+            place, versiongate_internal.quoted(value) || ' leads nowhere',
+            'Write the whole address: https://example.com/app'
+        );
     ELSIF value COLLATE "C" ~* '^https?:'
         AND value COLLATE "C" !~*
             '^https?://([a-z0-9_-]+([.][a-z0-9_-]+)*[.]?|[[][0-9a-f:.]+])(:[0-9]{1,5})?([/?#]|$)' THEN
-        RETURN refuse(
-            place, quoted(value) || ' does not name a host',
+        RETURN versiongate_internal.refuse(
+            place, versiongate_internal.quoted(value) || ' does not name a host',
             'Write the host after ://, without a user''s name: https://example.com/app'
         );
     END IF;
     RETURN true;
 END
 $$;
-
-COMMENT ON FUNCTION check_link(text, text) IS
+COMMENT ON FUNCTION versiongate_internal.check_link IS
     'Refuses a link that is not ASCII of at most 2048 bytes with one of the schemes that apps may open.';

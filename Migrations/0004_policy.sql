@@ -6,14 +6,30 @@
 
 SET LOCAL search_path = public, pg_temp;
 
+CREATE FUNCTION versiongate_internal.check_store_id(value bigint, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    -- Clients read it out of JSON, where greater numbers are not exact.
+    RETURN value IS NULL OR value BETWEEN 1 AND 9007199254740991
+        OR versiongate_internal.refuse(
+            place, format('%s is not the number of an app in a store', value),
+            'Write the digits behind "id" in the address of the app in the App Store: 1234567890'
+        );
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.check_store_id IS 'Refuses what is not 1 to 9007199254740991.';
+
+-- A CHECK of one column has the name TABLE_COLUMN_check; of several it must be given.
+
 CREATE TABLE apps (
-    bundle text COLLATE "C" CONSTRAINT apps_pkey PRIMARY KEY
-        CONSTRAINT apps_bundle_check CHECK (check_bundle(bundle, 'apps.bundle')),
-    name text CONSTRAINT apps_name_check CHECK (check_text(name, 'apps.name', 200)),
+    bundle text COLLATE "C" PRIMARY KEY CHECK (versiongate_internal.check_bundle(bundle, 'apps.bundle')),
+    name text CHECK (versiongate_internal.check_text(name, 'apps.name', 200)),
     paused boolean NOT NULL DEFAULT false,
-    note text CONSTRAINT apps_note_check CHECK (check_note(note, 'apps.note')),
-    store_id bigint CONSTRAINT apps_store_id_check CHECK (check_store_id(store_id, 'apps.store_id')),
-    seller text CONSTRAINT apps_seller_check CHECK (check_text(seller, 'apps.seller', 200))
+    note text CHECK (versiongate_internal.check_note(note, 'apps.note')),
+    store_id bigint CHECK (versiongate_internal.check_store_id(store_id, 'apps.store_id')),
+    seller text CHECK (versiongate_internal.check_text(seller, 'apps.seller', 200))
 );
 
 CREATE UNIQUE INDEX apps_bundle_key ON apps (lower(bundle));
@@ -31,12 +47,12 @@ COMMENT ON COLUMN apps.store_id IS
 COMMENT ON COLUMN apps.seller IS 'Name of the seller, as the store has it, 1 to 200 characters. Null: not known.';
 
 CREATE TABLE store_links (
-    bundle text COLLATE "C" NOT NULL
-        CONSTRAINT store_links_bundle_fkey REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
-    platform text COLLATE "C" NOT NULL
-        CONSTRAINT store_links_platform_check CHECK (check_platform(platform, 'store_links.platform')),
-    link text NOT NULL CONSTRAINT store_links_link_check CHECK (check_link(link, 'store_links.link')),
-    CONSTRAINT store_links_pkey PRIMARY KEY (bundle, platform) DEFERRABLE
+    bundle text COLLATE "C" NOT NULL REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
+    platform text COLLATE "C" NOT NULL CHECK (
+            versiongate_internal.check_platform(platform, 'store_links.platform')
+        ),
+    link text NOT NULL CHECK (versiongate_internal.check_link(link, 'store_links.link')),
+    PRIMARY KEY (bundle, platform) DEFERRABLE
 );
 
 -- The keys of tables below apps, releases and rules are deferrable, so that one statement can shift or swap rows. A
@@ -52,17 +68,84 @@ COMMENT ON COLUMN store_links.link IS
     'Address of the app in the store: https, http, itms-apps, itms-appss, macappstore, market or ms-windows-store,'
     ' ASCII, at most 2048 bytes.';
 
+CREATE FUNCTION versiongate_internal.check_feed_name(value text, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF value = ANY ('{iversion.plist,updates.json,prince-of-versions.json,appcast.xml}'::text[]) THEN
+        RETURN versiongate_internal.refuse(
+            place, versiongate_internal.quoted(value) || ' is a format of its own',
+            'Choose another name: its address is taken by that format.'
+        );
+    END IF;
+    RETURN value COLLATE "C" ~ '^[a-z0-9][a-z0-9._-]{0,63}$'
+        OR versiongate_internal.refuse(
+            place, versiongate_internal.quoted(value) || ' is not the name of a feed',
+            'A name is 1 to 64 of a-z, 0-9, ".", "_" and "-", and begins with a letter or digit: versions.json'
+        );
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.check_feed_name IS
+    'Refuses what cannot be the name of an app''s own feed, and the names of formats.';
+
+CREATE FUNCTION versiongate_internal.check_content_type(value text, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    known CONSTANT text[] :=
+        '{application/json,application/xml,application/x-plist,application/rss+xml,text/xml,text/plain}';
+    bare CONSTANT text := btrim(lower(split_part(value, ';', 1) COLLATE "C"));
+BEGIN
+    IF value = ANY (known) THEN
+        RETURN true;
+    END IF;
+    RETURN versiongate_internal.refuse(
+        place, versiongate_internal.quoted(value) || ' is not a content type of feeds',
+        CASE
+            WHEN bare = ANY (known) THEN format('Write %s, without parameters: documents are UTF-8.', bare)
+            ELSE 'Write one of ' || array_to_string(known, ', ') || '.'
+        END
+    );
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.check_content_type IS
+    'Refuses content types of which it is not known how to escape.';
+
+CREATE FUNCTION versiongate_internal.check_template(value text, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
+AS $$
+BEGIN
+    IF octet_length(value) > 65536 THEN
+        RETURN versiongate_internal.refuse(
+            place, format('a template of %s bytes is too long', octet_length(value)), 'Write at most 65536 bytes.'
+        );
+    ELSIF value ~ '^[ \t\n]*$' THEN
+        RETURN versiongate_internal.refuse(
+            place, 'an empty template', 'Write the document, with {{names}} of values where they are to stand.'
+        );
+    END IF;
+    RETURN versiongate_internal.check_characters(
+        value, place, '[\u0001-\u0008\u000B-\u001F\u007F-\u009F]', 'the control character %s',
+        '; a new line (U+000A) and a tab (U+0009) are the only ones allowed.'
+    );
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.check_template IS
+    'Refuses a template that is empty, of more than 65536 bytes, or with a control character other than a new line and a'
+    ' tab. Whether it parses, versiongate feed lint tells.';
+
 CREATE TABLE feed_templates (
-    bundle text COLLATE "C" NOT NULL
-        CONSTRAINT feed_templates_bundle_fkey REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
-    name text COLLATE "C" NOT NULL
-        CONSTRAINT feed_templates_name_check CHECK (check_feed_name(name, 'feed_templates.name')),
-    content_type text COLLATE "C" NOT NULL
-        CONSTRAINT feed_templates_content_type_check CHECK (
-            check_content_type(content_type, 'feed_templates.content_type')
+    bundle text COLLATE "C" NOT NULL REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
+    name text COLLATE "C" NOT NULL CHECK (versiongate_internal.check_feed_name(name, 'feed_templates.name')),
+    content_type text COLLATE "C" NOT NULL CHECK (
+            versiongate_internal.check_content_type(content_type, 'feed_templates.content_type')
         ),
-    body text NOT NULL CONSTRAINT feed_templates_body_check CHECK (check_template(body, 'feed_templates.body')),
-    CONSTRAINT feed_templates_pkey PRIMARY KEY (bundle, name) DEFERRABLE
+    body text NOT NULL CHECK (versiongate_internal.check_template(body, 'feed_templates.body')),
+    PRIMARY KEY (bundle, name) DEFERRABLE
 );
 
 ALTER TABLE feed_templates REPLICA IDENTITY FULL;
@@ -79,33 +162,29 @@ COMMENT ON COLUMN feed_templates.content_type IS
 COMMENT ON COLUMN feed_templates.body IS 'The template, at most 65536 bytes.';
 
 CREATE TABLE releases (
-    id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT releases_pkey PRIMARY KEY,
-    bundle text COLLATE "C" NOT NULL
-        CONSTRAINT releases_bundle_fkey REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
-    platform text COLLATE "C" NOT NULL
-        CONSTRAINT releases_platform_check CHECK (check_platform(platform, 'releases.platform')),
-    version text COLLATE "C" NOT NULL
-        CONSTRAINT releases_version_check CHECK (check_version(version, 'releases.version')),
-    build text COLLATE "C" CONSTRAINT releases_build_check CHECK (check_version(build, 'releases.build')),
-    min_os text COLLATE "C" CONSTRAINT releases_min_os_check CHECK (check_version(min_os, 'releases.min_os')),
-    regions text[] COLLATE "C" CONSTRAINT releases_regions_check CHECK (check_regions(regions, 'releases.regions')),
-    live_at timestamptz CONSTRAINT releases_live_at_check CHECK (check_time(live_at, 'releases.live_at')),
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    bundle text COLLATE "C" NOT NULL REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
+    platform text COLLATE "C" NOT NULL CHECK (versiongate_internal.check_platform(platform, 'releases.platform')),
+    version text COLLATE "C" NOT NULL CHECK (versiongate_internal.check_version(version, 'releases.version')),
+    build text COLLATE "C" CHECK (versiongate_internal.check_version(build, 'releases.build')),
+    min_os text COLLATE "C" CHECK (versiongate_internal.check_version(min_os, 'releases.min_os')),
+    regions text[] COLLATE "C" CHECK (versiongate_internal.check_list(regions, 'releases.regions')),
+    live_at timestamptz CHECK (versiongate_internal.check_time(live_at, 'releases.live_at')),
     staged boolean NOT NULL DEFAULT false,
-    withdrawn_at timestamptz
-        CONSTRAINT releases_withdrawn_at_check CHECK (
-            check_time(withdrawn_at, 'releases.withdrawn_at')
-            AND (
-                withdrawn_at IS NULL OR live_at IS NULL OR withdrawn_at >= live_at
-                OR refuse(
-                    'releases.withdrawn_at', 'withdrawn before it was live',
-                    'Set withdrawn_at to live_at for a release that never got to users, or delete the row.'
-                )
+    withdrawn_at timestamptz CONSTRAINT releases_withdrawn_at_check CHECK (
+        versiongate_internal.check_time(withdrawn_at, 'releases.withdrawn_at')
+        AND (
+            withdrawn_at IS NULL OR live_at IS NULL OR withdrawn_at >= live_at
+            OR versiongate_internal.refuse(
+                'releases.withdrawn_at', 'withdrawn before it was live',
+                'Set withdrawn_at to live_at for a release that never got to users, or delete the row.'
             )
-        ),
-    note text CONSTRAINT releases_note_check CHECK (check_note(note, 'releases.note'))
+        )
+    ),
+    note text CHECK (versiongate_internal.check_note(note, 'releases.note'))
 );
 
-CREATE INDEX releases_version_idx ON releases (bundle, platform, version_key(version));
+CREATE INDEX releases_version_idx ON releases (bundle, platform, versiongate_internal.version_key(version));
 
 COMMENT ON TABLE releases IS
     'Versions that users can get. A version may have several rows, with different regions and times.';
@@ -127,11 +206,12 @@ COMMENT ON COLUMN releases.withdrawn_at IS 'When it went, or goes, out of the st
 COMMENT ON COLUMN releases.note IS 'For the people who edit; never sent.';
 
 CREATE TABLE release_notes (
-    release bigint NOT NULL CONSTRAINT release_notes_release_fkey REFERENCES releases ON DELETE CASCADE,
-    language text COLLATE "C" NOT NULL
-        CONSTRAINT release_notes_language_check CHECK (check_language(language, 'release_notes.language')),
-    text text NOT NULL CONSTRAINT release_notes_text_check CHECK (check_text(text, 'release_notes.text', 4000)),
-    CONSTRAINT release_notes_pkey PRIMARY KEY (release, language) DEFERRABLE,
+    release bigint NOT NULL REFERENCES releases ON DELETE CASCADE,
+    language text COLLATE "C" NOT NULL CHECK (
+            versiongate_internal.check_language(language, 'release_notes.language')
+        ),
+    text text NOT NULL CHECK (versiongate_internal.check_text(text, 'release_notes.text', 4000)),
+    PRIMARY KEY (release, language) DEFERRABLE,
     CONSTRAINT release_notes_language_key EXCLUDE USING btree (release WITH =, lower(language) WITH =) DEFERRABLE
 );
 
@@ -145,55 +225,61 @@ COMMENT ON COLUMN release_notes.language IS
 COMMENT ON COLUMN release_notes.text IS 'The notes in this language, 1 to 4000 characters; nothing is filled in.';
 
 CREATE TABLE rules (
-    key text COLLATE "C" CONSTRAINT rules_pkey PRIMARY KEY
-        CONSTRAINT rules_key_check CHECK (check_key(key, 'rules.key')),
-    bundle text COLLATE "C" CONSTRAINT rules_bundle_fkey REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
+    key text COLLATE "C" PRIMARY KEY CHECK (versiongate_internal.check_key(key, 'rules.key')),
+    bundle text COLLATE "C" REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
     enabled boolean NOT NULL DEFAULT false,
     position integer NOT NULL DEFAULT 0,
-    versions text COLLATE "C" CONSTRAINT rules_versions_check CHECK (check_version_range(versions, 'rules.versions')),
-    builds text COLLATE "C" CONSTRAINT rules_builds_check CHECK (check_version_range(builds, 'rules.builds')),
-    os text COLLATE "C" CONSTRAINT rules_os_check CHECK (check_version_range(os, 'rules.os')),
-    platforms text[] COLLATE "C" CONSTRAINT rules_platforms_check CHECK (check_platforms(platforms, 'rules.platforms')),
-    regions text[] COLLATE "C" CONSTRAINT rules_regions_check CHECK (check_regions(regions, 'rules.regions')),
-    languages text[] COLLATE "C" CONSTRAINT rules_languages_check CHECK (check_languages(languages, 'rules.languages')),
-    attributes jsonb CONSTRAINT rules_attributes_check CHECK (check_attributes(attributes, 'rules.attributes')),
+    versions text COLLATE "C" CHECK (versiongate_internal.check_version_range(versions, 'rules.versions')),
+    builds text COLLATE "C" CHECK (versiongate_internal.check_version_range(builds, 'rules.builds')),
+    os text COLLATE "C" CHECK (versiongate_internal.check_version_range(os, 'rules.os')),
+    platforms text[] COLLATE "C" CHECK (versiongate_internal.check_list(platforms, 'rules.platforms')),
+    regions text[] COLLATE "C" CHECK (versiongate_internal.check_list(regions, 'rules.regions')),
+    languages text[] COLLATE "C" CHECK (versiongate_internal.check_list(languages, 'rules.languages')),
+    attributes jsonb CHECK (versiongate_internal.check_attributes(attributes, 'rules.attributes')),
     target text COLLATE "C" CONSTRAINT rules_target_check CHECK (
-        check_version(target, 'rules.target')
+        versiongate_internal.check_version(target, 'rules.target')
         AND (
             target IS NULL OR bundle IS NOT NULL
-            OR refuse('rules.target', 'a target without an app', 'Set bundle: the target is one of its releases.')
+            OR versiongate_internal.refuse(
+                'rules.target', 'a target without an app', 'Set bundle: the target is one of its releases.'
+            )
         )
     ),
-    soak interval CONSTRAINT rules_soak_check CHECK (check_duration(soak, 'rules.soak')),
-    rollout numeric NOT NULL DEFAULT 100
-        CONSTRAINT rules_rollout_check CHECK (check_percentage(rollout, 'rules.rollout')),
-    starts_at timestamptz CONSTRAINT rules_starts_at_check CHECK (check_time(starts_at, 'rules.starts_at')),
+    soak interval CHECK (versiongate_internal.check_duration(soak, 'rules.soak')),
+    rollout numeric NOT NULL DEFAULT 100 CHECK (versiongate_internal.check_percentage(rollout, 'rules.rollout')),
+    starts_at timestamptz CHECK (versiongate_internal.check_time(starts_at, 'rules.starts_at')),
     ends_at timestamptz CONSTRAINT rules_ends_at_check CHECK (
-        check_time(ends_at, 'rules.ends_at')
+        versiongate_internal.check_time(ends_at, 'rules.ends_at')
         AND (
             starts_at IS NULL OR ends_at IS NULL OR ends_at > starts_at
-            OR refuse('rules.ends_at', 'the end is not after the start', 'Set ends_at to a time after starts_at.')
+            OR versiongate_internal.refuse(
+                'rules.ends_at', 'the end is not after the start', 'Set ends_at to a time after starts_at.'
+            )
         )
     ),
     title text NOT NULL CONSTRAINT rules_title_check CHECK (
-        check_text(title, 'rules.title', 200)
+        versiongate_internal.check_text(title, 'rules.title', 200)
         AND (
             target IS NOT NULL OR strpos(title, '{target}') = 0
-            OR refuse('rules.title', '{target} in a rule without a target', 'Set target, or take {target} out.')
+            OR versiongate_internal.refuse(
+                'rules.title', '{target} in a rule without a target', 'Set target, or take {target} out.'
+            )
         )
     ),
     text text NOT NULL CONSTRAINT rules_text_check CHECK (
-        check_text(text, 'rules.text', 4000)
+        versiongate_internal.check_text(text, 'rules.text', 4000)
         AND (
             target IS NOT NULL OR strpos(text, '{target}') = 0
-            OR refuse('rules.text', '{target} in a rule without a target', 'Set target, or take {target} out.')
+            OR versiongate_internal.refuse(
+                'rules.text', '{target} in a rule without a target', 'Set target, or take {target} out.'
+            )
         )
     ),
-    link text CONSTRAINT rules_link_check CHECK (link = 'store' OR check_link(link, 'rules.link')),
-    remind interval CONSTRAINT rules_remind_check CHECK (check_duration(remind, 'rules.remind')),
-    shows integer CONSTRAINT rules_shows_check CHECK (
+    link text CHECK (link = 'store' OR versiongate_internal.check_link(link, 'rules.link')),
+    remind interval CHECK (versiongate_internal.check_duration(remind, 'rules.remind')),
+    shows integer CHECK (
         shows IS NULL OR shows BETWEEN 1 AND 1000
-        OR refuse(
+        OR versiongate_internal.refuse(
             'rules.shows', shows || ' is not from 1 to 1000',
             'Write how often the message may be shown on one installation; NULL means without limit.'
         )
@@ -202,7 +288,7 @@ CREATE TABLE rules (
     lockout boolean NOT NULL DEFAULT false,
     lockout_without_update boolean NOT NULL DEFAULT false,
     final boolean NOT NULL DEFAULT false,
-    note text CONSTRAINT rules_note_check CHECK (check_note(note, 'rules.note'))
+    note text CHECK (versiongate_internal.check_note(note, 'rules.note'))
 );
 
 CREATE INDEX rules_bundle_idx ON rules (bundle);
@@ -261,13 +347,13 @@ COMMENT ON COLUMN rules.final IS 'True: when this message is sent, none after it
 COMMENT ON COLUMN rules.note IS 'For the people who edit; never sent.';
 
 CREATE TABLE rule_texts (
-    rule text COLLATE "C" NOT NULL
-        CONSTRAINT rule_texts_rule_fkey REFERENCES rules ON UPDATE CASCADE ON DELETE CASCADE,
-    language text COLLATE "C" NOT NULL
-        CONSTRAINT rule_texts_language_check CHECK (check_language(language, 'rule_texts.language')),
-    title text NOT NULL CONSTRAINT rule_texts_title_check CHECK (check_text(title, 'rule_texts.title', 200)),
-    text text NOT NULL CONSTRAINT rule_texts_text_check CHECK (check_text(text, 'rule_texts.text', 4000)),
-    CONSTRAINT rule_texts_pkey PRIMARY KEY (rule, language) DEFERRABLE,
+    rule text COLLATE "C" NOT NULL REFERENCES rules ON UPDATE CASCADE ON DELETE CASCADE,
+    language text COLLATE "C" NOT NULL CHECK (
+            versiongate_internal.check_language(language, 'rule_texts.language')
+        ),
+    title text NOT NULL CHECK (versiongate_internal.check_text(title, 'rule_texts.title', 200)),
+    text text NOT NULL CHECK (versiongate_internal.check_text(text, 'rule_texts.text', 4000)),
+    PRIMARY KEY (rule, language) DEFERRABLE,
     CONSTRAINT rule_texts_language_key EXCLUDE USING btree (rule WITH =, lower(language) WITH =) DEFERRABLE
 );
 
@@ -281,12 +367,12 @@ COMMENT ON COLUMN rule_texts.title IS 'Title of the message in this language, 1 
 COMMENT ON COLUMN rule_texts.text IS 'Text of the message in this language, 1 to 4000 characters.';
 
 CREATE TABLE rollout_steps (
-    rule text COLLATE "C" NOT NULL
-        CONSTRAINT rollout_steps_rule_fkey REFERENCES rules ON UPDATE CASCADE ON DELETE CASCADE,
-    at timestamptz NOT NULL CONSTRAINT rollout_steps_at_check CHECK (check_time(at, 'rollout_steps.at')),
-    rollout numeric NOT NULL
-        CONSTRAINT rollout_steps_rollout_check CHECK (check_percentage(rollout, 'rollout_steps.rollout')),
-    CONSTRAINT rollout_steps_pkey PRIMARY KEY (rule, at) DEFERRABLE
+    rule text COLLATE "C" NOT NULL REFERENCES rules ON UPDATE CASCADE ON DELETE CASCADE,
+    at timestamptz NOT NULL CHECK (versiongate_internal.check_time(at, 'rollout_steps.at')),
+    rollout numeric NOT NULL CHECK (
+            versiongate_internal.check_percentage(rollout, 'rollout_steps.rollout')
+        ),
+    PRIMARY KEY (rule, at) DEFERRABLE
 );
 
 ALTER TABLE rollout_steps REPLICA IDENTITY FULL;
@@ -299,628 +385,36 @@ COMMENT ON COLUMN rollout_steps.at IS 'From when on this percentage holds, inclu
 COMMENT ON COLUMN rollout_steps.rollout IS
     'Percentage of the installations, 0 to 100, at most two decimals; not below that of the step before.';
 
--- What is written is brought into the one form that is stored, before the CHECKs judge it.
-
-CREATE FUNCTION stored_bundle(written text, place text) RETURNS text
-    LANGUAGE plpgsql STABLE STRICT
-    SET search_path = public, pg_temp
-AS $$
-DECLARE
-    spelled CONSTANT text := (SELECT bundle FROM apps WHERE lower(bundle) = lower(written COLLATE "C"));
-BEGIN
-    IF spelled IS NULL THEN
-        RAISE foreign_key_violation USING
-            MESSAGE = format('%s: there is no app %s', place, quoted(written)),
-            HINT = format('Add it first: INSERT INTO apps (bundle) VALUES (%L);', written)
-                || CASE WHEN place = 'rules.bundle' THEN ' NULL means every app.' ELSE '' END,
-            SCHEMA = 'public',
-            TABLE = split_part(place, '.', 1),
-            COLUMN = 'bundle',
-            CONSTRAINT = replace(place, '.', '_') || '_fkey';
-    END IF;
-    RETURN spelled;
-END
-$$;
-
-COMMENT ON FUNCTION stored_bundle(text, text) IS
-    'The app with this bundle, as apps spells it; foreign_key_violation if there is none.';
-
--- A list that is none, or has a NULL in it, is left as it was written for the CHECK to refuse.
-CREATE FUNCTION distinct_items(list text[], written text[]) RETURNS text[]
+-- The policy tables, written down once: what is recorded, rebuilt and undone goes by this list. Parents stand before
+-- their children.
+CREATE FUNCTION versiongate_internal.policy_tables()
+    RETURNS TABLE (place integer, name text, key text[], parent text, parent_column text, caseless text)
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
 BEGIN
-    IF array_ndims(written) IS DISTINCT FROM 1 OR array_position(written, NULL) IS NOT NULL THEN
-        RETURN written;
-    END IF;
-    RETURN (
-        SELECT array_agg(first.item ORDER BY first.place)
-          FROM (
-              SELECT i.item, min(i.place) AS place FROM unnest(list) WITH ORDINALITY AS i(item, place) GROUP BY i.item
-          ) AS first
-    );
+    RETURN QUERY VALUES
+        (1, 'apps', '{bundle}'::text[], NULL, NULL, 'bundle'),
+        (2, 'store_links', '{bundle,platform}', 'apps', 'bundle', NULL),
+        (3, 'feed_templates', '{bundle,name}', 'apps', 'bundle', NULL),
+        (4, 'releases', '{id}', 'apps', 'bundle', NULL),
+        (5, 'release_notes', '{release,language}', 'releases', 'release', 'language'),
+        (6, 'rules', '{key}', 'apps', 'bundle', NULL),
+        (7, 'rule_texts', '{rule,language}', 'rules', 'rule', 'language'),
+        (8, 'rollout_steps', '{rule,at}', 'rules', 'rule', NULL);
 END
 $$;
+COMMENT ON FUNCTION versiongate_internal.policy_tables IS
+    'The policy tables, parents before children: the columns of the primary key, the table that a row belongs to and'
+    ' the column that names it there, and the column of the key in which case does not count.';
 
-COMMENT ON FUNCTION distinct_items(text[], text[]) IS
-    'A list without what it has twice, in its order; what was written if that is no plain list.';
-
-CREATE FUNCTION normalise_store_link() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    NEW.bundle := stored_bundle(NEW.bundle, 'store_links.bundle');
-    NEW.platform := platform_name(NEW.platform);
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER store_links_normalise BEFORE INSERT OR UPDATE ON store_links
-    FOR EACH ROW EXECUTE FUNCTION normalise_store_link();
-
-CREATE FUNCTION normalise_feed_template() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    NEW.bundle := stored_bundle(NEW.bundle, 'feed_templates.bundle');
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER feed_templates_normalise BEFORE INSERT OR UPDATE ON feed_templates
-    FOR EACH ROW EXECUTE FUNCTION normalise_feed_template();
-
--- With the rights of the owner, as only he can see whether an undo is running.
-CREATE FUNCTION normalise_release() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    IF TG_OP = 'UPDATE' AND NEW.id <> OLD.id THEN
-        PERFORM public.refuse(
-            'releases.id', 'the number of a release never changes',
-            'The history knows the release by it. Leave it as it is.',
-            format('It is %s.', OLD.id)
-        );
-    END IF;
-    IF TG_OP = 'INSERT' AND EXISTS (
-        SELECT FROM releases_id_seq AS given WHERE NEW.id > given.last_value OR NOT given.is_called
-    ) THEN
-        PERFORM public.refuse(
-            'releases.id', format('%s is a number that the database has not given yet', NEW.id),
-            'Leave the column out, and OVERRIDING SYSTEM VALUE with it: the database gives the numbers.',
-            'A later release would get the same number.'
-        );
-    END IF;
-    NEW.bundle := public.stored_bundle(NEW.bundle, 'releases.bundle'::text);
-    NEW.platform := public.platform_name(NEW.platform);
-    NEW.regions := public.distinct_items(NEW.regions, NEW.regions);
-    -- Users can get a release from when its staging ends, and soak counts from there.
-    IF TG_OP = 'UPDATE' AND OLD.staged AND NOT NEW.staged AND NEW.live_at IS NOT DISTINCT FROM OLD.live_at
-        AND NOT public.undo_is_running() THEN
-        NEW.live_at := now();
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-REVOKE ALL ON FUNCTION normalise_release() FROM PUBLIC;
-
-CREATE TRIGGER releases_normalise BEFORE INSERT OR UPDATE ON releases
-    FOR EACH ROW EXECUTE FUNCTION normalise_release();
-
-CREATE FUNCTION normalise_rule() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    IF TG_OP = 'UPDATE' AND NEW.key <> OLD.key THEN
-        PERFORM refuse(
-            'rules.key', 'the key of a rule never changes',
-            'Clients know the message by it, and it decides whom a rollout reaches. Add a new rule instead.',
-            format('The key is %s.', quoted(OLD.key))
-        );
-    END IF;
-    IF NEW.rollout IS NULL THEN
-        RAISE not_null_violation USING
-            MESSAGE = 'rules.rollout: NULL is not a percentage',
-            HINT = 'NULL means no condition in other columns; here write 100 for everybody, or leave the column out.',
-            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'rollout';
-    END IF;
-    NEW.bundle := stored_bundle(NEW.bundle, 'rules.bundle');
-    NEW.rollout := trim_scale(NEW.rollout);
-    NEW.soak := justify_hours(NEW.soak);
-    NEW.remind := justify_hours(NEW.remind);
-    NEW.platforms := distinct_items(
-        ARRAY(
-            SELECT platform_name(p.name) FROM unnest(NEW.platforms) WITH ORDINALITY AS p(name, place) ORDER BY p.place
-        ),
-        NEW.platforms
-    );
-    NEW.regions := distinct_items(NEW.regions, NEW.regions);
-    NEW.languages := distinct_items(NEW.languages, NEW.languages);
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER rules_normalise BEFORE INSERT OR UPDATE ON rules
-    FOR EACH ROW EXECUTE FUNCTION normalise_rule();
-
-CREATE FUNCTION require_rule(key text, place text) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    IF key IS NOT NULL AND NOT EXISTS (SELECT FROM rules AS r WHERE r.key = require_rule.key) THEN
-        RAISE foreign_key_violation USING
-            MESSAGE = format('%s: there is no rule %s', place, quoted(key)),
-            HINT = 'Add the rule first. The rules are listed by: SELECT key FROM rules;',
-            SCHEMA = 'public', TABLE = split_part(place, '.', 1), COLUMN = 'rule',
-            CONSTRAINT = replace(place, '.', '_') || '_fkey';
-    END IF;
-END
-$$;
-
-COMMENT ON FUNCTION require_rule(text, text) IS 'Refuses what names a rule that there is not.';
-
-CREATE FUNCTION normalise_rule_text() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    PERFORM require_rule(NEW.rule, 'rule_texts.rule');
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER rule_texts_normalise BEFORE INSERT OR UPDATE OF rule ON rule_texts
-    FOR EACH ROW EXECUTE FUNCTION normalise_rule_text();
-
--- So no edit of steps can bring back a percentage that stood before them.
-CREATE FUNCTION normalise_rollout_step() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    NEW.rollout := trim_scale(NEW.rollout);
-    IF TG_OP = 'INSERT' OR NEW.rule <> OLD.rule THEN
-        PERFORM require_rule(NEW.rule, 'rollout_steps.rule');
-        UPDATE rules AS r SET rollout = 0 WHERE r.key = NEW.rule AND r.rollout <> 0;
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER rollout_steps_normalise BEFORE INSERT OR UPDATE ON rollout_steps
-    FOR EACH ROW EXECUTE FUNCTION normalise_rollout_step();
-
-CREATE FUNCTION normalise_release_note() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    IF NEW.release IS NOT NULL AND NOT EXISTS (SELECT FROM releases AS r WHERE r.id = NEW.release) THEN
-        RAISE foreign_key_violation USING
-            MESSAGE = format('release_notes.release: there is no release %s', NEW.release),
-            HINT = 'Add the release first. Their numbers are listed by: SELECT id, bundle, platform, version FROM releases;',
-            SCHEMA = 'public', TABLE = 'release_notes', COLUMN = 'release', CONSTRAINT = 'release_notes_release_fkey';
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER release_notes_normalise BEFORE INSERT OR UPDATE OF release ON release_notes
-    FOR EACH ROW EXECUTE FUNCTION normalise_release_note();
-
--- PostgreSQL's own message for NULL shows the whole row, and has no hint.
-CREATE FUNCTION refuse_null() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-DECLARE
-    missing record;
-BEGIN
-    SELECT a.attname AS name, a.atthasdef AS has_default, col_description(TG_RELID, a.attnum) AS description INTO missing
-      FROM pg_attribute AS a
-     WHERE a.attrelid = TG_RELID AND a.attnum > 0 AND a.attnotnull AND to_jsonb(NEW) -> a.attname = 'null'
-     ORDER BY a.attnum
-     LIMIT 1;
-    RAISE not_null_violation USING
-        MESSAGE = format('%s.%s: NULL, where a value is needed', TG_TABLE_NAME, missing.name),
-        HINT = CASE WHEN missing.has_default THEN 'Leave the column out, or write a value. ' ELSE 'Write a value. ' END
-            || missing.description,
-        SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME, COLUMN = missing.name;
-END
-$$;
-
-DO $$
-DECLARE
-    policy_table record;
-BEGIN
-    FOR policy_table IN
-        SELECT a.attrelid::regclass AS name, string_agg(format('NEW.%I IS NULL', a.attname), ' OR ') AS is_incomplete
-          FROM pg_attribute AS a
-         WHERE a.attrelid IN (
-                   'apps'::regclass, 'store_links'::regclass, 'feed_templates'::regclass, 'releases'::regclass,
-                   'release_notes'::regclass, 'rules'::regclass, 'rule_texts'::regclass, 'rollout_steps'::regclass
-               )
-           AND a.attnum > 0 AND a.attnotnull AND a.attidentity = ''
-           -- normalise_rule says what NULL is of a rollout.
-           AND (a.attrelid, a.attname) <> ('rules'::regclass, 'rollout')
-         GROUP BY a.attrelid
-    LOOP
-        EXECUTE format(
-            'CREATE TRIGGER refuse_null BEFORE INSERT OR UPDATE ON %s FOR EACH ROW WHEN (%s)'
-            ' EXECUTE FUNCTION refuse_null()',
-            policy_table.name, policy_table.is_incomplete
-        );
-    END LOOP;
-END
-$$;
-
-COMMENT ON FUNCTION normalise_store_link() IS
-    'Trigger: stores the bundle as apps spells it, the platform in lower case.';
-COMMENT ON FUNCTION normalise_feed_template() IS 'Trigger: stores the bundle as apps spells it.';
-COMMENT ON FUNCTION normalise_release() IS
-    'Trigger: stores the bundle as apps spells it, the platform in lower case, each region once, and when staging'
-    ' ended.';
-COMMENT ON FUNCTION normalise_rule() IS
-    'Trigger: stores the bundle as apps spells it, the platforms in lower case, what is in a list once, a percentage'
-    ' without zeros at its end and 36 hours as a day and 12 hours; refuses a new key and a missing rollout.';
-COMMENT ON FUNCTION normalise_rule_text() IS 'Trigger: refuses the text of a rule that there is not.';
-COMMENT ON FUNCTION normalise_rollout_step() IS
-    'Trigger: the first step of a rule sets its own percentage to 0. Refuses the step of a rule that there is not.';
-COMMENT ON FUNCTION normalise_release_note() IS 'Trigger: refuses the notes of a release that there is not.';
-COMMENT ON FUNCTION refuse_null() IS 'Trigger: refuses NULL where a value is needed, and says what the column is.';
-
--- What is probably not meant, and yet could be. Each function says what holds of rows as they stand: an edit raises what it
--- brought about, policy_warnings (0009) lists all.
-
-CREATE FUNCTION placeholder_warnings(value text, place text) RETURNS TABLE (warning text, hint text)
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1
-    SET search_path = public, pg_temp
-    SET standard_conforming_strings = on
-AS $$
-BEGIN
-    RETURN QUERY
-    SELECT format('%s: %s is not filled in', place, braces.name[1]),
-           'Only {app} and {target} are; anything else is sent as it is written.'
-      FROM regexp_matches(value, '\{[A-Za-z_][A-Za-z0-9_.-]{0,30}\}', 'g') AS braces(name)
-     WHERE braces.name[1] NOT IN ('{app}', '{target}')
-     LIMIT 1;
-END
-$$;
-
-COMMENT ON FUNCTION placeholder_warnings(text, text) IS 'Braces in a text that look like a placeholder and are none.';
-
-CREATE FUNCTION platform_meant(platform text) RETURNS text
+CREATE FUNCTION versiongate_internal.key_columns(table_name text) RETURNS text[]
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
-DECLARE
-    names CONSTANT jsonb := '{
-        "iphone": "ios", "ipad": "ios", "ipod": "ios", "apple": "ios", "iso": "ios",
-        "andriod": "android", "adroid": "android", "androd": "android", "google": "android",
-        "mac": "macos", "osx": "macos", "os x": "macos", "mac os": "macos", "mac os x": "macos", "macosx": "macos",
-        "win": "windows", "win32": "windows", "win64": "windows",
-        "appletv": "tvos", "apple tv": "tvos", "applewatch": "watchos", "apple watch": "watchos", "browser": "web"
-    }';
 BEGIN
-    RETURN names ->> platform;
+    RETURN (SELECT t.key FROM versiongate_internal.policy_tables() AS t WHERE t.name = key_columns.table_name);
 END
 $$;
-
-COMMENT ON FUNCTION platform_meant(text) IS
-    'The usual name of a platform that people also write in another way; null for any other.';
-
-CREATE FUNCTION platform_warnings(subject text, platform text) RETURNS TABLE (warning text, hint text)
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN QUERY
-    SELECT subject || ' is on ' || platform,
-           format(
-               'Is %s meant? It is for clients that say just that; if none does, it reaches nobody there.',
-               platform_meant(platform)
-           )
-     WHERE platform_meant(platform) IS NOT NULL;
-END
-$$;
-
-COMMENT ON FUNCTION platform_warnings(text, text) IS 'A platform that is probably not meant.';
-
-CREATE FUNCTION rule_warnings(rule rules)
-    RETURNS TABLE (warning text, detail text, hint text, column_name text, constraint_name text)
-    LANGUAGE plpgsql STABLE ROWS 1
-    SET search_path = public, pg_temp
-AS $$
-#variable_conflict error
-DECLARE
-    usual CONSTANT text[] := '{ios,android,macos,windows,linux,tvos,watchos,visionos,web}';
-    short CONSTANT text := 'A number alone is read as seconds. If days are meant, write the unit: ''2 days''.';
-    name CONSTANT text := quoted(rule.key);
-    strange text[];
-    meant text;
-BEGIN
-    IF rule.platforms IS NOT NULL THEN
-        -- Of an app that has neither releases nor links nothing is known, so only unusual names stand out.
-        WITH known AS MATERIALIZED (
-            SELECT r.platform FROM releases AS r WHERE rule.bundle IS NULL OR r.bundle = rule.bundle
-             UNION
-            SELECT s.platform FROM store_links AS s WHERE rule.bundle IS NULL OR s.bundle = rule.bundle
-        )
-        SELECT array_agg(p.platform ORDER BY p.place), string_agg(DISTINCT platform_meant(p.platform), ', ')
-          INTO strange, meant
-          FROM unnest(rule.platforms) WITH ORDINALITY AS p(platform, place)
-         WHERE NOT EXISTS (SELECT FROM known WHERE known.platform = p.platform)
-           AND (EXISTS (SELECT FROM known) OR p.platform <> ALL (usual));
-    END IF;
-    RETURN QUERY
-    SELECT p.warning, format('It is in rule %s.', rule.key), p.hint, field.name, 'rules_placeholder'
-      FROM (VALUES ('title', rule.title), ('text', rule.text)) AS field(name, value)
-     CROSS JOIN LATERAL placeholder_warnings(field.value, 'rules.' || field.name) AS p;
-    RETURN QUERY
-    SELECT w.warning, w.detail, w.hint, w.column_name, w.constraint_name
-      FROM (
-          VALUES (
-              rule.soak > '0' AND rule.target IS NULL AND NOT rule.lockout,
-              format('rule %s: soak has no effect without a target or a lockout', name),
-              format('Rule %s has a soak.', rule.key),
-              'Set target or lockout: no other rule asks how long a release has been live. Or set soak to NULL.',
-              'soak', 'rules_soak_without_effect'
-          ), (
-              rule.lockout_without_update AND NOT rule.lockout,
-              format('rule %s: lockout_without_update has no effect without lockout', name),
-              format('Rule %s is no lockout.', rule.key),
-              'Set lockout as well, or set lockout_without_update to false.',
-              'lockout_without_update', 'rules_lockout_without_effect'
-          ), (
-              -- A lockout that needs a way out is sent without it to clients that have none, and then with hints.
-              rule.lockout AND rule.lockout_without_update
-                  AND (rule.remind IS NOT NULL OR rule.shows IS NOT NULL OR rule.skippable),
-              format('rule %s: remind, shows and skippable have no effect with lockout_without_update', name),
-              format('Rule %s has hints.', rule.key),
-              'A lockout is shown at every start. Set remind and shows to NULL, and skippable to false.',
-              'lockout_without_update', 'rules_hints_without_effect'
-          ), (
-              rule.rollout > 0 AND rule.rollout < 1,
-              format(
-                  'rule %s: rollout is in percent, so %s is one install in %s', name, rule.rollout,
-                  round(100 / nullif(rule.rollout, 0))
-              ),
-              format('Rule %s has rollout %s.', rule.key, rule.rollout),
-              format('If %s %% is meant, set rollout to %1$s.', trim_scale(rule.rollout * 100)),
-              'rollout', 'rules_rollout_small'
-          ), (
-              rule.enabled AND rule.ends_at <= clock_timestamp(),
-              format(
-                  'rule %s is enabled, but ended at %s, so it reaches nobody', name,
-                  to_char(rule.ends_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-              ),
-              format('Rule %s has ended.', rule.key),
-              'Set ends_at to a time to come, or to NULL for no end.',
-              'ends_at', 'rules_ended'
-          ), (
-              rule.soak > '0' AND rule.soak < '1 minute',
-              format('rule %s: soak is %s seconds', name, trim_scale(extract(epoch FROM rule.soak))),
-              format('Rule %s has a soak below a minute.', rule.key), short, 'soak', 'rules_time_short'
-          ), (
-              rule.remind < '1 minute',
-              format('rule %s: remind is %s seconds', name, trim_scale(extract(epoch FROM rule.remind))),
-              format('Rule %s has a remind below a minute.', rule.key), short, 'remind', 'rules_time_short'
-          ), (
-              strange IS NOT NULL,
-              format('rule %s: no release and no store link is on %s', name, array_to_string(strange, ', ')),
-              format('Rule %s names %s.', rule.key, array_to_string(strange, ', ')),
-              coalesce('Is ' || meant || ' meant? ', '')
-                  || 'It is for clients that say just that; if none does, it reaches nobody there.',
-              'platforms', 'platform_unusual'
-          )
-      ) AS w(holds, warning, detail, hint, column_name, constraint_name)
-     WHERE w.holds;
-END
-$$;
-
-COMMENT ON FUNCTION rule_warnings(rules) IS
-    'What is probably not meant in a rule: braces that are not filled in, what has no effect (soak, lockout_without_update, hints of a lockout, an end in'
-    ' the past), a rollout below 1 %, a time below a minute, and platforms that nothing else names.';
-
-CREATE FUNCTION warn_of_rule() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-DECLARE
-    found record;
-BEGIN
-    FOR found IN
-        SELECT w.* FROM rule_warnings(NEW) AS w
-         WHERE TG_OP = 'INSERT' OR w.warning NOT IN (SELECT o.warning FROM rule_warnings(OLD) AS o)
-    LOOP
-        RAISE WARNING USING
-            MESSAGE = found.warning, DETAIL = found.detail, HINT = found.hint,
-            SCHEMA = 'public', TABLE = 'rules', COLUMN = found.column_name, CONSTRAINT = found.constraint_name;
-    END LOOP;
-    RETURN NULL;
-END
-$$;
-
-COMMENT ON FUNCTION warn_of_rule() IS
-    'Trigger: warns of what this edit brought about of rule_warnings.';
-
-CREATE TRIGGER rules_warning
-    AFTER INSERT OR UPDATE OF
-        title, text, bundle, platforms, target, soak, rollout, enabled, ends_at, remind, shows, skippable, lockout,
-        lockout_without_update
-    ON rules
-    FOR EACH ROW EXECUTE FUNCTION warn_of_rule();
-
-CREATE FUNCTION store_link_warnings(link store_links) RETURNS TABLE (warning text, hint text)
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN QUERY SELECT p.* FROM platform_warnings(format('store link of %s', link.bundle), link.platform) AS p;
-END
-$$;
-
-COMMENT ON FUNCTION store_link_warnings(store_links) IS 'What is probably not meant in a store link: its platform.';
-
-CREATE FUNCTION warn_of_store_link() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-DECLARE
-    found record;
-BEGIN
-    FOR found IN
-        SELECT w.* FROM store_link_warnings(NEW) AS w WHERE TG_OP = 'INSERT' OR NEW.platform <> OLD.platform
-    LOOP
-        RAISE WARNING USING
-            MESSAGE = found.warning, HINT = found.hint,
-            SCHEMA = 'public', TABLE = 'store_links', CONSTRAINT = 'platform_unusual';
-    END LOOP;
-    RETURN NULL;
-END
-$$;
-
-COMMENT ON FUNCTION warn_of_store_link() IS 'Trigger: warns of a platform that is probably not meant.';
-
-CREATE TRIGGER store_links_warning AFTER INSERT OR UPDATE OF platform ON store_links
-    FOR EACH ROW EXECUTE FUNCTION warn_of_store_link();
-
-CREATE FUNCTION release_words(release releases) RETURNS text
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN CASE
-            WHEN release.staged THEN 'staged'
-            WHEN release.live_at IS NULL THEN 'without a date'
-            ELSE CASE WHEN release.live_at <= now() THEN 'live since ' ELSE 'live from ' END || time_text(release.live_at)
-        END
-        || coalesce(', build ' || release.build, '')
-        || coalesce(', min_os ' || release.min_os, '')
-        || coalesce(', in ' || array_to_string(release.regions, ', '), '')
-        || coalesce(', until ' || time_text(release.withdrawn_at), '');
-END
-$$;
-
-COMMENT ON FUNCTION release_words(releases) IS 'What is recorded of a release, in a few words: live since ..., min_os 16.';
-
-CREATE FUNCTION release_warnings(release releases)
-    RETURNS TABLE (warning text, detail text, hint text, column_name text, constraint_name text)
-    LANGUAGE plpgsql STABLE ROWS 1
-    SET search_path = public, pg_temp
-AS $$
-#variable_conflict error
-DECLARE
-    name CONSTANT text := format('release %s of %s on %s', release.version, release.bundle, release.platform);
-    about CONSTANT text := 'R' || substr(name, 2) || '.';
-BEGIN
-    RETURN QUERY
-    SELECT p.warning, about, p.hint, 'platform', 'platform_unusual'
-      FROM platform_warnings(format('release %s of %s', release.version, release.bundle), release.platform) AS p
-     UNION ALL
-    SELECT name || ' is staged, so live_at has no effect',
-           about,
-           'Leave live_at out: it becomes the time at which staged is set to false.',
-           'live_at', 'releases_staged_live_at'
-     WHERE release.staged AND release.live_at IS NOT NULL
-     UNION ALL
-    SELECT name || ' has no live_at, so nobody is offered it',
-           about,
-           format('Once users can get it: UPDATE releases SET live_at = now() WHERE id = %s;', release.id),
-           'live_at', 'releases_no_live_at'
-     WHERE release.live_at IS NULL AND NOT release.staged AND release.withdrawn_at IS NULL;
-    RETURN QUERY
-    SELECT format('%s was there already: %s', name, release_words(r)),
-           about,
-           format('To change that one instead: UPDATE releases SET ... WHERE id = %s;', r.id),
-           'version', 'releases_again'
-      FROM releases AS r
-     WHERE r.bundle = release.bundle
-       AND r.platform = release.platform
-       AND version_key(r.version) = version_key(release.version)
-       AND r.id < release.id
-       AND (version_key(r.build) = version_key(release.build)) IS NOT FALSE
-       AND (r.regions && release.regions) IS NOT FALSE
-       AND (r.withdrawn_at > greatest(clock_timestamp(), release.live_at)) IS NOT FALSE
-       AND (release.withdrawn_at > greatest(clock_timestamp(), r.live_at)) IS NOT FALSE
-     ORDER BY r.id
-     LIMIT 1;
-END
-$$;
-
-COMMENT ON FUNCTION release_warnings(releases) IS
-    'What is probably not meant in a release: its platform, a time that staging overrides or that is missing, and that it'
-    ' was there already, for some of the same regions at the same time.';
-
-CREATE FUNCTION warn_of_release() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-DECLARE
-    found record;
-BEGIN
-    FOR found IN
-        SELECT w.* FROM release_warnings(NEW) AS w
-         WHERE TG_OP = 'INSERT'
-            OR w.warning NOT IN (SELECT o.warning FROM release_warnings(OLD) AS o)
-               -- Whoever takes a release back into stages keeps its time.
-               AND (w.constraint_name <> 'releases_staged_live_at' OR NEW.live_at IS DISTINCT FROM OLD.live_at)
-    LOOP
-        RAISE WARNING USING
-            MESSAGE = found.warning, DETAIL = found.detail, HINT = found.hint,
-            SCHEMA = 'public', TABLE = 'releases', COLUMN = found.column_name, CONSTRAINT = found.constraint_name;
-    END LOOP;
-    RETURN NULL;
-END
-$$;
-
-COMMENT ON FUNCTION warn_of_release() IS 'Trigger: warns of what this edit brought about of release_warnings.';
-
-CREATE TRIGGER releases_warning AFTER INSERT OR UPDATE OF platform, staged, live_at ON releases
-    FOR EACH ROW EXECUTE FUNCTION warn_of_release();
-
-CREATE FUNCTION rule_text_warnings(translation rule_texts) RETURNS TABLE (warning text, detail text, hint text)
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN QUERY
-    SELECT p.warning, format('It is in rule %s, %s.', translation.rule, translation.language), p.hint
-      FROM (VALUES ('title', translation.title), ('text', translation.text)) AS field(name, value)
-     CROSS JOIN LATERAL placeholder_warnings(field.value, 'rule_texts.' || field.name) AS p;
-END
-$$;
-
-COMMENT ON FUNCTION rule_text_warnings(rule_texts) IS
-    'What is probably not meant in a translation: braces that are not filled in.';
-
-CREATE FUNCTION warn_of_rule_text() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-DECLARE
-    found record;
-BEGIN
-    FOR found IN
-        SELECT w.* FROM rule_text_warnings(NEW) AS w
-         WHERE TG_OP = 'INSERT' OR w.warning NOT IN (SELECT o.warning FROM rule_text_warnings(OLD) AS o)
-    LOOP
-        RAISE WARNING USING
-            MESSAGE = found.warning, DETAIL = found.detail, HINT = found.hint,
-            SCHEMA = 'public', TABLE = 'rule_texts', CONSTRAINT = 'rule_texts_placeholder';
-    END LOOP;
-    RETURN NULL;
-END
-$$;
-
-COMMENT ON FUNCTION warn_of_rule_text() IS 'Trigger: warns of braces in a translation that are not filled in.';
-
-CREATE TRIGGER rule_texts_warning AFTER INSERT OR UPDATE OF title, text ON rule_texts
-    FOR EACH ROW EXECUTE FUNCTION warn_of_rule_text();
+COMMENT ON FUNCTION versiongate_internal.key_columns IS
+    'The columns of a policy table''s primary key; null: it is no policy table.';

@@ -15,7 +15,7 @@ struct AllowedContentsTests {
             """
             CREATE OR REPLACE FUNCTION pg_temp.is_allowed(value text) RETURNS boolean LANGUAGE plpgsql AS $$
             BEGIN
-                RETURN public.\(check);
+                RETURN \(check);
             EXCEPTION WHEN check_violation THEN
                 RETURN false;
             END $$
@@ -54,7 +54,7 @@ struct AllowedContentsTests {
             if !text.utf8.contains(0) { links.append(text) }
         }
         let connection = try await TestDatabase.current.connect()
-        let allowed = try await allowed(links, by: "check_link(value, 'rules.link')", connection)
+        let allowed = try await allowed(links, by: "versiongate_internal.check_link(value, 'rules.link')", connection)
         #expect(allowed.contains(true) && allowed.contains(false))
         for (link, isAllowed) in zip(links, allowed) {
             #expect(MessageLink.isAllowed(link) == isAllowed, "\(link.debugDescription), seed \(random.seed)")
@@ -65,7 +65,7 @@ struct AllowedContentsTests {
     func hints() async throws {
         let connection = try await TestDatabase.current.connect()
         let lengths = ["1 second", "1 day", "36500 days", "0 seconds", "-1 day", "1.5 seconds", "0.000001 seconds"]
-        let check = "check_duration(value::interval, 'rules.remind')"
+        let check = "versiongate_internal.check_duration(value::interval, 'rules.remind')"
         for (length, isAllowed) in zip(lengths, try await allowed(lengths, by: check, connection)) {
             let rule = Rule(key: "r", title: "t", text: "x", remind: DayTimeInterval(length))
             let policy = Policy(revision: 1, token: "t", rules: [rule])
@@ -80,12 +80,15 @@ struct AllowedContentsTests {
             "a", "1.a_b-c", ".a", "A", "", "a b", "é", String(repeating: "a", count: 64),
             "a" + String(repeating: "a", count: 64),
         ]
-        for (key, isAllowed) in zip(keys, try await allowed(keys, by: "check_key(value, 'rules.key')", connection)) {
+        for (key, isAllowed) in zip(
+            keys,
+            try await allowed(keys, by: "versiongate_internal.check_key(value, 'rules.key')", connection)
+        ) {
             let policy = Policy(revision: 1, token: "t", rules: [Rule(key: key, title: "t", text: "x")])
             #expect(((try? policy.requireAllowedContents()) != nil) == isAllowed, "\(key)")
         }
         let bundles = ["com.example.a", "a b", "", "a\u{85}", "a\n", String(repeating: "a", count: 256)]
-        let check = "check_bundle(value, 'apps.bundle')"
+        let check = "versiongate_internal.check_bundle(value, 'apps.bundle')"
         for (bundle, isAllowed) in zip(bundles, try await allowed(bundles, by: check, connection)) {
             let policy = Policy(revision: 1, token: "t", apps: [App(bundle: bundle)])
             #expect(((try? policy.requireAllowedContents()) != nil) == isAllowed, "\(bundle.debugDescription)")

@@ -34,7 +34,7 @@ struct Disagreement: Sendable, CustomStringConvertible {
             \(PolicyScript(policy).text)
             SELECT * FROM messages_for(\(client), \(time));
             SELECT * FROM explain_check(\(client), \(time));
-            SELECT * FROM rule_status_at(ARRAY[\(time)::timestamptz]);
+            SELECT * FROM versiongate_internal.rule_status_at(ARRAY[\(time)::timestamptz]);
             ROLLBACK;
             -- SQL
             \(specification)

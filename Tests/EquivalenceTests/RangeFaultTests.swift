@@ -36,7 +36,7 @@ struct RangeFaultTests {
         let rows = try await connection.query(
             """
             SELECT error.message, error.hint
-              FROM unnest($1::text[]) WITH ORDINALITY AS texts(range, number), version_range_error(range) AS error
+              FROM unnest($1::text[]) WITH ORDINALITY AS texts(range, number), versiongate_internal.version_range_error(range) AS error
              ORDER BY number
             """,
             [texts]

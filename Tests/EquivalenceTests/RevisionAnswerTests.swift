@@ -69,7 +69,9 @@ struct RevisionAnswerTests {
         try await connection.execute("INSERT INTO rules (key, title, text) VALUES ('k', 'old', 'x'), ('l', 'old', 'x')")
         try await connection.transaction { session in
             try session.execute("UPDATE rules SET title = 'new' WHERE key = 'k'; DELETE FROM rules WHERE key = 'l'")
-            let titles = try session.query("SELECT string_agg(key || ' ' || title, ', ' ORDER BY key) FROM rules_at(1)")
+            let titles = try session.query(
+                "SELECT string_agg(key || ' ' || title, ', ' ORDER BY key) FROM rows_at(NULL::rules, 1)"
+            )
             #expect(try titles.value(as: String.self) == "k old, l old")
         }
     }
@@ -105,7 +107,9 @@ struct RevisionAnswerTests {
     @Test("The policy at a revision may not be asked for by the server's role, who does not read the history")
     func isNotForTheServer() async throws {
         let server = try await TestDatabase.current.connect(user: "versiongate_server")
-        let error = await #expect(throws: PostgresError.self) { try await server.query("SELECT * FROM rules_at(0)") }
+        let error = await #expect(throws: PostgresError.self) {
+            try await server.query("SELECT * FROM rows_at(NULL::rules, 0)")
+        }
         #expect(error?.sqlState == .insufficientPrivilege)
     }
 

@@ -96,7 +96,8 @@ struct SemanticCaseTests {
         let connection = try await TestDatabase.current.connect()
         for wrong in cases.wrongRanges {
             let row = try #require(
-                try await connection.query("SELECT * FROM version_range_error($1)", [wrong.range]).first
+                try await connection.query("SELECT * FROM versiongate_internal.version_range_error($1)", [wrong.range])
+                    .first
             )
             #expect(try row["hint", String.self].contains(wrong.hint), "row \(wrong.row): \"\(wrong.range)\"")
         }
@@ -108,7 +109,8 @@ struct SemanticCaseTests {
         for meant in cases.meantRanges {
             let comment: Comment = "row \(meant.row): \(meant.range)"
             let row = try #require(
-                try await connection.query("SELECT * FROM version_range_error($1)", [meant.range]).first
+                try await connection.query("SELECT * FROM versiongate_internal.version_range_error($1)", [meant.range])
+                    .first
             )
             #expect(try row["message", String.self].contains(meant.names), comment)
             let refusal = #expect(throws: VersionRangeError.self, comment) { try VersionRange(meant.range) }
@@ -127,7 +129,7 @@ struct SemanticCaseTests {
     func readsRegion() async throws {
         let connection = try await TestDatabase.current.connect()
         for region in cases.regions {
-            let sql = try await connection.query("SELECT country_of_region($1)", [region.sent])
+            let sql = try await connection.query("SELECT versiongate_internal.country_of_region($1)", [region.sent])
             #expect(try sql.value(as: String?.self) == region.country, "row \(region.row): \(region.sent)")
         }
     }

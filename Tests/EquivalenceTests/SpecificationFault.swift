@@ -42,7 +42,7 @@ extension SpecificationFault {
         SpecificationFault(
             "soak is added in the session's time zone",
             seed: 38,
-            in: "judge_rules",
+            in: "versiongate_internal.judge_rules",
             "moment - s.live_at >= soaks.soak_time",
             becomes: "s.live_at + soaks.soak_time <= moment"
         ),
@@ -56,7 +56,7 @@ extension SpecificationFault {
         SpecificationFault(
             "the end is inclusive",
             seed: 21,
-            in: "judge_rules",
+            in: "versiongate_internal.judge_rules",
             "moment >= a.ends_at",
             becomes: "moment > a.ends_at"
         ),
@@ -70,84 +70,85 @@ extension SpecificationFault {
         SpecificationFault(
             "the way out does not look at builds",
             seed: 20260301,
-            in: "judge_rules",
+            in: "versiongate_internal.judge_rules",
             "me, j.version_spans, j.build_spans, j.target_key",
             becomes: "me, j.version_spans, NULL, j.target_key"
         ),
         SpecificationFault(
             "a release is above its own pre-releases",
             seed: 79,
-            in: "release_is_above",
-            "client_version < version_family(release_version)",
+            in: "versiongate_internal.release_is_above",
+            "client_version < versiongate_internal.version_family(release_version)",
             becomes: "client_version < release_version"
         ),
         SpecificationFault(
             "a release with the client's numbers is above it",
             seed: 13,
-            in: "release_is_above",
-            "client_version < version_family(release_version)",
-            becomes: "version_family(client_version) <= version_family(release_version)"
+            in: "versiongate_internal.release_is_above",
+            "client_version < versiongate_internal.version_family(release_version)",
+            becomes:
+                "versiongate_internal.version_family(client_version) <= versiongate_internal.version_family(release_version)"
         ),
         SpecificationFault(
             "ends of lines are no blanks",
             seed: 10,
-            in: "version_key",
+            in: "versiongate_internal.version_key",
             "E' \\t\\r\\n'",
             becomes: "E' \\t'"
         ),
         SpecificationFault(
             "languages, regions and platforms of any length are read",
             seed: 2,
-            in: "read_client",
+            in: "versiongate_internal.read_client",
             "octet_length(written) > 64",
             becomes: "octet_length(written) > 65"
         ),
         SpecificationFault(
             "attributes of any length are read",
             seed: 15,
-            in: "read_client",
+            in: "versiongate_internal.read_client",
             "octet_length(written) > 1024",
             becomes: "octet_length(written) > 1025"
         ),
         SpecificationFault(
             "a language is looked up whole",
             seed: 6,
-            in: "language_fallbacks",
+            in: "versiongate_internal.language_fallbacks",
             "WHILE cardinality(subtags) > 0 LOOP",
             becomes: "RETURN ARRAY[tag]; LOOP"
         ),
         SpecificationFault(
             "a region is read behind a single letter",
             seed: 19,
-            in: "country_of_region",
+            in: "versiongate_internal.country_of_region",
             "EXIT WHEN subtags[place] COLLATE \"C\" ~ '^[A-Za-z]$';",
             becomes: ""
         ),
         SpecificationFault(
             "a final rule ends the list also when it is not sent",
             seed: 2,
-            in: "judge_rules",
+            in: "versiongate_internal.judge_rules",
             "j.failed IS NULL AND j.final",
             becomes: "j.final"
         ),
         SpecificationFault(
             "the target may be equal to the client",
             seed: 1,
-            in: "judge_rules",
+            in: "versiongate_internal.judge_rules",
             "(me.version_key < a.target_key AND",
             becomes: "(me.version_key <= a.target_key AND"
         ),
         SpecificationFault(
             "a system just at the min_os of a release has no way out by it",
             seed: 1,
-            in: "ways_out",
+            in: "versiongate_internal.ways_out",
             "h.min_os <= y.least",
             becomes: "h.min_os < y.least"
         ),
         SpecificationFault(
             "a final rule hides those before it",
             seed: 1,
-            in: "hidden_rules",
+            in: "versiongate_internal.hidden_rules",
             """
             (f."position", f.key) < (r."position", r.key)
             """,
@@ -158,14 +159,14 @@ extension SpecificationFault {
         SpecificationFault(
             "a target waits for the date of a release and not for its soak",
             seed: 1,
-            in: "rule_status_at",
-            "time_span(r.soaked_at, r.withdrawn_at)",
-            becomes: "time_span(r.live_at, r.withdrawn_at)"
+            in: "versiongate_internal.rule_status_at",
+            "versiongate_internal.time_span(r.soaked_at, r.withdrawn_at)",
+            becomes: "versiongate_internal.time_span(r.live_at, r.withdrawn_at)"
         ),
         SpecificationFault(
             "placeholders are filled in one after the other",
             seed: 10,
-            in: "fill_placeholders",
+            in: "versiongate_internal.fill_placeholders",
             "replace(replace(template, '{app}', U&'\\0001'), '{target}', U&'\\0002')",
             becomes: "replace(replace(template, '{app}', app), '{target}', U&'\\0002')"
         ),

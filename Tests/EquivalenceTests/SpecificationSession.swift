@@ -108,9 +108,10 @@ struct SpecificationSession {
     }
 
     private static let statusesQuery = """
-        SELECT time_text(status.at), status.key, status.status, time_text(status.since), time_text(status.next),
+        SELECT versiongate_internal.time_text(status.at), status.key, status.status,
+               versiongate_internal.time_text(status.since), versiongate_internal.time_text(status.next),
                status.rollout::text, status.reason
-          FROM rule_status_at($1::text[]::timestamptz[]) WITH ORDINALITY
+          FROM versiongate_internal.rule_status_at($1::text[]::timestamptz[]) WITH ORDINALITY
                    AS status(at, key, bundle, status, since, next, rollout, reason, place)
          ORDER BY status.place
         """

@@ -57,7 +57,7 @@ struct SpecificationVectorTests {
     func regions() async throws {
         let connection = try await TestDatabase.current.connect()
         for region in try Vectors.cases("regions", as: Vectors.RegionCase.self) {
-            let row = try await connection.query("SELECT country_of_region($1)", [region.text])
+            let row = try await connection.query("SELECT versiongate_internal.country_of_region($1)", [region.text])
             #expect(try row.value(as: String?.self) == region.region, "\(region)")
         }
     }
@@ -67,7 +67,7 @@ struct SpecificationVectorTests {
         let connection = try await TestDatabase.current.connect()
         for language in try Vectors.cases("languages", as: Vectors.LanguageCase.self) {
             let row = try await connection.query(
-                "SELECT language_matches(language_tag($1), ARRAY[$2::text]) IS TRUE",
+                "SELECT versiongate_internal.language_matches(versiongate_internal.language_tag($1), ARRAY[$2::text]) IS TRUE",
                 [language.tag, language.range]
             )
             #expect(try row.value(as: Bool.self) == language.matches, "\(language)")
@@ -82,8 +82,8 @@ struct SpecificationVectorTests {
                 """
                 SELECT (
                     SELECT written FROM unnest($2::text[]) AS written,
-                        unnest(language_fallbacks(language_tag($1))) WITH ORDINALITY AS fallback(tag, place)
-                    WHERE language_tag(written) = fallback.tag ORDER BY fallback.place LIMIT 1
+                        unnest(versiongate_internal.language_fallbacks(versiongate_internal.language_tag($1))) WITH ORDINALITY AS fallback(tag, place)
+                    WHERE versiongate_internal.language_tag(written) = fallback.tag ORDER BY fallback.place LIMIT 1
                 )
                 """,
                 [lookup.tag, lookup.translations]
@@ -96,7 +96,10 @@ struct SpecificationVectorTests {
     func platforms() async throws {
         let connection = try await TestDatabase.current.connect()
         for platform in try Vectors.cases("platforms", as: Vectors.PlatformCase.self) {
-            let row = try await connection.query("SELECT platform_name($1) = $2", [platform.text, platform.platform])
+            let row = try await connection.query(
+                "SELECT versiongate_internal.platform_name($1) = $2",
+                [platform.text, platform.platform]
+            )
             #expect(try row.value(as: Bool.self), "\(platform)")
         }
     }

@@ -120,7 +120,7 @@ scenario schema-newer 2 "the server is started again on a schema of a later vers
 schema_newer() {
     usual
     fault_begins
-    psql_of postgres --command "INSERT INTO schema_migrations (name, checksum) VALUES ('9999_future', 'x')"
+    psql_of postgres --command "INSERT INTO versiongate_internal.schema_migrations (name, checksum) VALUES ('9999_future', 'x')"
     no_server_from_now
     kill_now server
     run_server server "$(url_of postgres)"
@@ -135,8 +135,8 @@ schema_unreadable() {
     usual
     wait_until 10 "the policy on disk" test -s "${state[server]}/last-good-policy"
     fault_begins
-    psql_of postgres --command "INSERT INTO schema_migrations (name, checksum) VALUES ('9999_future', 'x')" \
-        --command "UPDATE schema_reader SET oldest = '9999_future'"
+    psql_of postgres --command "INSERT INTO versiongate_internal.schema_migrations (name, checksum) VALUES ('9999_future', 'x')" \
+        --command "UPDATE versiongate_internal.schema_reader SET oldest = '9999_future'"
     edit postgres
     wait_until 10 "/ready that tells it" ready_says server '9999_future'
     no_server_from_now
@@ -147,7 +147,7 @@ schema_unreadable() {
     pause "$seconds"
     ! is_gone server || fail "the server ended"
     no_answer_is_empty
-    psql_of postgres --command "UPDATE schema_reader SET oldest = '0004_policy'"
+    psql_of postgres --command "UPDATE versiongate_internal.schema_reader SET oldest = '0004_policy'"
     fault_ends
     recovers postgres 5
     note "answered from disk meanwhile"

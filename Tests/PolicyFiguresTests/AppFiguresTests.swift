@@ -44,7 +44,7 @@ struct AppFiguresTests {
             """
             WITH counts AS (
                 SELECT max(version) AS version, sum(checks) AS checks FROM check_counts
-                WHERE \(period) AND version_key(version) IS NOT NULL GROUP BY version_key(version)
+                WHERE \(period) AND versiongate_internal.version_key(version) IS NOT NULL GROUP BY versiongate_internal.version_key(version)
             ), shown AS (
                 SELECT counts.*, EXISTS (SELECT FROM unnest(ARRAY[\(names)]) AS n WHERE version_compare(n, version) = 0) AS is_named
                 FROM counts
@@ -88,7 +88,7 @@ struct AppFiguresTests {
             """
         let names = [
             "systems": """
-            CASE WHEN version_key(os) IS NULL THEN 'not known' ELSE CASE platform WHEN 'ios' THEN 'iOS'
+            CASE WHEN versiongate_internal.version_key(os) IS NULL THEN 'not known' ELSE CASE platform WHEN 'ios' THEN 'iOS'
                 WHEN 'android' THEN 'Android' ELSE '(no platform)' END || ' ' || split_part(os, '.', 1) END
             """,
             "regions": "coalesce(region, 'not known')",

@@ -34,12 +34,12 @@ struct MassEditTests {
             BEGIN
                 FOR part IN 0 .. 9 LOOP
                     UPDATE rules SET position = position + 1 WHERE right(key, 1) = part::text;
-                    ANALYZE edited_rows;
+                    ANALYZE versiongate_internal.edited_rows;
                     UPDATE rules SET position = position + 1 WHERE right(key, 1) = part::text;
                 END LOOP;
             END
             $$;
-            ANALYZE edited_rows
+            ANALYZE versiongate_internal.edited_rows
             """
         )
         let read = """
@@ -63,13 +63,15 @@ struct MassEditTests {
             WHERE tginitdeferred AND NOT tgisinternal
             """
         )
-        #expect(try deferred.value(as: String.self) == "edits_to_record")
+        #expect(try deferred.value(as: String.self) == "versiongate_internal.edits_to_record")
         let waiting = try await owner.transaction { session in
             try session.execute("UPDATE rules SET position = position + 1")
-            return try session.query("SELECT count(*) FROM edits_to_record").value(as: Int.self)
+            return try session.query("SELECT count(*) FROM versiongate_internal.edits_to_record").value(as: Int.self)
         }
         #expect(waiting == 1)
-        #expect(try await owner.query("SELECT count(*) FROM edits_to_record").value(as: Int.self) == 0)
+        #expect(
+            try await owner.query("SELECT count(*) FROM versiongate_internal.edits_to_record").value(as: Int.self) == 0
+        )
         let recorded = try await owner.query("SELECT count(*) FROM change_rows WHERE change = 2")
         #expect(try recorded.value(as: Int.self) == Self.rows)
     }
@@ -86,7 +88,7 @@ struct MassEditTests {
         let editor = try await TestDatabase.current.connect(user: "versiongate_admin", onNotice: onNotice)
         let process = try await editor.query("SELECT pg_backend_pid()").value(as: Int32.self)
         // What any session can see of rows that are not committed: the room that they take.
-        let measure = "SELECT pg_relation_size('recorded_rows')"
+        let measure = "SELECT pg_relation_size('versiongate_internal.recorded_rows')"
         return try await owner.withSession { session in
             let refusal = Mutex<PostgresError?>(nil)
             let ended = DispatchSemaphore(value: 0)

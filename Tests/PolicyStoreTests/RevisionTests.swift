@@ -128,18 +128,21 @@ struct RevisionTests {
             INSERT INTO apps (bundle) VALUES ('a'); COMMIT
             """
         )
-        func steps(_ source: String) async throws -> String {
+        func stepsAndApps(_ source: (_ table: String) -> String) async throws -> String {
             try await admin.query(
-                "SELECT concat((SELECT jsonb_agg(s) FROM rollout_steps\(source) AS s), (SELECT jsonb_agg(a) FROM apps\(source) AS a))"
+                """
+                SELECT concat(
+                    (SELECT jsonb_agg(s) FROM \(source("rollout_steps")) AS s), (SELECT jsonb_agg(a) FROM \(source("apps")) AS a))
+                """
             ).value(as: String.self)
         }
-        let before = try await steps("")
+        let before = try await stepsAndApps { $0 }
         try await admin.execute("BEGIN; SET CONSTRAINTS ALL \(mode); \(way.script); COMMIT")
         #expect(try await admin.query("SELECT edits FROM history LIMIT 1").value(as: String.self) == way.edits)
-        #expect(try await steps("_at(1)") == before)
+        #expect(try await stepsAndApps { "rows_at(NULL::\($0), 1)" } == before)
         #expect(try await revision(admin) == 2)
         let owner = try await TestDatabase.current.connect()
-        #expect(try await owner.query("SELECT count(*) FROM edited_rows").value(as: Int.self) == 0)
+        #expect(try await owner.query("SELECT count(*) FROM versiongate_internal.edited_rows").value(as: Int.self) == 0)
     }
 
     @Test("The revision is taken at the commit, so a transaction that is left open blocks nobody")

@@ -21,31 +21,33 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
     static let ofAll: [RoleAttempt] = [
         // Forging entries of the history
         RoleAttempt(
-            "CREATE TRIGGER a AFTER INSERT ON pg_temp.rules FOR EACH ROW EXECUTE FUNCTION note_edit('key')",
-            "permission denied for function note_edit"
+            "CREATE TRIGGER a AFTER INSERT ON pg_temp.rules FOR EACH ROW EXECUTE FUNCTION versiongate_internal.note_edit('key')",
+            "permission denied for function versiongate_internal.note_edit"
         ),
         RoleAttempt(
-            "CREATE TRIGGER b AFTER INSERT ON pg_temp.rules FOR EACH ROW EXECUTE FUNCTION record_edits()",
-            "permission denied for function record_edits"
+            "CREATE TRIGGER b AFTER INSERT ON pg_temp.rules FOR EACH ROW EXECUTE FUNCTION versiongate_internal.record_edits()",
+            "permission denied for function versiongate_internal.record_edits"
         ),
         RoleAttempt(
-            "CREATE TRIGGER c AFTER INSERT ON pg_temp.rules FOR EACH ROW EXECUTE FUNCTION keep_rule_spans()",
-            "permission denied for function keep_rule_spans"
+            "CREATE TRIGGER c AFTER INSERT ON pg_temp.rules FOR EACH ROW EXECUTE FUNCTION versiongate_internal.keep_rule_spans()",
+            "permission denied for function versiongate_internal.keep_rule_spans"
         ),
-        RoleAttempt("SELECT note_edit()", "permission denied for function note_edit"),
-        RoleAttempt("SELECT record_edits()", "permission denied for function record_edits"),
-        RoleAttempt("SELECT keep_rule_spans()", "permission denied for function keep_rule_spans"),
-        RoleAttempt("SELECT record_notes()", "permission denied for function record_notes"),
-        RoleAttempt("SELECT open_change(gen_random_uuid(), 1, NULL)", "permission denied for function open_change"),
-        RoleAttempt("SELECT record_notes()", "permission denied for function record_notes"),
+        RoleAttempt("SELECT versiongate_internal.note_edit()", "permission denied for function note_edit"),
+        RoleAttempt("SELECT versiongate_internal.record_edits()", "permission denied for function record_edits"),
+        RoleAttempt("SELECT versiongate_internal.keep_rule_spans()", "permission denied for function keep_rule_spans"),
+        RoleAttempt("SELECT versiongate_internal.record_notes()", "permission denied for function record_notes"),
         RoleAttempt(
-            "SELECT undo_updates(1, 'rules', '{}')",
+            "SELECT versiongate_internal.open_change(gen_random_uuid(), 1, NULL)",
+            "permission denied for function open_change"
+        ),
+        RoleAttempt("SELECT versiongate_internal.record_notes()", "permission denied for function record_notes"),
+        RoleAttempt(
+            "SELECT versiongate_internal.undo_updates(1, 'rules', '{}')",
             "permission denied for function undo_updates"
         ),
         RoleAttempt(
-            "SELECT refuse_truncate()",
-            "trigger functions can only be called as triggers",
-            sqlState: "0A000"
+            "SELECT versiongate_internal.refuse_truncate()",
+            "permission denied for function refuse_truncate"
         ),
         RoleAttempt(
             "INSERT INTO changes (id, at, role) VALUES (99, now(), 'versiongate')",
@@ -55,20 +57,26 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("DELETE FROM changes", "permission denied for table changes"),
         RoleAttempt("SELECT FROM changes FOR UPDATE", "permission denied for table changes"),
         RoleAttempt(
-            "INSERT INTO recorded_rows SELECT token, 9, 'rules', '{}', '{}', '{}' FROM changes",
+            "INSERT INTO versiongate_internal.recorded_rows SELECT token, 9, 'rules', '{}', '{}', '{}' FROM changes",
             "permission denied for table recorded_rows"
         ),
-        RoleAttempt("UPDATE recorded_rows SET before = '{}'", "permission denied for table recorded_rows"),
-        RoleAttempt("DELETE FROM recorded_rows", "permission denied for table recorded_rows"),
-        RoleAttempt("DELETE FROM change_rows", "cannot delete from view", sqlState: "55000"),
-        RoleAttempt("SELECT FROM edited_rows", "permission denied for table edited_rows"),
         RoleAttempt(
-            "INSERT INTO edited_rows (table_name, key) VALUES ('changes', '{\"id\": 1}')",
+            "UPDATE versiongate_internal.recorded_rows SET before = '{}'",
+            "permission denied for table recorded_rows"
+        ),
+        RoleAttempt("DELETE FROM versiongate_internal.recorded_rows", "permission denied for table recorded_rows"),
+        RoleAttempt("DELETE FROM change_rows", "cannot delete from view", sqlState: "55000"),
+        RoleAttempt("SELECT FROM versiongate_internal.edited_rows", "permission denied for table edited_rows"),
+        RoleAttempt(
+            "INSERT INTO versiongate_internal.edited_rows (table_name, key) VALUES ('changes', '{\"id\": 1}')",
             "permission denied for table edited_rows"
         ),
-        RoleAttempt("DELETE FROM edited_rows", "permission denied for table edited_rows"),
-        RoleAttempt("DELETE FROM edits_to_record", "permission denied for table edits_to_record"),
-        RoleAttempt("INSERT INTO edits_to_record DEFAULT VALUES", "permission denied for table edits_to_record"),
+        RoleAttempt("DELETE FROM versiongate_internal.edited_rows", "permission denied for table edited_rows"),
+        RoleAttempt("DELETE FROM versiongate_internal.edits_to_record", "permission denied for table edits_to_record"),
+        RoleAttempt(
+            "INSERT INTO versiongate_internal.edits_to_record DEFAULT VALUES",
+            "permission denied for table edits_to_record"
+        ),
         RoleAttempt("UPDATE policy_revision SET revision = 0", "permission denied for table policy_revision"),
         RoleAttempt("UPDATE policy_revision SET is_rehearsal = false", "permission denied for table policy_revision"),
         RoleAttempt("DELETE FROM policy_revision", "permission denied for table policy_revision"),
@@ -78,7 +86,10 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         ),
         RoleAttempt("SELECT FROM policy_revision FOR UPDATE", "permission denied for table policy_revision"),
         RoleAttempt("BEGIN; LOCK TABLE policy_revision; COMMIT", "permission denied for table policy_revision"),
-        RoleAttempt("BEGIN; LOCK TABLE recorded_rows; COMMIT", "permission denied for table recorded_rows"),
+        RoleAttempt(
+            "BEGIN; LOCK TABLE versiongate_internal.recorded_rows; COMMIT",
+            "permission denied for table recorded_rows"
+        ),
         RoleAttempt("UPDATE history SET why = 'x'", "permission denied for view history"),
         RoleAttempt("DELETE FROM history", "permission denied for view history"),
         RoleAttempt("UPDATE active_rules SET title = 'x'", "cannot update view", sqlState: "55000"),
@@ -105,11 +116,11 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         ),
         RoleAttempt("CREATE RULE z AS ON INSERT TO public.rules DO INSTEAD NOTHING", "must be owner of table rules"),
         RoleAttempt(
-            "CREATE EVENT TRIGGER z ON ddl_command_start EXECUTE FUNCTION refuse_truncate()",
+            "CREATE EVENT TRIGGER z ON ddl_command_start EXECUTE FUNCTION versiongate_internal.refuse_truncate()",
             "permission denied to create event trigger \"z\""
         ),
         RoleAttempt(
-            "SET plpgsql.variable_conflict = use_column",
+            "DO 'BEGIN END'; SET plpgsql.variable_conflict = use_column",
             "permission denied to set parameter \"plpgsql.variable_conflict\""
         ),
 
@@ -122,11 +133,17 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("DROP VIEW history", "must be owner of view history"),
         RoleAttempt("COMMENT ON TABLE public.rules IS 'z'", "must be owner of table rules"),
         RoleAttempt("CREATE INDEX ON public.rules (title)", "must be owner of table rules"),
-        RoleAttempt("ALTER FUNCTION version_key(text) RESET ALL", "must be owner of function version_key"),
-        RoleAttempt("DROP FUNCTION note_edit() CASCADE", "must be owner of function note_edit"),
         RoleAttempt(
-            "CREATE OR REPLACE FUNCTION note_edit() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
-            "permission denied for schema public"
+            "ALTER FUNCTION versiongate_internal.version_key(text) RESET ALL",
+            "must be owner of function versiongate_internal.version_key"
+        ),
+        RoleAttempt(
+            "DROP FUNCTION versiongate_internal.note_edit() CASCADE",
+            "must be owner of function versiongate_internal.note_edit"
+        ),
+        RoleAttempt(
+            "CREATE OR REPLACE FUNCTION versiongate_internal.note_edit() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+            "permission denied for schema versiongate_internal"
         ),
         RoleAttempt(
             "CREATE FUNCTION public.lower(text) RETURNS text LANGUAGE sql AS 'SELECT $1'",
@@ -143,10 +160,20 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("CREATE PUBLICATION z", "permission denied for database"),
         RoleAttempt("CREATE EXTENSION hstore", "permission denied to create extension \"hstore\""),
         RoleAttempt("DROP SCHEMA public CASCADE", "must be owner of schema public"),
-        RoleAttempt("UPDATE rule_spans SET versions = NULL", "permission denied for table rule_spans"),
-        RoleAttempt("DELETE FROM rule_spans", "permission denied for table rule_spans"),
-        RoleAttempt("UPDATE schema_reader SET oldest = 'z'", "permission denied for table schema_reader"),
-        RoleAttempt("DELETE FROM schema_migrations", "permission denied for table schema_migrations"),
+        RoleAttempt("DROP SCHEMA versiongate_internal CASCADE", "must be owner of schema versiongate_internal"),
+        RoleAttempt(
+            "UPDATE versiongate_internal.rule_spans SET versions = NULL",
+            "permission denied for table rule_spans"
+        ),
+        RoleAttempt("DELETE FROM versiongate_internal.rule_spans", "permission denied for table rule_spans"),
+        RoleAttempt(
+            "UPDATE versiongate_internal.schema_reader SET oldest = 'z'",
+            "permission denied for table schema_reader"
+        ),
+        RoleAttempt(
+            "DELETE FROM versiongate_internal.schema_migrations",
+            "permission denied for table schema_migrations"
+        ),
         RoleAttempt("SELECT nextval('releases_id_seq')", "permission denied for sequence releases_id_seq"),
         RoleAttempt("SELECT setval('releases_id_seq', 1)", "permission denied for sequence releases_id_seq"),
 
@@ -213,6 +240,10 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
             RoleAttempt("UPDATE public.rules SET enabled = true", "permission denied for table rules"),
             RoleAttempt("SELECT undo_change(1)", "permission denied for function undo_change"),
             RoleAttempt("SELECT rehearse_edits()", "permission denied for function rehearse_edits"),
+            RoleAttempt(
+                "SELECT versiongate_internal.refuse('rules.key', 'x', 'y')",
+                "permission denied for function refuse"
+            ),
             RoleAttempt("SET ROLE versiongate_admin", "permission denied to set role \"versiongate_admin\""),
             RoleAttempt("SET ROLE versiongate_planner", "permission denied to set role \"versiongate_planner\""),
         ]
@@ -221,10 +252,12 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
     static let ofServer: [RoleAttempt] = [
         RoleAttempt("SELECT FROM changes", "permission denied for table changes"),
         RoleAttempt("SELECT FROM change_rows", "permission denied for view change_rows"),
-        RoleAttempt("SELECT FROM recorded_rows", "permission denied for table recorded_rows"),
+        RoleAttempt("SELECT FROM versiongate_internal.recorded_rows", "permission denied for table recorded_rows"),
         RoleAttempt("SELECT FROM history", "permission denied for view history"),
-        RoleAttempt("SELECT FROM rules_at(0)", "permission denied for function rules_at"),
-        RoleAttempt("SELECT rows_at('rules', 0)", "permission denied for function rows_at"),
+        RoleAttempt("SELECT FROM rows_at(NULL::public.rules, 0)", "permission denied for function rows_at"),
+        RoleAttempt("SELECT messages_for('{}')", "permission denied for function messages_for"),
+        RoleAttempt("SELECT version_compare('1', '2')", "permission denied for function version_compare"),
+        RoleAttempt("SELECT FROM versiongate_internal.rule_spans", "permission denied for table rule_spans"),
         RoleAttempt("GRANT SELECT ON public.rules TO PUBLIC; SELECT FROM changes", "permission denied for table"),
     ]
 
@@ -238,8 +271,15 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("DELETE FROM rule_counts", "permission denied for table rule_counts"),
         RoleAttempt("SET ROLE versiongate_server", "permission denied to set role \"versiongate_server\""),
         RoleAttempt("ALTER ROLE versiongate_server SET statement_timeout = 1", "permission denied"),
-        RoleAttempt("SELECT rows_at('pg_authid', 0)", "there is no policy table \"pg_authid\"", sqlState: "22023"),
-        RoleAttempt("SELECT rows_at('changes', 0)", "there is no policy table \"changes\"", sqlState: "22023"),
+        RoleAttempt("SELECT versiongate_internal.note_server('x', 1)", "permission denied for function note_server"),
+        RoleAttempt(
+            "SELECT rows_at(NULL::pg_authid, 0)",
+            "pg_authid is not the row of a policy table",
+            sqlState: "22023"
+        ),
+        RoleAttempt("SELECT rows_at(NULL::changes, 0)", "changes is not the row of a policy table", sqlState: "22023"),
+        RoleAttempt("SELECT rows_at(NULL::pg_temp.rules, 0)", "pg_temp", sqlState: "22023"),
+        RoleAttempt("SELECT rows_at(1, 0)", "integer is not the row of a policy table", sqlState: "22023"),
     ]
 
     /// What the roles that edit must not do beside that.

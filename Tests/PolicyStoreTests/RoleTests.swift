@@ -54,7 +54,8 @@ struct RoleTests {
         for table in [
             "apps", "store_links", "feed_templates", "releases", "release_notes", "rules", "rule_texts",
             "rollout_steps",
-            "policy_revision", "schema_reader", "schema_migrations",
+            "policy_revision", "versiongate_internal.schema_reader", "versiongate_internal.schema_migrations",
+            "versiongate_internal.server_sightings", "schema_faults()",
         ] {
             try await server.execute("SELECT * FROM \(table)")
         }
@@ -68,8 +69,7 @@ struct RoleTests {
             LISTEN versiongate;
             """
         )
-        let messages = try await server.query(#"SELECT title FROM messages_for('{"bundle": "a", "version": "1.1"}')"#)
-        #expect(try messages.value(as: String.self) == "u")
+        try await server.query("SELECT versiongate_internal.note_server('s:1', 1)")
     }
 
     @Test("The roles can do what they are for: viewers read the policy, the history and the counts", arguments: people)
@@ -80,10 +80,8 @@ struct RoleTests {
             "apps", "store_links", "feed_templates", "releases", "release_notes", "rules", "rule_texts",
             "rollout_steps",
             "policy_revision", "changes", "change_rows", "check_counts", "rule_counts", "merged_counts", "active_rules",
-            "rule_status", "policy_warnings",
-            "rollout_now",
-            "current_releases", "recent_checks", "history", "user_functions", "rules_at(0)", "schema_faults()",
-            "schema_migrations",
+            "rule_status", "policy_warnings", "current_releases", "recent_checks", "history",
+            "rows_at(NULL::rules, 0)", "schema_faults()", "versiongate_internal.schema_migrations",
         ] {
             try await person.execute("SELECT * FROM \(name)")
         }
@@ -143,7 +141,7 @@ struct RoleTests {
         try await admin.execute(Self.example)
         for name in [
             "changes", "change_rows", "check_counts", "rule_counts", "rule_status", "policy_warnings", "active_rules",
-            "rollout_now", "current_releases", "recent_checks", "history", "rules_at(0)",
+            "current_releases", "recent_checks", "history", "rows_at(NULL::rules, 0)",
         ] {
             try await admin.execute("SELECT * FROM \(name)")
         }
@@ -267,7 +265,7 @@ struct RoleTests {
         #expect(try records[0].decode(0, as: Bool.self))
         #expect(try records[0].decode(1, as: String.self) == "1 day 12:00:00")
         #expect(try records[0].decode(2, as: String.self) == "2026-03-01T12:00:00.5+00:00")
-        let titles = "SELECT string_agg(title, ' ' ORDER BY key) FROM public.rules_at($1)"
+        let titles = "SELECT string_agg(title, ' ' ORDER BY key) FROM public.rows_at(NULL::public.rules, $1)"
         #expect(try await admin.query(titles, [deletion - 1]).value(as: String.self) == "v")
     }
 
@@ -277,7 +275,7 @@ struct RoleTests {
         try await admin.execute("INSERT INTO rules (key, title, text) VALUES ('k', '0', 'x')")
         let scripts = [
             "SET CONSTRAINTS ALL IMMEDIATE; UPDATE rules SET title = $; SET CONSTRAINTS ALL DEFERRED",
-            "SET CONSTRAINTS record_edits IMMEDIATE; UPDATE rules SET title = 'z'; UPDATE rules SET title = $",
+            "SET CONSTRAINTS versiongate_internal.record_edits IMMEDIATE; UPDATE rules SET title = 'z'; UPDATE rules SET title = $",
             "UPDATE rules SET title = 'z'; SAVEPOINT s; UPDATE rules SET title = 'y'; ROLLBACK TO s; UPDATE rules SET title = $",
             "SAVEPOINT s; UPDATE rules SET title = $; RELEASE s",
             "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE; UPDATE rules SET title = $",
@@ -308,11 +306,11 @@ struct RoleTests {
                 (SELECT string_agg(t::text, ', ' ORDER BY t::text) FROM policy_revision AS t),
                 (SELECT string_agg(t::text, ', ' ORDER BY t::text) FROM changes AS t),
                 (SELECT string_agg(t::text, ', ' ORDER BY t::text) FROM change_rows AS t),
-                (SELECT string_agg(t::text, ', ' ORDER BY t::text) FROM schema_migrations AS t),
+                (SELECT string_agg(t::text, ', ' ORDER BY t::text) FROM versiongate_internal.schema_migrations AS t),
                 (SELECT string_agg(relname || coalesce(relacl::text, ''), ', ' ORDER BY relname) FROM pg_class
-                  WHERE relnamespace = 'public'::regnamespace),
+                  WHERE relnamespace::regnamespace::text IN ('public', 'versiongate_internal')),
                 (SELECT string_agg(md5(prosrc) || coalesce(proacl::text, '') || proconfig::text, ', ' ORDER BY oid) FROM pg_proc
-                  WHERE pronamespace = 'public'::regnamespace),
+                  WHERE pronamespace::regnamespace::text IN ('public', 'versiongate_internal')),
                 (SELECT string_agg(r::text, ', ' ORDER BY rolname) FROM pg_roles AS r
                   WHERE rolname LIKE 'versiongate%' OR rolname = 'z'))
             """

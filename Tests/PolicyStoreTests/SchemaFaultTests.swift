@@ -64,7 +64,7 @@ struct SchemaFaultTests {
         }
     }
 
-    @Test("The rights are refused where a role of ours may create in schema public")
+    @Test("The rights are refused where a role of ours may create in one of the two schemas")
     func refusesOpenRoles() async throws {
         try await withOwner("CREATEROLE") { _, superuser, owner in
             try await migrator.migrate(owner)
@@ -73,12 +73,17 @@ struct SchemaFaultTests {
                     "GRANT CREATE ON SCHEMA public TO versiongate_admin",
                     "REVOKE CREATE ON SCHEMA public FROM versiongate_admin"
                 ),
+                (
+                    "GRANT CREATE ON SCHEMA versiongate_internal TO versiongate_planner",
+                    "REVOKE CREATE ON SCHEMA versiongate_internal FROM versiongate_planner"
+                ),
                 ("GRANT test_alice TO versiongate_server", "REVOKE test_alice FROM versiongate_server"),
                 ("ALTER ROLE versiongate_server SUPERUSER", "ALTER ROLE versiongate_server NOSUPERUSER"),
             ] {
                 try await superuser.execute(grant)
                 let refusal = await #expect(throws: SchemaError.self, "\(grant)") { try await migrator.migrate(owner) }
-                #expect(refusal?.description.contains("may create objects in schema public") == true)
+                let schema = grant.contains("_internal") ? "versiongate_internal" : "public"
+                #expect(refusal?.description.contains("may create objects in schema \(schema)") == true)
                 try await superuser.execute(revoke)
                 #expect(try await migrator.migrate(owner) == [])
             }
@@ -95,7 +100,7 @@ struct SchemaFaultTests {
             let attacker = try await server.connect(user: "versiongate_server")
             try await attacker.execute(
                 """
-                CREATE FUNCTION public.record_row(name, jsonb) RETURNS void LANGUAGE sql AS '';
+                CREATE FUNCTION public.messages_for(json) RETURNS void LANGUAGE sql AS '';
                 CREATE DOMAIN public.harmless AS text;
                 CREATE OPERATOR public.=== (LEFTARG = text, RIGHTARG = name, FUNCTION = texteqname);
                 """
@@ -159,6 +164,21 @@ struct SchemaFaultTests {
             try await migrator.migrate(owner)
             // Settings of roles that somebody else made are not hers to change.
             #expect(try await migrator.faults(owner).filter { $0.remedy.contains("ALTER ROLE") }.count == 4)
+        }
+    }
+
+    @Test("The rights to make a schema may be missing: then the statement is said")
+    func namesMissingRightToCreate() async throws {
+        try await withOwner("CREATEROLE") { _, superuser, owner in
+            try await superuser.execute(
+                "ALTER DATABASE versiongate OWNER TO versiongate; ALTER SCHEMA public OWNER TO test_alice"
+            )
+            let refusal = await #expect(throws: PostgresError.self) { try await migrator.migrate(owner) }
+            #expect(refusal?.message == "test_alice may not create a schema in the database versiongate")
+            let cure = try #require(refusal?.hint?.split(separator: ": ").last)
+            #expect(cure == "GRANT CREATE ON DATABASE versiongate TO test_alice;")
+            try await superuser.execute(String(cure))
+            #expect(try await migrator.migrate(owner) == Migration.all.map(\.name))
         }
     }
 

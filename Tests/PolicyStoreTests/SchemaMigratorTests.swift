@@ -97,7 +97,9 @@ struct SchemaMigratorTests {
     func refusesANewerSchema() async throws {
         let connection = try await TestDatabase.current.connect()
         try await SchemaMigrator(logger: TestDatabase.logger).migrate(connection)
-        try await connection.execute("INSERT INTO schema_migrations (name, checksum) VALUES ('9999_future', 'x')")
+        try await connection.execute(
+            "INSERT INTO versiongate_internal.schema_migrations (name, checksum) VALUES ('9999_future', 'x')"
+        )
         let newer = SchemaError.newer(unknown: ["9999_future"])
         await #expect(throws: newer) { try await SchemaMigrator(logger: TestDatabase.logger).migrate(connection) }
         await #expect(throws: newer) {
@@ -112,7 +114,7 @@ struct SchemaMigratorTests {
         let connection = try await TestDatabase.current.connect()
         await #expect(throws: SchemaError.notInstalled) { try await PolicyReader.policy(connection) }
         try await SchemaMigrator(logger: TestDatabase.logger).migrate(connection)
-        try await connection.execute("UPDATE schema_reader SET oldest = '9999_future'")
+        try await connection.execute("UPDATE versiongate_internal.schema_reader SET oldest = '9999_future'")
         await #expect(throws: SchemaError.unreadable(needs: "9999_future")) {
             try await PolicyReader.policy(connection)
         }

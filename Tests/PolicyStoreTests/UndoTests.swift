@@ -220,8 +220,8 @@ struct UndoTests {
         #expect(try await rows(shift.table) == before)
         try await undo(8)
         #expect(try await rows(shift.table) == after)
-        #expect(try await rows("\(shift.table)_at(6)") == before)
-        #expect(try await rows("\(shift.table)_at(7)") == after)
+        #expect(try await rows("rows_at(NULL::\(shift.table), 6)") == before)
+        #expect(try await rows("rows_at(NULL::\(shift.table), 7)") == after)
         #expect(try await undoes(connection) == 8)
     }
 

@@ -171,7 +171,7 @@ struct CommandLineTests {
         try await owner.run("migrate")
         let connection = try await database.connect()
         try await connection.execute(
-            "DELETE FROM schema_migrations WHERE name = (SELECT max(name) FROM schema_migrations)"
+            "DELETE FROM versiongate_internal.schema_migrations WHERE name = (SELECT max(name) FROM versiongate_internal.schema_migrations)"
         )
         for leaf in leaves where leaf.path != ["check"] {
             let result = try await owner.run(arguments: try CommandSample.arguments(for: leaf))
@@ -186,7 +186,9 @@ struct CommandLineTests {
         let database = TestDatabase.current
         let owner = BuiltBinary(environment: ["DATABASE_URL": database.url()])
         let connection = try await database.connect()
-        try await connection.execute("INSERT INTO schema_migrations (name, checksum) VALUES ('9999_future', 'x')")
+        try await connection.execute(
+            "INSERT INTO versiongate_internal.schema_migrations (name, checksum) VALUES ('9999_future', 'x')"
+        )
         for leaf in try await CommandTree.read().leaves
         where Self.needsSchema(leaf) && leaf.options.contains("why") {
             let result = try await owner.run(arguments: try CommandSample.arguments(for: leaf))

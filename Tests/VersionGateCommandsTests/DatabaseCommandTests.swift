@@ -35,7 +35,9 @@ struct DatabaseCommandTests {
         let versiongate = owner()
         try await versiongate.run("migrate")
         let connection = try await TestDatabase.current.connect()
-        try await connection.execute("INSERT INTO schema_migrations (name, checksum) VALUES ('9999_future', 'x')")
+        try await connection.execute(
+            "INSERT INTO versiongate_internal.schema_migrations (name, checksum) VALUES ('9999_future', 'x')"
+        )
         let edit = try await versiongate.run("app add a")
         #expect(edit.status == 1)
         #expect(edit.errors.contains("9999_future"))

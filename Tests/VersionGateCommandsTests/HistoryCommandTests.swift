@@ -198,8 +198,10 @@ struct HistoryCommandTests {
             INSERT INTO rollout_steps VALUES ('ramp', '2099-01-01T00:00Z', 12.50);
             """
         )
-        let soaked = try await admin.query("SELECT time_text(live_at + interval '2 hours') FROM releases")
-            .value(as: String.self)
+        let soaked = try await admin.query(
+            "SELECT versiongate_internal.time_text(live_at + interval '2 hours') FROM releases"
+        )
+        .value(as: String.self)
         let shown = try await admin.query(
             "SELECT string_agg(concat_ws(': ', key, status, reason), E'\\n' ORDER BY key) FROM active_rules"
         )

@@ -127,7 +127,9 @@ struct KillTests {
                     (SELECT string_agg(t::text, ',' ORDER BY t::text) FROM rule_texts AS t),
                     (SELECT string_agg(t::text, ',' ORDER BY t::text) FROM rollout_steps AS t)),
                     (SELECT undoes FROM changes WHERE id = revision),
-                    (SELECT count(*) FROM changes) - revision, (SELECT count(*) FROM edited_rows) + (SELECT count(*) FROM edits_to_record)
+                    (SELECT count(*) FROM changes) - revision,
+                    (SELECT count(*) FROM versiongate_internal.edited_rows)
+                        + (SELECT count(*) FROM versiongate_internal.edits_to_record)
                 FROM policy_revision
                 """
             ).first

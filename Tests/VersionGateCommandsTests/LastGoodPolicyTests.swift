@@ -140,7 +140,7 @@ struct LastGoodPolicyTests {
         try await owner.execute(
             """
             SET session_replication_role = replica;
-            DELETE FROM recorded_rows; DELETE FROM changes; DELETE FROM rules; DELETE FROM apps;
+            DELETE FROM versiongate_internal.recorded_rows; DELETE FROM changes; DELETE FROM rules; DELETE FROM apps;
             UPDATE policy_revision SET revision = 0, token = gen_random_uuid(), xid = NULL, at = NULL;
             NOTIFY versiongate;
             """
@@ -237,7 +237,9 @@ struct LastGoodPolicyTests {
         try await StateFolder.with { folder in
             try await fill(folder)
             let owner = try await database.connect()
-            try await owner.execute("DROP FUNCTION history_has(bigint, text); UPDATE rules SET title = 'Other'")
+            try await owner.execute(
+                "DROP FUNCTION versiongate_internal.history_has(bigint, text); UPDATE rules SET title = 'Other'"
+            )
             await owner.close()
             let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
             try await serve(binary, folder) { server async throws in

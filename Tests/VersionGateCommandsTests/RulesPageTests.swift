@@ -125,13 +125,13 @@ extension RulesPageTests {
         let connection = try await TestDatabase.current.connect()
         for row in try Self.rows("sent", "read as") {
             #expect(Platform(row["sent"].value).name == row["read as"].value, "\(row)")
-            let sql = try await connection.query("SELECT platform_name($1)", [row["sent"].value])
+            let sql = try await connection.query("SELECT versiongate_internal.platform_name($1)", [row["sent"].value])
             #expect(try sql.value(as: String.self) == row["read as"].value, "\(row)")
         }
         for row in try Self.rows("sent", "country", "because") {
             #expect((Region(locale: row["sent"].value)?.code ?? "none") == row["country"].value, "\(row)")
             let sql = try await connection.query(
-                "SELECT coalesce(country_of_region($1), 'none')",
+                "SELECT coalesce(versiongate_internal.country_of_region($1), 'none')",
                 [row["sent"].value]
             )
             #expect(try sql.value(as: String.self) == row["country"].value, "\(row)")
@@ -139,7 +139,10 @@ extension RulesPageTests {
         for row in try Self.rows("rule", "client", "holds") {
             let (range, tag, holds) = (row["rule"].value, row["client"].value, row["holds"].text == "yes")
             #expect(LanguageTag(tag).matches(LanguageTag(range)) == holds, "\(row)")
-            let sql = try await connection.query("SELECT language_matches(language_tag($1), ARRAY[$2])", [tag, range])
+            let sql = try await connection.query(
+                "SELECT versiongate_internal.language_matches(versiongate_internal.language_tag($1), ARRAY[$2])",
+                [tag, range]
+            )
             #expect(try sql.value(as: Bool.self) == holds, "\(row)")
         }
     }

@@ -78,7 +78,7 @@ struct SQLPageTests {
                 CASE WHEN has_function_privilege('versiongate_viewer', p.oid, 'EXECUTE') THEN 'yes' ELSE 'no' END,
                 CASE WHEN has_function_privilege('versiongate_planner', p.oid, 'EXECUTE')
                     AND has_function_privilege('versiongate_admin', p.oid, 'EXECUTE') THEN 'yes' ELSE 'no' END
-              FROM user_functions JOIN pg_proc AS p ON p.oid = function::regprocedure
+              FROM pg_proc AS p WHERE p.pronamespace = 'public'::regnamespace
             """
         ).map { row in
             try (0..<4).map { index in

@@ -304,7 +304,7 @@ struct StatusCommandTests {
                     let port = try #require(serving.publicURL.split(separator: ":").last)
                     try await Poll.until("the server is noted") {
                         try await owner.query(
-                            "SELECT count(*) = 1 FROM server_sightings WHERE revision = 1 AND name LIKE $1",
+                            "SELECT count(*) = 1 FROM versiongate_internal.server_sightings WHERE revision = 1 AND name LIKE $1",
                             ["%:\(port)"]
                         ).value(as: Bool.self)
                     }
@@ -312,7 +312,9 @@ struct StatusCommandTests {
                 kill(going.processIdentifier, SIGKILL)
             }
             // In place of five minutes.
-            try await owner.execute("UPDATE server_sightings SET seen_at = now() - interval '5 minutes'")
+            try await owner.execute(
+                "UPDATE versiongate_internal.server_sightings SET seen_at = now() - interval '5 minutes'"
+            )
             try await Poll.until("one is gone") { try await status(versiongate).goneServers.count == 1 }
             let found = try await status(versiongate)
             #expect(found.servers.map(\.revision) == [1])
@@ -327,7 +329,9 @@ struct StatusCommandTests {
                 page.contains("\(found.goneServers[0].name)</th>") && page.contains("gone; heard of last 5 min ago")
             )
         }
-        try await owner.execute("UPDATE server_sightings SET seen_at = now() - interval '61 minutes'")
+        try await owner.execute(
+            "UPDATE versiongate_internal.server_sightings SET seen_at = now() - interval '61 minutes'"
+        )
         #expect(try await status(versiongate).goneServers.isEmpty)
     }
 
@@ -337,22 +341,30 @@ struct StatusCommandTests {
         let server = try await TestDatabase.current.connect(user: "versiongate_server")
         try await owner.execute(
             """
-            INSERT INTO server_sightings SELECT 'old:' || n, NULL, 1, now() - interval '25 hours' FROM generate_series(1, 3) n;
-            INSERT INTO server_sightings SELECT 'm:' || n, NULL, 1, now() - n * interval '1 s' FROM generate_series(1, 1000) n
+            INSERT INTO versiongate_internal.server_sightings SELECT 'old:' || n, NULL, 1, now() - interval '25 hours' FROM generate_series(1, 3) n;
+            INSERT INTO versiongate_internal.server_sightings SELECT 'm:' || n, NULL, 1, now() - n * interval '1 s' FROM generate_series(1, 1000) n
             """
         )
-        try await server.execute("SELECT note_server('new:1', 7); SELECT note_server('new:1', 8)")
+        try await server.execute(
+            "SELECT versiongate_internal.note_server('new:1', 7); SELECT versiongate_internal.note_server('new:1', 8)"
+        )
         let names = try await owner.query(
             "SELECT concat(count(*), ' ', bool_or(name = 'm:999'), ' ', bool_or(name = 'm:1000'), ' ',"
-                + " max(revision) FILTER (WHERE name = 'new:1')) FROM server_sightings"
+                + " max(revision) FILTER (WHERE name = 'new:1')) FROM versiongate_internal.server_sightings"
         )
         #expect(try names.value(as: String.self) == "1000 t f 8")
         for name in ["", "a b", "ü", String(repeating: "x", count: 129)] {
-            await #expect(throws: PostgresError.self) { try await server.query("SELECT note_server($1, 1)", [name]) }
+            await #expect(throws: PostgresError.self) {
+                try await server.query("SELECT versiongate_internal.note_server($1, 1)", [name])
+            }
         }
-        await #expect(throws: PostgresError.self) { try await server.execute("DELETE FROM server_sightings") }
+        await #expect(throws: PostgresError.self) {
+            try await server.execute("DELETE FROM versiongate_internal.server_sightings")
+        }
         let viewer = try await TestDatabase.current.connect(user: "versiongate_viewer")
-        await #expect(throws: PostgresError.self) { try await viewer.execute("SELECT note_server('x', 1)") }
+        await #expect(throws: PostgresError.self) {
+            try await viewer.execute("SELECT versiongate_internal.note_server('x', 1)")
+        }
     }
 
     /// What the sessions of the server call themselves.

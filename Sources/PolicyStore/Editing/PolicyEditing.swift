@@ -22,8 +22,8 @@ public struct PolicyEditing: Sendable {
     public func requireRightToCommit() async throws {
         try await connection.transaction(.repeatableReadReadOnly) { [migrator] session in
             try migrator.status(session).requireCurrent()
-            guard try session.query("SELECT public.may_only_plan()").value(as: Bool.self) else { return }
-            try session.query("SELECT public.refuse_planner()")
+            guard try session.query("SELECT versiongate_internal.may_only_plan()").value(as: Bool.self) else { return }
+            try session.query("SELECT versiongate_internal.refuse_planner()")
         }
     }
 

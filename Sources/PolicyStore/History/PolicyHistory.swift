@@ -168,7 +168,8 @@ public struct PolicyHistory {
         let cases = PolicyTable.allCases.map { table in
             let names = table.identity.map { column in
                 let value = "coalesce(after, before) ->> '\(column.name)'"
-                return column.name == ReleaseNote.owner?.name ? "public.release_name((\(value))::bigint)" : value
+                return column.name == ReleaseNote.owner?.name
+                    ? "versiongate_internal.release_name((\(value))::bigint)" : value
             }
             return "WHEN '\(table.rawValue)' THEN concat_ws(' ', \(names.joined(separator: ", ")))"
         }

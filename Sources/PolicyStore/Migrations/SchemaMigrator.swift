@@ -51,7 +51,8 @@ public struct SchemaMigrator: Sendable {
             -- \(migration.name).sql
 
             \(migration.sql)
-            INSERT INTO public.schema_migrations (name, checksum) VALUES ('\(migration.name)', '\(migration.checksum)');
+            INSERT INTO versiongate_internal.schema_migrations (name, checksum)
+                VALUES ('\(migration.name)', '\(migration.checksum)');
 
             """
         }
@@ -102,7 +103,7 @@ public struct SchemaMigrator: Sendable {
             try session.execute(Self.bookkeeping)
             try session.execute(next.sql)
             _ = try session.query(
-                "INSERT INTO public.schema_migrations (name, checksum) VALUES ($1, $2)",
+                "INSERT INTO versiongate_internal.schema_migrations (name, checksum) VALUES ($1, $2)",
                 [next.name, next.checksum]
             )
             return next.name
@@ -133,32 +134,48 @@ public struct SchemaMigrator: Sendable {
            AND (l.classid::bigint << 32) + l.objid::bigint = $1
         """
 
-    /// Creates the table of applied migrations.
+    /// Creates the table of applied migrations, and its schema: only the owner of the database may, or whoever has CREATE on it.
     private static let bookkeeping = """
-        CREATE TABLE IF NOT EXISTS public.schema_migrations (
+        DO $$
+        BEGIN
+            IF to_regnamespace('versiongate_internal') IS NULL THEN
+                CREATE SCHEMA versiongate_internal;
+            END IF;
+        EXCEPTION
+            WHEN insufficient_privilege THEN
+                RAISE insufficient_privilege USING
+                    MESSAGE = format('%s may not create a schema in the database %I', current_user, current_database()),
+                    HINT = format(
+                        'Let the owner of the database run this, then migrate again: GRANT CREATE ON DATABASE %I TO %I;',
+                        current_database(), current_user
+                    );
+        END
+        $$;
+        CREATE TABLE IF NOT EXISTS versiongate_internal.schema_migrations (
             name text COLLATE "C" CONSTRAINT schema_migrations_pkey PRIMARY KEY,
             checksum text NOT NULL,
             applied_at timestamptz NOT NULL DEFAULT now()
         );
-        COMMENT ON TABLE public.schema_migrations IS
+        COMMENT ON TABLE versiongate_internal.schema_migrations IS
             'Which files of Migrations/ were applied, in the order of their names; written by versiongate migrate.';
-        COMMENT ON COLUMN public.schema_migrations.name IS 'The file, without its ending.';
-        COMMENT ON COLUMN public.schema_migrations.checksum IS 'SHA-256 of the file, as it was applied.';
-        COMMENT ON COLUMN public.schema_migrations.applied_at IS 'When it was applied.';
+        COMMENT ON COLUMN versiongate_internal.schema_migrations.name IS 'The file, without its ending.';
+        COMMENT ON COLUMN versiongate_internal.schema_migrations.checksum IS 'SHA-256 of the file, as it was applied.';
+        COMMENT ON COLUMN versiongate_internal.schema_migrations.applied_at IS 'When it was applied.';
         """
 
     /// How the schema compares, seen from within a transaction.
     ///
     /// - Throws: ``SchemaError`` if an applied migration is changed, missing or misplaced; `PostgresError`.
     public func status(_ session: PostgresSession) throws -> SchemaStatus {
-        guard try session.query("SELECT to_regclass('public.schema_migrations') IS NOT NULL").value(as: Bool.self)
-        else {
+        let isRecorded = "SELECT to_regclass('versiongate_internal.schema_migrations') IS NOT NULL"
+        guard try session.query(isRecorded).value(as: Bool.self) else {
             let hasTables = try session.query("SELECT to_regclass('public.policy_revision') IS NOT NULL")
             guard try !hasTables.value(as: Bool.self) else { throw SchemaError.unrecorded }
             return SchemaStatus(applied: [], pending: migrations, unknown: [])
         }
-        let applied = try session.query("SELECT name, checksum FROM public.schema_migrations ORDER BY name").map {
-            row in
+        let applied = try session.query(
+            "SELECT name, checksum FROM versiongate_internal.schema_migrations ORDER BY name"
+        ).map { row in
             (name: try row.decode(0, as: String.self), checksum: try row.decode(1, as: String.self))
         }
         for (known, applied) in zip(migrations, applied) {

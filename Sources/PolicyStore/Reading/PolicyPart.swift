@@ -18,7 +18,8 @@ enum PolicyPart {
     /// The SQL for a table in `FROM`.
     func rows(of table: PolicyTable) -> String {
         switch self {
-        case .revision(let revision), .appsAt(let revision, _): "public.\(table.rawValue)_at(\(revision))"
+        case .revision(let revision), .appsAt(let revision, _):
+            "public.rows_at(NULL::public.\(table.rawValue), \(revision))"
         case .everything, .apps: "public.\(table.rawValue)"
         }
     }

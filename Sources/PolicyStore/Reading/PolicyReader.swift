@@ -48,7 +48,7 @@ public enum PolicyReader {
     /// - Throws: `PostgresError`.
     public static func isInHistory(_ version: PolicyVersion, _ session: PostgresSession) throws -> Bool {
         try session.query(
-            "SELECT public.history_has($1, $2)",
+            "SELECT versiongate_internal.history_has($1, $2)",
             [version.revision, version.token]
         ).value(as: Bool.self)
     }
@@ -135,7 +135,7 @@ public enum PolicyReader {
     {
         try await reading(connection) { session in
             let changed = try session.query(
-                "SELECT public.apps_changed_since($1, $2::uuid)",
+                "SELECT versiongate_internal.apps_changed_since($1, $2::uuid)",
                 [known.revision, known.token]
             ).value(as: [String?]?.self)
             guard let changed else { return nil }
@@ -179,10 +179,9 @@ public enum PolicyReader {
 
     /// Refuses a schema that this binary cannot read, which the schema itself says.
     private static func requireReadable(_ session: PostgresSession) throws {
-        guard try session.query("SELECT to_regclass('public.schema_reader') IS NOT NULL").value(as: Bool.self) else {
-            throw SchemaError.notInstalled
-        }
-        let oldest = try session.query("SELECT oldest FROM public.schema_reader").value(as: String.self)
+        let isInstalled = "SELECT to_regclass('versiongate_internal.schema_reader') IS NOT NULL"
+        guard try session.query(isInstalled).value(as: Bool.self) else { throw SchemaError.notInstalled }
+        let oldest = try session.query("SELECT oldest FROM versiongate_internal.schema_reader").value(as: String.self)
         guard Migration.all.contains(where: { $0.name == oldest }) else {
             throw SchemaError.unreadable(needs: oldest)
         }
@@ -299,8 +298,9 @@ public enum PolicyReader {
 
     /// An order of releases that depends on their contents alone, except for releases that are equal in everything.
     private static let orderOfReleases = """
-        bundle, platform, version_key(version), version, version_key(build) NULLS FIRST, build, regions NULLS FIRST,
-        live_at NULLS FIRST, withdrawn_at NULLS FIRST, staged, min_os NULLS FIRST, note COLLATE "C" NULLS FIRST, id
+        bundle, platform, versiongate_internal.version_key(version), version,
+        versiongate_internal.version_key(build) NULLS FIRST, build, regions NULLS FIRST, live_at NULLS FIRST,
+        withdrawn_at NULLS FIRST, staged, min_os NULLS FIRST, note COLLATE "C" NULLS FIRST, id
         """
 }
 
@@ -319,7 +319,10 @@ extension PolicyReader {
     /// - Throws: `PostgresError` with the reason.
     public static func requirePlatforms(_ names: [String], _ session: PostgresSession) throws {
         for name in names {
-            _ = try session.query("SELECT check_platform(platform_name($1), 'rules.platforms')", [name])
+            _ = try session.query(
+                "SELECT versiongate_internal.check_platform(versiongate_internal.platform_name($1), 'rules.platforms')",
+                [name]
+            )
         }
     }
 

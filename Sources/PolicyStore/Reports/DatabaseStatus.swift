@@ -56,9 +56,13 @@ public struct DatabaseStatus: Sendable {
 
         var tables: [String] {
             switch self {
-            case .policy: ["policy_revision"] + PolicyTable.allCases.map(\.rawValue)
-            case .counts: ["check_counts", "rule_counts", "merged_counts", "server_sightings"]
-            case .history: ["changes", "change_rows"]
+            case .policy: ["public.policy_revision"] + PolicyTable.allCases.map { "public.\($0.rawValue)" }
+            case .counts:
+                [
+                    "public.check_counts", "public.rule_counts", "public.merged_counts",
+                    "versiongate_internal.server_sightings",
+                ]
+            case .history: ["public.changes", "public.change_rows"]
             }
         }
 
@@ -66,8 +70,11 @@ public struct DatabaseStatus: Sendable {
         public func isHidden(_ session: PostgresSession) throws -> Bool {
             try !session.query(
                 """
-                SELECT bool_and(coalesce(has_table_privilege(to_regclass('public.' || name), 'SELECT'), false))
-                FROM unnest($1::text[]) AS name
+                SELECT bool_and(coalesce(
+                    has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT'), false))
+                FROM unnest($1::text[]) AS named (name)
+                LEFT JOIN pg_namespace AS n ON n.nspname = split_part(named.name, '.', 1)
+                LEFT JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = split_part(named.name, '.', 2)
                 """,
                 [tables]
             ).value(as: Bool.self)
@@ -108,7 +115,11 @@ public struct DatabaseStatus: Sendable {
     /// Whether the role may read which migrations were applied; true also where there are none.
     public static func isSchemaVisible(_ session: PostgresSession) throws -> Bool {
         try session.query(
-            "SELECT coalesce(has_table_privilege(to_regclass('public.schema_migrations'), 'SELECT'), true)"
+            """
+            SELECT coalesce(bool_and(has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')), true)
+            FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+            WHERE n.nspname = 'versiongate_internal' AND c.relname = 'schema_migrations'
+            """
         ).value(as: Bool.self)
     }
 

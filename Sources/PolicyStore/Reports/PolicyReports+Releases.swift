@@ -43,7 +43,8 @@ extension PolicyReports {
                     WHEN live_at > now() THEN 'from'
                     ELSE 'live since' END AS state) AS present
             WHERE \(Self.releasesOfBundle)
-            ORDER BY bundle, platform, version_key(version) DESC, version_key(build) DESC NULLS LAST, id
+            ORDER BY bundle, platform, versiongate_internal.version_key(version) DESC,
+                versiongate_internal.version_key(build) DESC NULLS LAST, id
             """,
             [bundle]
         ).map { row in
@@ -69,7 +70,8 @@ extension PolicyReports {
                 (SELECT coalesce(json_agg(json_build_object('language', language, 'text', text) ORDER BY language), '[]')
                  FROM public.release_notes WHERE release = id) AS notes
             FROM public.releases WHERE \(Self.releasesOfBundle)
-            ORDER BY bundle, platform, version_key(version) DESC, version_key(build) DESC NULLS LAST, id
+            ORDER BY bundle, platform, versiongate_internal.version_key(version) DESC,
+                versiongate_internal.version_key(build) DESC NULLS LAST, id
             """,
             [bundle]
         )

@@ -23,7 +23,7 @@ public struct ServerSighting: Sendable, Hashable {
     /// - Throws: `PostgresError`.
     public static func note(_ name: String, revision: Int64, over connection: PostgresConnection) async throws {
         let name = String(name.filter { $0.isASCII && !$0.isWhitespace }.suffix(longestName))
-        try await connection.query("SELECT public.note_server($1, $2)", [name, revision])
+        try await connection.query("SELECT versiongate_internal.note_server($1, $2)", [name, revision])
     }
 
     /// The servers that were heard of in the last hour and not in the last 2 minutes, and are not connected.
@@ -32,7 +32,7 @@ public struct ServerSighting: Sendable, Hashable {
     static func gone(_ present: [ServerSession], _ session: PostgresSession) throws -> [ServerSighting] {
         try session.query(
             """
-            SELECT name, host(address), revision, seen_at FROM public.server_sightings
+            SELECT name, host(address), revision, seen_at FROM versiongate_internal.server_sightings
             WHERE seen_at BETWEEN now() - interval '1 hour' AND now() - interval '2 minutes'
                 AND NOT EXISTS (SELECT FROM unnest($1::text[]) AS present WHERE right(name, length(present)) = present)
             ORDER BY seen_at DESC, name

@@ -10,7 +10,7 @@
 
 SET LOCAL search_path = public, pg_temp;
 
-CREATE FUNCTION changed_columns(before jsonb, after jsonb) RETURNS text[]
+CREATE FUNCTION versiongate_internal.changed_columns(before jsonb, after jsonb) RETURNS text[]
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -23,11 +23,12 @@ BEGIN
     );
 END
 $$;
-
-COMMENT ON FUNCTION changed_columns(jsonb, jsonb) IS 'The columns in which a row is different before and after.';
+COMMENT ON FUNCTION versiongate_internal.changed_columns IS 'The columns in which a row is different before and after.';
 
 -- Text of a condition to be put into a query in which the policy table is t.
-CREATE FUNCTION key_condition(table_name text, key_value text, ignore_case boolean DEFAULT false) RETURNS text
+CREATE FUNCTION versiongate_internal.key_condition(
+    table_name text, key_value text, ignore_case boolean DEFAULT false
+) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -44,19 +45,20 @@ BEGIN
                    ),
                    ' AND '
                )
-          FROM policy_tables() AS t, unnest(t.key) AS part(name)
+          FROM versiongate_internal.policy_tables() AS t, unnest(t.key) AS part(name)
          WHERE t.name = key_condition.table_name
     );
 END
 $$;
-
-COMMENT ON FUNCTION key_condition(text, text, boolean) IS
+COMMENT ON FUNCTION versiongate_internal.key_condition IS
     'The SQL condition that finds a row of the policy table t by its primary key, which is given as an SQL expression; if'
     ' asked, also where only its case is different.';
 
 -- Why a change cannot be undone.
 
-CREATE FUNCTION last_settings(change_id bigint, edited_table text, edited_key jsonb, columns text[]) RETURNS text
+CREATE FUNCTION versiongate_internal.last_settings(
+    change_id bigint, edited_table text, edited_key jsonb, columns text[]
+) RETURNS text
     LANGUAGE plpgsql STABLE
     SET search_path = public, pg_temp
 AS $$
@@ -86,11 +88,10 @@ BEGIN
     );
 END
 $$;
-
-COMMENT ON FUNCTION last_settings(bigint, text, jsonb, text[]) IS
+COMMENT ON FUNCTION versiongate_internal.last_settings IS
     'Which changes after a change have set these columns of a row last.';
 
-CREATE FUNCTION last_move(change_id bigint, edited_table text, edited_key jsonb) RETURNS text
+CREATE FUNCTION versiongate_internal.last_move(change_id bigint, edited_table text, edited_key jsonb) RETURNS text
     LANGUAGE plpgsql STABLE
     SET search_path = public, pg_temp
 AS $$
@@ -126,35 +127,29 @@ BEGIN
     RETURN CASE WHEN FOUND THEN format('%s by change %s', move.kind, move.change) ELSE 'changed since' END;
 END
 $$;
-
-COMMENT ON FUNCTION last_move(bigint, text, jsonb) IS
+COMMENT ON FUNCTION versiongate_internal.last_move IS
     'Which change after a change has deleted, inserted or renamed the row with this key last.';
 
-CREATE FUNCTION release_name(release_id bigint) RETURNS text
-    LANGUAGE plpgsql STABLE
+CREATE FUNCTION versiongate_internal.release_name(release_id bigint) RETURNS text
+    LANGUAGE sql STABLE
     SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN coalesce(
-        (SELECT concat_ws(' ', r.bundle, r.version, r.platform) FROM releases AS r WHERE r.id = release_id),
-        (
-            SELECT concat_ws(' ', c.before ->> 'bundle', c.before ->> 'version', c.before ->> 'platform')
-              FROM change_rows AS c
-             WHERE c.table_name = 'releases'
-               AND c.key = jsonb_build_object('id', release_id)
-               AND c.after IS NULL
-             ORDER BY c.change DESC
-             LIMIT 1
-        ),
-        release_id::text
-    );
-END
-$$;
-
-COMMENT ON FUNCTION release_name(bigint) IS
+RETURN coalesce(
+    (SELECT concat_ws(' ', r.bundle, r.version, r.platform) FROM releases AS r WHERE r.id = release_id),
+    (
+        SELECT concat_ws(' ', c.before ->> 'bundle', c.before ->> 'version', c.before ->> 'platform')
+          FROM change_rows AS c
+         WHERE c.table_name = 'releases'
+           AND c.key = jsonb_build_object('id', release_id)
+           AND c.after IS NULL
+         ORDER BY c.change DESC
+         LIMIT 1
+    ),
+    release_id::text
+);
+COMMENT ON FUNCTION versiongate_internal.release_name IS
     'A release as people name it, also one that was deleted: com.example.doto 1.2 ios.';
 
-CREATE FUNCTION row_name(edited_table text, edited_row jsonb) RETURNS text
+CREATE FUNCTION versiongate_internal.row_name(edited_table text, edited_row jsonb) RETURNS text
     LANGUAGE sql STABLE
     SET search_path = public, pg_temp
 AS $$
@@ -164,23 +159,26 @@ AS $$
                WHEN 'releases' THEN concat_ws(
                    ' ', 'release', edited_row ->> 'bundle', edited_row ->> 'version', edited_row ->> 'platform'
                )
-               WHEN 'feed_templates' THEN concat_ws(' ', 'feed template', edited_row ->> 'bundle', edited_row ->> 'name')
+               WHEN 'feed_templates' THEN concat_ws(
+                   ' ', 'feed template', edited_row ->> 'bundle', edited_row ->> 'name'
+               )
                WHEN 'release_notes' THEN concat_ws(
-                   ' ', 'release note', release_name((edited_row ->> 'release')::bigint), edited_row ->> 'language'
+                   ' ', 'release note', versiongate_internal.release_name((edited_row ->> 'release')::bigint),
+                   edited_row ->> 'language'
                )
                WHEN 'rules' THEN 'rule ' || (edited_row ->> 'key')
                WHEN 'rule_texts' THEN concat_ws(' ', 'text', edited_row ->> 'rule', edited_row ->> 'language')
                WHEN 'rollout_steps' THEN concat_ws(
-                   ' ', 'rollout step', edited_row ->> 'rule', time_text((edited_row ->> 'at')::timestamptz)
+                   ' ', 'rollout step', edited_row ->> 'rule',
+                   versiongate_internal.time_text((edited_row ->> 'at')::timestamptz)
                )
                ELSE concat_ws(' ', edited_table, edited_row)
            END
 $$;
-
-COMMENT ON FUNCTION row_name(text, jsonb) IS 'A row as people name it: rule bad-1.1.';
+COMMENT ON FUNCTION versiongate_internal.row_name IS 'A row as people name it: rule bad-1.1.';
 
 -- One text for each row in the way. The reasons of the first rows are looked up, as this takes a search of the history.
-CREATE FUNCTION undo_conflicts(change_id bigint, most integer) RETURNS text[]
+CREATE FUNCTION versiongate_internal.undo_conflicts(change_id bigint, most integer) RETURNS text[]
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
@@ -196,12 +194,12 @@ DECLARE
     reasons text[] := '{}';
     rows_in_the_way integer := 0;
 BEGIN
-    FOR policy_table IN SELECT * FROM policy_tables() AS t ORDER BY t.place LOOP
+    FOR policy_table IN SELECT * FROM versiongate_internal.policy_tables() AS t ORDER BY t.place LOOP
         FOR edit IN EXECUTE format(
             'SELECT c.key, c.old_key, c.before, c.after, to_jsonb(t) AS now'
             ' FROM change_rows AS c LEFT JOIN public.%I AS t ON %s WHERE c.change = $1 AND c.table_name = $2'
             ' ORDER BY c.ordinal',
-            policy_table.name, key_condition(policy_table.name, 'c.key')
+            policy_table.name, versiongate_internal.key_condition(policy_table.name, 'c.key')
         ) USING change_id, policy_table.name LOOP
             reason := NULL;
             named := coalesce(edit.after, edit.before);
@@ -209,29 +207,32 @@ BEGIN
             -- The row as the change left it.
             columns := ARRAY(
                 SELECT name
-                  FROM unnest(changed_columns(edit.before, edit.after)) AS name
+                  FROM unnest(versiongate_internal.changed_columns(edit.before, edit.after)) AS name
                  WHERE edit.now -> name IS DISTINCT FROM edit.after -> name
             );
             IF edit.after IS NOT NULL AND (edit.now IS NULL OR columns <> '{}') THEN
                 reason := CASE
                     WHEN rows_in_the_way >= most THEN ''
-                    WHEN edit.now IS NULL THEN last_move(change_id, policy_table.name, edit.key)
-                    ELSE last_settings(change_id, policy_table.name, edit.key, columns)
+                    WHEN edit.now IS NULL THEN versiongate_internal.last_move(change_id, policy_table.name, edit.key)
+                    ELSE versiongate_internal.last_settings(change_id, policy_table.name, edit.key, columns)
                 END;
             END IF;
 
             -- The place of the row that comes back.
             IF reason IS NULL AND edit.before IS NOT NULL AND (edit.after IS NULL OR edit.old_key IS NOT NULL) THEN
                 EXECUTE format(
-                    'SELECT row_columns(to_jsonb(t), $3) FROM public.%1$I AS t WHERE %2$s AND NOT EXISTS ('
+                    'SELECT versiongate_internal.row_columns(to_jsonb(t), $3) FROM public.%1$I AS t WHERE %2$s'
+                    ' AND NOT EXISTS ('
                     ' SELECT FROM change_rows AS own WHERE own.change = $2 AND own.table_name = %1$L'
-                    ' AND own.key = row_columns(to_jsonb(t), $3) AND own.after IS NOT NULL)',
-                    policy_table.name, key_condition(policy_table.name, '$1', true)
+                    ' AND own.key = versiongate_internal.row_columns(to_jsonb(t), $3) AND own.after IS NOT NULL)',
+                    policy_table.name, versiongate_internal.key_condition(policy_table.name, '$1', true)
                 ) INTO taken USING coalesce(edit.old_key, edit.key), change_id, policy_table.key;
                 IF taken IS NOT NULL THEN
                     named := edit.before;
                     reason := CASE
-                        WHEN rows_in_the_way >= most THEN '' ELSE last_move(change_id, policy_table.name, taken)
+                        WHEN rows_in_the_way >= most THEN '' ELSE versiongate_internal.last_move(
+                            change_id, policy_table.name, taken
+                        )
                     END;
                 END IF;
             END IF;
@@ -241,9 +242,12 @@ BEGIN
                 SELECT t.name,
                        jsonb_build_object(t.key[1], edit.before -> policy_table.parent_column) AS key
                   INTO below
-                  FROM policy_tables() AS t
+                  FROM versiongate_internal.policy_tables() AS t
                  WHERE t.name = policy_table.parent;
-                EXECUTE format('SELECT to_jsonb(t) FROM public.%I AS t WHERE %s', below.name, key_condition(below.name, '$1'))
+                EXECUTE format(
+                    'SELECT to_jsonb(t) FROM public.%I AS t WHERE %s',
+                    below.name, versiongate_internal.key_condition(below.name, '$1')
+                )
                    INTO taken USING below.key;
                 IF taken IS NULL AND NOT EXISTS (
                     SELECT FROM change_rows AS own
@@ -255,7 +259,8 @@ BEGIN
                     reason := CASE
                         WHEN rows_in_the_way >= most THEN ''
                         ELSE format(
-                            'belongs to %s, %s', row_name(below.name, below.key), last_move(change_id, below.name, below.key)
+                            'belongs to %s, %s', versiongate_internal.row_name(below.name, below.key),
+                            versiongate_internal.last_move(change_id, below.name, below.key)
                         )
                     END;
                 END IF;
@@ -265,18 +270,19 @@ BEGIN
             IF reason IS NULL AND (edit.before IS NULL OR edit.before -> 'rollout' <> edit.after -> 'rollout') THEN
                 FOR child IN
                     SELECT *
-                      FROM policy_tables() AS t
+                      FROM versiongate_internal.policy_tables() AS t
                      WHERE t.parent = policy_table.name
                        AND (edit.before IS NULL OR t.name = 'rollout_steps' AND edit.before -> 'rollout' <> '0')
                      ORDER BY t.place
                 LOOP
                     EXECUTE format(
-                        'SELECT row_columns(to_jsonb(t), $3) AS key, to_jsonb(t) AS entry, count(*) OVER () AS number'
+                        'SELECT versiongate_internal.row_columns(to_jsonb(t), $3) AS key, to_jsonb(t) AS entry,'
+                        ' count(*) OVER () AS number'
                         ' FROM public.%1$I AS t'
                         ' WHERE t.%2$I = (jsonb_populate_record(NULL::public.%1$I, jsonb_build_object(%2$L, $1))).%2$I'
                         ' AND NOT EXISTS ('
                         ' SELECT FROM change_rows AS own WHERE own.change = $2 AND own.table_name = %1$L'
-                        ' AND own.key = row_columns(to_jsonb(t), $3) AND own.after IS NOT NULL)'
+                        ' AND own.key = versiongate_internal.row_columns(to_jsonb(t), $3) AND own.after IS NOT NULL)'
                         ' ORDER BY 1 LIMIT 1',
                         child.name, child.parent_column
                     ) INTO below USING edit.key ->> policy_table.key[1], change_id, child.key;
@@ -288,7 +294,7 @@ BEGIN
                                 WHEN rows_in_the_way >= most THEN ''
                                 ELSE format(
                                     'has got %s%s by change %s',
-                                    row_name(child.name, below.entry),
+                                    versiongate_internal.row_name(child.name, below.entry),
                                     CASE WHEN below.number > 1 THEN format(' and %s more', below.number - 1) ELSE '' END,
                                     (
                                         SELECT max(c.change)
@@ -306,7 +312,7 @@ BEGIN
                 rows_in_the_way := rows_in_the_way + 1;
                 IF rows_in_the_way <= most THEN
                     reasons := reasons
-                        || format('%s: %s', row_name(policy_table.name, named), reason);
+                        || format('%s: %s', versiongate_internal.row_name(policy_table.name, named), reason);
                 END IF;
             END IF;
         END LOOP;
@@ -317,17 +323,16 @@ BEGIN
     RETURN reasons;
 END
 $$;
-
-COMMENT ON FUNCTION undo_conflicts(bigint, integer) IS
+COMMENT ON FUNCTION versiongate_internal.undo_conflicts IS
     'Which rows keep a change from being undone, and why, one text a row; of those beyond `most` only how many.';
 
-CREATE FUNCTION refuse_undo_in_conflict(change_id bigint) RETURNS void
+CREATE FUNCTION versiongate_internal.refuse_undo_in_conflict(change_id bigint) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
-    reasons CONSTANT text[] := undo_conflicts(change_id, 20);
+    reasons CONSTANT text[] := versiongate_internal.undo_conflicts(change_id, 20);
 BEGIN
     IF reasons <> '{}' THEN
         RAISE object_not_in_prerequisite_state USING
@@ -337,25 +342,10 @@ BEGIN
     END IF;
 END
 $$;
-
-COMMENT ON FUNCTION refuse_undo_in_conflict(bigint) IS
+COMMENT ON FUNCTION versiongate_internal.refuse_undo_in_conflict IS
     'Refuses to undo a change where later changes are in the way, and names them.';
 
--- The parts of an undo. Each is one statement a table, so that rows can change places. `bundles` has the bundles that
--- renamed apps have got back, by those that the change gave them.
-
-CREATE FUNCTION key_now(key jsonb, bundles jsonb) RETURNS jsonb
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN key || jsonb_strip_nulls(jsonb_build_object('bundle', bundles -> (key ->> 'bundle')));
-END
-$$;
-
-COMMENT ON FUNCTION key_now(jsonb, jsonb) IS 'The key of a row after its app was given another bundle.';
-
-CREATE FUNCTION undo_insertions(change_id bigint, edited_table text) RETURNS void
+CREATE FUNCTION versiongate_internal.undo_insertions(change_id bigint, edited_table text) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
@@ -363,30 +353,37 @@ BEGIN
     EXECUTE format(
         'DELETE FROM public.%1$I AS t USING change_rows AS c'
         ' WHERE c.change = $1 AND c.table_name = %1$L AND c.before IS NULL AND %2$s',
-        edited_table, key_condition(edited_table, 'c.key')
+        edited_table, versiongate_internal.key_condition(edited_table, 'c.key')
     ) USING change_id;
 END
 $$;
+COMMENT ON FUNCTION versiongate_internal.undo_insertions IS 'Deletes the rows of a table that a change inserted.';
 
-COMMENT ON FUNCTION undo_insertions(bigint, text) IS 'Deletes the rows of a table that a change inserted.';
-
-CREATE FUNCTION undo_updates(change_id bigint, edited_table text, bundles jsonb) RETURNS void
-    LANGUAGE plpgsql
+-- Those that are no longer there are left out.
+CREATE FUNCTION versiongate_internal.column_list(edited_table text, names text[]) RETURNS text
+    LANGUAGE sql STABLE
     SET search_path = public, pg_temp
-AS $$
-DECLARE
-    columns text;
-BEGIN
-    SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) INTO columns
+RETURN (
+    SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum)
       FROM pg_attribute AS a
      WHERE a.attrelid = format('public.%I', edited_table)::regclass
        AND a.attnum > 0
        AND NOT a.attisdropped
-       AND a.attname IN (
-           SELECT unnest(changed_columns(c.before, c.after))
-             FROM change_rows AS c
-            WHERE c.change = change_id AND c.table_name = edited_table AND c.before IS NOT NULL AND c.after IS NOT NULL
-       );
+       AND a.attname::text = ANY (names)
+);
+COMMENT ON FUNCTION versiongate_internal.column_list IS 'Columns of a table as SQL names them; null: none.';
+
+CREATE FUNCTION versiongate_internal.undo_updates(change_id bigint, edited_table text, bundles jsonb) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    columns CONSTANT text := versiongate_internal.column_list(edited_table, ARRAY(
+        SELECT DISTINCT unnest(versiongate_internal.changed_columns(c.before, c.after))
+          FROM change_rows AS c
+         WHERE c.change = change_id AND c.table_name = edited_table AND c.before IS NOT NULL AND c.after IS NOT NULL
+    ));
+BEGIN
     IF columns IS NULL THEN
         RETURN;
     END IF;
@@ -394,36 +391,32 @@ BEGIN
         'UPDATE public.%1$I AS t SET (%2$s) = ('
         '    SELECT %2$s FROM jsonb_populate_record(NULL::public.%1$I, to_jsonb(t) || w.wanted)'
         ' ) FROM ('
-        '    SELECT row_columns(c.before, changed_columns(c.before, c.after)) AS wanted, key_now(c.key, $2) AS key'
+        '    SELECT versiongate_internal.row_columns('
+        '               c.before, versiongate_internal.changed_columns(c.before, c.after)'
+        '           ) AS wanted,'
+        '           c.key || jsonb_strip_nulls(jsonb_build_object(''bundle'', $2 -> (c.key ->> ''bundle''))) AS key'
         '      FROM change_rows AS c'
         '     WHERE c.change = $1 AND c.table_name = %1$L AND c.before IS NOT NULL AND c.after IS NOT NULL'
         ' ) AS w'
         ' WHERE %3$s',
-        edited_table, columns, key_condition(edited_table, 'w.key')
+        edited_table, columns, versiongate_internal.key_condition(edited_table, 'w.key')
     ) USING change_id, bundles;
 END
 $$;
-
-COMMENT ON FUNCTION undo_updates(bigint, text, jsonb) IS
+COMMENT ON FUNCTION versiongate_internal.undo_updates IS
     'Sets the columns that a change set in rows of a table to what they were.';
 
-CREATE FUNCTION undo_deletions(change_id bigint, edited_table text) RETURNS void
+CREATE FUNCTION versiongate_internal.undo_deletions(change_id bigint, edited_table text) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    columns text;
+    columns CONSTANT text := versiongate_internal.column_list(edited_table, ARRAY(
+        SELECT DISTINCT jsonb_object_keys(c.before)
+          FROM change_rows AS c
+         WHERE c.change = change_id AND c.table_name = edited_table AND c.after IS NULL
+    ));
 BEGIN
-    SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) INTO columns
-      FROM pg_attribute AS a
-     WHERE a.attrelid = format('public.%I', edited_table)::regclass
-       AND a.attnum > 0
-       AND NOT a.attisdropped
-       AND a.attname IN (
-           SELECT jsonb_object_keys(c.before)
-             FROM change_rows AS c
-            WHERE c.change = change_id AND c.table_name = edited_table AND c.after IS NULL
-       );
     IF columns IS NULL THEN
         RETURN;
     END IF;
@@ -437,10 +430,9 @@ BEGIN
     ) USING change_id;
 END
 $$;
+COMMENT ON FUNCTION versiongate_internal.undo_deletions IS 'Inserts the rows of a table again that a change deleted.';
 
-COMMENT ON FUNCTION undo_deletions(bigint, text) IS 'Inserts the rows of a table again that a change deleted.';
-
-CREATE FUNCTION undo_rows(change_id bigint) RETURNS void
+CREATE FUNCTION versiongate_internal.undo_rows(change_id bigint) RETURNS void
     LANGUAGE plpgsql
     SET search_path = public, pg_temp
 AS $$
@@ -459,22 +451,24 @@ BEGIN
     -- First goes what nothing refers to; then parents come back before their children; at last parents go, which have
     -- no children left.
     FOR policy_table IN
-        SELECT * FROM policy_tables() AS t WHERE NOT EXISTS (SELECT FROM policy_tables() AS c WHERE c.parent = t.name)
+        SELECT * FROM versiongate_internal.policy_tables() AS t WHERE NOT EXISTS (
+            SELECT FROM versiongate_internal.policy_tables() AS c WHERE c.parent = t.name
+        )
     LOOP
-        PERFORM undo_insertions(change_id, policy_table.name);
+        PERFORM versiongate_internal.undo_insertions(change_id, policy_table.name);
     END LOOP;
-    FOR policy_table IN SELECT * FROM policy_tables() AS t ORDER BY t.place LOOP
-        PERFORM undo_updates(
+    FOR policy_table IN SELECT * FROM versiongate_internal.policy_tables() AS t ORDER BY t.place LOOP
+        PERFORM versiongate_internal.undo_updates(
             change_id, policy_table.name, CASE WHEN policy_table.parent IS NULL THEN no_bundles ELSE bundles END
         );
-        PERFORM undo_deletions(change_id, policy_table.name);
+        PERFORM versiongate_internal.undo_deletions(change_id, policy_table.name);
     END LOOP;
     FOR policy_table IN
-        SELECT * FROM policy_tables() AS t
-         WHERE EXISTS (SELECT FROM policy_tables() AS c WHERE c.parent = t.name)
+        SELECT * FROM versiongate_internal.policy_tables() AS t
+         WHERE EXISTS (SELECT FROM versiongate_internal.policy_tables() AS c WHERE c.parent = t.name)
          ORDER BY t.place DESC
     LOOP
-        PERFORM undo_insertions(change_id, policy_table.name);
+        PERFORM versiongate_internal.undo_insertions(change_id, policy_table.name);
     END LOOP;
     SET CONSTRAINTS
         store_links_pkey, feed_templates_pkey, release_notes_pkey, release_notes_language_key, rule_texts_pkey,
@@ -482,8 +476,7 @@ BEGIN
         IMMEDIATE;
 END
 $$;
-
-COMMENT ON FUNCTION undo_rows(bigint) IS 'Takes back what a change did to each row.';
+COMMENT ON FUNCTION versiongate_internal.undo_rows IS 'Takes back what a change did to each row.';
 
 CREATE FUNCTION undo_change(id bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -501,52 +494,51 @@ BEGIN
             MESSAGE = format('there is no change %s', coalesce(id::text, 'NULL')),
             HINT = 'The changes are listed by: SELECT * FROM changes ORDER BY id DESC;';
     END IF;
-    PERFORM FROM edited_rows AS e WHERE e.xid = pg_current_xact_id() AND e.at = now();
-    IF FOUND OR public.open_revision() IS NOT NULL THEN
+    PERFORM FROM versiongate_internal.edited_rows AS e WHERE e.xid = pg_current_xact_id() AND e.at = now();
+    IF FOUND OR versiongate_internal.open_revision() IS NOT NULL THEN
         RAISE object_not_in_prerequisite_state USING
             MESSAGE = format('change %s cannot be undone in a transaction that has edited already', id),
             DETAIL = 'The history says of an undo which change it undoes, so it is all that its transaction does.',
             HINT = 'COMMIT, then undo; to undo several changes, COMMIT after each.';
     END IF;
-    FOR policy_table IN SELECT * FROM public.policy_tables() AS t ORDER BY t.place LOOP
+    FOR policy_table IN SELECT * FROM versiongate_internal.policy_tables() AS t ORDER BY t.place LOOP
         EXECUTE format(
             'SELECT FROM change_rows AS c JOIN public.%1$I AS t ON %2$s WHERE c.change = $1 AND c.table_name = %1$L'
             ' ORDER BY c.ordinal FOR UPDATE OF t',
-            policy_table.name, public.key_condition(policy_table.name, 'c.key'::text)
+            policy_table.name, versiongate_internal.key_condition(policy_table.name, 'c.key'::text)
         ) USING id;
     END LOOP;
-    PERFORM public.refuse_undo_in_conflict(id);
+    PERFORM versiongate_internal.refuse_undo_in_conflict(id);
 
-    INSERT INTO edited_rows (table_name, key) VALUES ('changes', jsonb_build_object('id', id));
+    INSERT INTO versiongate_internal.edited_rows (table_name, key) VALUES ('changes', jsonb_build_object('id', id));
     BEGIN
-        PERFORM public.undo_rows(id);
+        PERFORM versiongate_internal.undo_rows(id);
     EXCEPTION
         WHEN unique_violation OR exclusion_violation OR foreign_key_violation THEN
             -- Somebody else committed in between: what they did can be seen now.
-            PERFORM public.refuse_undo_in_conflict(id);
+            PERFORM versiongate_internal.refuse_undo_in_conflict(id);
             RAISE;
     END;
-    PERFORM public.settle_notes();
+    PERFORM versiongate_internal.settle_notes();
     SELECT count(*) INTO undone
-      FROM edited_rows AS e
+      FROM versiongate_internal.edited_rows AS e
      WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.before IS DISTINCT FROM e.after;
     -- From here on this transaction does nothing else. Once it is recorded, the change itself says so.
     IF undone > 0 THEN
-        UPDATE edited_rows AS e
+        UPDATE versiongate_internal.edited_rows AS e
            SET after = 'true'
          WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes';
         RETURN undone;
     END IF;
-    DELETE FROM edited_rows AS e WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes';
-    RETURN (SELECT count(*) FROM change_rows AS c WHERE c.change = public.open_revision());
+    DELETE FROM versiongate_internal.edited_rows AS e
+     WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes';
+    RETURN (SELECT count(*) FROM change_rows AS c WHERE c.change = versiongate_internal.open_revision());
 END
 $$;
-
 COMMENT ON FUNCTION undo_change(bigint) IS
     'Takes a change back, and returns how many rows it was. Refused where a later change has set the same columns, or put'
     ' something below a row that would go. It is a change itself, recorded at the commit, and can be undone likewise;'
     ' nothing else is edited in its transaction. A lockout comes back as it was, with a warning where it has no release to'
     ' go to any more.';
 
-REVOKE ALL ON FUNCTION undo_change(bigint), undo_rows(bigint), undo_insertions(bigint, text),
-    undo_updates(bigint, text, jsonb), undo_deletions(bigint, text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION undo_change(bigint) FROM PUBLIC;

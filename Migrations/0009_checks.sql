@@ -8,22 +8,21 @@ SET LOCAL search_path = public, pg_temp;
 
 -- Reading a range takes many times as long as asking it, so what the ranges mean is kept beside the rules. This is a
 -- memory and nothing more: a rule that is not in it is read anew.
-CREATE TABLE rule_spans (
-    rule text COLLATE "C" CONSTRAINT rule_spans_pkey PRIMARY KEY
-        CONSTRAINT rule_spans_rule_fkey REFERENCES rules ON UPDATE CASCADE ON DELETE CASCADE,
-    versions version_spans,
-    builds version_spans,
-    os version_spans
+CREATE TABLE versiongate_internal.rule_spans (
+    rule text COLLATE "C" PRIMARY KEY REFERENCES rules ON UPDATE CASCADE ON DELETE CASCADE,
+    versions versiongate_internal.version_spans,
+    builds versiongate_internal.version_spans,
+    os versiongate_internal.version_spans
 );
 
-COMMENT ON TABLE rule_spans IS
+COMMENT ON TABLE versiongate_internal.rule_spans IS
     'What the ranges of the rules mean, kept by a trigger on rules so that checks need not read them.';
-COMMENT ON COLUMN rule_spans.rule IS 'Key of the rule.';
-COMMENT ON COLUMN rule_spans.versions IS 'The spans of versions.';
-COMMENT ON COLUMN rule_spans.builds IS 'The spans of build numbers.';
-COMMENT ON COLUMN rule_spans.os IS 'The spans of versions of the operating system.';
+COMMENT ON COLUMN versiongate_internal.rule_spans.rule IS 'Key of the rule.';
+COMMENT ON COLUMN versiongate_internal.rule_spans.versions IS 'The spans of versions.';
+COMMENT ON COLUMN versiongate_internal.rule_spans.builds IS 'The spans of build numbers.';
+COMMENT ON COLUMN versiongate_internal.rule_spans.os IS 'The spans of versions of the operating system.';
 
-CREATE FUNCTION keep_rule_spans() RETURNS trigger
+CREATE FUNCTION versiongate_internal.keep_rule_spans() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = public, pg_temp
 AS $$
@@ -31,59 +30,24 @@ BEGIN
     IF TG_RELID <> 'public.rules'::regclass THEN
         RAISE insufficient_privilege USING MESSAGE = format('table %s is not the table rules', TG_RELID::regclass);
     END IF;
-    INSERT INTO rule_spans (rule, versions, builds, os)
+    INSERT INTO versiongate_internal.rule_spans (rule, versions, builds, os)
     VALUES (
         NEW.key,
-        (public.read_version_range(NEW.versions)).spans,
-        (public.read_version_range(NEW.builds)).spans,
-        (public.read_version_range(NEW.os)).spans
+        (versiongate_internal.read_version_range(NEW.versions)).spans,
+        (versiongate_internal.read_version_range(NEW.builds)).spans,
+        (versiongate_internal.read_version_range(NEW.os)).spans
     )
         ON CONFLICT (rule) DO UPDATE SET versions = excluded.versions, builds = excluded.builds, os = excluded.os;
     RETURN NULL;
 END
 $$;
-
-COMMENT ON FUNCTION keep_rule_spans() IS 'Trigger: keeps what the ranges of a rule mean in rule_spans.';
-
-REVOKE ALL ON FUNCTION keep_rule_spans() FROM PUBLIC;
+COMMENT ON FUNCTION versiongate_internal.keep_rule_spans IS
+    'Trigger: keeps what the ranges of a rule mean in versiongate_internal.rule_spans.';
 
 CREATE TRIGGER keep_rule_spans AFTER INSERT OR UPDATE OF versions, builds, os ON rules
-    FOR EACH ROW EXECUTE FUNCTION keep_rule_spans();
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.keep_rule_spans();
 
--- As in SemVer, what is not all digits compares as text.
-CREATE FUNCTION warn_of_text_order() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-DECLARE
-    field text;
-    written text;
-BEGIN
-    FOREACH field IN ARRAY TG_ARGV LOOP
-        written := to_jsonb(NEW) ->> field;
-        CONTINUE WHEN TG_OP = 'UPDATE' AND written IS NOT DISTINCT FROM to_jsonb(OLD) ->> field;
-        IF written COLLATE "C" ~ '[0-9]-[0-9A-Za-z.-]*[A-Za-z][0-9]' THEN
-            RAISE WARNING USING
-                MESSAGE = format(
-                    '%s.%s: in "%s" a number stands right behind letters, where it compares as text: beta10 is before'
-                    ' beta9', TG_TABLE_NAME, field, written
-                ),
-                HINT = 'With a dot between them, or without the hyphen, it compares as a number: 2.0-beta.10, 2.0beta10.';
-        END IF;
-    END LOOP;
-    RETURN NULL;
-END
-$$;
-
-COMMENT ON FUNCTION warn_of_text_order() IS
-    'Trigger: warns of versions and ranges, in the columns that it is given, whose order is likely to surprise.';
-
-CREATE TRIGGER warn_of_text_order AFTER INSERT OR UPDATE OF version, min_os ON releases
-    FOR EACH ROW EXECUTE FUNCTION warn_of_text_order('version', 'min_os');
-CREATE TRIGGER warn_of_text_order AFTER INSERT OR UPDATE OF versions, builds, os, target ON rules
-    FOR EACH ROW EXECUTE FUNCTION warn_of_text_order('versions', 'builds', 'os', 'target');
-
-CREATE TYPE checking_client AS (
+CREATE TYPE versiongate_internal.checking_client AS (
     bundle text,
     app text,
     app_name text,
@@ -104,28 +68,30 @@ CREATE TYPE checking_client AS (
     attributes jsonb
 );
 
-COMMENT ON TYPE checking_client IS
+COMMENT ON TYPE versiongate_internal.checking_client IS
     'A client as the policy sees it: what it wrote, and how that is read. Null: not sent.';
-COMMENT ON COLUMN checking_client.bundle IS 'The bundle as it was written.';
-COMMENT ON COLUMN checking_client.app IS 'The bundle as apps spells it; null: no such app.';
-COMMENT ON COLUMN checking_client.app_name IS 'What fills {app}.';
-COMMENT ON COLUMN checking_client.paused IS 'Whether the app is paused.';
-COMMENT ON COLUMN checking_client.version IS 'The version as it was written.';
-COMMENT ON COLUMN checking_client.version_key IS 'Its order; null if it cannot be read.';
-COMMENT ON COLUMN checking_client.build IS 'The build number as it was written.';
-COMMENT ON COLUMN checking_client.build_key IS 'Its order; null if it cannot be read.';
-COMMENT ON COLUMN checking_client.os IS 'The version of the operating system as it was written.';
-COMMENT ON COLUMN checking_client.os_key IS 'Its order; null if it cannot be read.';
-COMMENT ON COLUMN checking_client.platform IS 'The platform as it was written.';
-COMMENT ON COLUMN checking_client.platform_name IS 'The platform as it is compared.';
-COMMENT ON COLUMN checking_client.region IS 'The region as it was written.';
-COMMENT ON COLUMN checking_client.country IS 'The country that region names; null if it names none.';
-COMMENT ON COLUMN checking_client.language IS 'The language as it was written.';
-COMMENT ON COLUMN checking_client.language_tag IS 'The language as it is compared.';
-COMMENT ON COLUMN checking_client.install IS 'The install id; null if it cannot be used for a bucket.';
-COMMENT ON COLUMN checking_client.attributes IS 'All other members that were sent, as texts.';
+COMMENT ON COLUMN versiongate_internal.checking_client.bundle IS 'The bundle as it was written.';
+COMMENT ON COLUMN versiongate_internal.checking_client.app IS 'The bundle as apps spells it; null: no such app.';
+COMMENT ON COLUMN versiongate_internal.checking_client.app_name IS 'What fills {app}.';
+COMMENT ON COLUMN versiongate_internal.checking_client.paused IS 'Whether the app is paused.';
+COMMENT ON COLUMN versiongate_internal.checking_client.version IS 'The version as it was written.';
+COMMENT ON COLUMN versiongate_internal.checking_client.version_key IS 'Its order; null if it cannot be read.';
+COMMENT ON COLUMN versiongate_internal.checking_client.build IS 'The build number as it was written.';
+COMMENT ON COLUMN versiongate_internal.checking_client.build_key IS 'Its order; null if it cannot be read.';
+COMMENT ON COLUMN versiongate_internal.checking_client.os IS 'The version of the operating system as it was written.';
+COMMENT ON COLUMN versiongate_internal.checking_client.os_key IS 'Its order; null if it cannot be read.';
+COMMENT ON COLUMN versiongate_internal.checking_client.platform IS 'The platform as it was written.';
+COMMENT ON COLUMN versiongate_internal.checking_client.platform_name IS 'The platform as it is compared.';
+COMMENT ON COLUMN versiongate_internal.checking_client.region IS 'The region as it was written.';
+COMMENT ON COLUMN versiongate_internal.checking_client.country IS
+    'The country that region names; null if it names none.';
+COMMENT ON COLUMN versiongate_internal.checking_client.language IS 'The language as it was written.';
+COMMENT ON COLUMN versiongate_internal.checking_client.language_tag IS 'The language as it is compared.';
+COMMENT ON COLUMN versiongate_internal.checking_client.install IS
+    'The install id; null if it cannot be used for a bucket.';
+COMMENT ON COLUMN versiongate_internal.checking_client.attributes IS 'All other members that were sent, as texts.';
 
-CREATE FUNCTION read_client(client jsonb) RETURNS checking_client
+CREATE FUNCTION versiongate_internal.read_client(client jsonb) RETURNS versiongate_internal.checking_client
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -137,7 +103,7 @@ DECLARE
     written text;
     attribute_count integer;
     sent jsonb := '{}';
-    me checking_client;
+    me versiongate_internal.checking_client;
 BEGIN
     IF jsonb_typeof(client) IS DISTINCT FROM 'object' THEN
         RAISE invalid_parameter_value USING
@@ -187,17 +153,17 @@ BEGIN
     me.app_name := coalesce(me.app_name, me.app, me.bundle);
     me.paused := coalesce(me.paused, false);
     me.version := sent ->> 'version';
-    me.version_key := version_key(me.version);
+    me.version_key := versiongate_internal.version_key(me.version);
     me.build := sent ->> 'build';
-    me.build_key := version_key(me.build);
+    me.build_key := versiongate_internal.version_key(me.build);
     me.os := sent ->> 'os';
-    me.os_key := version_key(me.os);
+    me.os_key := versiongate_internal.version_key(me.os);
     me.platform := sent ->> 'platform';
-    me.platform_name := platform_name(me.platform);
+    me.platform_name := versiongate_internal.platform_name(me.platform);
     me.region := sent ->> 'region';
-    me.country := country_of_region(me.region);
+    me.country := versiongate_internal.country_of_region(me.region);
     me.language := sent ->> 'language';
-    me.language_tag := language_tag(me.language);
+    me.language_tag := versiongate_internal.language_tag(me.language);
     me.install := sent ->> 'install';
     IF octet_length(me.install) > 128 OR me.install = '00000000-0000-0000-0000-000000000000' THEN
         me.install := NULL;
@@ -206,12 +172,11 @@ BEGIN
     RETURN me;
 END
 $$;
-
-COMMENT ON FUNCTION read_client(jsonb) IS
+COMMENT ON FUNCTION versiongate_internal.read_client IS
     'Reads a client as a check does. invalid_parameter_value where a check would be answered with 400. jsonb keeps the'
     ' value of a number, not how it was written: 1e0 is 1 here, and not sent in a check. Write such a value as a string.';
 
-CREATE FUNCTION version_shown(version text, key bytea) RETURNS text
+CREATE FUNCTION versiongate_internal.version_shown(version text, key bytea) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
@@ -219,8 +184,7 @@ BEGIN
     RETURN CASE WHEN key IS NULL THEN version || ' (cannot be read as a version)' ELSE version END;
 END
 $$;
-
-COMMENT ON FUNCTION version_shown(text, bytea) IS
+COMMENT ON FUNCTION versiongate_internal.version_shown IS
     'A version of a client as explanations show it, with a remark where it has no key; null if it was not sent.';
 
 CREATE FUNCTION rollout_at(rule text, at timestamptz) RETURNS numeric
@@ -240,28 +204,33 @@ BEGIN
     );
 END
 $$;
-
 COMMENT ON FUNCTION rollout_at(text, timestamptz) IS
     'The percentage of a rule in force at a time: that of its latest step, else its rollout; null if there is no'
     ' such rule.';
 
-CREATE FUNCTION time_text(at timestamptz) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+-- Whether a rule, asked with a release's version and build in place of the client's, would match. A build that the
+-- release does not record counts as matching.
+CREATE FUNCTION versiongate_internal.rule_matches_release(
+    versions versiongate_internal.version_spans,
+    builds versiongate_internal.version_spans,
+    target bytea,
+    release_version bytea,
+    release_build bytea
+) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 AS $$
-DECLARE
-    utc CONSTANT timestamp := at AT TIME ZONE 'UTC';
 BEGIN
-    RETURN to_char(utc, 'YYYY-MM-DD"T"HH24:MI:SS')
-        || CASE WHEN utc = date_trunc('second', utc) THEN '' ELSE to_char(utc, '.US') END || 'Z';
+    RETURN (versions IS NULL OR versions @> release_version)
+        AND (builds IS NULL OR release_build IS NULL OR builds @> release_build)
+        AND (target IS NULL OR release_version < target);
 END
 $$;
-
-COMMENT ON FUNCTION time_text(timestamptz) IS
-    'A time in UTC as explanations show it, with microseconds where there are any.';
+COMMENT ON FUNCTION versiongate_internal.rule_matches_release IS
+    'Whether the versions, builds and target of a rule would match a client that has this release.';
 
 -- By its numbers: an app that calls itself 1.2.0-play may be the very release 1.2.0, and updating would not help it.
-CREATE FUNCTION release_is_above(
+CREATE FUNCTION versiongate_internal.release_is_above(
     client_version bytea, client_build bytea, release_version bytea, release_build bytea
 ) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -270,19 +239,18 @@ AS $$
 BEGIN
     RETURN CASE
         WHEN client_version IS NULL OR client_version = release_version THEN release_build > client_build
-        ELSE client_version < version_family(release_version)
+        ELSE client_version < versiongate_internal.version_family(release_version)
     END IS TRUE;
 END
 $$;
-
-COMMENT ON FUNCTION release_is_above(bytea, bytea, bytea, bytea) IS
+COMMENT ON FUNCTION versiongate_internal.release_is_above IS
     'Whether a release is above a client: by its numbers, pre-releases not counted, or by its build where the versions'
     ' are equal or the client''s cannot be read.';
 
-CREATE FUNCTION lockout_obstacle(
-    me checking_client,
-    versions version_spans,
-    builds version_spans,
+CREATE FUNCTION versiongate_internal.lockout_obstacle(
+    me versiongate_internal.checking_client,
+    versions versiongate_internal.version_spans,
+    builds versiongate_internal.version_spans,
     target bytea,
     offer_version bytea,
     offer_build bytea
@@ -294,20 +262,19 @@ BEGIN
     RETURN CASE
         WHEN offer_version IS NULL
             THEN 'no offer'
-        WHEN NOT release_is_above(me.version_key, me.build_key, offer_version, offer_build)
+        WHEN NOT versiongate_internal.release_is_above(me.version_key, me.build_key, offer_version, offer_build)
             THEN 'the offer is not above the client'
-        WHEN rule_matches_release(versions, builds, target, offer_version, offer_build)
+        WHEN versiongate_internal.rule_matches_release(versions, builds, target, offer_version, offer_build)
             THEN 'the rule matches the offer'
     END;
 END
 $$;
-
-COMMENT ON FUNCTION lockout_obstacle(checking_client, version_spans, version_spans, bytea, bytea, bytea) IS
+COMMENT ON FUNCTION versiongate_internal.lockout_obstacle IS
     'Why a client that a rule would lock out has no way out with this offer; null if it has one.';
 
 -- A row for each rule of the client's app and for every app, in the order of the messages. The columns are those of
 -- explain_check, and `lockout`: whether the message is sent as a lockout.
-CREATE FUNCTION judge_rules(me checking_client, moment timestamptz)
+CREATE FUNCTION versiongate_internal.judge_rules(me versiongate_internal.checking_client, moment timestamptz)
     RETURNS TABLE (
         "position" integer,
         key text,
@@ -335,15 +302,15 @@ BEGIN
         -- The releases of the client's platform that are not withdrawn.
         SELECT r.id,
                r.version || coalesce(' (' || r.build || ')', '') AS label,
-               version_key(r.version) AS version,
-               version_key(r.build) AS build,
+               versiongate_internal.version_key(r.version) AS version,
+               versiongate_internal.version_key(r.build) AS build,
                r.min_os,
                r.regions,
                r.live_at,
                r.staged,
                -- null where the release asks for something that cannot be judged of this client
                r.regions IS NULL OR me.country = ANY (r.regions) AS in_region,
-               r.min_os IS NULL OR me.os_key >= version_key(r.min_os) AS on_os
+               r.min_os IS NULL OR me.os_key >= versiongate_internal.version_key(r.min_os) AS on_os
           FROM releases AS r
          WHERE r.bundle = me.app
            AND r.platform = me.platform_name
@@ -351,15 +318,15 @@ BEGIN
     ),
     asked AS MATERIALIZED (
         SELECT r.*,
-               coalesce(spans.versions, (read_version_range(r.versions)).spans) AS version_spans,
-               coalesce(spans.builds, (read_version_range(r.builds)).spans) AS build_spans,
-               coalesce(spans.os, (read_version_range(r.os)).spans) AS os_spans,
+               coalesce(spans.versions, (versiongate_internal.read_version_range(r.versions)).spans) AS version_spans,
+               coalesce(spans.builds, (versiongate_internal.read_version_range(r.builds)).spans) AS build_spans,
+               coalesce(spans.os, (versiongate_internal.read_version_range(r.os)).spans) AS os_spans,
                coalesce(r.soak, '0') AS soak_time,
-               version_key(r.target) AS target_key,
+               versiongate_internal.version_key(r.target) AS target_key,
                rollout_at(r.key, moment) AS rollout_now,
                rollout_bucket(r.key, me.install) AS bucket
           FROM rules AS r
-          LEFT JOIN rule_spans AS spans ON spans.rule = r.key
+          LEFT JOIN versiongate_internal.rule_spans AS spans ON spans.rule = r.key
          WHERE r.bundle = me.app OR r.bundle IS NULL
     ),
     -- Time subtracted from time is counted in days of 24 hours, whatever the session's time zone.
@@ -410,7 +377,8 @@ BEGIN
                        THEN 'os'
                    WHEN a.regions IS NOT NULL AND (me.country = ANY (a.regions)) IS NOT TRUE
                        THEN 'regions'
-                   WHEN a.languages IS NOT NULL AND language_matches(me.language_tag, a.languages) IS NOT TRUE
+                   WHEN a.languages IS NOT NULL
+                       AND versiongate_internal.language_matches(me.language_tag, a.languages) IS NOT TRUE
                        THEN 'languages'
                    WHEN missing.name IS NOT NULL
                        THEN 'attributes'
@@ -472,8 +440,8 @@ BEGIN
                      FROM jsonb_array_elements_text(j.missing_accepted) WITH ORDINALITY AS accepted(value, place)
                )
                WHEN 'target' THEN CASE WHEN j.below_target THEN '>=' ELSE '<' END || j.target
-               WHEN 'starts_at' THEN 'from ' || time_text(j.starts_at)
-               WHEN 'ends_at' THEN 'until ' || time_text(j.ends_at)
+               WHEN 'starts_at' THEN 'from ' || versiongate_internal.time_text(j.starts_at)
+               WHEN 'ends_at' THEN 'until ' || versiongate_internal.time_text(j.ends_at)
                WHEN 'rollout' THEN 'bucket < ' || (j.rollout_now * 100)::integer
                WHEN 'enabled' THEN 'true'
                WHEN 'paused' THEN 'false'
@@ -481,18 +449,18 @@ BEGIN
            END,
            CASE j.failed
                WHEN 'platforms' THEN me.platform
-               WHEN 'versions' THEN version_shown(me.version, me.version_key)
-               WHEN 'builds' THEN version_shown(me.build, me.build_key)
-               WHEN 'os' THEN version_shown(me.os, me.os_key)
+               WHEN 'versions' THEN versiongate_internal.version_shown(me.version, me.version_key)
+               WHEN 'builds' THEN versiongate_internal.version_shown(me.build, me.build_key)
+               WHEN 'os' THEN versiongate_internal.version_shown(me.os, me.os_key)
                WHEN 'regions' THEN me.region
                WHEN 'languages' THEN me.language
                WHEN 'attributes' THEN me.attributes ->> j.missing_attribute
                WHEN 'target' THEN CASE
                    WHEN j.below_target THEN j.lenient_label
-                   ELSE version_shown(me.version, me.version_key)
+                   ELSE versiongate_internal.version_shown(me.version, me.version_key)
                END
-               WHEN 'starts_at' THEN time_text(moment)
-               WHEN 'ends_at' THEN time_text(moment)
+               WHEN 'starts_at' THEN versiongate_internal.time_text(moment)
+               WHEN 'ends_at' THEN versiongate_internal.time_text(moment)
                WHEN 'rollout' THEN j.bucket::text
                WHEN 'enabled' THEN 'false'
                WHEN 'paused' THEN 'true'
@@ -511,7 +479,7 @@ BEGIN
       LEFT JOIN last_sent ON (j."position", j.key) > (last_sent."position", last_sent.key)
       -- Why a lockout finds no way out for this client.
       LEFT JOIN LATERAL (
-          SELECT lockout_obstacle(
+          SELECT versiongate_internal.lockout_obstacle(
                      me, j.version_spans, j.build_spans, j.target_key, j.strict_version, j.strict_build
                  ) AS reason
            WHERE j.failed IS NULL AND j.lockout AND NOT j.lockout_without_update
@@ -521,10 +489,10 @@ BEGIN
           SELECT s.label || ': ' || CASE
                      WHEN s.staged THEN 'staged'
                      WHEN s.live_at IS NULL THEN 'no live date'
-                     WHEN s.live_at > moment THEN 'live from ' || time_text(s.live_at)
+                     WHEN s.live_at > moment THEN 'live from ' || versiongate_internal.time_text(s.live_at)
                      WHEN s.in_region IS FALSE THEN 'region ' || array_to_string(s.regions, ', ')
                      WHEN s.on_os IS FALSE THEN 'os ' || s.min_os
-                     ELSE 'soaks until ' || time_text(
+                     ELSE 'soaks until ' || versiongate_internal.time_text(
                          (s.live_at AT TIME ZONE 'UTC' + j.soak_time) AT TIME ZONE 'UTC'
                      )
                  END AS release
@@ -536,8 +504,7 @@ BEGIN
      ORDER BY j."position", j.key;
 END
 $$;
-
-COMMENT ON FUNCTION judge_rules(checking_client, timestamptz) IS
+COMMENT ON FUNCTION versiongate_internal.judge_rules IS
     'What each rule of the client''s app, and for every app, comes to at a time: the one judgement behind messages_for'
     ' and explain_check.';
 
@@ -559,18 +526,17 @@ AS $$
 BEGIN
     RETURN QUERY
     SELECT j."position", j.key, j.outcome, j.condition, j.expected, j.actual, j.bucket, j.rollout, j.release
-      FROM judge_rules(read_client(client), coalesce(at, now())) AS j
+      FROM versiongate_internal.judge_rules(versiongate_internal.read_client(client), coalesce(at, now())) AS j
      ORDER BY j."position", j.key COLLATE "C";
 END
 $$;
-
 COMMENT ON FUNCTION explain_check(jsonb, timestamptz) IS
     'What a check would come to, rule by rule, in order. outcome: sent, sent without lockout, no match, after a final'
     ' rule; condition, expected, actual: the first condition that fails, what it asks and what the client has; bucket,'
     ' rollout: where the installation stands and the percentage in force; release: the one offered, or awaited. Write'
     ' versions as strings: jsonb does not keep how a number was written (1e0).';
 
-CREATE FUNCTION fill_placeholders(template text, app text, target text) RETURNS text
+CREATE FUNCTION versiongate_internal.fill_placeholders(template text, app text, target text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
     SET standard_conforming_strings = on
@@ -586,8 +552,7 @@ BEGIN
     );
 END
 $$;
-
-COMMENT ON FUNCTION fill_placeholders(text, text, text) IS
+COMMENT ON FUNCTION versiongate_internal.fill_placeholders IS
     'A text with {app} and {target} filled in; other braces stay.';
 
 CREATE FUNCTION messages_for(client jsonb, at timestamptz DEFAULT now())
@@ -607,13 +572,13 @@ CREATE FUNCTION messages_for(client jsonb, at timestamptz DEFAULT now())
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    me CONSTANT checking_client := read_client(client);
-    tags CONSTANT text[] := coalesce(language_fallbacks(me.language_tag), '{}');
+    me CONSTANT versiongate_internal.checking_client := versiongate_internal.read_client(client);
+    tags CONSTANT text[] := coalesce(versiongate_internal.language_fallbacks(me.language_tag), '{}');
 BEGIN
     RETURN QUERY
     SELECT r.key::text,
-           fill_placeholders(coalesce(translation.title, r.title), me.app_name, r.target),
-           fill_placeholders(coalesce(translation.text, r.text), me.app_name, r.target),
+           versiongate_internal.fill_placeholders(coalesce(translation.title, r.title), me.app_name, r.target),
+           versiongate_internal.fill_placeholders(coalesce(translation.text, r.text), me.app_name, r.target),
            CASE
                WHEN r.link = 'store' THEN (
                    SELECT s.link FROM store_links AS s WHERE s.bundle = me.app AND s.platform = me.platform_name
@@ -626,7 +591,7 @@ BEGIN
            hints.shows,
            coalesce(hints.skippable, false),
            hints.target
-      FROM judge_rules(me, coalesce(at, now())) AS j
+      FROM versiongate_internal.judge_rules(me, coalesce(at, now())) AS j
       JOIN rules AS r ON r.key = j.key
       -- A message that is sent as a lockout has no hints.
       LEFT JOIN LATERAL (
@@ -644,7 +609,6 @@ BEGIN
      ORDER BY r."position", r.key;
 END
 $$;
-
 COMMENT ON FUNCTION messages_for(jsonb, timestamptz) IS
     'The messages that a check would be answered with, in order:'
     ' messages_for(''{"bundle": "com.example.app", "version": "1.1", "platform": "ios"}''). until is when a'

@@ -9,7 +9,7 @@
 
 SET LOCAL search_path = public, pg_temp;
 
-CREATE FUNCTION time_span(start timestamptz, finish timestamptz) RETURNS tstzmultirange
+CREATE FUNCTION versiongate_internal.time_span(start timestamptz, finish timestamptz) RETURNS tstzmultirange
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 RETURN CASE
@@ -17,36 +17,37 @@ RETURN CASE
     ELSE tstzmultirange(tstzrange(start, finish))
 END;
 
-COMMENT ON FUNCTION time_span(timestamptz, timestamptz) IS
+COMMENT ON FUNCTION versiongate_internal.time_span IS
     'The times from one, inclusive, to another, exclusive; null: no bound. None where the end is not after the start.';
 
-CREATE FUNCTION time_after(at timestamptz, duration interval) RETURNS timestamptz
+CREATE FUNCTION versiongate_internal.time_after(at timestamptz, duration interval) RETURNS timestamptz
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 RETURN (at AT TIME ZONE 'UTC' + coalesce(duration, '0')) AT TIME ZONE 'UTC';
 
-COMMENT ON FUNCTION time_after(timestamptz, interval) IS
+COMMENT ON FUNCTION versiongate_internal.time_after IS
     'A time and a duration later, days being of 24 hours, whatever the session''s time zone.';
 
-CREATE TYPE judged_rule AS (
+CREATE TYPE versiongate_internal.judged_rule AS (
     rule rules,
-    versions version_spans,
-    builds version_spans,
-    os version_spans,
+    versions versiongate_internal.version_spans,
+    builds versiongate_internal.version_spans,
+    os versiongate_internal.version_spans,
     target bytea,
-    effective version_spans
+    effective versiongate_internal.version_spans
 );
 
-COMMENT ON TYPE judged_rule IS 'A rule with what its ranges mean.';
-COMMENT ON COLUMN judged_rule.rule IS 'The rule.';
-COMMENT ON COLUMN judged_rule.versions IS 'The spans of its versions; null: no condition.';
-COMMENT ON COLUMN judged_rule.builds IS 'The spans of its builds; null: no condition.';
-COMMENT ON COLUMN judged_rule.os IS 'The spans of its systems; null: no condition.';
-COMMENT ON COLUMN judged_rule.target IS 'The order of its target.';
-COMMENT ON COLUMN judged_rule.effective IS 'The readable versions that it is for: in its range and below its target.';
+COMMENT ON TYPE versiongate_internal.judged_rule IS 'A rule with what its ranges mean.';
+COMMENT ON COLUMN versiongate_internal.judged_rule.rule IS 'The rule.';
+COMMENT ON COLUMN versiongate_internal.judged_rule.versions IS 'The spans of its versions; null: no condition.';
+COMMENT ON COLUMN versiongate_internal.judged_rule.builds IS 'The spans of its builds; null: no condition.';
+COMMENT ON COLUMN versiongate_internal.judged_rule.os IS 'The spans of its systems; null: no condition.';
+COMMENT ON COLUMN versiongate_internal.judged_rule.target IS 'The order of its target.';
+COMMENT ON COLUMN versiongate_internal.judged_rule.effective IS
+    'The readable versions that it is for: in its range and below its target.';
 
 -- What ranges mean is read anew only of a rule that is not as rule_spans knows it.
-CREATE FUNCTION read_rules(written rules[]) RETURNS SETOF judged_rule
+CREATE FUNCTION versiongate_internal.read_rules(written rules[]) RETURNS SETOF versiongate_internal.judged_rule
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = public, pg_temp
     SET standard_conforming_strings = on
@@ -62,28 +63,33 @@ BEGIN
            read.builds,
            read.os,
            read.target,
-           CASE WHEN r.versions IS NULL THEN version_spans(version_span(least_key, NULL)) ELSE read.versions END
-               * version_spans(version_span(least_key, CASE WHEN r.target IS NOT NULL THEN read.target END))
+           CASE
+               WHEN r.versions IS NULL
+                   THEN versiongate_internal.version_spans(versiongate_internal.version_span(least_key, NULL))
+               ELSE read.versions
+           END
+               * versiongate_internal.version_spans(
+                   versiongate_internal.version_span(least_key, CASE WHEN r.target IS NOT NULL THEN read.target END)
+               )
       FROM unnest(written) AS r
       LEFT JOIN rules AS present
         ON present.key = r.key
        AND (present.versions, present.builds, present.os) IS NOT DISTINCT FROM (r.versions, r.builds, r.os)
-      LEFT JOIN rule_spans AS spans ON spans.rule = present.key
+      LEFT JOIN versiongate_internal.rule_spans AS spans ON spans.rule = present.key
      CROSS JOIN LATERAL (
-         SELECT CASE WHEN spans.rule IS NULL THEN (read_version_range(r.versions)).spans ELSE spans.versions END,
-                CASE WHEN spans.rule IS NULL THEN (read_version_range(r.builds)).spans ELSE spans.builds END,
-                CASE WHEN spans.rule IS NULL THEN (read_version_range(r.os)).spans ELSE spans.os END,
-                version_key(r.target)
+         SELECT coalesce(spans.versions, (versiongate_internal.read_version_range(r.versions)).spans),
+                coalesce(spans.builds, (versiongate_internal.read_version_range(r.builds)).spans),
+                coalesce(spans.os, (versiongate_internal.read_version_range(r.os)).spans),
+                versiongate_internal.version_key(r.target)
      ) AS read(versions, builds, os, target);
 END
 $$;
-
-COMMENT ON FUNCTION read_rules(rules[]) IS 'Rules with what their ranges mean.';
+COMMENT ON FUNCTION versiongate_internal.read_rules IS 'Rules with what their ranges mean.';
 
 -- Clients that are offered the same release under a rule are one class: those of a region that a release names or of any
 -- other (null), whose system has reached one min_os of a release and not the next (null: not even the first). So what is
 -- offered when is worked out once a class, not once a rule.
-CREATE FUNCTION ways_out(
+CREATE FUNCTION versiongate_internal.ways_out(
     lockouts rules[], known releases[], present_apps apps[], by_region text[] DEFAULT NULL, by_system bytea[] DEFAULT '{}'
 )
     RETURNS TABLE (key text, bundle text, platform text, region text, system bytea, times tstzmultirange)
@@ -109,16 +115,16 @@ BEGIN
                j.os,
                j.target,
                j.effective
-          FROM read_rules(lockouts) AS j
+          FROM versiongate_internal.read_rules(lockouts) AS j
     ),
     store AS MATERIALIZED (
         SELECT r.id,
                r.bundle,
                r.platform,
-               version_key(r.version) AS version,
-               version_family(version_key(r.version)) AS family,
-               version_key(r.build) AS build,
-               version_key(r.min_os) AS min_os,
+               versiongate_internal.version_key(r.version) AS version,
+               versiongate_internal.version_family(versiongate_internal.version_key(r.version)) AS family,
+               versiongate_internal.version_key(r.build) AS build,
+               versiongate_internal.version_key(r.min_os) AS min_os,
                r.regions,
                r.live_at,
                r.withdrawn_at,
@@ -141,7 +147,7 @@ BEGIN
         SELECT named.bundle,
                named.platform,
                named.least,
-               version_span(
+               versiongate_internal.version_span(
                    coalesce(named.least, least_key),
                    lead(named.least) OVER (
                        PARTITION BY named.bundle, named.platform ORDER BY named.least NULLS FIRST
@@ -154,7 +160,9 @@ BEGIN
           ) AS named
     ),
     had AS MATERIALIZED (
-        SELECT s.*, soaks.soak, time_span(time_after(s.live_at, soaks.soak), s.withdrawn_at) AS times
+        SELECT s.*, soaks.soak, versiongate_internal.time_span(
+            versiongate_internal.time_after(s.live_at, soaks.soak), s.withdrawn_at
+        ) AS times
           FROM store AS s
           JOIN soaks ON soaks.bundle = s.bundle
          WHERE s.usable
@@ -192,17 +200,31 @@ BEGIN
     ),
     place AS MATERIALIZED (
         SELECT l.key, here.bundle, here.platform, area.region, named.region AS class_region,
-               l.regions, l.soak, l.versions, l.builds, system.spans AS os, system.least AS system, l.target, l.effective,
+               l.regions,
+               l.soak,
+               l.versions,
+               l.builds,
+               system.spans AS os,
+               system.least AS system,
+               l.target,
+               l.effective,
                l.regions IS NULL AND by_region IS NULL AS any_region, system.spans IS NULL AS any_system
           FROM lockout AS l
          -- The oldest of its systems is null, whatever the rule says of them.
          CROSS JOIN LATERAL (
              SELECT l.os, NULL::bytea WHERE by_region IS NULL
               UNION ALL
-             SELECT version_spans(version_span(coalesce(n.least, oldest.key), coalesce(n.least, oldest.key), '[]')), n.least
+             SELECT versiongate_internal.version_spans(
+                        versiongate_internal.version_span(
+                            coalesce(n.least, oldest.key), coalesce(n.least, oldest.key), '[]'
+                        )
+                    ),
+                    n.least
                FROM (SELECT coalesce(lower(l.os), least_key)) AS oldest(key)
               CROSS JOIN LATERAL (SELECT NULL UNION SELECT unnest(by_system)) AS n(least)
-              WHERE by_region IS NOT NULL AND (n.least IS NULL OR n.least > oldest.key AND (l.os IS NULL OR l.os @> n.least))
+              WHERE by_region IS NOT NULL AND (
+                  n.least IS NULL OR n.least > oldest.key AND (l.os IS NULL OR l.os @> n.least)
+              )
          ) AS system(spans, least)
          CROSS JOIN LATERAL (
              SELECT l.bundle, p.platform
@@ -284,23 +306,22 @@ BEGIN
                      AND (w.target IS NULL OR w.version < w.target)
                  )
              AND (
-                 w.effective && version_span(least_key, w.family)
+                 w.effective && versiongate_internal.version_span(least_key, w.family)
                  OR w.effective @> w.version
                  AND w.build > least_key
-                 AND (w.builds IS NULL OR w.builds && version_span(least_key, w.build))
+                 AND (w.builds IS NULL OR w.builds && versiongate_internal.version_span(least_key, w.build))
              )
       ) AS found
      GROUP BY found.key, found.bundle, found.platform, found.region, found.system;
 END
 $$;
-
-COMMENT ON FUNCTION ways_out(rules[], releases[], apps[], text[], bytea[]) IS
+COMMENT ON FUNCTION versiongate_internal.ways_out IS
     'The places of lockouts, and the times at which somebody there whom the rule is for has a way out: the platforms of the'
     ' rule, else those that the app has releases for (of a rule for every app, each app''s), times its regions. With regions'
     ' to look at by themselves, a rule that names none is judged in each of them, in each that a release names and in all'
     ' others (null), and each rule for the oldest of its systems (null), and for each of those to look at, by itself.';
 
-CREATE FUNCTION place_name(rule_bundle text, bundle text, platform text, region text) RETURNS text
+CREATE FUNCTION versiongate_internal.place_name(rule_bundle text, bundle text, platform text, region text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path = public, pg_temp
 RETURN platform || coalesce(' in ' || region, '') || CASE
@@ -308,12 +329,12 @@ RETURN platform || coalesce(' in ' || region, '') || CASE
     ELSE ''
 END;
 
-COMMENT ON FUNCTION place_name(text, text, text, text) IS
+COMMENT ON FUNCTION versiongate_internal.place_name IS
     'A place of a lockout for people: ios in JP; with its app where the rule is for every app.';
 
 -- The conditions are compared in the join, not in a function that is called for each pair: a hundred final rules before
 -- five hundred others are fifty thousand pairs.
-CREATE FUNCTION hidden_rules(finals rules[], others rules[])
+CREATE FUNCTION versiongate_internal.hidden_rules(finals rules[], others rules[])
     RETURNS TABLE (key text, final text, final_position integer)
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = public, pg_temp
@@ -323,10 +344,12 @@ AS $$
 BEGIN
     RETURN QUERY
     WITH f AS MATERIALIZED (
-        SELECT (j.rule).*, j.versions AS version_spans, j.builds AS build_spans, j.os AS os_spans FROM read_rules(finals) AS j
+        SELECT (j.rule).*, j.versions AS version_spans, j.builds AS build_spans, j.os AS os_spans
+          FROM versiongate_internal.read_rules(finals) AS j
     ),
     r AS MATERIALIZED (
-        SELECT (j.rule).*, j.effective, j.builds AS build_spans, j.os AS os_spans FROM read_rules(others) AS j
+        SELECT (j.rule).*, j.effective, j.builds AS build_spans, j.os AS os_spans
+          FROM versiongate_internal.read_rules(others) AS j
     )
     SELECT r.key::text, f.key::text, f."position"
       FROM f
@@ -344,7 +367,10 @@ BEGIN
        AND (f.regions IS NULL OR f.regions @> r.regions)
        AND (
            f.languages IS NULL
-           OR (SELECT bool_and(language_matches(lower(l.range), f.languages)) FROM unnest(r.languages) AS l(range))
+           OR (
+               SELECT bool_and(versiongate_internal.language_matches(lower(l.range), f.languages))
+                 FROM unnest(r.languages) AS l(range)
+           )
        )
        AND (
            f.attributes IS NULL
@@ -355,12 +381,11 @@ BEGIN
        );
 END
 $$;
-
-COMMENT ON FUNCTION hidden_rules(rules[], rules[]) IS
+COMMENT ON FUNCTION versiongate_internal.hidden_rules IS
     'Which rules come after final ones without a target of which they are for no client more: whoever they are for meets'
     ' the conditions of those.';
 
-CREATE FUNCTION full_times(written rules[], steps rollout_steps[])
+CREATE FUNCTION versiongate_internal.full_times(written rules[], steps rollout_steps[])
     RETURNS TABLE (key text, times tstzmultirange)
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = public, pg_temp
@@ -372,7 +397,7 @@ BEGIN
     SELECT share.key::text,
            coalesce(
                range_agg(tstzrange(share.start, share.finish)) FILTER (WHERE share.rollout = 100), '{}'
-           ) * time_span(share.starts_at, share.ends_at)
+           ) * versiongate_internal.time_span(share.starts_at, share.ends_at)
       FROM (
           SELECT step.key, step.starts_at, step.ends_at, step.rollout, step.at AS start,
                  lead(step.at) OVER (PARTITION BY step.key ORDER BY step.at NULLS FIRST) AS finish
@@ -387,22 +412,16 @@ BEGIN
      GROUP BY share.key, share.starts_at, share.ends_at;
 END
 $$;
-
-COMMENT ON FUNCTION full_times(rules[], rollout_steps[]) IS
+COMMENT ON FUNCTION versiongate_internal.full_times IS
     'The times at which rules with these steps are on for everybody whom they are for.';
 
-CREATE FUNCTION present_steps(written rules[]) RETURNS rollout_steps[]
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
+CREATE FUNCTION versiongate_internal.present_steps(written rules[]) RETURNS rollout_steps[]
+    LANGUAGE sql STABLE PARALLEL SAFE
     SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN ARRAY(SELECT s FROM rollout_steps AS s WHERE s.rule IN (SELECT r.key FROM unnest(written) AS r));
-END
-$$;
+RETURN ARRAY(SELECT s FROM rollout_steps AS s WHERE s.rule IN (SELECT r.key FROM unnest(written) AS r));
+COMMENT ON FUNCTION versiongate_internal.present_steps IS 'The steps of some rules as they stand.';
 
-COMMENT ON FUNCTION present_steps(rules[]) IS 'The steps of some rules as they stand.';
-
-CREATE FUNCTION rule_status_at(moments timestamptz[], keys text[] DEFAULT NULL)
+CREATE FUNCTION versiongate_internal.rule_status_at(moments timestamptz[], keys text[] DEFAULT NULL)
     RETURNS TABLE (
         at timestamptz,
         key text,
@@ -436,7 +455,7 @@ BEGIN
     RETURN QUERY
     WITH way AS MATERIALIZED (
         SELECT w.*
-          FROM ways_out(
+          FROM versiongate_internal.ways_out(
                    lockouts,
                    CASE WHEN lockouts = '{}' THEN '{}' ELSE ARRAY(SELECT r FROM releases AS r) END,
                    ARRAY(SELECT a FROM apps AS a)
@@ -457,24 +476,28 @@ BEGIN
                r.id,
                r.platform,
                r.version || coalesce(' (' || r.build || ')', '') AS label,
-               version_key(r.version) AS version,
-               version_key(r.build) AS build,
+               versiongate_internal.version_key(r.version) AS version,
+               versiongate_internal.version_key(r.build) AS build,
                r.staged,
                r.live_at,
                r.withdrawn_at,
-               time_after(r.live_at, (j.rule).soak) AS soaked_at,
+               versiongate_internal.time_after(r.live_at, (j.rule).soak) AS soaked_at,
                (r.regions IS NULL OR (j.rule).regions IS NULL OR r.regions && (j.rule).regions) AS in_regions,
-               (r.min_os IS NULL OR j.os IS NULL OR j.os && version_span(version_key(r.min_os), NULL)) AS on_systems
-          FROM read_rules(targeted) AS j
+               (
+                   r.min_os IS NULL OR j.os IS NULL OR j.os && versiongate_internal.version_span(
+                       versiongate_internal.version_key(r.min_os), NULL
+                   )
+               ) AS on_systems
+          FROM versiongate_internal.read_rules(targeted) AS j
           JOIN releases AS r
             ON r.bundle = (j.rule).bundle
            AND ((j.rule).platforms IS NULL OR r.platform = ANY ((j.rule).platforms))
-           AND version_key(r.version) >= j.target
+           AND versiongate_internal.version_key(r.version) >= j.target
     ),
     reached AS MATERIALIZED (
         SELECT t.key,
                coalesce(
-                   range_agg(time_span(r.soaked_at, r.withdrawn_at))
+                   range_agg(versiongate_internal.time_span(r.soaked_at, r.withdrawn_at))
                        FILTER (WHERE NOT r.staged AND r.live_at IS NOT NULL AND r.in_regions AND r.on_systems),
                    '{}'
                ) AS times
@@ -484,8 +507,9 @@ BEGIN
     ),
     hiding AS MATERIALIZED (
         SELECT h.key, h.final, h.final_position AS "position", f.times
-          FROM hidden_rules(finals, hideable) AS h
-          JOIN full_times(finals, present_steps(finals)) AS f ON f.key = h.final
+          FROM versiongate_internal.hidden_rules(finals, hideable) AS h
+          JOIN versiongate_internal.full_times(finals, versiongate_internal.present_steps(finals)) AS f
+            ON f.key = h.final
     ),
     hidden AS MATERIALIZED (
         SELECT h.key, range_agg(h.times) AS times FROM hiding AS h GROUP BY h.key
@@ -585,7 +609,7 @@ BEGIN
            trim_scale(p.rollout),
            CASE
                WHEN p.status = 'paused' THEN j.bundle || ' is paused'
-               WHEN p.status = 'scheduled' THEN 'it starts at ' || time_text(j.starts_at)
+               WHEN p.status = 'scheduled' THEN 'it starts at ' || versiongate_internal.time_text(j.starts_at)
                WHEN p.status = 'waiting' AND NOT j.reached @> p.at THEN coalesce(
                    (
                        SELECT awaited.label || ' on ' || awaited.platform || ' ' || awaited.obstacle
@@ -598,10 +622,13 @@ BEGIN
                                         WHEN NOT r.on_systems THEN 'is not for its systems'
                                         WHEN r.withdrawn_at <= r.soaked_at THEN 'is withdrawn before it has soaked'
                                         WHEN r.live_at <= p.at
-                                            THEN 'is live and soaks until ' || time_text(r.soaked_at)
-                                        ELSE 'is live from ' || time_text(r.live_at) || ' on'
+                                            THEN 'is live and soaks until '
+                                                || versiongate_internal.time_text(r.soaked_at)
+                                        ELSE 'is live from ' || versiongate_internal.time_text(r.live_at) || ' on'
                                             || CASE
-                                                WHEN r.soak > '0' THEN ' and soaks until ' || time_text(r.soaked_at)
+                                                WHEN r.soak > '0'
+                                                    THEN ' and soaks until '
+                                                        || versiongate_internal.time_text(r.soaked_at)
                                                 ELSE ''
                                             END
                                     END AS obstacle
@@ -626,7 +653,9 @@ BEGIN
                )
                WHEN p.status = 'waiting' THEN coalesce(
                    (
-                       SELECT format('the step to %s %% comes at %s', trim_scale(s.rollout), time_text(s.at))
+                       SELECT format(
+                           'the step to %s %% comes at %s', trim_scale(s.rollout), versiongate_internal.time_text(s.at)
+                       )
                          FROM rollout_steps AS s
                         WHERE s.rule = j.key AND s.at > p.at AND s.rollout > 0
                         ORDER BY s.at
@@ -643,8 +672,8 @@ BEGIN
                )
                WHEN p.status IN ('on without lockout', 'partly without lockout') THEN coalesce(
                    (
-                       SELECT 'no way out on ' || first_names(array_agg(
-                                  place_name(j.bundle, w.bundle, w.platform, w.region)
+                       SELECT 'no way out on ' || versiongate_internal.first_names(array_agg(
+                                  versiongate_internal.place_name(j.bundle, w.bundle, w.platform, w.region)
                                   ORDER BY w.bundle COLLATE "C" NULLS FIRST, w.platform COLLATE "C", w.region COLLATE "C"
                               ))
                          FROM way AS w
@@ -659,12 +688,12 @@ BEGIN
      ORDER BY p.at, j."position", j.key;
 END
 $$;
-
-COMMENT ON FUNCTION rule_status_at(timestamptz[], text[]) IS
+COMMENT ON FUNCTION versiongate_internal.rule_status_at IS
     'The status of rules at each of some times, as the view rule_status gives it for now; without keys, of all rules.';
 
 CREATE VIEW rule_status WITH (security_invoker = true) AS
-SELECT s.key, s.bundle, s.status, s.since, s.next, s.rollout, s.reason FROM rule_status_at(ARRAY[now()]) AS s;
+SELECT s.key, s.bundle, s.status, s.since, s.next, s.rollout, s.reason
+  FROM versiongate_internal.rule_status_at(ARRAY[now()]) AS s;
 
 COMMENT ON VIEW rule_status IS 'What each rule is now, in the order of the messages, as servers decide it.';
 COMMENT ON COLUMN rule_status.key IS 'Key of the rule.';

@@ -19,14 +19,14 @@
 SET LOCAL search_path = public, pg_temp;
 
 CREATE TABLE check_counts (
-    hour timestamptz NOT NULL CONSTRAINT check_counts_hour_check CHECK (isfinite(hour)),
+    hour timestamptz NOT NULL CHECK (isfinite(hour)),
     bundle text COLLATE "C",
     platform text COLLATE "C",
     version text COLLATE "C",
     build text COLLATE "C",
     region text COLLATE "C",
     os text COLLATE "C",
-    checks bigint NOT NULL CONSTRAINT check_counts_checks_check CHECK (checks BETWEEN 0 AND 1000000000000),
+    checks bigint NOT NULL CHECK (checks BETWEEN 0 AND 1000000000000),
     messages bigint NOT NULL CONSTRAINT check_counts_messages_check CHECK (messages BETWEEN 0 AND checks),
     lockouts bigint NOT NULL CONSTRAINT check_counts_lockouts_check CHECK (lockouts BETWEEN 0 AND messages),
     CONSTRAINT check_counts_key UNIQUE NULLS NOT DISTINCT (hour, bundle, platform, version, build, region, os)
@@ -59,11 +59,11 @@ COMMENT ON COLUMN check_counts.messages IS 'Those that were answered with a mess
 COMMENT ON COLUMN check_counts.lockouts IS 'Those that were answered with a lockout.';
 
 CREATE TABLE rule_counts (
-    hour timestamptz NOT NULL CONSTRAINT rule_counts_hour_check CHECK (isfinite(hour)),
+    hour timestamptz NOT NULL CHECK (isfinite(hour)),
     rule text COLLATE "C" NOT NULL,
-    sent bigint NOT NULL CONSTRAINT rule_counts_sent_check CHECK (sent BETWEEN 0 AND 1000000000000),
+    sent bigint NOT NULL CHECK (sent BETWEEN 0 AND 1000000000000),
     lockouts bigint NOT NULL CONSTRAINT rule_counts_lockouts_check CHECK (lockouts BETWEEN 0 AND sent),
-    CONSTRAINT rule_counts_pkey PRIMARY KEY (hour, rule)
+    PRIMARY KEY (hour, rule)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
 
 COMMENT ON TABLE rule_counts IS 'How often each rule''s message was sent, per hour. Rules that were removed stay.';
@@ -73,10 +73,10 @@ COMMENT ON COLUMN rule_counts.sent IS 'How often its message was sent.';
 COMMENT ON COLUMN rule_counts.lockouts IS 'How often with the lockout.';
 
 CREATE TABLE merged_counts (
-    hour timestamptz NOT NULL CONSTRAINT merged_counts_hour_check CHECK (isfinite(hour)),
+    hour timestamptz NOT NULL CHECK (isfinite(hour)),
     bundle text COLLATE "C" NOT NULL,
-    checks bigint NOT NULL CONSTRAINT merged_counts_checks_check CHECK (checks BETWEEN 0 AND 1000000000000),
-    CONSTRAINT merged_counts_pkey PRIMARY KEY (hour, bundle)
+    checks bigint NOT NULL CHECK (checks BETWEEN 0 AND 1000000000000),
+    PRIMARY KEY (hour, bundle)
 );
 
 COMMENT ON TABLE merged_counts IS
@@ -88,37 +88,38 @@ COMMENT ON COLUMN merged_counts.checks IS 'How many checks were answered.';
 
 -- Who asked of late: a server that is gone is in no list of sessions any more.
 
-CREATE TABLE server_sightings (
-    name text COLLATE "C" CONSTRAINT server_sightings_pkey PRIMARY KEY
-        CONSTRAINT server_sightings_name_check CHECK (name ~ '^[!-~]{1,128}$'),
+CREATE TABLE versiongate_internal.server_sightings (
+    name text COLLATE "C" PRIMARY KEY CHECK (name ~ '^[!-~]{1,128}$'),
     address inet,
     revision bigint NOT NULL,
     seen_at timestamptz NOT NULL
 );
 
-COMMENT ON TABLE server_sightings IS
+COMMENT ON TABLE versiongate_internal.server_sightings IS
     'The servers that were heard of in the last day, at most 1000, as note_server was told.';
-COMMENT ON COLUMN server_sightings.name IS 'The machine of the server, as it calls itself, with the port of its public listener.';
-COMMENT ON COLUMN server_sightings.address IS 'Where its connection came from; null: this machine, by a socket.';
-COMMENT ON COLUMN server_sightings.revision IS 'The revision that answered checks there.';
-COMMENT ON COLUMN server_sightings.seen_at IS 'When it was heard of last.';
+COMMENT ON COLUMN versiongate_internal.server_sightings.name IS
+    'The machine of the server, as it calls itself, with the port of its public listener.';
+COMMENT ON COLUMN versiongate_internal.server_sightings.address IS
+    'Where its connection came from; null: this machine, by a socket.';
+COMMENT ON COLUMN versiongate_internal.server_sightings.revision IS 'The revision that answered checks there.';
+COMMENT ON COLUMN versiongate_internal.server_sightings.seen_at IS 'When it was heard of last.';
 
-CREATE FUNCTION note_server(server_name text, server_revision bigint) RETURNS void
+CREATE FUNCTION versiongate_internal.note_server(server_name text, server_revision bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = public, pg_temp
 AS $$
 BEGIN
-    INSERT INTO server_sightings (name, address, revision, seen_at)
+    INSERT INTO versiongate_internal.server_sightings (name, address, revision, seen_at)
     VALUES (server_name, inet_client_addr(), server_revision, now())
     ON CONFLICT (name) DO UPDATE
        SET address = excluded.address, revision = excluded.revision, seen_at = excluded.seen_at;
-    DELETE FROM server_sightings AS s
+    DELETE FROM versiongate_internal.server_sightings AS s
      WHERE s.seen_at < now() - interval '1 day'
-        OR s.name IN (SELECT other.name FROM server_sightings AS other ORDER BY other.seen_at DESC, other.name OFFSET 1000);
+        OR s.name IN (
+            SELECT other.name FROM versiongate_internal.server_sightings AS other
+             ORDER BY other.seen_at DESC, other.name OFFSET 1000
+        );
 END
 $$;
-
-COMMENT ON FUNCTION note_server(text, bigint) IS
+COMMENT ON FUNCTION versiongate_internal.note_server IS
     'Notes that a server is there, and forgets those of more than a day ago and the oldest beyond 1000.';
-
-REVOKE ALL ON FUNCTION note_server(text, bigint) FROM PUBLIC;

@@ -1,0 +1,636 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Copyright the versiongate authors
+--
+-- What is made of one row: the form in which it is stored, and what it is warned of.
+
+SET LOCAL search_path = public, pg_temp;
+
+-- What is written is brought into the one form that is stored, before the CHECKs judge it.
+
+CREATE FUNCTION versiongate_internal.refuse_reference(place text, missing text, hint text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RAISE foreign_key_violation USING
+        MESSAGE = format('%s: there is no %s', place, missing),
+        HINT = hint,
+        SCHEMA = 'public',
+        TABLE = split_part(place, '.', 1),
+        COLUMN = split_part(place, '.', 2),
+        CONSTRAINT = replace(place, '.', '_') || '_fkey';
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.refuse_reference IS 'Refuses TABLE.COLUMN, which names what there is not.';
+
+CREATE FUNCTION versiongate_internal.stored_bundle(written text, place text) RETURNS text
+    LANGUAGE plpgsql STABLE STRICT
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    spelled CONSTANT text := (SELECT bundle FROM apps WHERE lower(bundle) = lower(written COLLATE "C"));
+BEGIN
+    IF spelled IS NULL THEN
+        PERFORM versiongate_internal.refuse_reference(
+            place,
+            'app ' || versiongate_internal.quoted(written),
+            format('Add it first: INSERT INTO apps (bundle) VALUES (%L);', written)
+            || CASE WHEN place = 'rules.bundle' THEN ' NULL means every app.' ELSE '' END
+        );
+    END IF;
+    RETURN spelled;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.stored_bundle IS
+    'The app with this bundle, as apps spells it; foreign_key_violation if there is none.';
+
+-- A list that is none, or has a NULL in it, is left as it was written for the CHECK to refuse.
+CREATE FUNCTION versiongate_internal.distinct_items(list text[], written text[]) RETURNS text[]
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF array_ndims(written) IS DISTINCT FROM 1 OR array_position(written, NULL) IS NOT NULL THEN
+        RETURN written;
+    END IF;
+    RETURN (
+        SELECT array_agg(first.item ORDER BY first.place)
+          FROM (
+              SELECT i.item, min(i.place) AS place FROM unnest(list) WITH ORDINALITY AS i(item, place) GROUP BY i.item
+          ) AS first
+    );
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.distinct_items IS
+    'A list without what it has twice, in its order; what was written if that is no plain list.';
+
+CREATE FUNCTION versiongate_internal.normalise_row_of_app() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    NEW.bundle := versiongate_internal.stored_bundle(NEW.bundle, TG_TABLE_NAME || '.bundle');
+    IF TG_TABLE_NAME = 'store_links' THEN
+        NEW.platform := versiongate_internal.platform_name(NEW.platform);
+    END IF;
+    RETURN NEW;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.normalise_row_of_app IS
+    'Trigger: stores the bundle of a link or template as apps spells it, and the platform of a link in lower case.';
+
+CREATE TRIGGER store_links_normalise BEFORE INSERT OR UPDATE ON store_links
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_row_of_app();
+CREATE TRIGGER feed_templates_normalise BEFORE INSERT OR UPDATE ON feed_templates
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_row_of_app();
+
+-- With the rights of the owner, as only he can see whether an undo is running.
+CREATE FUNCTION versiongate_internal.normalise_release() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF TG_OP = 'UPDATE' AND NEW.id <> OLD.id THEN
+        PERFORM versiongate_internal.refuse(
+            'releases.id', 'the number of a release never changes',
+            'The history knows the release by it. Leave it as it is.', format('It is %s.', OLD.id)
+        );
+    END IF;
+    IF TG_OP = 'INSERT' AND EXISTS (
+        SELECT FROM releases_id_seq AS given WHERE NEW.id > given.last_value OR NOT given.is_called
+    ) THEN
+        PERFORM versiongate_internal.refuse(
+            'releases.id', format('%s is a number that the database has not given yet', NEW.id),
+            'Leave the column out, and OVERRIDING SYSTEM VALUE with it: the database gives the numbers.',
+            'A later release would get the same number.'
+        );
+    END IF;
+    NEW.bundle := versiongate_internal.stored_bundle(NEW.bundle, 'releases.bundle');
+    NEW.platform := versiongate_internal.platform_name(NEW.platform);
+    NEW.regions := versiongate_internal.distinct_items(NEW.regions, NEW.regions);
+    -- Users can get a release from when its staging ends, and soak counts from there.
+    IF TG_OP = 'UPDATE' AND OLD.staged AND NOT NEW.staged AND NEW.live_at IS NOT DISTINCT FROM OLD.live_at
+        AND NOT versiongate_internal.undo_is_running() THEN
+        NEW.live_at := now();
+    END IF;
+    RETURN NEW;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.normalise_release IS
+    'Trigger: stores the bundle as apps spells it, the platform in lower case, each region once, and when staging'
+    ' ended.';
+
+CREATE TRIGGER releases_normalise BEFORE INSERT OR UPDATE ON releases
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_release();
+
+CREATE FUNCTION versiongate_internal.normalise_rule() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF TG_OP = 'UPDATE' AND NEW.key <> OLD.key THEN
+        PERFORM versiongate_internal.refuse(
+            'rules.key', 'the key of a rule never changes',
+            'Clients know the message by it, and it decides whom a rollout reaches. Add a new rule instead.',
+            format('The key is %s.', versiongate_internal.quoted(OLD.key))
+        );
+    END IF;
+    IF NEW.rollout IS NULL THEN
+        RAISE not_null_violation USING
+            MESSAGE = 'rules.rollout: NULL is not a percentage',
+            HINT = 'NULL means no condition in other columns; here write 100 for everybody, or leave the column out.',
+            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'rollout';
+    END IF;
+    NEW.bundle := versiongate_internal.stored_bundle(NEW.bundle, 'rules.bundle');
+    NEW.rollout := trim_scale(NEW.rollout);
+    NEW.soak := justify_hours(NEW.soak);
+    NEW.remind := justify_hours(NEW.remind);
+    NEW.platforms := versiongate_internal.distinct_items(
+        ARRAY(
+            SELECT versiongate_internal.platform_name(p.name)
+              FROM unnest(NEW.platforms) WITH ORDINALITY AS p(name, place)
+             ORDER BY p.place
+        ),
+        NEW.platforms
+    );
+    NEW.regions := versiongate_internal.distinct_items(NEW.regions, NEW.regions);
+    NEW.languages := versiongate_internal.distinct_items(NEW.languages, NEW.languages);
+    RETURN NEW;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.normalise_rule IS
+    'Trigger: stores the bundle as apps spells it, the platforms in lower case, what is in a list once, a percentage'
+    ' without zeros at its end and 36 hours as a day and 12 hours; refuses a new key and a missing rollout.';
+
+CREATE TRIGGER rules_normalise BEFORE INSERT OR UPDATE ON rules
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_rule();
+
+CREATE FUNCTION versiongate_internal.require_rule() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF NEW.rule IS NOT NULL AND NOT EXISTS (SELECT FROM rules AS r WHERE r.key = NEW.rule) THEN
+        PERFORM versiongate_internal.refuse_reference(
+            TG_TABLE_NAME || '.rule',
+            'rule ' || versiongate_internal.quoted(NEW.rule),
+            'Add the rule first. The rules are listed by: SELECT key FROM rules;'
+        );
+    END IF;
+    RETURN NEW;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.require_rule IS 'Trigger: refuses what names a rule that there is not.';
+
+CREATE TRIGGER require_rule BEFORE INSERT OR UPDATE OF rule ON rule_texts
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.require_rule();
+CREATE TRIGGER require_rule BEFORE INSERT OR UPDATE OF rule ON rollout_steps
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.require_rule();
+
+-- So no edit of steps can bring back a percentage that stood before them.
+CREATE FUNCTION versiongate_internal.normalise_rollout_step() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    NEW.rollout := trim_scale(NEW.rollout);
+    IF TG_OP = 'INSERT' OR NEW.rule <> OLD.rule THEN
+        UPDATE rules AS r SET rollout = 0 WHERE r.key = NEW.rule AND r.rollout <> 0;
+    END IF;
+    RETURN NEW;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.normalise_rollout_step IS
+    'Trigger: the first step of a rule sets its own percentage to 0.';
+
+CREATE TRIGGER rollout_steps_normalise BEFORE INSERT OR UPDATE ON rollout_steps
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_rollout_step();
+
+CREATE FUNCTION versiongate_internal.require_release() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF NEW.release IS NOT NULL AND NOT EXISTS (SELECT FROM releases AS r WHERE r.id = NEW.release) THEN
+        PERFORM versiongate_internal.refuse_reference(
+            'release_notes.release',
+            'release ' || NEW.release,
+            'Add the release first. Their numbers are listed by: SELECT id, bundle, platform, version FROM releases;'
+        );
+    END IF;
+    RETURN NEW;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.require_release IS
+    'Trigger: refuses the notes of a release that there is not.';
+
+CREATE TRIGGER require_release BEFORE INSERT OR UPDATE OF release ON release_notes
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.require_release();
+
+-- PostgreSQL's own message for NULL shows the whole row, and has no hint.
+CREATE FUNCTION versiongate_internal.refuse_null() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    missing record;
+BEGIN
+    SELECT a.attname AS name, a.atthasdef AS has_default, col_description(TG_RELID, a.attnum) AS description
+      INTO missing
+      FROM pg_attribute AS a
+     WHERE a.attrelid = TG_RELID AND a.attnum > 0 AND a.attnotnull AND to_jsonb(NEW) -> a.attname = 'null'
+     ORDER BY a.attnum
+     LIMIT 1;
+    RAISE not_null_violation USING
+        MESSAGE = format('%s.%s: NULL, where a value is needed', TG_TABLE_NAME, missing.name),
+        HINT = CASE WHEN missing.has_default THEN 'Leave the column out, or write a value. ' ELSE 'Write a value. ' END
+            || missing.description,
+        SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME, COLUMN = missing.name;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.refuse_null IS
+    'Trigger: refuses NULL where a value is needed, and says what the column is.';
+
+DO $$
+DECLARE
+    policy_table record;
+BEGIN
+    FOR policy_table IN
+        SELECT a.attrelid::regclass AS name, string_agg(format('NEW.%I IS NULL', a.attname), ' OR ') AS is_incomplete
+          FROM pg_attribute AS a
+          JOIN versiongate_internal.policy_tables() AS t ON t.name::regclass = a.attrelid
+         WHERE a.attnum > 0 AND a.attnotnull AND a.attidentity = ''
+           -- normalise_rule says what NULL is of a rollout.
+           AND (t.name, a.attname) <> ('rules', 'rollout')
+         GROUP BY a.attrelid
+    LOOP
+        EXECUTE format(
+            'CREATE TRIGGER refuse_null BEFORE INSERT OR UPDATE ON %s FOR EACH ROW WHEN (%s)'
+            ' EXECUTE FUNCTION versiongate_internal.refuse_null()',
+            policy_table.name, policy_table.is_incomplete
+        );
+    END LOOP;
+END
+$$;
+
+-- What is probably not meant, and yet could be. Each function says what holds of rows as they stand: an edit raises what
+-- it brought about, policy_warnings lists all.
+
+CREATE FUNCTION versiongate_internal.warn(
+    place text, constraint_name text, message text, hint text, detail text DEFAULT NULL
+) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    table_name CONSTANT text := split_part(place, '.', 1);
+    column_name CONSTANT text := split_part(place, '.', 2);
+BEGIN
+    -- RAISE takes no NULL for what there is not.
+    IF detail IS NULL THEN
+        RAISE WARNING USING
+            MESSAGE = message, HINT = hint,
+            SCHEMA = 'public', TABLE = table_name, COLUMN = column_name, CONSTRAINT = constraint_name;
+    ELSE
+        RAISE WARNING USING
+            MESSAGE = message, HINT = hint, DETAIL = detail,
+            SCHEMA = 'public', TABLE = table_name, COLUMN = column_name, CONSTRAINT = constraint_name;
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.warn IS
+    'Raises a WARNING about TABLE.COLUMN. constraint_name names the kind of warning, for programs.';
+
+CREATE FUNCTION versiongate_internal.placeholder_warnings(value text, place text)
+    RETURNS TABLE (warning text, hint text)
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1
+    SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT format('%s: %s is not filled in', place, braces.name[1]),
+           'Only {app} and {target} are; anything else is sent as it is written.'
+      FROM regexp_matches(value, '\{[A-Za-z_][A-Za-z0-9_.-]{0,30}\}', 'g') AS braces(name)
+     WHERE braces.name[1] NOT IN ('{app}', '{target}')
+     LIMIT 1;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.placeholder_warnings IS
+    'Braces in a text that look like a placeholder and are none.';
+
+CREATE FUNCTION versiongate_internal.platform_meant(platform text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    names CONSTANT jsonb := '{
+        "iphone": "ios", "ipad": "ios", "ipod": "ios", "apple": "ios", "iso": "ios",
+        "andriod": "android", "adroid": "android", "androd": "android", "google": "android",
+        "mac": "macos", "osx": "macos", "os x": "macos", "mac os": "macos", "mac os x": "macos", "macosx": "macos",
+        "win": "windows", "win32": "windows", "win64": "windows",
+        "appletv": "tvos", "apple tv": "tvos", "applewatch": "watchos", "apple watch": "watchos", "browser": "web"
+    }';
+BEGIN
+    RETURN names ->> platform;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.platform_meant IS
+    'The usual name of a platform that people also write in another way; null for any other.';
+
+CREATE FUNCTION versiongate_internal.platform_warnings(subject text, platform text)
+    RETURNS TABLE (warning text, hint text)
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    meant CONSTANT text := versiongate_internal.platform_meant(platform);
+BEGIN
+    RETURN QUERY
+    SELECT subject || ' is on ' || platform,
+           format('Is %s meant? It is for clients that say just that; if none does, it reaches nobody there.', meant)
+     WHERE meant IS NOT NULL;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.platform_warnings IS 'A platform that is probably not meant.';
+
+CREATE FUNCTION versiongate_internal.rule_warnings(rule rules)
+    RETURNS TABLE (warning text, detail text, hint text, place text, constraint_name text)
+    LANGUAGE plpgsql STABLE ROWS 1
+    SET search_path = public, pg_temp
+AS $$
+#variable_conflict error
+DECLARE
+    usual CONSTANT text[] := '{ios,android,macos,windows,linux,tvos,watchos,visionos,web}';
+    short CONSTANT text := 'A number alone is read as seconds. If days are meant, write the unit: ''2 days''.';
+    name CONSTANT text := versiongate_internal.quoted(rule.key);
+    strange text[];
+    meant text;
+BEGIN
+    IF rule.platforms IS NOT NULL THEN
+        -- Of an app that has neither releases nor links nothing is known, so only unusual names stand out.
+        WITH known AS MATERIALIZED (
+            SELECT r.platform FROM releases AS r WHERE rule.bundle IS NULL OR r.bundle = rule.bundle
+             UNION
+            SELECT s.platform FROM store_links AS s WHERE rule.bundle IS NULL OR s.bundle = rule.bundle
+        )
+        SELECT array_agg(p.platform ORDER BY p.place),
+               string_agg(DISTINCT versiongate_internal.platform_meant(p.platform), ', ')
+          INTO strange, meant
+          FROM unnest(rule.platforms) WITH ORDINALITY AS p(platform, place)
+         WHERE NOT EXISTS (SELECT FROM known WHERE known.platform = p.platform)
+           AND (EXISTS (SELECT FROM known) OR p.platform <> ALL (usual));
+    END IF;
+    RETURN QUERY
+    SELECT p.warning, format('It is in rule %s.', rule.key), p.hint, field.place, 'rules_placeholder'
+      FROM (VALUES ('rules.title', rule.title), ('rules.text', rule.text)) AS field(place, value)
+     CROSS JOIN LATERAL versiongate_internal.placeholder_warnings(field.value, field.place) AS p;
+    RETURN QUERY
+    SELECT w.warning, w.detail, w.hint, 'rules.' || w.column_name, w.constraint_name
+      FROM (
+          VALUES (
+              rule.soak > '0' AND rule.target IS NULL AND NOT rule.lockout,
+              format('rule %s: soak has no effect without a target or a lockout', name),
+              format('Rule %s has a soak.', rule.key),
+              'Set target or lockout: no other rule asks how long a release has been live. Or set soak to NULL.',
+              'soak', 'rules_soak_without_effect'
+          ), (
+              rule.lockout_without_update AND NOT rule.lockout,
+              format('rule %s: lockout_without_update has no effect without lockout', name),
+              format('Rule %s is no lockout.', rule.key),
+              'Set lockout as well, or set lockout_without_update to false.',
+              'lockout_without_update', 'rules_lockout_without_effect'
+          ), (
+              -- A lockout that needs a way out is sent without it to clients that have none, and then with hints.
+              rule.lockout AND rule.lockout_without_update
+                  AND (rule.remind IS NOT NULL OR rule.shows IS NOT NULL OR rule.skippable),
+              format('rule %s: remind, shows and skippable have no effect with lockout_without_update', name),
+              format('Rule %s has hints.', rule.key),
+              'A lockout is shown at every start. Set remind and shows to NULL, and skippable to false.',
+              'lockout_without_update', 'rules_hints_without_effect'
+          ), (
+              rule.rollout > 0 AND rule.rollout < 1,
+              format(
+                  'rule %s: rollout is in percent, so %s is one install in %s', name, rule.rollout,
+                  round(100 / nullif(rule.rollout, 0))
+              ),
+              format('Rule %s has rollout %s.', rule.key, rule.rollout),
+              format('If %s %% is meant, set rollout to %1$s.', trim_scale(rule.rollout * 100)),
+              'rollout', 'rules_rollout_small'
+          ), (
+              rule.enabled AND rule.ends_at <= clock_timestamp(),
+              format(
+                  'rule %s is enabled, but ended at %s, so it reaches nobody', name,
+                  to_char(rule.ends_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+              ),
+              format('Rule %s has ended.', rule.key),
+              'Set ends_at to a time to come, or to NULL for no end.',
+              'ends_at', 'rules_ended'
+          ), (
+              rule.soak > '0' AND rule.soak < '1 minute',
+              format('rule %s: soak is %s seconds', name, trim_scale(extract(epoch FROM rule.soak))),
+              format('Rule %s has a soak below a minute.', rule.key), short, 'soak', 'rules_time_short'
+          ), (
+              rule.remind < '1 minute',
+              format('rule %s: remind is %s seconds', name, trim_scale(extract(epoch FROM rule.remind))),
+              format('Rule %s has a remind below a minute.', rule.key), short, 'remind', 'rules_time_short'
+          ), (
+              strange IS NOT NULL,
+              format('rule %s: no release and no store link is on %s', name, array_to_string(strange, ', ')),
+              format('Rule %s names %s.', rule.key, array_to_string(strange, ', ')),
+              coalesce('Is ' || meant || ' meant? ', '')
+                  || 'It is for clients that say just that; if none does, it reaches nobody there.',
+              'platforms', 'platform_unusual'
+          )
+      ) AS w(holds, warning, detail, hint, column_name, constraint_name)
+     WHERE w.holds;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.rule_warnings IS
+    'What is probably not meant in a rule: braces that are not filled in, what has no effect (soak,'
+    ' lockout_without_update, hints of a lockout, an end in the past), a rollout below 1 %, a time below a minute, and'
+    ' platforms that nothing else names.';
+
+CREATE FUNCTION versiongate_internal.rule_text_warnings(translation rule_texts)
+    RETURNS TABLE (warning text, detail text, hint text, place text, constraint_name text)
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1
+    SET search_path = public, pg_temp
+AS $$
+#variable_conflict error
+BEGIN
+    RETURN QUERY
+    SELECT p.warning, format('It is in rule %s, %s.', translation.rule, translation.language), p.hint, field.place,
+           'rule_texts_placeholder'
+      FROM (
+          VALUES ('rule_texts.title', translation.title), ('rule_texts.text', translation.text)
+      ) AS field(place, value)
+     CROSS JOIN LATERAL versiongate_internal.placeholder_warnings(field.value, field.place) AS p;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.rule_text_warnings IS
+    'What is probably not meant in a translation: braces that are not filled in.';
+
+CREATE FUNCTION versiongate_internal.store_link_warnings(link store_links)
+    RETURNS TABLE (warning text, detail text, hint text, place text, constraint_name text)
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1
+    SET search_path = public, pg_temp
+AS $$
+#variable_conflict error
+BEGIN
+    RETURN QUERY
+    SELECT p.warning, NULL, p.hint, 'store_links.platform', 'platform_unusual'
+      FROM versiongate_internal.platform_warnings(format('store link of %s', link.bundle), link.platform) AS p;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.store_link_warnings IS
+    'What is probably not meant in a store link: its platform.';
+
+CREATE FUNCTION versiongate_internal.release_words(release releases) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    SET search_path = public, pg_temp
+RETURN CASE
+        WHEN release.staged THEN 'staged'
+        WHEN release.live_at IS NULL THEN 'without a date'
+        ELSE CASE WHEN release.live_at <= now() THEN 'live since ' ELSE 'live from ' END
+            || versiongate_internal.time_text(release.live_at)
+    END
+    || coalesce(', build ' || release.build, '')
+    || coalesce(', min_os ' || release.min_os, '')
+    || coalesce(', in ' || array_to_string(release.regions, ', '), '')
+    || coalesce(', until ' || versiongate_internal.time_text(release.withdrawn_at), '');
+COMMENT ON FUNCTION versiongate_internal.release_words IS
+    'What is recorded of a release, in a few words: live since ..., min_os 16.';
+
+CREATE FUNCTION versiongate_internal.release_warnings(release releases)
+    RETURNS TABLE (warning text, detail text, hint text, place text, constraint_name text)
+    LANGUAGE plpgsql STABLE ROWS 1
+    SET search_path = public, pg_temp
+AS $$
+#variable_conflict error
+DECLARE
+    name CONSTANT text := format('release %s of %s on %s', release.version, release.bundle, release.platform);
+    about CONSTANT text := 'R' || substr(name, 2) || '.';
+BEGIN
+    RETURN QUERY
+    SELECT p.warning, about, p.hint, 'releases.platform', 'platform_unusual'
+      FROM versiongate_internal.platform_warnings(
+               format('release %s of %s', release.version, release.bundle), release.platform
+           ) AS p
+     UNION ALL
+    SELECT name || ' is staged, so live_at has no effect',
+           about,
+           'Leave live_at out: it becomes the time at which staged is set to false.',
+           'releases.live_at', 'releases_staged_live_at'
+     WHERE release.staged AND release.live_at IS NOT NULL
+     UNION ALL
+    SELECT name || ' has no live_at, so nobody is offered it',
+           about,
+           format('Once users can get it: UPDATE releases SET live_at = now() WHERE id = %s;', release.id),
+           'releases.live_at', 'releases_no_live_at'
+     WHERE release.live_at IS NULL AND NOT release.staged AND release.withdrawn_at IS NULL;
+    RETURN QUERY
+    SELECT format('%s was there already: %s', name, versiongate_internal.release_words(r)),
+           about,
+           format('To change that one instead: UPDATE releases SET ... WHERE id = %s;', r.id),
+           'releases.version', 'releases_again'
+      FROM releases AS r
+     WHERE r.bundle = release.bundle
+       AND r.platform = release.platform
+       AND versiongate_internal.version_key(r.version) = versiongate_internal.version_key(release.version)
+       AND r.id < release.id
+       AND (versiongate_internal.version_key(r.build) = versiongate_internal.version_key(release.build)) IS NOT FALSE
+       AND (r.regions && release.regions) IS NOT FALSE
+       AND (r.withdrawn_at > greatest(clock_timestamp(), release.live_at)) IS NOT FALSE
+       AND (release.withdrawn_at > greatest(clock_timestamp(), r.live_at)) IS NOT FALSE
+     ORDER BY r.id
+     LIMIT 1;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.release_warnings IS
+    'What is probably not meant in a release: its platform, a time that staging overrides or that is missing, and that it'
+    ' was there already, for some of the same regions at the same time.';
+
+-- Each table has a query of its own, as a session plans each once.
+CREATE FUNCTION versiongate_internal.warn_of_row() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    CASE TG_TABLE_NAME
+        WHEN 'rules' THEN
+            PERFORM versiongate_internal.warn(w.place, w.constraint_name, w.warning, w.hint, w.detail)
+               FROM versiongate_internal.rule_warnings(NEW) AS w
+              WHERE TG_OP = 'INSERT'
+                 OR w.warning NOT IN (SELECT o.warning FROM versiongate_internal.rule_warnings(OLD) AS o);
+        WHEN 'rule_texts' THEN
+            PERFORM versiongate_internal.warn(w.place, w.constraint_name, w.warning, w.hint, w.detail)
+               FROM versiongate_internal.rule_text_warnings(NEW) AS w
+              WHERE TG_OP = 'INSERT'
+                 OR w.warning NOT IN (SELECT o.warning FROM versiongate_internal.rule_text_warnings(OLD) AS o);
+        WHEN 'store_links' THEN
+            PERFORM versiongate_internal.warn(w.place, w.constraint_name, w.warning, w.hint, w.detail)
+               FROM versiongate_internal.store_link_warnings(NEW) AS w
+              WHERE TG_OP = 'INSERT'
+                 OR w.warning NOT IN (SELECT o.warning FROM versiongate_internal.store_link_warnings(OLD) AS o);
+        WHEN 'releases' THEN
+            PERFORM versiongate_internal.warn(w.place, w.constraint_name, w.warning, w.hint, w.detail)
+               FROM versiongate_internal.release_warnings(NEW) AS w
+              WHERE TG_OP = 'INSERT'
+                 OR w.warning NOT IN (SELECT o.warning FROM versiongate_internal.release_warnings(OLD) AS o)
+                    -- Whoever takes a release back into stages keeps its time.
+                    AND (w.constraint_name <> 'releases_staged_live_at' OR NEW.live_at IS DISTINCT FROM OLD.live_at);
+    END CASE;
+    RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.warn_of_row IS
+    'Trigger: warns of what this edit brought about of rule_warnings, rule_text_warnings, store_link_warnings or'
+    ' release_warnings.';
+
+CREATE TRIGGER rules_warning
+    AFTER INSERT OR UPDATE OF
+        title, text, bundle, platforms, target, soak, rollout, enabled, ends_at, remind, shows, skippable, lockout,
+        lockout_without_update
+    ON rules
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_row();
+CREATE TRIGGER rule_texts_warning AFTER INSERT OR UPDATE OF title, text ON rule_texts
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_row();
+CREATE TRIGGER store_links_warning AFTER INSERT OR UPDATE OF platform ON store_links
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_row();
+CREATE TRIGGER releases_warning AFTER INSERT OR UPDATE OF platform, staged, live_at ON releases
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_row();
+
+-- As in SemVer, what is not all digits compares as text.
+CREATE FUNCTION versiongate_internal.warn_of_text_order() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    field text;
+    written text;
+BEGIN
+    FOREACH field IN ARRAY TG_ARGV LOOP
+        written := to_jsonb(NEW) ->> field;
+        CONTINUE WHEN TG_OP = 'UPDATE' AND written IS NOT DISTINCT FROM to_jsonb(OLD) ->> field;
+        IF written COLLATE "C" ~ '[0-9]-[0-9A-Za-z.-]*[A-Za-z][0-9]' THEN
+            PERFORM versiongate_internal.warn(
+                TG_TABLE_NAME || '.' || field,
+                'text_order',
+                format(
+                    '%s.%s: in "%s" a number stands right behind letters, where it compares as text: beta10 is before'
+                    ' beta9', TG_TABLE_NAME, field, written
+                ),
+                'With a dot between them, or without the hyphen, it compares as a number: 2.0-beta.10, 2.0beta10.'
+            );
+        END IF;
+    END LOOP;
+    RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.warn_of_text_order IS
+    'Trigger: warns of versions and ranges, in the columns that it is given, whose order is likely to surprise.';
+
+CREATE TRIGGER warn_of_text_order AFTER INSERT OR UPDATE OF version, min_os ON releases
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_text_order('version', 'min_os');
+CREATE TRIGGER warn_of_text_order AFTER INSERT OR UPDATE OF versions, builds, os, target ON rules
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_text_order('versions', 'builds', 'os', 'target');

@@ -1,0 +1,363 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Copyright the versiongate authors
+--
+-- The revision of the policy and the history of its changes.
+--
+-- Each policy table has a trigger `a_note_edit`, which runs with the statement and notes how the transaction found a row
+-- and how it leaves it. The first statement of a transaction with a note also puts a row into edits_to_record, whose
+-- trigger is deferred to the commit: one event, however many rows were edited. It deals with all notes. If something is
+-- different after all, it records the rows under the token that the policy is to get, and has the guards judge the whole
+-- (0008). Only then does it take the one row of policy_revision, for which others wait, and open the entry in changes that
+-- gives the token its number: nothing that grows with the edit is left to do. Where another transaction has meanwhile
+-- edited what the guards read, they judge again, under that lock.
+--
+-- So revisions follow commits, a transaction that waits for somebody's next thought holds no lock that others need, and
+-- as the row of policy_revision is the last lock taken, two of them cannot block each other for good. What a
+-- rolled-back savepoint had edited leaves neither a note nor an event. A transaction in REPEATABLE READ or SERIALIZABLE
+-- fails there with serialization_failure if another has changed the policy since it began.
+--
+-- A session may make its constraints immediate. Then each statement is recorded and judged when it ends, under the same
+-- lock, which others wait for until the transaction ends. A later statement takes back what is recorded of its rows and
+-- records it anew, and the revision itself is taken back when nothing is left of it; so what a transaction comes to does
+-- not depend on when its constraints are judged.
+--
+-- A planner may edit and not commit. Its transaction is marked with the first edit, so that it stays a rehearsal whatever
+-- becomes of the role's rights meanwhile, and record_edits() refuses it, at the commit or before. rehearse_edits() records
+-- and judges without that trigger; the event that waits for the commit is still there after it.
+
+SET LOCAL search_path = public, pg_temp;
+
+CREATE TABLE policy_revision (
+    singleton boolean NOT NULL DEFAULT true PRIMARY KEY CHECK (singleton),
+    revision bigint NOT NULL,
+    token uuid NOT NULL,
+    token_before uuid,
+    xid xid8,
+    at timestamptz,
+    is_rehearsal boolean NOT NULL DEFAULT false
+);
+
+INSERT INTO policy_revision (revision, token) VALUES (0, gen_random_uuid());
+
+COMMENT ON TABLE policy_revision IS 'One row: where the policy stands.';
+COMMENT ON COLUMN policy_revision.singleton IS 'Always true: there is one row.';
+COMMENT ON COLUMN policy_revision.revision IS
+    'Raised by one with each transaction that changed the policy; the id of its entry in changes.';
+COMMENT ON COLUMN policy_revision.token IS
+    'Random, new with each revision. Servers reload when it differs: a restored database may reach a number a second'
+    ' time.';
+COMMENT ON COLUMN policy_revision.token_before IS 'The token before that, for a revision that is taken back.';
+COMMENT ON COLUMN policy_revision.xid IS
+    'The transaction that made the revision, together with at: after a restore its number alone can come again.';
+COMMENT ON COLUMN policy_revision.at IS 'When that transaction began.';
+COMMENT ON COLUMN policy_revision.is_rehearsal IS
+    'Whether that transaction is a planner''s and cannot be committed: so it is always false outside of it.';
+
+CREATE TABLE versiongate_internal.schema_reader (
+    singleton boolean NOT NULL DEFAULT true PRIMARY KEY CHECK (singleton),
+    oldest text NOT NULL
+);
+
+INSERT INTO versiongate_internal.schema_reader (oldest) VALUES ('0004_policy');
+
+COMMENT ON TABLE versiongate_internal.schema_reader IS 'One row: which programs can read this schema.';
+COMMENT ON COLUMN versiongate_internal.schema_reader.singleton IS 'Always true: there is one row.';
+COMMENT ON COLUMN versiongate_internal.schema_reader.oldest IS
+    'Name of a migration. A program that carries it reads the policy rightly, whatever came after it; a migration that'
+    ' changes what the policy means, or where it is, sets this to its own name.';
+
+CREATE TABLE changes (
+    id bigint PRIMARY KEY,
+    at timestamptz NOT NULL,
+    role text NOT NULL,
+    os_user text,
+    tool text,
+    why text,
+    undoes bigint REFERENCES changes,
+    token uuid NOT NULL CONSTRAINT changes_token_key UNIQUE,
+    edited_tables text[] NOT NULL,
+    bundles text[]
+);
+
+CREATE INDEX changes_undoes_idx ON changes (undoes);
+
+COMMENT ON TABLE changes IS
+    'The history: a row for each transaction that changed the policy. Written by triggers alone.';
+COMMENT ON COLUMN changes.id IS 'The revision that the change made.';
+COMMENT ON COLUMN changes.at IS 'When it was committed.';
+COMMENT ON COLUMN changes.role IS 'Database role that was logged in. The one word about the author that is verified.';
+COMMENT ON COLUMN changes.os_user IS
+    'The operating system''s user, as the tool said in the setting versiongate.os_user: a claim, not verified.';
+COMMENT ON COLUMN changes.tool IS
+    'The tool, as it said in application_name (psql, versiongate, ...): a claim, not verified.';
+COMMENT ON COLUMN changes.why IS 'The reason, as it was given in the setting versiongate.why.';
+COMMENT ON COLUMN changes.undoes IS
+    'The change that this one undid, and it did nothing else: edits in a transaction that undoes are refused.';
+COMMENT ON COLUMN changes.token IS 'The token that the policy had from this change on.';
+COMMENT ON COLUMN changes.edited_tables IS 'The policy tables that the change has edited.';
+COMMENT ON COLUMN changes.bundles IS 'The apps that it is about; null: every app, or too many to tell.';
+
+-- No foreign key: the rows are written before their change, and each would be looked up again under the lock.
+CREATE TABLE versiongate_internal.recorded_rows (
+    token uuid NOT NULL,
+    ordinal integer NOT NULL,
+    table_name text COLLATE "C" NOT NULL,
+    key jsonb NOT NULL,
+    old_key jsonb,
+    before jsonb,
+    after jsonb,
+    PRIMARY KEY (token, ordinal),
+    CONSTRAINT recorded_rows_row_check CHECK (before IS NOT NULL OR after IS NOT NULL),
+    CONSTRAINT recorded_rows_old_key_check CHECK (
+        old_key IS NULL OR old_key <> key AND before IS NOT NULL AND after IS NOT NULL
+    )
+);
+
+CREATE UNIQUE INDEX recorded_rows_row_key ON versiongate_internal.recorded_rows (table_name, key, token);
+CREATE INDEX recorded_rows_old_key_idx ON versiongate_internal.recorded_rows (table_name, old_key, token)
+    WHERE old_key IS NOT NULL;
+
+COMMENT ON TABLE versiongate_internal.recorded_rows IS 'The rows of change_rows, by the token of their change.';
+COMMENT ON COLUMN versiongate_internal.recorded_rows.token IS 'The token of the change.';
+COMMENT ON COLUMN versiongate_internal.recorded_rows.ordinal IS 'As in change_rows.';
+COMMENT ON COLUMN versiongate_internal.recorded_rows.table_name IS 'As in change_rows.';
+COMMENT ON COLUMN versiongate_internal.recorded_rows.key IS 'As in change_rows.';
+COMMENT ON COLUMN versiongate_internal.recorded_rows.old_key IS 'As in change_rows.';
+COMMENT ON COLUMN versiongate_internal.recorded_rows.before IS 'As in change_rows.';
+COMMENT ON COLUMN versiongate_internal.recorded_rows.after IS 'As in change_rows.';
+
+CREATE VIEW change_rows WITH (security_invoker = true) AS
+SELECT c.id AS change, r.ordinal, r.table_name, r.key, r.old_key, r.before, r.after
+  FROM changes AS c
+  JOIN versiongate_internal.recorded_rows AS r ON r.token = c.token;
+
+COMMENT ON VIEW change_rows IS
+    'What a change did to each row, from its state before the transaction to that after it.';
+COMMENT ON COLUMN change_rows.change IS 'The change.';
+COMMENT ON COLUMN change_rows.ordinal IS 'Place within the change, from 1.';
+COMMENT ON COLUMN change_rows.table_name IS 'Table of the row.';
+COMMENT ON COLUMN change_rows.key IS
+    'Primary key of the row, as an object of its columns; as it was after the change, unless it was deleted.';
+COMMENT ON COLUMN change_rows.old_key IS 'The key before, of a row that was renamed; null: it was the same.';
+COMMENT ON COLUMN change_rows.before IS
+    'The row before; null: there was none. Times are in UTC, intervals in the style postgres.';
+COMMENT ON COLUMN change_rows.after IS 'The row after; null: it was deleted.';
+
+CREATE FUNCTION versiongate_internal.row_columns(policy_row jsonb, columns text[]) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    part jsonb := '{}';
+    name text;
+BEGIN
+    FOREACH name IN ARRAY columns LOOP
+        part := part || jsonb_build_object(name, policy_row -> name);
+    END LOOP;
+    RETURN part;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.row_columns IS 'Some columns of a row, such as those of its primary key.';
+
+CREATE FUNCTION versiongate_internal.may_only_plan() RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path = public, pg_temp
+RETURN coalesce(pg_has_role(session_user, to_regrole('versiongate_planner'), 'MEMBER'), false)
+   AND NOT coalesce(pg_has_role(session_user, to_regrole('versiongate_admin'), 'MEMBER'), false)
+   AND NOT pg_has_role(
+       session_user,
+       (SELECT c.relowner FROM pg_class AS c WHERE c.oid = 'public.policy_revision'::regclass),
+       'MEMBER'
+   );
+COMMENT ON FUNCTION versiongate_internal.may_only_plan IS
+    'Whether the role that logged in is a planner, and neither an admin nor the owner of the schema.';
+
+CREATE TABLE versiongate_internal.edited_rows (
+    xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    at timestamptz NOT NULL DEFAULT now(),
+    table_name text COLLATE "C" NOT NULL,
+    key jsonb NOT NULL,
+    id bigint GENERATED ALWAYS AS IDENTITY,
+    before jsonb,
+    after jsonb,
+    PRIMARY KEY (xid, at, table_name, key, id)
+);
+
+COMMENT ON TABLE versiongate_internal.edited_rows IS
+    'What transactions that are under way have edited and not recorded yet. Each sees its own rows alone, and leaves'
+    ' none behind.';
+COMMENT ON COLUMN versiongate_internal.edited_rows.xid IS 'The transaction.';
+COMMENT ON COLUMN versiongate_internal.edited_rows.at IS 'When the transaction began.';
+COMMENT ON COLUMN versiongate_internal.edited_rows.id IS 'Rises with each edit.';
+COMMENT ON COLUMN versiongate_internal.edited_rows.table_name IS
+    'Table of the row; changes: the change that the transaction undoes.';
+COMMENT ON COLUMN versiongate_internal.edited_rows.key IS
+    'Primary key of the row where it was seen last, as an object of its columns.';
+COMMENT ON COLUMN versiongate_internal.edited_rows.before IS
+    'The row when the transaction first touched it; null: there was none.';
+COMMENT ON COLUMN versiongate_internal.edited_rows.after IS
+    'The row as the last edit left it; null: deleted. Of the change that is undone: null while undo_change runs.';
+
+CREATE TABLE versiongate_internal.edits_to_record (
+    xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    at timestamptz NOT NULL DEFAULT now(),
+    is_rehearsal boolean NOT NULL DEFAULT versiongate_internal.may_only_plan(),
+    PRIMARY KEY (xid, at)
+);
+
+COMMENT ON TABLE versiongate_internal.edits_to_record IS
+    'Transactions that are under way and have noted edits. Each sees its own row alone, and leaves none behind.';
+COMMENT ON COLUMN versiongate_internal.edits_to_record.xid IS 'The transaction.';
+COMMENT ON COLUMN versiongate_internal.edits_to_record.at IS 'When the transaction began.';
+COMMENT ON COLUMN versiongate_internal.edits_to_record.is_rehearsal IS
+    'Whether a planner edits, so that it cannot be committed.';
+
+-- Notes.
+--
+-- A note is one row on its way through the transaction: from the state in which it was found to the last one seen. An
+-- edit goes on the note whose last state it starts from, so a row that is renamed keeps its note, also where several
+-- rows change places in one statement. Only the events tell: by the time they are seen, the table has moved on.
+--
+-- Between transactions edited_rows is empty, so PostgreSQL would plan to read all of it, and a session keeps its plans:
+-- enable_seqscan is off where a note is looked up. The primary key is the only index, so that there is no other plan.
+
+CREATE FUNCTION versiongate_internal.open_revision() RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN (
+        SELECT p.revision FROM policy_revision AS p WHERE p.singleton AND p.xid = pg_current_xact_id() AND p.at = now()
+    );
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.open_revision IS
+    'The revision that this transaction has made; null: it has recorded nothing, or nothing that is still there.';
+
+CREATE FUNCTION versiongate_internal.undo_is_running() RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+    SET enable_seqscan = off
+    SET jit = off
+AS $$
+BEGIN
+    RETURN EXISTS (
+        SELECT FROM versiongate_internal.edited_rows AS e
+         WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes' AND e.after IS NULL
+    );
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.undo_is_running IS
+    'Whether the edits are those of undo_change. Triggers that add something to an edit leave them as they are.';
+
+-- The arguments are the columns of the primary key.
+CREATE FUNCTION versiongate_internal.note_edit() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = public, pg_temp
+    SET enable_seqscan = off
+    SET jit = off
+    SET TimeZone = 'UTC'
+    SET IntervalStyle = 'postgres'
+AS $$
+DECLARE
+    edited_table CONSTANT text := TG_TABLE_NAME;
+    old_row CONSTANT jsonb := CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END;
+    new_row CONSTANT jsonb := CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END;
+    key_before jsonb;
+    key_after jsonb;
+    this_revision bigint;
+    undone_change bigint;
+    undo_is_over boolean;
+    is_noted boolean := false;
+BEGIN
+    IF TG_TABLE_SCHEMA <> 'public' THEN
+        RAISE insufficient_privilege USING
+            MESSAGE = format('table %s is no policy table', TG_RELID::regclass),
+            HINT = 'The history is about the tables in schema public alone.';
+    END IF;
+    IF old_row = new_row THEN
+        RETURN NULL;
+    END IF;
+    key_before := versiongate_internal.row_columns(old_row, TG_ARGV::text[]);
+    key_after := versiongate_internal.row_columns(new_row, TG_ARGV::text[]);
+    this_revision := versiongate_internal.open_revision();
+
+    SELECT (e.key ->> 'id')::bigint, e.after IS NOT NULL INTO undone_change, undo_is_over
+      FROM versiongate_internal.edited_rows AS e
+     WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes';
+    IF undone_change IS NULL AND this_revision IS NOT NULL THEN
+        SELECT c.undoes, true INTO undone_change, undo_is_over FROM changes AS c WHERE c.id = this_revision;
+    END IF;
+    IF undone_change IS NOT NULL AND undo_is_over THEN
+        RAISE object_not_in_prerequisite_state USING
+            MESSAGE = format('this transaction undoes change %s, so it can edit nothing else', undone_change),
+            DETAIL = 'The history says of an undo which change it undoes, so it is all that its transaction does.',
+            HINT = 'COMMIT the undo, then edit.';
+    END IF;
+
+    -- Where constraints are immediate, these rows may have been recorded: they go on from there.
+    IF this_revision IS NOT NULL THEN
+        -- Found by their keys, and only then by the token, by which PostgreSQL would read all that is recorded.
+        WITH known AS MATERIALIZED (
+            SELECT k.ctid AS place, k.token FROM versiongate_internal.recorded_rows AS k
+             WHERE k.table_name = edited_table AND k.key IN (key_before, key_after)
+             UNION
+            SELECT k.ctid, k.token FROM versiongate_internal.recorded_rows AS k
+             WHERE k.table_name = edited_table AND k.old_key IN (key_before, key_after)
+        ),
+        recorded AS (
+            DELETE FROM versiongate_internal.recorded_rows AS c
+             WHERE c.ctid = ANY (
+                 ARRAY(
+                     SELECT k.place FROM known AS k WHERE k.token = (SELECT p.token FROM policy_revision AS p)
+                 )
+             )
+            RETURNING c.*
+        )
+        INSERT INTO versiongate_internal.edited_rows (table_name, key, before, after)
+        SELECT r.table_name, r.key, r.before, r.after FROM recorded AS r ORDER BY r.ordinal;
+    END IF;
+
+    IF old_row IS NOT NULL THEN
+        UPDATE versiongate_internal.edited_rows AS e
+           SET id = DEFAULT, key = coalesce(key_after, key_before), after = new_row
+         WHERE e.ctid = (
+             SELECT n.ctid
+               FROM versiongate_internal.edited_rows AS n
+              WHERE n.xid = pg_current_xact_id()
+                AND n.at = now()
+                AND n.table_name = edited_table
+                AND n.key = key_before
+                AND n.after = old_row
+              LIMIT 1
+         );
+        is_noted := FOUND;
+    END IF;
+    IF NOT is_noted THEN
+        INSERT INTO versiongate_internal.edited_rows (table_name, key, before, after)
+        VALUES (edited_table, coalesce(key_after, key_before), old_row, new_row);
+    END IF;
+    RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.note_edit IS
+    'Trigger: notes how the transaction found a row and how it leaves it. Refuses edits after an undo.';
+
+CREATE FUNCTION versiongate_internal.await_commit() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = public, pg_temp
+    SET enable_seqscan = off
+    SET jit = off
+AS $$
+BEGIN
+    IF EXISTS (
+        SELECT FROM versiongate_internal.edited_rows AS e
+         WHERE e.xid = pg_current_xact_id_if_assigned() AND e.at = now() AND e.table_name <> 'changes'
+    ) THEN
+        INSERT INTO versiongate_internal.edits_to_record DEFAULT VALUES ON CONFLICT DO NOTHING;
+    END IF;
+    RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.await_commit IS
+    'Trigger: after a statement that noted edits, has the transaction record them at its commit.';

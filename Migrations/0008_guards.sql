@@ -1,0 +1,652 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Copyright the versiongate authors
+--
+-- What is refused though each row is right by itself.
+--
+-- The guards are no triggers of their own, which a session could have judge before its time: record_notes (0007) asks
+-- them, and again with the row of policy_revision held where another transaction has edited what they read. They read
+-- the rows as they are then, and what this transaction has recorded for what they were. Mostly that is at the commit; where
+-- constraints are immediate it is after each statement, and every edit that could have made an earlier one wrong has the
+-- earlier one judged again.
+
+SET LOCAL search_path = public, pg_temp;
+
+CREATE FUNCTION versiongate_internal.refuse_lockout(rule rules) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    place CONSTANT text := coalesce(' of ' || rule.bundle, '') || coalesce(
+        ' on ' || array_to_string(rule.platforms, ', '), ''
+    );
+    maintenance CONSTANT text := ' lockout_without_update is for maintenance and for the end of a platform alone: it'
+        ' locks out people who can do nothing about it.';
+    store text[];
+    unbuilt text[];
+BEGIN
+    SELECT array_agg(DISTINCT r.version || coalesce(' (' || r.build || ')', '')),
+           array_agg(DISTINCT r.version) FILTER (WHERE r.build IS NULL)
+      INTO store, unbuilt
+      FROM releases AS r
+     WHERE (rule.bundle IS NULL OR r.bundle = rule.bundle)
+       AND (rule.platforms IS NULL OR r.platform = ANY (rule.platforms))
+       AND (r.withdrawn_at IS NULL OR r.withdrawn_at > clock_timestamp());
+    PERFORM versiongate_internal.refuse(
+        'rules.lockout',
+        format('%s would lock out clients that have nothing to update to', versiongate_internal.quoted(rule.key)),
+        CASE
+            WHEN store IS NULL THEN
+                'Add the release they are to get, before or in the same transaction; staged and future ones count.'
+            WHEN rule.builds IS NOT NULL AND unbuilt IS NOT NULL THEN
+                'Say in versions which version has these builds; or record the builds of the releases they are to get:'
+                || format(
+                    ' UPDATE releases SET build = ''...'' WHERE bundle = %L AND version = %L;',
+                    coalesce(rule.bundle, '...'), (
+                        SELECT version FROM unnest(unbuilt) AS version
+                         ORDER BY versiongate_internal.version_key(version) DESC
+                         LIMIT 1
+                    )
+                )
+            ELSE
+                'Leave the release they are to get out of the rule (versions, builds, target), or add it, before or in'
+                ' the same transaction; staged and future ones count.'
+        END || maintenance,
+        CASE
+            WHEN store IS NULL THEN format('No release%s is recorded that is not withdrawn.', place)
+            WHEN rule.builds IS NOT NULL AND unbuilt IS NOT NULL THEN
+                format(
+                    'These releases%s have no build recorded, so the rule may be about them: %s.',
+                    place, versiongate_internal.first_names(unbuilt)
+                )
+                || CASE
+                    WHEN cardinality(store) > cardinality(unbuilt) THEN ' It matches the others.'
+                    ELSE ''
+                END
+            ELSE format(
+                'The rule matches every release%s that is not withdrawn: %s.',
+                place, versiongate_internal.first_names(store)
+            )
+        END,
+        'rules_lockout_guard',
+        jsonb_build_object('key', rule.key)
+    );
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.refuse_lockout IS
+    'Refuses a lockout that leaves nobody a way out, and says why it does.';
+
+-- The bundle that a rule would have now, had it only moved with its app. While a renamed app takes its rules along, its
+-- own edit is still to come: then the bundle it had is known by no app.
+CREATE FUNCTION versiongate_internal.bundle_after_rename(this_token uuid, old_bundle text, bundle text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    renamed record;
+BEGIN
+    IF old_bundle IS NULL THEN
+        RETURN NULL;
+    END IF;
+    SELECT c.after ->> 'bundle' AS bundle, c.after IS NULL AS is_deleted INTO renamed
+      FROM versiongate_internal.recorded_rows AS c
+     WHERE c.token = this_token
+       AND c.table_name = 'apps'
+       AND coalesce(c.old_key, c.key) = jsonb_build_object('bundle', old_bundle)
+       AND c.before IS NOT NULL;
+    RETURN CASE
+        WHEN FOUND AND (renamed.is_deleted OR EXISTS (SELECT FROM apps AS a WHERE a.bundle = renamed.bundle))
+            THEN coalesce(renamed.bundle, old_bundle)
+        WHEN NOT FOUND AND EXISTS (SELECT FROM apps AS a WHERE a.bundle = old_bundle) THEN old_bundle
+        ELSE bundle_after_rename.bundle
+    END;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.bundle_after_rename IS
+    'The bundle of an app after its rename in this transaction.';
+
+-- The lockouts of which this transaction has changed what the guard looks at, and that no release leaves open: staged and
+-- future ones count. Which of them locks out nobody as things are is said by warn_of_lost_ways_out (0011).
+CREATE FUNCTION versiongate_internal.guard_lockouts(this_token uuid, undone bigint, keys text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+    SET enable_nestloop = off
+    SET jit = off
+AS $$
+DECLARE
+    -- An edit of these has a lockout judged.
+    guarded CONSTANT text[] := '{enabled,lockout,lockout_without_update,bundle,platforms,versions,builds,target}';
+    closed record;
+BEGIN
+    FOR closed IN
+        WITH edited AS MATERIALIZED (
+            SELECT j.*,
+                   versiongate_internal.row_columns(c.after, guarded)
+                       = versiongate_internal.row_columns(restored.before, guarded) AS is_restored
+              FROM versiongate_internal.read_rules(
+                       ARRAY(
+                           SELECT r FROM rules AS r
+                            WHERE r.key = ANY (keys) AND r.enabled AND r.lockout AND NOT r.lockout_without_update
+                       )
+                   ) AS j
+              JOIN versiongate_internal.recorded_rows AS c
+                ON c.table_name = 'rules' AND c.key = jsonb_build_object('key', (j.rule).key) AND c.token = this_token
+              LEFT JOIN change_rows AS restored
+                ON restored.table_name = 'rules' AND restored.key = c.key AND restored.change = undone
+             WHERE versiongate_internal.row_columns(c.after, guarded)
+                   IS DISTINCT FROM versiongate_internal.row_columns(c.before, guarded) || jsonb_build_object(
+                       'bundle', versiongate_internal.bundle_after_rename(
+                           this_token, c.before ->> 'bundle', c.after ->> 'bundle'
+                       )
+                   )
+        )
+        SELECT j.rule, j.is_restored
+          FROM edited AS j
+         WHERE NOT EXISTS (
+                   SELECT FROM releases AS r
+                    WHERE ((j.rule).bundle IS NULL OR r.bundle = (j.rule).bundle)
+                      AND ((j.rule).platforms IS NULL OR r.platform = ANY ((j.rule).platforms))
+                      AND (r.withdrawn_at IS NULL OR r.withdrawn_at > clock_timestamp())
+                      AND NOT versiongate_internal.rule_matches_release(
+                          j.versions,
+                          j.builds,
+                          j.target,
+                          versiongate_internal.version_key(r.version),
+                          versiongate_internal.version_key(r.build)
+                      )
+               )
+         ORDER BY (j.rule).key
+    LOOP
+        IF closed.is_restored THEN
+            PERFORM versiongate_internal.warn(
+                'rules.lockout', 'rules_lockout_restored',
+                format(
+                    'rule %s is back as it was, but has no release to go to any more',
+                    versiongate_internal.quoted((closed.rule).key)
+                ),
+                'Clients get its message without the lockout, until there is a release outside the rule.'
+            );
+        ELSE
+            PERFORM versiongate_internal.refuse_lockout(closed.rule);
+        END IF;
+    END LOOP;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.guard_lockouts IS
+    'Refuses lockouts that this transaction turned on, or changed, and that leave nobody a way out; warns where an undo'
+    ' brings back what would be refused anew.';
+
+-- What edits of percentages and steps come to, now and at each step that is to come.
+CREATE FUNCTION versiongate_internal.edited_shares(this_token uuid)
+    RETURNS TABLE (key text, at timestamptz, share_before numeric, share numeric)
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    WITH edited AS MATERIALIZED (
+        SELECT c.table_name, c.before, c.after
+          FROM versiongate_internal.recorded_rows AS c
+         WHERE c.token = this_token AND c.table_name IN ('rules', 'rollout_steps')
+    ),
+    edited_steps AS MATERIALIZED (
+        SELECT s.rule, s.at, s.rollout, s.is_before
+          FROM (
+              SELECT (jsonb_populate_record(NULL::rollout_steps, e.before)).*, true AS is_before
+                FROM edited AS e
+               WHERE e.table_name = 'rollout_steps' AND e.before IS NOT NULL
+               UNION ALL
+              SELECT (jsonb_populate_record(NULL::rollout_steps, e.after)).*, false
+                FROM edited AS e
+               WHERE e.table_name = 'rollout_steps' AND e.after IS NOT NULL
+          ) AS s
+    ),
+    edited_rules AS MATERIALIZED (
+        SELECT e.after ->> 'key' AS key, e.before IS NULL AS is_new, (e.before ->> 'rollout')::numeric AS rollout
+          FROM edited AS e
+         WHERE e.table_name = 'rules'
+    ),
+    rule AS MATERIALIZED (
+        SELECT r.key, coalesce(e.rollout, r.rollout) AS rollout_before, r.rollout
+          FROM rules AS r
+          LEFT JOIN edited_rules AS e ON e.key = r.key
+         WHERE e.is_new IS NOT true
+           AND (e.rollout <> r.rollout OR r.key IN (SELECT s.rule FROM edited_steps AS s))
+    ),
+    step AS MATERIALIZED (
+        SELECT s.rule, s.at, s.rollout, false AS is_before
+          FROM rule
+          JOIN rollout_steps AS s ON s.rule = rule.key
+         UNION ALL
+        SELECT s.rule, s.at, s.rollout, true
+          FROM rule
+          JOIN rollout_steps AS s ON s.rule = rule.key
+         WHERE (s.rule, s.at) NOT IN (SELECT e.rule, e.at FROM edited_steps AS e WHERE NOT e.is_before)
+         UNION ALL
+        SELECT s.rule, s.at, s.rollout, true FROM edited_steps AS s WHERE s.is_before
+    ),
+    -- Percentages by time, for each rule: those that held, and those that hold.
+    course AS (
+        SELECT s.rule,
+               array_agg(DISTINCT s.at) FILTER (WHERE s.at > now()) AS moments,
+               array_agg(s.at ORDER BY s.at DESC) FILTER (WHERE s.is_before) AS times_before,
+               array_agg(s.rollout ORDER BY s.at DESC) FILTER (WHERE s.is_before) AS shares_before,
+               array_agg(s.at ORDER BY s.at DESC) FILTER (WHERE NOT s.is_before) AS times,
+               array_agg(s.rollout ORDER BY s.at DESC) FILTER (WHERE NOT s.is_before) AS shares
+          FROM step AS s
+         GROUP BY s.rule
+    )
+    SELECT rule.key,
+           moment.at,
+           coalesce(
+               (
+                   SELECT past.share
+                     FROM unnest(course.times_before, course.shares_before) AS past(at, share)
+                    WHERE past.at <= moment.at
+                    LIMIT 1
+               ),
+               rule.rollout_before
+           ),
+           coalesce(
+               (
+                   SELECT past.share
+                     FROM unnest(course.times, course.shares) AS past(at, share)
+                    WHERE past.at <= moment.at
+                    LIMIT 1
+               ),
+               rule.rollout
+           )
+      FROM rule
+      LEFT JOIN course ON course.rule = rule.key
+      CROSS JOIN LATERAL unnest(now() || course.moments) AS moment(at);
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.edited_shares IS
+    'The percentages of the rules whose rollout or steps a change edits, before and after it: now, and at each step to'
+    ' come.';
+
+CREATE FUNCTION versiongate_internal.guard_rollouts(keys text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    ramp record;
+    fall record;
+BEGIN
+    SELECT r.key, r.rollout, count(*) AS steps INTO ramp
+      FROM rules AS r
+      JOIN rollout_steps AS s ON s.rule = r.key
+     WHERE r.key = ANY (keys) AND r.rollout <> 0
+     GROUP BY r.key
+     ORDER BY r.key
+     LIMIT 1;
+    IF FOUND THEN
+        PERFORM versiongate_internal.refuse(
+            'rules.rollout', format('%s follows its rollout steps', versiongate_internal.quoted(ramp.key)),
+            format('Delete the steps in the same transaction: DELETE FROM rollout_steps WHERE rule = %L;', ramp.key),
+            format('Steps: %s. Beside them its own percentage is 0.', ramp.steps), 'rules_rollout_guard',
+            jsonb_build_object('key', ramp.key)
+        );
+    END IF;
+    SELECT * INTO fall
+      FROM (
+          SELECT s.rule, s.at, s.rollout, lag(s.rollout) OVER (PARTITION BY s.rule ORDER BY s.at) AS rollout_before
+            FROM rollout_steps AS s
+           WHERE s.rule = ANY (keys)
+      ) AS step
+     WHERE step.rollout < step.rollout_before
+     ORDER BY step.rule, step.at
+     LIMIT 1;
+    IF FOUND THEN
+        PERFORM versiongate_internal.refuse(
+            'rollout_steps.rollout',
+            format('the steps of %s fall', versiongate_internal.quoted(fall.rule)),
+            'A ramp only goes up. To take a rule back, delete its steps and set rollout.',
+            format(
+                'At %s it would go from %s %% to %s %%.',
+                versiongate_internal.time_text(fall.at), fall.rollout_before, fall.rollout
+            ),
+            'rollout_steps_rollout_guard',
+            jsonb_build_object('rule', fall.rule)
+        );
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.guard_rollouts IS
+    'Refuses a percentage of one of these rules beside its steps, and steps of which a later one is lower.';
+
+-- Consent.
+
+CREATE FUNCTION versiongate_internal.needs_consent(rule rules) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path = public, pg_temp
+RETURN rule.enabled AND rule.lockout AND (rule.ends_at IS NULL OR rule.ends_at > now()) AND (
+    rule.bundle IS NULL
+    OR rule.lockout_without_update AND (rule.ends_at IS NULL OR rule.ends_at > now() + interval '7 days')
+);
+COMMENT ON FUNCTION versiongate_internal.needs_consent IS
+    'Whether a rule is an enabled lockout that is for every app, or for clients without a way out and has no end within'
+    ' seven days.';
+
+CREATE FUNCTION versiongate_internal.reaches_more(rule rules, rule_before rules, bundle_before text) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    conditions CONSTANT text[] := '{versions,builds,os,attributes,target,soak}';
+BEGIN
+    RETURN (rule.lockout_without_update AND NOT rule_before.lockout_without_update
+        OR rule_before.bundle IS NOT NULL AND rule.bundle IS DISTINCT FROM bundle_before
+        OR rule_before.platforms IS NOT NULL AND (rule.platforms <@ rule_before.platforms) IS NOT TRUE
+        OR rule_before.regions IS NOT NULL AND (rule.regions <@ rule_before.regions) IS NOT TRUE
+        OR rule_before.languages IS NOT NULL AND (rule.languages <@ rule_before.languages) IS NOT TRUE
+        OR rule_before.starts_at > now() AND (rule.starts_at >= rule_before.starts_at) IS NOT TRUE
+        OR rule_before.ends_at IS NOT NULL AND (rule.ends_at <= rule_before.ends_at) IS NOT TRUE
+        OR EXISTS (
+            SELECT FROM unnest(conditions) AS name
+             WHERE to_jsonb(rule_before) -> name <> 'null'
+               AND to_jsonb(rule) -> name <> to_jsonb(rule_before) -> name
+        )) IS TRUE;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.reaches_more IS
+    'Whether a rule may reach clients that it did not reach before, its percentage aside. A condition that is added, a'
+    ' shorter list, a later start and an earlier end narrow it; any other edit of them counts as wider.';
+
+CREATE FUNCTION versiongate_internal.guard_consent(this_token uuid, undone bigint, keys text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    given CONSTANT text[] := string_to_array(
+        regexp_replace(current_setting('versiongate.consent', true), '[[:space:]]', '', 'g'), ','
+    );
+    -- All but what says whom a rule reaches, and when.
+    of_no_concern CONSTANT text[] := '{position,title,text,link,remind,shows,skippable,final,note}';
+    rule rules;
+    edited record;
+    raised text[];
+    asked text[] := '{}';
+    faults text[] := '{}';
+    list text;
+BEGIN
+    FOR rule IN
+        SELECT r.*
+          FROM rules AS r
+         WHERE r.key = ANY (keys)
+           AND r.enabled AND r.lockout AND (r.bundle IS NULL OR r.lockout_without_update)
+           AND versiongate_internal.needs_consent(r)
+           AND (r.key = ANY (given)) IS NOT TRUE
+         ORDER BY r.key
+    LOOP
+        raised := coalesce(
+            raised,
+            ARRAY(SELECT s.key FROM versiongate_internal.edited_shares(this_token) AS s WHERE s.share > s.share_before)
+        );
+        SELECT c.before, c.after INTO edited
+          FROM versiongate_internal.recorded_rows AS c
+         WHERE c.table_name = 'rules' AND c.key = jsonb_build_object('key', rule.key) AND c.token = this_token;
+        CONTINUE WHEN NOT (
+            edited.after IS NOT NULL AND (
+                edited.before IS NULL
+                OR NOT versiongate_internal.needs_consent(jsonb_populate_record(NULL::rules, edited.before))
+                OR versiongate_internal.reaches_more(
+                    rule,
+                    jsonb_populate_record(NULL::rules, edited.before),
+                    versiongate_internal.bundle_after_rename(
+                        this_token, edited.before ->> 'bundle', edited.after ->> 'bundle'
+                    )
+                )
+            )
+            OR rule.key = ANY (raised)
+        );
+        -- What an undo brings back as it was has been consented to, or was there before.
+        CONTINUE WHEN undone IS NOT NULL AND coalesce(
+            (
+                SELECT c.before - of_no_concern = to_jsonb(rule) - of_no_concern
+                  FROM change_rows AS c
+                 WHERE c.table_name = 'rules' AND c.key = jsonb_build_object('key', rule.key) AND c.change = undone
+            ),
+            NOT EXISTS (
+                SELECT FROM change_rows AS c
+                 WHERE c.table_name = 'rules' AND c.key = jsonb_build_object('key', rule.key) AND c.change > undone
+                   AND c.before - of_no_concern IS DISTINCT FROM c.after - of_no_concern
+            )
+        );
+        asked := asked || rule.key;
+        faults := faults || CASE
+            WHEN rule.bundle IS NULL THEN format(
+                '%s would lock out in every app', versiongate_internal.quoted(rule.key)
+            )
+            WHEN rule.ends_at IS NULL THEN
+                format(
+                    '%s would lock out also who has nothing to update to, and has no end',
+                    versiongate_internal.quoted(rule.key)
+                )
+            ELSE format(
+                '%s would lock out also who has nothing to update to, until %s',
+                versiongate_internal.quoted(rule.key), versiongate_internal.time_text(rule.ends_at)
+            )
+        END;
+    END LOOP;
+    IF asked <> '{}' THEN
+        list := array_to_string(asked, ',');
+        PERFORM versiongate_internal.refuse(
+            'rules.lockout',
+            array_to_string(faults[:20], '; ')
+                || CASE WHEN cardinality(faults) > 20 THEN format('; and %s more', cardinality(faults) - 20) ELSE '' END,
+            format(
+                'If that is meant, say so in the same transaction: SET LOCAL versiongate.consent = %1$L; Where each'
+                ' statement is a transaction of its own: SELECT set_config(''versiongate.consent'', %1$L, false); If it is not'
+                ' meant, set bundle, and ends_at to a time within seven days.',
+                list
+            ),
+            'Such a lockout needs consent.',
+            'lockout_needs_consent',
+            jsonb_build_object('key', list)
+        );
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.guard_consent IS
+    'Refuses to make one of these rules a lockout of everybody, or a wider one, unless the setting versiongate.consent'
+    ' names it.';
+
+-- No unique index: whoever swaps two numbers is not to mind the order.
+CREATE FUNCTION versiongate_internal.guard_store_ids(bundles text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    taken record;
+BEGIN
+    SELECT edited.bundle, edited.store_id, other.bundle AS holder INTO taken
+      FROM apps AS edited
+      JOIN apps AS other ON other.store_id = edited.store_id AND other.bundle <> edited.bundle
+     WHERE edited.bundle = ANY (bundles)
+     ORDER BY edited.bundle, other.bundle
+     LIMIT 1;
+    IF FOUND THEN
+        PERFORM versiongate_internal.refuse(
+            'apps.store_id', format('%s is the number of another app', taken.store_id),
+            'A look-up by number is to find one app. Take it from the other app first, or leave it out here.',
+            format('%s has it, so %s cannot.', taken.holder, taken.bundle), 'apps_store_id_guard',
+            jsonb_build_object('bundle', taken.bundle)
+        );
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.guard_store_ids IS
+    'Refuses the number in the store of one of these apps that another app has too.';
+
+-- A row of a release that is there already, in all but its number and its note, is a statement that ran twice.
+CREATE FUNCTION versiongate_internal.guard_release_versions(ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    release record;
+    has_it text;
+BEGIN
+    SELECT edited.*, other.version AS spelled, other.version = edited.version AS is_there INTO release
+      FROM releases AS edited
+      JOIN releases AS other
+        ON other.bundle = edited.bundle
+       AND other.platform = edited.platform
+       AND versiongate_internal.version_key(other.version) = versiongate_internal.version_key(edited.version)
+       AND versiongate_internal.version_key(other.build)
+           IS NOT DISTINCT FROM versiongate_internal.version_key(edited.build)
+       AND other.id <> edited.id
+       AND (
+           other.version <> edited.version
+           OR (other.build, other.min_os, other.regions, other.live_at, other.staged, other.withdrawn_at)
+               IS NOT DISTINCT FROM (
+                   edited.build, edited.min_os, edited.regions, edited.live_at, edited.staged, edited.withdrawn_at
+               )
+       )
+     WHERE edited.id = ANY (ids)
+     ORDER BY is_there, edited.id, other.id
+     LIMIT 1;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    has_it := format(
+        'release %s on %s%s', release.spelled, release.platform, coalesce(', build ' || release.build, '')
+    );
+    IF release.is_there THEN
+        PERFORM versiongate_internal.refuse(
+            'releases.version',
+            format('%s is there already, alike in everything', versiongate_internal.quoted(release.version)),
+            'Leave it out, or edit the row that is there. A version may have several rows with different regions and'
+            ' times.',
+            format('%s has that %s.', release.bundle, has_it),
+            'releases_duplicate_guard',
+            versiongate_internal.row_columns(to_jsonb(release), '{bundle,platform,version,build}')
+        );
+    END IF;
+    PERFORM versiongate_internal.refuse(
+        'releases.version',
+        format(
+            '%s is %s in another spelling',
+            versiongate_internal.quoted(release.version), versiongate_internal.quoted(release.spelled)
+        ),
+        'Spell a version in one way, as the store does. It may have several rows with different regions and times.',
+        format('%s has a %s already.', release.bundle, has_it),
+        'releases_version_guard',
+        versiongate_internal.row_columns(to_jsonb(release), '{bundle,platform,version,build}')
+    );
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.guard_release_versions IS
+    'Refuses a second spelling of the version of one of these releases on one platform and build, and a release that is'
+    ' like another one in everything but its number and its note.';
+
+CREATE FUNCTION versiongate_internal.guard_target_placeholders(keys text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    translation record;
+BEGIN
+    SELECT t.rule, t.language, strpos(t.title, '{target}') > 0 AS in_title INTO translation
+      FROM rule_texts AS t
+      JOIN rules AS r ON r.key = t.rule
+     WHERE t.rule = ANY (keys)
+       AND r.target IS NULL
+       AND (strpos(t.title, '{target}') > 0 OR strpos(t.text, '{target}') > 0)
+     ORDER BY t.rule, t.language
+     LIMIT 1;
+    IF FOUND THEN
+        PERFORM versiongate_internal.refuse(
+            CASE WHEN translation.in_title THEN 'rule_texts.title' ELSE 'rule_texts.text' END,
+            '{target} in a rule without a target',
+            'Set the target of the rule, or take {target} out of the translation.',
+            format(
+                'It is the translation of %s into %s.',
+                versiongate_internal.quoted(translation.rule), translation.language
+            ),
+            'rule_texts_target_guard',
+            jsonb_build_object('rule', translation.rule, 'language', translation.language)
+        );
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.guard_target_placeholders IS
+    'Refuses {target} in the translation of a rule without a target.';
+
+CREATE FUNCTION versiongate_internal.judge_edits(
+    this_token uuid, undone bigint, notes versiongate_internal.edited_rows[]
+) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    edited_tables CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(notes) AS n);
+    rule_keys text[];
+    lockout_notes versiongate_internal.edited_rows[];
+BEGIN
+    IF edited_tables && '{rules,rollout_steps}' THEN
+        rule_keys := ARRAY(
+            SELECT DISTINCT side.policy_row ->> CASE n.table_name WHEN 'rules' THEN 'key' ELSE 'rule' END
+              FROM unnest(notes) AS n, LATERAL (VALUES (n.before), (n.after)) AS side(policy_row)
+             WHERE n.table_name IN ('rules', 'rollout_steps')
+        );
+        PERFORM versiongate_internal.guard_rollouts(rule_keys);
+        PERFORM versiongate_internal.guard_consent(this_token, undone, rule_keys);
+        IF undone IS NULL THEN
+            PERFORM versiongate_internal.warn_of_keys_used_again(this_token, ARRAY(
+                SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules' AND n.before IS NULL
+            ));
+        END IF;
+    END IF;
+    IF 'rollout_steps' = ANY (edited_tables) THEN
+        PERFORM versiongate_internal.warn_of_stopped_ramps(this_token);
+    END IF;
+    IF 'apps' = ANY (edited_tables) THEN
+        PERFORM versiongate_internal.guard_store_ids(ARRAY(
+            SELECT n.after ->> 'bundle' FROM unnest(notes) AS n WHERE n.table_name = 'apps'
+        ));
+    END IF;
+    IF 'releases' = ANY (edited_tables) THEN
+        PERFORM versiongate_internal.guard_release_versions(ARRAY(
+            SELECT (n.after ->> 'id')::bigint FROM unnest(notes) AS n WHERE n.table_name = 'releases'
+        ));
+    END IF;
+    IF edited_tables && '{rules,rule_texts}' THEN
+        PERFORM versiongate_internal.guard_target_placeholders(ARRAY(
+            SELECT DISTINCT n.after ->> CASE n.table_name WHEN 'rules' THEN 'key' ELSE 'rule' END
+              FROM unnest(notes) AS n
+             WHERE n.table_name IN ('rules', 'rule_texts')
+        ));
+    END IF;
+    IF edited_tables && '{apps,releases,rules}' THEN
+        -- A release that goes may have been the way out of any lockout that this transaction turned on before.
+        IF edited_tables && '{apps,releases}' THEN
+            rule_keys := ARRAY(
+                SELECT c.key ->> 'key' FROM versiongate_internal.recorded_rows AS c
+                 WHERE c.token = this_token AND c.table_name = 'rules'
+            );
+        ELSE
+            rule_keys := ARRAY(SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules');
+        END IF;
+        PERFORM versiongate_internal.guard_lockouts(this_token, undone, rule_keys);
+        PERFORM versiongate_internal.warn_of_links(this_token, rule_keys);
+        PERFORM versiongate_internal.warn_of_waiting_rules(this_token, rule_keys);
+    END IF;
+    IF edited_tables && '{releases,rollout_steps,rules}' THEN
+        lockout_notes := versiongate_internal.notes_of_lockouts(notes);
+        IF lockout_notes <> '{}' THEN
+            PERFORM versiongate_internal.warn_of_lost_ways_out(lockout_notes);
+            PERFORM versiongate_internal.warn_of_hidden_lockouts(lockout_notes);
+        END IF;
+    END IF;
+    IF edited_tables && '{releases,rollout_steps,rules}' THEN
+        PERFORM versiongate_internal.warn_of_large_apps(notes);
+    END IF;
+    IF edited_tables && '{releases,store_links}' THEN
+        PERFORM versiongate_internal.warn_of_lost_buttons(this_token, notes);
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.judge_edits IS
+    'Has the guards judge what these edits of this transaction could have made wrong.';

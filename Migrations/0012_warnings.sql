@@ -1,0 +1,561 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Copyright the versiongate authors
+--
+-- What is probably not meant, and shows only beside other rows. judge_edits (0008) raises what edits brought about;
+-- policy_warnings lists all that is so.
+
+SET LOCAL search_path = public, pg_temp;
+
+CREATE FUNCTION versiongate_internal.rule_was_edited(this_token uuid, rule text, columns text[]) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path = public, pg_temp
+RETURN EXISTS (
+    SELECT FROM versiongate_internal.recorded_rows AS c
+     WHERE c.table_name = 'rules'
+       AND c.key = jsonb_build_object('key', rule)
+       AND c.token = this_token
+       AND versiongate_internal.row_columns(c.before, columns)
+           IS DISTINCT FROM versiongate_internal.row_columns(c.after, columns)
+);
+COMMENT ON FUNCTION versiongate_internal.rule_was_edited IS 'Whether a change edits one of these columns of a rule.';
+
+-- What a rule is warned of together with the links and releases beside it, once the edits are whole. A message that leads
+-- to the store needs a store link where it is shown, and a lockout needs a link at all: without one its screen has no
+-- button. For every app, and for a rule without platforms, the releases tell the platforms. Of an app without releases it
+-- is not known where it is; without any link nobody sees a button.
+CREATE FUNCTION versiongate_internal.link_warnings(rule rules)
+    RETURNS TABLE (warning text, detail text, hint text, place text, constraint_name text, columns text[])
+    LANGUAGE plpgsql STABLE ROWS 1
+    SET search_path = public, pg_temp
+AS $$
+#variable_conflict error
+DECLARE
+    name CONSTANT text := versiongate_internal.quoted(rule.key);
+    of_links CONSTANT text[] := '{enabled,lockout,lockout_without_update,bundle,platforms,link}';
+BEGIN
+    IF rule.enabled AND rule.lockout AND rule.lockout_without_update AND rule.ends_at IS NULL THEN
+        RETURN QUERY
+        SELECT format('rule %s locks out without an update, and has no end', name),
+               format('Rule %s has no end.', rule.key),
+               'Set ends_at, so that it ends by itself.',
+               'rules.ends_at', 'rules_lockout_endless', '{enabled,lockout,lockout_without_update,ends_at}'::text[];
+    END IF;
+    IF rule.link IS NULL AND rule.lockout AND NOT rule.lockout_without_update THEN
+        RETURN QUERY
+        SELECT format('rule %s locks out and has no link, so users see no button', name),
+               format('Rule %s has no link.', rule.key),
+               'Set link to ''store'', or to an address.',
+               'rules.link', 'rules_link_missing', of_links;
+    ELSIF rule.link = 'store' THEN
+        RETURN QUERY
+        SELECT format('rule %s leads to the store, but %s has no store link', name, missing.bundle)
+                   || coalesce(' for ' || missing.platform || ': users there see no button', ': users see no button'),
+               format('%s has no store link for %s.', missing.bundle, coalesce(missing.platform, 'any platform')),
+               format(
+                   'INSERT INTO store_links (bundle, platform, link) VALUES (%L, %L, ''https://...'');',
+                   missing.bundle, coalesce(missing.platform, 'ios')
+               ),
+               'store_links.link', 'store_links_missing', of_links
+          FROM (
+              SELECT r.bundle, r.platform
+                FROM releases AS r
+               WHERE (rule.bundle IS NULL OR r.bundle = rule.bundle)
+                 AND (rule.platforms IS NULL OR r.platform = ANY (rule.platforms))
+                 AND (r.withdrawn_at IS NULL OR r.withdrawn_at > clock_timestamp())
+               UNION
+              SELECT rule.bundle, p.platform FROM unnest(rule.platforms) AS p(platform) WHERE rule.bundle IS NOT NULL
+               UNION
+              SELECT rule.bundle, NULL
+               WHERE rule.bundle IS NOT NULL AND rule.platforms IS NULL
+                 AND NOT EXISTS (SELECT FROM releases AS r WHERE r.bundle = rule.bundle)
+          ) AS missing
+         WHERE NOT EXISTS (
+                   SELECT FROM store_links AS s
+                    WHERE s.bundle = missing.bundle AND (s.platform = missing.platform OR missing.platform IS NULL)
+               )
+         ORDER BY missing.bundle, missing.platform
+         LIMIT 5;
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.link_warnings IS
+    'What a rule probably lacks: an end, where it locks out without an update; a link; and store links where it leads to'
+    ' the store. columns: those of which an edit brings it about.';
+
+CREATE FUNCTION versiongate_internal.warn_of_links(this_token uuid, keys text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+BEGIN
+    PERFORM versiongate_internal.warn(found.place, found.constraint_name, found.warning, found.hint, found.detail)
+       FROM (
+           SELECT w.*
+             FROM rules AS r
+            CROSS JOIN LATERAL versiongate_internal.link_warnings(r) AS w
+            WHERE r.key = ANY (keys) AND versiongate_internal.rule_was_edited(this_token, r.key, w.columns)
+            ORDER BY r.key
+            LIMIT 100
+       ) AS found;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.warn_of_links IS 'Warns of what edited rules have of link_warnings.';
+
+-- The counterpart: of lockouts that nobody edited, a release that opens them somewhere, or a store link that goes, leaves
+-- the screen without a button.
+CREATE FUNCTION versiongate_internal.warn_of_lost_buttons(
+    this_token uuid, notes versiongate_internal.edited_rows[]
+) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    columns CONSTANT text[] := '{bundle,platform,withdrawn_at}';
+    missing record;
+BEGIN
+    FOR missing IN
+        SELECT place.bundle, place.platform, array_agg(versiongate_internal.quoted(r.key) ORDER BY r.key) AS rules
+          FROM (
+              SELECT n.after ->> 'bundle' AS bundle, n.after ->> 'platform' AS platform
+                FROM unnest(notes) AS n
+               WHERE n.table_name = 'releases'
+                 AND n.after IS NOT NULL
+                 AND versiongate_internal.row_columns(n.before, columns)
+                     IS DISTINCT FROM versiongate_internal.row_columns(n.after, columns)
+               UNION
+              SELECT n.before ->> 'bundle', n.before ->> 'platform'
+                FROM unnest(notes) AS n
+               WHERE n.table_name = 'store_links' AND n.before IS NOT NULL
+          ) AS place
+          JOIN rules AS r
+            ON (r.bundle IS NULL OR r.bundle = place.bundle)
+           AND (r.platforms IS NULL OR place.platform = ANY (r.platforms))
+         WHERE r.enabled AND r.lockout AND r.link = 'store'
+           AND NOT EXISTS (
+               SELECT FROM versiongate_internal.recorded_rows AS c
+                WHERE c.token = this_token
+                  AND c.table_name = 'rules'
+                  AND c.key = jsonb_build_object('key', r.key)
+           )
+           AND NOT EXISTS (
+               SELECT FROM store_links AS s WHERE s.bundle = place.bundle AND s.platform = place.platform
+           )
+           AND (
+               r.lockout_without_update
+               OR EXISTS (
+                   SELECT FROM releases AS known
+                    WHERE known.bundle = place.bundle
+                      AND known.platform = place.platform
+                      AND (known.withdrawn_at IS NULL OR known.withdrawn_at > clock_timestamp())
+               )
+           )
+         GROUP BY place.bundle, place.platform
+         ORDER BY place.bundle, place.platform
+         LIMIT 5
+    LOOP
+        PERFORM versiongate_internal.warn(
+            'store_links.link', 'store_links_missing',
+            format(
+                '%s has no store link for %s: users there see no button where these rules lock them out: %s',
+                missing.bundle, missing.platform, versiongate_internal.first_names(missing.rules)
+            ),
+            format(
+                'INSERT INTO store_links (bundle, platform, link) VALUES (%L, %L, ''https://...'');',
+                missing.bundle, missing.platform
+            ),
+            format('%s has no store link for %s.', missing.bundle, missing.platform)
+        );
+    END LOOP;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.warn_of_lost_buttons IS
+    'Warns of enabled lockouts that lead to the store, where these edits of releases and store links leave them no link.';
+
+CREATE FUNCTION versiongate_internal.warn_of_waiting_rules(this_token uuid, keys text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    columns CONSTANT text[] := '{enabled,bundle,platforms,target}';
+    rule record;
+BEGIN
+    FOR rule IN
+        SELECT r.*, coalesce(' on ' || array_to_string(r.platforms, ', '), '') AS place
+          FROM rules AS r
+         WHERE r.key = ANY (keys)
+           AND r.enabled
+           AND r.target IS NOT NULL
+           AND NOT EXISTS (
+               SELECT FROM releases AS known
+                WHERE known.bundle = r.bundle
+                  AND (r.platforms IS NULL OR known.platform = ANY (r.platforms))
+                  AND versiongate_internal.version_key(known.version) >= versiongate_internal.version_key(r.target)
+                  AND (known.withdrawn_at IS NULL OR known.withdrawn_at > clock_timestamp())
+           )
+           AND versiongate_internal.rule_was_edited(this_token, r.key, columns)
+         ORDER BY r.key
+    LOOP
+        PERFORM versiongate_internal.warn(
+            'rules.target', 'rules_target_waits',
+            format(
+                'rule %s reaches nobody until a release of %s%s is %s or above',
+                versiongate_internal.quoted(rule.key), rule.bundle, rule.place, rule.target
+            ),
+            format(
+                'Once users can get it: INSERT INTO releases (bundle, platform, version, live_at) VALUES (%L, %L, %L, now());',
+                rule.bundle, coalesce(rule.platforms[1], 'ios'), rule.target
+            ),
+            format('%s has no release %s%s.', rule.bundle, rule.target, rule.place)
+        );
+    END LOOP;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.warn_of_waiting_rules IS
+    'Warns of enabled rules with a target that no release reaches.';
+
+-- Whoever writes that the rollout is 0 takes the rule back, and knows it. Beside steps it is 0 already, so the statement
+-- changes nothing, and is kept here alone.
+CREATE FUNCTION versiongate_internal.keep_taken_back() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    keys CONSTANT text := coalesce(current_setting('versiongate.taken_back', true), '');
+BEGIN
+    IF length(keys) < 10000 THEN
+        PERFORM set_config('versiongate.taken_back', keys || ',' || NEW.key, true);
+    END IF;
+    RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.keep_taken_back IS
+    'Trigger: keeps until the end of the transaction which rules a statement takes back to 0 % that stand there.';
+
+CREATE TRIGGER keep_taken_back AFTER UPDATE OF rollout ON rules
+    FOR EACH ROW WHEN (OLD.rollout = 0 AND NEW.rollout = 0) EXECUTE FUNCTION versiongate_internal.keep_taken_back();
+
+CREATE FUNCTION versiongate_internal.warn_of_stopped_ramps(this_token uuid) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    stopped record;
+BEGIN
+    FOR stopped IN
+        SELECT edited.key, edited.share_before, edited.share, next_step.at, next_step.rollout
+          FROM versiongate_internal.edited_shares(this_token) AS edited
+          JOIN rules AS r ON r.key = edited.key AND r.enabled AND r.rollout = 0
+          LEFT JOIN LATERAL (
+              SELECT s.at, s.rollout FROM rollout_steps AS s WHERE s.rule = r.key AND s.at > now() ORDER BY s.at LIMIT 1
+          ) AS next_step ON true
+         WHERE edited.at = now() AND edited.share < edited.share_before
+           AND (
+               next_step.at IS NOT NULL
+               OR (edited.key = ANY (string_to_array(current_setting('versiongate.taken_back', true), ','))) IS NOT TRUE
+           )
+         ORDER BY edited.key
+         LIMIT 20
+    LOOP
+        PERFORM versiongate_internal.warn(
+            'rollout_steps.at', 'rollout_steps_stopped',
+            format(
+                'rule %s reaches %s %% of installs now, not %s %%: %s',
+                versiongate_internal.quoted(stopped.key), trim_scale(stopped.share), trim_scale(stopped.share_before),
+                CASE
+                    WHEN stopped.at IS NULL THEN 'no other step is left'
+                    ELSE format(
+                        'its next step is to %s %% at %s',
+                        trim_scale(stopped.rollout), versiongate_internal.time_text(stopped.at)
+                    )
+                END
+            ),
+            CASE
+                WHEN stopped.at IS NULL THEN ''
+                ELSE format(
+                    'To keep the steps: INSERT INTO rollout_steps VALUES (%L, now(), %s); else: DELETE FROM rollout_steps'
+                    ' WHERE rule = %1$L; ', stopped.key, trim_scale(stopped.share_before)
+                )
+            END || format(
+                'UPDATE rules SET rollout = %s WHERE key = %L;', trim_scale(stopped.share_before), stopped.key
+            ),
+            format('Rule %s reached %s %%.', stopped.key, trim_scale(stopped.share_before))
+        );
+    END LOOP;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.warn_of_stopped_ramps IS
+    'Warns of enabled rules that reach fewer installs now, as this change left them no step in force, or a lower one,'
+    ' unless it sets them to 0 by itself.';
+
+CREATE FUNCTION versiongate_internal.warn_of_keys_used_again(this_token uuid, keys text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    again record;
+BEGIN
+    FOR again IN
+        WITH known AS MATERIALIZED (
+            SELECT edited.key, r.token, r.before IS NULL AS is_added, r.after IS NULL AS is_removed
+              FROM unnest(keys) AS edited(key)
+             CROSS JOIN LATERAL (
+                 SELECT * FROM versiongate_internal.recorded_rows AS r
+                  WHERE r.table_name = 'rules' AND r.key = jsonb_build_object('key', edited.key)
+                 OFFSET 0
+             ) AS r
+        )
+        SELECT added.key, max(c.id) AS change
+          FROM known AS added
+          JOIN known AS removed ON removed.key = added.key AND removed.is_removed
+          JOIN changes AS c ON c.token = removed.token
+         WHERE added.token = this_token AND added.is_added
+         GROUP BY added.key
+         ORDER BY added.key
+         LIMIT 20
+    LOOP
+        PERFORM versiongate_internal.warn(
+            'rules.key', 'rules_key_again',
+            format(
+                'rule %s: change %s removed a rule with this key, and clients remember it',
+                versiongate_internal.quoted(again.key), again.change
+            ),
+            'Who has skipped that message, or seen it often enough, does not see this one. For another message, take'
+                ' another key.',
+            format('Rule %s was there before.', again.key)
+        );
+    END LOOP;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.warn_of_keys_used_again IS
+    'Warns of new rules with the key of one that was removed, unless an undo brings it back.';
+
+-- As the server counts (CompiledPolicy.canAnnounce).
+CREATE FUNCTION versiongate_internal.app_warnings(bundles text[]) RETURNS TABLE (
+    bundle text, warning text, detail text, hint text
+)
+    LANGUAGE plpgsql STABLE ROWS 1
+    SET search_path = public, pg_temp
+    SET jit = off
+AS $$
+#variable_conflict error
+DECLARE
+    most CONSTANT bigint := 2000;
+BEGIN
+    RETURN QUERY
+    WITH rule_cost AS MATERIALIZED (
+        SELECT r.bundle,
+               sum(
+                   greatest(1, (SELECT count(*) FROM unnest(s.versions))) + (
+                       (SELECT coalesce(sum(octet_length(l.tag) + 8), 0) FROM unnest(r.languages) AS l(tag))
+                       + (
+                           SELECT coalesce(sum(octet_length(a.name)), 0) FROM jsonb_object_keys(r.attributes) AS a(name)
+                       ) + (
+                           SELECT coalesce(sum(octet_length(v.value) + 8), 0)
+                             FROM jsonb_each(r.attributes) AS a(name, accepted)
+                            CROSS JOIN LATERAL jsonb_array_elements_text(a.accepted) AS v(value)
+                       ) + 8 * (
+                           (SELECT count(*) FROM unnest(s.builds)) + (SELECT count(*) FROM unnest(s.os))
+                           + coalesce(cardinality(r.platforms), 0) + coalesce(cardinality(r.regions), 0)
+                           + (SELECT count(*) FROM rollout_steps AS step WHERE step.rule = r.key)
+                       )
+                   )::bigint / 1024
+               ) AS cost
+          FROM rules AS r
+          LEFT JOIN versiongate_internal.rule_spans AS s ON s.rule = r.key
+         WHERE r.enabled
+           AND (r.bundle = ANY (bundles) OR r.bundle IS NULL)
+           AND (
+               r.rollout > 0
+               OR EXISTS (SELECT FROM rollout_steps AS step WHERE step.rule = r.key AND step.rollout > 0)
+           )
+         GROUP BY r.bundle
+    ),
+    app AS (
+        SELECT a.bundle,
+               coalesce((SELECT c.cost FROM rule_cost AS c WHERE c.bundle = a.bundle), 0)
+               + coalesce((SELECT c.cost FROM rule_cost AS c WHERE c.bundle IS NULL), 0)
+               + (SELECT count(*) FROM releases AS r WHERE r.bundle = a.bundle) AS cost
+          FROM apps AS a
+         WHERE a.bundle = ANY (bundles)
+    )
+    SELECT app.bundle::text,
+           format(
+               'the rules and releases of %s are more than %s together, so no feed announces anything', app.bundle, most
+           ),
+           format('They are %s.', app.cost),
+           'Disable rules that are not needed any more, or remove old releases. Each interval of versions counts as a rule.'
+      FROM app
+     WHERE app.cost > most;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.app_warnings IS
+    'What is beyond a bound in apps: more rules and releases than feeds are made of.';
+
+CREATE FUNCTION versiongate_internal.warn_of_large_apps(notes versiongate_internal.edited_rows[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    columns CONSTANT text[] := '{bundle,enabled,rollout,versions,builds,os,platforms,regions,languages,attributes}';
+    bundles text[] := ARRAY(
+        SELECT DISTINCT n.after ->> 'bundle'
+          FROM unnest(notes) AS n
+         WHERE n.after IS NOT NULL AND CASE n.table_name
+                   WHEN 'releases' THEN n.before IS NULL
+                   WHEN 'rules' THEN
+                       n.after -> 'enabled' = 'true'
+                       AND versiongate_internal.row_columns(n.before, columns)
+                     IS DISTINCT FROM versiongate_internal.row_columns(n.after, columns)
+                   ELSE false
+               END
+    );
+BEGIN
+    IF bundles = '{}' THEN
+        RETURN;
+    END IF;
+    IF array_position(bundles, NULL) IS NOT NULL THEN
+        bundles := ARRAY(SELECT a.bundle FROM apps AS a);
+    END IF;
+    PERFORM versiongate_internal.warn('apps.bundle', 'apps_large', large.warning, large.hint, large.detail)
+       FROM (
+           SELECT w.* FROM versiongate_internal.app_warnings(bundles) AS w ORDER BY w.bundle LIMIT 20
+       ) AS large;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.warn_of_large_apps IS
+    'Warns of apps that these edits add to and that are beyond a bound then.';
+
+-- The places of lockouts that rule_status does not name, as it tells what is so now, and of each place as a whole.
+CREATE FUNCTION versiongate_internal.lockout_warnings(moment timestamptz)
+    RETURNS TABLE (rule text, warning text, detail text, hint text)
+    LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp
+    SET jit = off
+AS $$
+#variable_conflict error
+DECLARE
+    without CONSTANT text := 'Clients there get the message without the lockout, until there is a release for them.';
+    enabled CONSTANT rules[] := ARRAY(SELECT r FROM rules AS r WHERE r.enabled AND r.lockout);
+    lockouts CONSTANT rules[] := ARRAY(SELECT r FROM unnest(enabled) AS r WHERE NOT r.lockout_without_update);
+    finals CONSTANT rules[] := ARRAY(SELECT r FROM rules AS r WHERE r.enabled AND r.final AND r.target IS NULL);
+    known CONSTANT releases[] := CASE WHEN lockouts = '{}' THEN '{}' ELSE ARRAY(SELECT r FROM releases AS r) END;
+    present_apps CONSTANT apps[] := ARRAY(SELECT a FROM apps AS a);
+BEGIN
+    RETURN QUERY
+    WITH way AS MATERIALIZED (
+        SELECT w.key, w.bundle, w.platform, w.region, w.times, false AS is_part
+          FROM versiongate_internal.ways_out(lockouts, known, present_apps) AS w
+         UNION ALL
+        SELECT w.key, w.bundle, w.platform, NULL, w.times, true
+          FROM versiongate_internal.ways_out(lockouts, known, present_apps, '{}') AS w
+    ),
+    closed AS MATERIALIZED (
+        SELECT w.key, w.bundle, w.platform, w.is_part, lower(gap.first) AS start, upper(gap.first) AS finish,
+               versiongate_internal.place_name(l.bundle, w.bundle, w.platform, w.region)
+                   || CASE WHEN w.is_part THEN ' (some regions or systems)' ELSE '' END AS place
+          FROM way AS w
+          JOIN unnest(lockouts) AS l ON l.key = w.key
+         CROSS JOIN LATERAL (
+             SELECT u.span
+               FROM unnest(
+                        versiongate_internal.time_span(greatest(moment, l.starts_at), l.ends_at) - w.times
+                    ) AS u(span)
+              ORDER BY u.span
+              LIMIT 1
+         ) AS gap(first)
+    )
+    SELECT c.key,
+           format(
+               'nobody has a way out of rule %s on %s%s', versiongate_internal.quoted(c.key),
+               versiongate_internal.first_names(array_agg(DISTINCT c.place ORDER BY c.place)),
+               CASE WHEN c.start > moment THEN format(' from %s on', versiongate_internal.time_text(c.start)) ELSE '' END
+           ),
+           'Until ' || versiongate_internal.time_text(c.finish) || '.',
+           without
+      FROM closed AS c
+     WHERE (c.is_part OR c.start > moment)
+       AND NOT (
+           c.is_part AND EXISTS (
+               SELECT FROM closed AS w
+                WHERE w.key = c.key AND w.platform = c.platform AND w.bundle IS NOT DISTINCT FROM c.bundle
+                  AND NOT w.is_part AND w.start <= c.start
+           )
+       )
+     GROUP BY c.key, c.start, c.finish;
+    RETURN QUERY
+    SELECT h.key,
+           format(
+               'rule %s is hidden from %s on',
+               versiongate_internal.quoted(h.key), versiongate_internal.time_text(min(h.start))
+           ),
+           format(
+               'Why: %s comes before it, is final and is sent to everybody whom it is for.',
+               (array_agg(h.final ORDER BY h.start, h.final_position, h.final))[1]
+           ),
+           'Nobody gets it then. Give it a lower position, or narrow the final rule.'
+      FROM (
+          SELECT hidden.key, hidden.final, hidden.final_position,
+                 lower(f.times * versiongate_internal.time_span(greatest(moment, l.starts_at), l.ends_at)) AS start
+            FROM versiongate_internal.hidden_rules(finals, enabled) AS hidden
+            JOIN versiongate_internal.full_times(finals, versiongate_internal.present_steps(finals)) AS f
+                 ON f.key = hidden.final
+            JOIN unnest(enabled) AS l ON l.key = hidden.key
+      ) AS h
+     GROUP BY h.key
+    HAVING min(h.start) > moment;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.lockout_warnings IS
+    'Enabled lockouts without a way out in some regions or on some systems, and those that will be without one, or hidden'
+    ' behind a final rule, as things are.';
+
+CREATE VIEW policy_warnings WITH (security_invoker = true) AS
+SELECT found.rule, found.release, found.warning, found.detail, found.hint
+  FROM (
+      SELECT r.key::text AS rule, NULL::bigint AS release, w.warning, w.detail, w.hint
+        FROM rules AS r
+       CROSS JOIN LATERAL versiongate_internal.rule_warnings(r) AS w
+       UNION ALL
+      SELECT r.key, NULL, w.warning, w.detail, w.hint FROM rules AS r
+       CROSS JOIN LATERAL versiongate_internal.link_warnings(r) AS w
+       UNION ALL
+      SELECT t.rule, NULL, w.warning, w.detail, w.hint FROM rule_texts AS t
+       CROSS JOIN LATERAL versiongate_internal.rule_text_warnings(t) AS w
+       UNION ALL
+      SELECT NULL, r.id, w.warning, w.detail, w.hint FROM releases AS r
+       CROSS JOIN LATERAL versiongate_internal.release_warnings(r) AS w
+       UNION ALL
+      SELECT NULL, NULL, w.warning, NULL, w.hint FROM store_links AS s
+       CROSS JOIN LATERAL versiongate_internal.store_link_warnings(s) AS w
+       UNION ALL
+      SELECT NULL, NULL, w.warning, w.detail, w.hint FROM versiongate_internal.app_warnings(
+          ARRAY(SELECT a.bundle FROM apps AS a)
+      ) AS w
+       UNION ALL
+      SELECT s.key,
+             NULL,
+             format('rule %s is %s', versiongate_internal.quoted(s.key), s.status),
+             format('Why: %s.', s.reason),
+             CASE
+                 WHEN s.status = 'waiting' AND s.reason = 'its rollout is 0 %' THEN 'Set its rollout, or disable it.'
+                 WHEN s.status = 'waiting' THEN
+                     'Once users can get such a release, record that: add it, or set what is in its way.'
+                 WHEN s.status = 'hidden' THEN 'Nobody gets it. Give it a lower position, or narrow the final rule.'
+                 ELSE 'Clients there get the message without the lockout, until there is a release outside the rule.'
+             END
+        FROM rule_status AS s
+        JOIN rules AS r ON r.key = s.key
+       WHERE s.status IN ('hidden', 'on without lockout', 'partly without lockout')
+          -- What the clock ends is a plan.
+          OR s.status = 'waiting' AND (s.next = r.ends_at OR s.next IS NULL)
+       UNION ALL
+      SELECT w.rule, NULL, w.warning, w.detail, w.hint FROM versiongate_internal.lockout_warnings(now()) AS w
+  ) AS found
+ ORDER BY found.rule, found.release, found.warning;
+
+COMMENT ON VIEW policy_warnings IS
+    'What is probably not meant in the policy as it stands now: what its edits would be warned of.';
+COMMENT ON COLUMN policy_warnings.rule IS 'Key of the rule; null: it is about something else.';
+COMMENT ON COLUMN policy_warnings.release IS 'Number of the release; null: it is about something else.';
+COMMENT ON COLUMN policy_warnings.warning IS 'What is so.';
+COMMENT ON COLUMN policy_warnings.detail IS 'More about it.';
+COMMENT ON COLUMN policy_warnings.hint IS 'What to do about it.';
