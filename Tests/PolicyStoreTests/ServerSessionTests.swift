@@ -25,7 +25,7 @@ struct ServerSessionTests {
         let server = try await TestDatabase.current.connect(user: "versiongate_server")
         try await server.execute("SET application_name = 'versiongate serve'")
         for revision in [41, 1_234_567] as [Int64] {
-            try await ServerSession.Announcement(
+            try await ServerSession.Description(
                 revision: revision,
                 address: address,
                 databaseClockOffset: offset,

@@ -112,6 +112,7 @@ struct LifecycleTests {
                     managementURL: "",
                     processIdentifier: 0
                 )
+                try await Poll.until("the socket to listen") { await FreePort.isOpen(port) }
                 let answer = try await server.check(Self.client)
                 #expect(answer == #"{"messages":[]}"#)
             }
