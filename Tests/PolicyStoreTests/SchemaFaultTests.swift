@@ -42,7 +42,7 @@ struct SchemaFaultTests {
         return String(hint[start.upperBound...])
     }
 
-    @Test("The rights are refused where everybody may create in schema public, with statements that mend it")
+    @Test("The rights are refused where everybody may create in schema public, with statements that correct it")
     func refusesAnOpenSchema() async throws {
         try await withOwner("CREATEROLE") { server, superuser, owner in
             try await superuser.execute(Self.upgraded)
