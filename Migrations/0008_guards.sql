@@ -643,6 +643,9 @@ BEGIN
     IF edited_tables && '{releases,rollout_steps,rules}' THEN
         PERFORM versiongate_internal.warn_of_large_apps(notes);
     END IF;
+    IF undone IS NULL AND edited_tables && '{apps,releases,rules}' THEN
+        PERFORM versiongate_internal.warn_of_mass_edits(notes);
+    END IF;
     IF edited_tables && '{releases,store_links}' THEN
         PERFORM versiongate_internal.warn_of_lost_buttons(this_token, notes);
     END IF;

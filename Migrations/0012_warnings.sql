@@ -385,6 +385,27 @@ BEGIN
            'Disable rules that are not needed any more, or remove old releases. Each interval of versions counts as a rule.'
       FROM app
      WHERE app.cost > most;
+    RETURN QUERY
+    WITH rule_size AS MATERIALIZED (
+        SELECT r.bundle,
+               sum(
+                   octet_length(r.key) + coalesce(octet_length(r.link), 0) + greatest(
+                       octet_length(r.title) + octet_length(r.text),
+                       (SELECT max(octet_length(t.title) + octet_length(t.text)) FROM rule_texts AS t WHERE t.rule = r.key)
+                   )
+               ) AS bytes
+          FROM rules AS r
+         WHERE r.enabled AND (r.bundle = ANY (bundles) OR r.bundle IS NULL)
+         GROUP BY r.bundle
+    )
+    SELECT a.bundle::text,
+           format('the enabled rules of %s have more than 1 MiB of texts, which is the most that an app reads', a.bundle),
+           'A client that gets all of them sees none, lockouts included.',
+           'Disable rules that are not needed any more, or shorten their texts.'
+      FROM apps AS a
+     WHERE a.bundle = ANY (bundles)
+       AND coalesce((SELECT s.bytes FROM rule_size AS s WHERE s.bundle = a.bundle), 0)
+           + coalesce((SELECT s.bytes FROM rule_size AS s WHERE s.bundle IS NULL), 0) > 1048576;
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.app_warnings IS
@@ -395,7 +416,9 @@ CREATE FUNCTION versiongate_internal.warn_of_large_apps(notes versiongate_intern
     SET search_path = public, pg_temp
 AS $$
 DECLARE
-    columns CONSTANT text[] := '{bundle,enabled,rollout,versions,builds,os,platforms,regions,languages,attributes}';
+    columns CONSTANT text[] := '{
+        bundle,enabled,rollout,versions,builds,os,platforms,regions,languages,attributes,title,text,link
+    }';
     bundles text[] := ARRAY(
         SELECT DISTINCT n.after ->> 'bundle'
           FROM unnest(notes) AS n
@@ -423,6 +446,60 @@ END
 $$;
 COMMENT ON FUNCTION versiongate_internal.warn_of_large_apps IS
     'Warns of apps that these edits add to and that are beyond a bound then.';
+
+-- The command line shows and asks about these itself.
+CREATE FUNCTION versiongate_internal.warn_of_mass_edits(notes versiongate_internal.edited_rows[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = public, pg_temp
+AS $$
+DECLARE
+    least CONSTANT bigint := 3;
+BEGIN
+    IF current_setting('application_name') LIKE 'versiongate%' THEN
+        RETURN;
+    END IF;
+    PERFORM versiongate_internal.warn(
+                m.table_name || '.' || CASE m.table_name WHEN 'rules' THEN 'key' ELSE 'bundle' END,
+                m.table_name || '_mass_edit',
+                format(
+                    'this edit %s %s of the %s %s%s',
+                    CASE WHEN m.is_removal THEN 'removes' ELSE 'changes the title or text of' END,
+                    m.edited, m.present, m.table_name,
+                    CASE
+                        WHEN m.table_name = 'apps' THEN ''
+                        WHEN m.bundle IS NULL THEN ' for every app'
+                        ELSE ' of ' || m.bundle
+                    END
+                ),
+                'If that is not meant: ROLLBACK, or after the commit SELECT undo_change(max(id)) FROM changes.'
+            )
+       FROM (
+           SELECT e.table_name, e.bundle, e.is_removal, e.edited,
+                  CASE WHEN e.is_removal THEN e.edited ELSE 0 END + CASE e.table_name
+                      WHEN 'apps' THEN (SELECT count(*) FROM apps)
+                      WHEN 'releases' THEN (SELECT count(*) FROM releases AS r WHERE r.bundle = e.bundle)
+                      ELSE (SELECT count(*) FROM rules AS r WHERE r.bundle IS NOT DISTINCT FROM e.bundle)
+                  END AS present
+             FROM (
+                 SELECT n.table_name, n.after IS NULL AS is_removal, count(*) AS edited,
+                        CASE WHEN n.table_name <> 'apps' THEN n.before ->> 'bundle' END AS bundle
+                   FROM unnest(notes) AS n
+                  WHERE n.before IS NOT NULL AND CASE
+                            WHEN n.after IS NULL THEN n.table_name IN ('apps', 'releases', 'rules')
+                            ELSE n.table_name = 'rules'
+                                 AND versiongate_internal.row_columns(n.before, '{title,text}')
+                                     IS DISTINCT FROM versiongate_internal.row_columns(n.after, '{title,text}')
+                        END
+                  GROUP BY 1, 2, 4
+                 HAVING count(*) >= least
+             ) AS e
+       ) AS m
+      WHERE m.edited * 10 > m.present
+      LIMIT 20;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.warn_of_mass_edits IS
+    'Warns of edits in SQL that remove, or change the texts of, more than a tenth of the rows of an app, and at least three.';
 
 -- The places of lockouts that rule_status does not name, as it tells what is so now, and of each place as a whole.
 CREATE FUNCTION versiongate_internal.lockout_warnings(moment timestamptz)

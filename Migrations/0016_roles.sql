@@ -63,6 +63,8 @@ BEGIN
                 name, CASE name WHEN 'versiongate_planner' THEN '1min' ELSE '5min' END
             );
             EXECUTE format('ALTER ROLE %I SET lock_timeout = ''10s''', name);
+            -- So that 12/11/2026, which is a day in November or in December, is refused.
+            EXECUTE format('ALTER ROLE %I SET datestyle = ''ISO, YMD''', name);
         EXCEPTION
             -- The role was made by somebody else, or another database is doing the same at this moment.
             WHEN insufficient_privilege OR internal_error OR unique_violation THEN

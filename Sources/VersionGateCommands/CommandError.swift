@@ -23,7 +23,7 @@ struct CommandError: Error, CustomStringConvertible {
 
     /// Prints it as a warning on standard error, where there is an answer all the same.
     func printAsWarning() {
-        StandardStreams.printError("Warning: \(description)\n")
+        StandardStreams.printError(Terminal.standardError.paragraphs("Warning: \(text)") + "\n")
     }
 
     static func noSuchApp(_ bundle: String) -> CommandError {

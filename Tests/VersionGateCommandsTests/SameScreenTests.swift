@@ -156,7 +156,7 @@ struct SameScreenTests {
                 let page = try await server.management("/").body
                 #expect(page.contains(heading), "\(page.prefix(4_000))")
                 #expect(page.contains(#"class="mark""#), "the edits of the rules")
-                #expect(page.contains("added 9 rules"))
+                #expect(page.contains("added 11 rules"))
             }
         }
     }

@@ -81,7 +81,8 @@ public struct PolicyUsers: Sendable {
             try session.execute(
                 """
                 ALTER ROLE \(identifier) SET idle_in_transaction_session_timeout = '\(idle)';
-                ALTER ROLE \(identifier) SET lock_timeout = '10s'
+                ALTER ROLE \(identifier) SET lock_timeout = '10s';
+                ALTER ROLE \(identifier) SET datestyle = 'ISO, YMD'
                 """
             )
             return AddedUser(existed: found != nil, earlier: try found?.role.map { try UserRole(group: $0) } ?? nil)

@@ -176,7 +176,7 @@ struct Block: Sendable {
         return lines
     }
 
-    /// What keeps the block from being made, with the commands that mend it, a line each.
+    /// What keeps the block from being made, with the commands that fix it, a line each.
     var faults: [String] {
         let bundle = facts.app.bundle
         var lines: [String] = []
