@@ -234,19 +234,18 @@ struct PolicyFileCommandTests {
     func refusesManyRemovals(_ removed: Int, of all: Int, isRefused: Bool) async throws {
         try await PolicyFileFixture.with { fixture in
             for kind in ["rules", "rules for every app", "releases"] {
+                // A rule for every app stands beside those of the app, and the other way round: it counts with its own.
+                let (own, other) = kind == "rules" ? ("bundle: a, ", "") : ("", "bundle: a, ")
                 func text(_ numbers: Range<Int>) -> String {
-                    let bundle = kind == "rules" ? "bundle: a, " : ""
                     let releases = numbers.map { "{version: '\($0)', platform: ios}" }.joined(separator: ", ")
-                    let rules = numbers.map { "  k\($0): {\(bundle)title: T, text: X}\n" }.joined()
+                    let rules = numbers.map { "  k\($0): {\(own)title: T, text: X}\n" }.joined()
                     return kind == "releases"
                         ? "versiongate: 1\napps: {a: {releases: [\(releases)]}}\nrules: {}\n...\n"
-                        : "versiongate: 1\napps: {a: {}}\nrules:\n  other: {title: T, text: X}\n\(rules)...\n"
+                        : "versiongate: 1\napps: {a: {}}\nrules:\n  other: {\(other)title: T, text: X}\n\(rules)...\n"
                 }
-                // A rule for every app stands beside them, which counts with those for every app alone.
-                let before = kind == "rules for every app" ? 1..<all : 0..<all
-                try await fixture.binary.run("apply --yes --removals \(try fixture.write(text(before)))")
+                try await fixture.binary.run("apply --yes --removals \(try fixture.write(text(0..<all)))")
                 let revision = try await fixture.revision()
-                let file = try fixture.write(text(removed + before.lowerBound..<all))
+                let file = try fixture.write(text(removed..<all))
                 let applied = try await fixture.binary.run("apply --yes \(file)")
                 #expect(applied.status == (isRefused ? 1 : 0), "\(kind): \(applied.errors)")
                 #expect(try await fixture.revision() == revision + (isRefused ? 0 : 1))
