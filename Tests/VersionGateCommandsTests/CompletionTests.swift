@@ -61,11 +61,11 @@ struct CompletionTests {
         ("versiongate feed show com.example.doto upd", ["updates.json"]),
         ("versiongate feed show com.example.doto updates.json plat", ["platform="]),
         ("versiongate feed template remove com.example.doto v", ["versions.json"]),
-        ("versiongate plan /etc/passw", ["/etc/passwd"]),
-        ("versiongate apply /etc/passw", ["/etc/passwd"]),
-        ("versiongate export --output /etc/passw", ["/etc/passwd"]),
-        ("versiongate feed template set com.example.doto v.json /etc/passw", ["/etc/passwd"]),
-        ("versiongate serve --tls-certificate /etc/passw", ["/etc/passwd"]),
+        ("versiongate plan /etc/os-rel", ["/etc/os-release"]),
+        ("versiongate apply /etc/os-rel", ["/etc/os-release"]),
+        ("versiongate export --output /etc/os-rel", ["/etc/os-release"]),
+        ("versiongate feed template set com.example.doto v.json /etc/os-rel", ["/etc/os-release"]),
+        ("versiongate serve --tls-certificate /etc/os-rel", ["/etc/os-release"]),
     ]
 
     @Test(
