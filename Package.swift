@@ -63,13 +63,11 @@ let package = Package(
         ),
         // The documents that other update clients read, made from a policy: pure, a file a format.
         .target(name: "UpdateFeeds", dependencies: ["UpdatePolicy"]),
-        // What was counted, as figures and charts, before anything draws them: for pages and the command line alike.
-        .target(name: "PolicyFigures", dependencies: ["PolicyStore", "Postgres", "UpdatePolicy"]),
         // The pages for people: HTML and SVG from the policy and its figures, without a listener of their own.
         .target(
             name: "PolicyPages",
             dependencies: [
-                "PolicyFigures", "PolicyStore", "Postgres", "UpdatePolicy",
+                "PolicyStore", "Postgres", "UpdatePolicy",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Mustache", package: "swift-mustache"),
             ],
@@ -105,7 +103,6 @@ let package = Package(
             name: "PolicyServer",
             dependencies: [
                 "CheckListener",
-                "PolicyFigures",
                 "PolicyPages",
                 "PolicyStore",
                 "Postgres",
@@ -130,7 +127,6 @@ let package = Package(
             dependencies: [
                 "FeedTemplates",
                 "PolicyDocument",
-                "PolicyFigures",
                 "PolicyServer",
                 "PolicyStore",
                 "Postgres",
@@ -150,7 +146,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "versiongate",
-            dependencies: ["VersionGateCommands", .product(name: "ArgumentParser", package: "swift-argument-parser")]
+            dependencies: ["VersionGateCommands"]
         ),
 
         .executableTarget(name: "EmbedFiles"),
@@ -227,15 +223,14 @@ let package = Package(
             name: "FeedTemplatesTests",
             dependencies: ["FeedTemplates", "TestPolicies", "TestSystem", "UpdateFeeds", "UpdatePolicy"]
         ),
-        .testTarget(name: "PolicyStoreTests", dependencies: ["PolicyStore", "TestDatabase", "TestSystem"]),
         .testTarget(
-            name: "PolicyFiguresTests",
-            dependencies: ["PolicyFigures", "PolicyStore", "Postgres", "TestDatabase", "TestRandom", "UpdatePolicy"]
+            name: "PolicyStoreTests",
+            dependencies: ["PolicyStore", "Postgres", "TestDatabase", "TestRandom", "TestSystem", "UpdatePolicy"]
         ),
         .testTarget(
             name: "PolicyPagesTests",
             dependencies: [
-                "PolicyFigures", "PolicyPages", "PolicyStore", "Postgres", "TestDatabase", "TestRandom", "TestSystem",
+                "PolicyPages", "PolicyStore", "Postgres", "TestDatabase", "TestRandom", "TestSystem",
                 "UpdatePolicy",
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -285,9 +280,8 @@ let package = Package(
         .testTarget(
             name: "VersionGateCommandsTests",
             dependencies: [
-                "PolicyDocument", "PolicyFigures", "PolicyServer", "PolicyStore", "Postgres",
-                "PrivatePostgres", "TestDatabase",
-                "TestFeeds", "TestPolicies", "TestSystem", "UpdatePolicy", "VersionGateCommands",
+                "PolicyDocument", "PolicyServer", "PolicyStore", "Postgres", "PrivatePostgres", "TestDatabase",
+                "TestFeeds", "TestPolicies", "TestRandom", "TestSystem", "UpdatePolicy", "VersionGateCommands",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -38,7 +38,13 @@ go_load() {
         --connections "$connections" "$@" || fail "the load on $name failed; the line above says why"
 }
 
-rate_load() { go_load rate "$1" "$2" "$3" --rate "$4"; }
+rate_load() {
+    if [[ $tls == true ]]; then
+        go_load handshakes "$1" "$2" "$3" --tls 1.3 --rate "$4"
+    else
+        go_load rate "$1" "$2" "$3" --rate "$4"
+    fi
+}
 
 handshake_load() { go_load handshakes "$@"; }
 
@@ -87,8 +93,9 @@ measure_throughput() {
 }
 
 measure_latency() {
-    local count name line peak lowest used
+    local count name line peak lowest used over=connections
     build_go load load
+    [[ $tls == false ]] || over="TLS connections at most, a new one for each"
     for count in "$@"; do
         used=$rate
         if [[ -z $used ]]; then
@@ -102,7 +109,7 @@ measure_latency() {
             used=$((lowest / 200))00
         fi
         in_rounds rate_load "$count" "$used"
-        title "POST /v1/check, $used requests a second over $count connections"
+        title "POST /v1/check, $used requests a second over $count $over"
         report latency requests
     done
 }

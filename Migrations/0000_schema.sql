@@ -33,11 +33,8 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION schema_faults() RETURNS TABLE (
-    fault text, remedy text, is_dangerous boolean, stops_servers boolean
-)
-    LANGUAGE plpgsql STABLE
-    SET search_path = public, pg_temp
+CREATE FUNCTION schema_faults() RETURNS TABLE (fault text, remedy text, is_dangerous boolean, stops_servers boolean)
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
 #variable_conflict error
 DECLARE
@@ -60,8 +57,7 @@ BEGIN
                'Let a superuser run: ALTER SCHEMA %1$s OWNER TO %2$s; REVOKE CREATE ON SCHEMA %1$s FROM PUBLIC;',
                open.name, owner_name
            ),
-           true,
-           false
+           true, false
       FROM open
      UNION ALL
     SELECT format(
@@ -76,8 +72,7 @@ BEGIN
                    r.rolname, string_agg(s.name, ', ')
                )
            END,
-           true,
-           false
+           true, false
       FROM pg_roles AS r, unnest(schemas) AS s(name)
      WHERE r.rolname = ANY (names)
        AND has_schema_privilege(r.oid, s.name, 'CREATE')
@@ -88,8 +83,7 @@ BEGIN
     RETURN QUERY
     SELECT format('%s belongs to %s, who could act as %s by it', o.name, o.holder::regrole, owner_name),
            format('Look at it, and let its owner or a superuser run: DROP %s;', o.name),
-           true,
-           false
+           true, false
       FROM (
           SELECT format('FUNCTION %s.%s', p.pronamespace::regnamespace, local.name) AS name, p.proowner AS holder,
                  p.pronamespace AS namespace
@@ -113,8 +107,7 @@ BEGIN
     SELECT format('the role %I may make large objects, which pg_dump run by the owner then fails on', r.rolname),
            format('Let a superuser run: REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC;', large_objects)
            || ' Until then, back up by pg_dump --no-blobs.',
-           false,
-           false
+           false, false
       FROM pg_roles AS r
      WHERE r.rolname = names[1] AND has_function_privilege(r.oid, 'pg_catalog.lo_create(oid)', 'EXECUTE');
 
@@ -126,16 +119,14 @@ BEGIN
                current_database(),
                names[2]
            ),
-           false,
-           false
+           false, false
       FROM pg_roles AS r
      WHERE r.rolname = names[1] AND has_database_privilege(r.oid, current_database(), 'TEMPORARY');
 
     RETURN QUERY
     SELECT format('a transaction that the role %I leaves open can block all edits for ever', r.rolname),
            format('Run: ALTER ROLE %I SET idle_in_transaction_session_timeout = ''5min'';', r.rolname),
-           false,
-           false
+           false, false
       FROM pg_roles AS r
      WHERE (
                r.rolname = ANY (names)
@@ -156,8 +147,7 @@ BEGIN
     RETURN QUERY
     SELECT format('the role %I may not read %s, so servers load no policy', r.rolname, string_agg(t.name, ', ')),
            format('Let the owner of the tables run: GRANT SELECT ON %s TO %I;', string_agg(t.name, ', '), r.rolname),
-           false,
-           true
+           false, true
       FROM pg_roles AS r,
            unnest(
                '{apps,store_links,feed_templates,releases,release_notes,rules,rule_texts,rollout_steps,policy_revision,'

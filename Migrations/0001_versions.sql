@@ -18,8 +18,7 @@ SET LOCAL search_path = public, pg_temp;
 -- A number with more digits is greater, so the count comes first; every count of a number is above 01, so 1.2 <
 -- 1.2.0.1.
 CREATE FUNCTION versiongate_internal.version_key(version text) RETURNS bytea
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
@@ -78,8 +77,7 @@ COMMENT ON FUNCTION versiongate_internal.version_key IS
     'The bytes that put a version in order; null if it cannot be read as a version.';
 
 CREATE FUNCTION version_compare(a text, b text) RETURNS integer
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     key_a CONSTANT bytea := versiongate_internal.version_key(a);
@@ -101,8 +99,7 @@ COMMENT ON TYPE versiongate_internal.version_spans IS
 
 -- What follows the numbers is below 02, and each number tells how many digits it has.
 CREATE FUNCTION versiongate_internal.version_family(key bytea) RETURNS bytea
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
@@ -117,11 +114,8 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.version_family IS
     'The key of the first version with the same numbers as the version of this key: their pre-release 0.';
 
--- The first of all versions that begin with these numbers: 1.3 gives the key of 1.3-0. Null if they are too long to
--- read.
 CREATE FUNCTION versiongate_internal.version_family_start(numbers text[]) RETURNS bytea
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN versiongate_internal.version_family(
@@ -132,10 +126,8 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.version_family_start IS
     'The key of the first version that begins with these numbers: their pre-release 0.';
 
--- The end, exclusive, of the versions that share the first `count` numbers; null (no end) where count is 0.
 CREATE FUNCTION versiongate_internal.version_family_end(numbers text[], count integer) RETURNS bytea
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     IF count = 0 THEN
@@ -150,12 +142,10 @@ COMMENT ON FUNCTION versiongate_internal.version_family_end IS
 -- The faults of a range. Beside what is wrong and a hint, each tells what seems to be meant: what to write in place of
 -- the faulty part, or null where that cannot be known. What is meant may have a fault of its own.
 
--- What is wrong with the version of a comparator, which `key` is the key of: refused is also some of what can be read.
 CREATE FUNCTION versiongate_internal.version_operand_fault(
     operator text, operand text, key bytea, OUT fault text, OUT hint text, OUT meant text
 )
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
@@ -210,8 +200,7 @@ COMMENT ON FUNCTION versiongate_internal.version_operand_fault IS
 CREATE FUNCTION versiongate_internal.version_operator_fault(
     written text, operand text, OUT fault text, OUT hint text, OUT meant text[]
 )
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
@@ -246,8 +235,7 @@ COMMENT ON FUNCTION versiongate_internal.version_operator_fault IS
 
 -- A comma, "and" and the like, wherever they stand in one side of "||". `meant` is what to write for all of the side.
 CREATE FUNCTION versiongate_internal.version_separator_fault(side text, OUT fault text, OUT hint text, OUT meant text)
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
@@ -305,7 +293,6 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.version_separator_fault IS
     'What is wrong with one side of "||" that has a comma, |, &, "and" or "or" in it; nulls if it has none.';
 
--- One comparator, such as >=1.2 or ~1.2.x: `span`, or `fault` and `hint`.
 CREATE FUNCTION versiongate_internal.read_version_comparator(
     operator text,
     operand text,
@@ -314,8 +301,7 @@ CREATE FUNCTION versiongate_internal.read_version_comparator(
     OUT hint text,
     OUT meant text
 )
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
@@ -415,12 +401,10 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.read_version_comparator IS
     'Reads one comparator of a version range: the span of versions it stands for, or what is wrong with it.';
 
--- One side of "||", without blanks at its ends.
 CREATE FUNCTION versiongate_internal.read_version_side(
     side text, OUT span versiongate_internal.version_span, OUT fault text, OUT hint text, OUT meant text
 )
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
@@ -537,8 +521,7 @@ COMMENT ON FUNCTION versiongate_internal.read_version_side IS
 CREATE FUNCTION versiongate_internal.read_version_range(
     range text, OUT spans versiongate_internal.version_spans, OUT fault text, OUT hint text, OUT meant text
 )
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
@@ -551,7 +534,7 @@ DECLARE
 BEGIN
     IF btrim(range, E' \t') = '' THEN
         fault := 'an empty range';
-        hint := 'NULL means no condition; * means any version that can be read';
+        hint := 'Write * for any version that can be read';
         RETURN;
     END IF;
 
@@ -595,8 +578,7 @@ COMMENT ON FUNCTION versiongate_internal.read_version_range IS
 
 -- What seems to be meant is put into the hint only where it is a range, so a hint can be copied.
 CREATE FUNCTION versiongate_internal.version_range_error(range text, OUT message text, OUT hint text)
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     most_repairs CONSTANT integer := 4;
@@ -624,8 +606,7 @@ COMMENT ON FUNCTION versiongate_internal.version_range_error IS
     'What is wrong with a version range, and what to write instead; nulls if it can be read.';
 
 CREATE FUNCTION version_matches(version text, range text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     reading CONSTANT record := versiongate_internal.read_version_range(range);

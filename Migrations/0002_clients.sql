@@ -7,8 +7,7 @@
 SET LOCAL search_path = public, pg_temp;
 
 CREATE FUNCTION versiongate_internal.platform_name(platform text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     name CONSTANT text COLLATE "C" := lower(platform COLLATE "C");
@@ -20,8 +19,7 @@ COMMENT ON FUNCTION versiongate_internal.platform_name IS
     'A platform as it is stored and compared: in lower case, with the other names of iOS read as ios.';
 
 CREATE FUNCTION versiongate_internal.is_country(code text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN code COLLATE "C" = ANY (string_to_array(
@@ -41,8 +39,7 @@ COMMENT ON FUNCTION versiongate_internal.is_country IS
     'Whether this is an assigned ISO 3166-1 alpha-2 code in upper case, or XK (Kosovo, in use though not assigned).';
 
 CREATE FUNCTION versiongate_internal.country_of_region(region text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     -- A locale may name its encoding after a dot and its options after an at sign.
@@ -69,8 +66,7 @@ COMMENT ON FUNCTION versiongate_internal.country_of_region IS
     'The country that a client''s region names, be it a country or a locale; null if it names none.';
 
 CREATE FUNCTION versiongate_internal.language_tag(language text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN lower(replace((regexp_match(language, '^[^@.]*'))[1], '_', '-') COLLATE "C");
@@ -80,8 +76,7 @@ COMMENT ON FUNCTION versiongate_internal.language_tag IS
     'A client''s language, a BCP 47 tag or a locale, as the tag that is compared: in lower case, with hyphens.';
 
 CREATE FUNCTION versiongate_internal.language_matches(tag text, ranges text[]) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     range text COLLATE "C";
@@ -96,12 +91,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.language_matches IS
-    'Whether one of these language ranges matches a tag as language_tag gives it: RFC 4647, section 3.3.1, basic'
-    ' filtering.';
+    'Whether a language range matches a tag: RFC 4647, section 3.3.1, basic filtering.';
 
 CREATE FUNCTION versiongate_internal.language_fallbacks(tag text) RETURNS text[]
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     subtags text[] := string_to_array(tag, '-');
@@ -122,8 +115,7 @@ COMMENT ON FUNCTION versiongate_internal.language_fallbacks IS
     'The tags under which a text is looked for, best first: RFC 4647, section 3.4, lookup.';
 
 CREATE FUNCTION rollout_bucket(key text, install text) RETURNS integer
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     digest CONSTANT bytea := sha256(convert_to(key || ':' || install, 'UTF8'));

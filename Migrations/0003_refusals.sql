@@ -3,52 +3,63 @@
 --
 -- What is refused in one row, and how that is said.
 --
--- A bare CHECK can name itself but not say which word of a range is wrong. So the CHECKs of the policy tables call
--- these functions: each is the one judge of its kind of value, returns true, or raises check_violation with a message,
--- a detail, a hint, the constraint and the column. `place` is TABLE.COLUMN; the constraint is then named
--- TABLE_COLUMN_check.
+-- A bare CHECK cannot say which word of a range is wrong. So the CHECKs of the policy tables call these functions: each is
+-- the one judge of its kind of value, and returns true or refuses. `place` is TABLE.COLUMN.
 
 SET LOCAL search_path = public, pg_temp;
 
+-- What is wrong where the cure is written differently in SQL, in commands and in a policy file. A refusal or warning has
+-- its hint in SQL, and this key with its values as JSON, by which programs word the cure.
+CREATE TYPE versiongate_internal.fault AS ENUM (
+    'absent', 'platform_list', 'attribute_is_member', 'target_without_app', 'target_missing', 'end_before_start',
+    'show_once', 'value_missing', 'withdrawn_before_live', 'no_app', 'no_rule', 'no_release', 'no_change', 'undo_conflict', 'planner',
+    'lockout_without_way_out', 'lockout_without_build', 'consent_missing', 'steps_beside_rollout', 'steps_fall',
+    'rollout_steps_stopped', 'rules_ended', 'rules_hints_without_effect', 'rules_link_missing', 'rules_lockout_endless',
+    'rules_lockout_without_effect', 'rules_rollout_small', 'rules_soak_without_effect', 'rules_target_waits',
+    'rules_way_out', 'releases_again', 'releases_no_live_at', 'releases_staged_live_at', 'store_links_missing'
+);
+COMMENT ON TYPE versiongate_internal.fault IS
+    'Keys of what is refused or warned of, where programs word the cure themselves.';
+
+-- Its result is assigned and not PERFORMed, which would put the source of the call into the CONTEXT that psql shows.
 -- Volatile, as an error is an effect: the planner evaluates calls of other functions beforehand if their arguments are
 -- constant.
 CREATE FUNCTION versiongate_internal.refuse(
     place text, message text, hint text, detail text DEFAULT NULL, constraint_name text DEFAULT NULL,
-    row_key jsonb DEFAULT NULL
+    row_key jsonb DEFAULT NULL, fault versiongate_internal.fault DEFAULT NULL, fault_values jsonb DEFAULT NULL,
+    absent text DEFAULT NULL, condition text DEFAULT 'check_violation'
 ) RETURNS boolean
-    LANGUAGE plpgsql VOLATILE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql VOLATILE SET search_path = public, pg_temp
 AS $$
 DECLARE
     table_name CONSTANT text := split_part(place, '.', 1);
     column_name CONSTANT text := split_part(place, '.', 2);
     broken_constraint CONSTANT text := coalesce(constraint_name, format('%s_%s_check', table_name, column_name));
     placed_message CONSTANT text := format('%s: %s', place, message);
+    cure CONSTANT text := concat_ws(' ', hint, 'NULL means ' || absent || '.');
+    data CONSTANT jsonb := CASE
+        WHEN absent IS NULL THEN jsonb_build_object('fault', fault, 'row', row_key, 'values', fault_values)
+        ELSE jsonb_build_object('fault', 'absent', 'values', jsonb_build_object('hint', hint, 'meaning', absent))
+    END;
 BEGIN
-    -- RAISE takes no NULL for what there is not. Whoever gives a row gives a detail.
-    IF row_key IS NOT NULL THEN
-        RAISE check_violation USING
-            MESSAGE = placed_message, HINT = hint, DETAIL = detail,
-            SCHEMA = 'public', TABLE = table_name, COLUMN = column_name, CONSTRAINT = broken_constraint,
-            DATATYPE = row_key::text;
-    ELSIF detail IS NOT NULL THEN
-        RAISE check_violation USING
-            MESSAGE = placed_message, HINT = hint, DETAIL = detail,
+    -- RAISE takes no NULL for what there is not.
+    IF detail IS NULL THEN
+        RAISE EXCEPTION USING
+            ERRCODE = condition, MESSAGE = placed_message, HINT = cure, DATATYPE = data::text,
             SCHEMA = 'public', TABLE = table_name, COLUMN = column_name, CONSTRAINT = broken_constraint;
     END IF;
-    RAISE check_violation USING
-        MESSAGE = placed_message, HINT = hint,
+    RAISE EXCEPTION USING
+        ERRCODE = condition, MESSAGE = placed_message, HINT = cure, DATATYPE = data::text, DETAIL = detail,
         SCHEMA = 'public', TABLE = table_name, COLUMN = column_name, CONSTRAINT = broken_constraint;
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.refuse IS
-    'Raises check_violation for TABLE.COLUMN, with the constraint TABLE_COLUMN_check if no other is named. The columns that'
-    ' tell the row of a guard go into the field of the data type, which psql shows on \errverbose alone.';
+    'Raises an error about TABLE.COLUMN, with the constraint TABLE_COLUMN_check if no other is named. absent: what NULL'
+    ' means there. The field of the data type, which psql shows on \errverbose alone, has JSON for programs: the fault, its'
+    ' values, and the row that a guard refuses by the columns of its key.';
 
--- A value as a message shows it: quoted, and short.
 CREATE FUNCTION versiongate_internal.quoted(value text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN CASE
@@ -62,15 +73,13 @@ COMMENT ON FUNCTION versiongate_internal.quoted IS
     'A value as a message shows it: in quotation marks, at most 100 characters of it.';
 
 CREATE FUNCTION versiongate_internal.first_names(names text[], most integer DEFAULT 20) RETURNS text
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 RETURN array_to_string(names[:most], ', ')
     || CASE WHEN cardinality(names) > most THEN format(' and %s more', cardinality(names) - most) ELSE '' END;
 COMMENT ON FUNCTION versiongate_internal.first_names IS 'A list for a message, cut where it gets long.';
 
 CREATE FUNCTION versiongate_internal.time_text(at timestamptz) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     utc CONSTANT timestamp := at AT TIME ZONE 'UTC';
@@ -83,8 +92,7 @@ COMMENT ON FUNCTION versiongate_internal.time_text IS
     'A time in UTC as explanations show it, with microseconds where there are any.';
 
 CREATE FUNCTION versiongate_internal.check_key(value text, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN value COLLATE "C" ~ '^[a-z0-9][a-z0-9._-]{0,63}$'
@@ -97,8 +105,7 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.check_key IS 'Refuses what cannot be the key of a rule.';
 
 CREATE FUNCTION versiongate_internal.check_bundle(value text, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN value IS NULL OR value COLLATE "C" ~ '^[!-~]{1,255}$'
@@ -113,8 +120,7 @@ COMMENT ON FUNCTION versiongate_internal.check_bundle IS
     'Refuses what cannot be the bundle or package identifier of an app.';
 
 CREATE FUNCTION versiongate_internal.check_version(value text, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN value IS NULL OR versiongate_internal.version_key(value) IS NOT NULL
@@ -127,8 +133,7 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.check_version IS 'Refuses what cannot be read as a version.';
 
 CREATE FUNCTION versiongate_internal.check_version_range(value text, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     error record;
@@ -147,7 +152,8 @@ BEGIN
         RETURN true;
     END IF;
     RETURN versiongate_internal.refuse(
-        place, error.message, error.hint, format('The range is %s.', versiongate_internal.quoted(value))
+        place, error.message, error.hint, format('The range is %s.', versiongate_internal.quoted(value)),
+        absent => CASE WHEN value ~ '^[[:space:]]*$' THEN 'no condition' END
     );
 END
 $$;
@@ -155,8 +161,7 @@ COMMENT ON FUNCTION versiongate_internal.check_version_range IS
     'Refuses what cannot be read as a version range, and a range that nothing can match.';
 
 CREATE FUNCTION versiongate_internal.check_platform(value text, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     IF value COLLATE "C" !~ '^[A-Za-z0-9]([A-Za-z0-9 ._+/()-]{0,62}[A-Za-z0-9.+)])?$' THEN
@@ -166,7 +171,8 @@ BEGIN
                 WHEN strpos(value, ',') > 0 THEN 'Write each platform by itself: {ios,android}'
                 ELSE 'Write ios, android, macos or the like: 1 to 64 letters, digits, blanks, ".", "_", "+", "/", "(",'
                     ' ")" and "-" of ASCII.'
-            END
+            END,
+            fault => CASE WHEN strpos(value, ',') > 0 THEN 'platform_list'::versiongate_internal.fault END
         );
     ELSIF value IS DISTINCT FROM versiongate_internal.platform_name(value) THEN
         RETURN versiongate_internal.refuse(
@@ -181,8 +187,7 @@ COMMENT ON FUNCTION versiongate_internal.check_platform IS
     'Refuses what cannot be a platform, or is not stored as platform_name gives it.';
 
 CREATE FUNCTION versiongate_internal.check_region(region text, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN versiongate_internal.is_country(region)
@@ -196,7 +201,7 @@ BEGIN
                 WHEN versiongate_internal.country_of_region(region) IS NOT NULL THEN
                     format('Write the country alone: %s', versiongate_internal.country_of_region(region))
                 WHEN region COLLATE "C" ~ '^[A-Za-z]{2}$' THEN
-                    'Write an assigned ISO 3166-1 alpha-2 code, such as JP; a language goes into languages.'
+                    'Write an assigned ISO 3166-1 alpha-2 code, such as JP; languages are a condition of their own.'
                 ELSE 'Write the two letters of ISO 3166-1 in upper case, such as JP for Japan.'
             END
         );
@@ -205,8 +210,7 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.check_region IS 'Refuses what is not the code of a country.';
 
 CREATE FUNCTION versiongate_internal.is_language_code(code text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN code COLLATE "C" ~ '^[a-z]{3}$' OR code COLLATE "C" = ANY (string_to_array(
@@ -224,8 +228,7 @@ COMMENT ON FUNCTION versiongate_internal.is_language_code IS
     'Whether these are three letters in lower case, or a code of ISO 639-1, also one that is no longer in use.';
 
 CREATE FUNCTION versiongate_internal.check_language(value text, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     -- What people write for the language of a country, and names of languages.
@@ -257,10 +260,8 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.check_language IS
     'Refuses what does not have the form of a BCP 47 language tag, and what begins with no code of ISO 639.';
 
--- What every list of names has to be comes first, then what its names stand for.
 CREATE FUNCTION versiongate_internal.check_list(value text[], place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
@@ -269,27 +270,26 @@ BEGIN
     IF value IS NULL THEN
         RETURN true;
     ELSIF cardinality(value) = 0 THEN
-        RETURN versiongate_internal.refuse(place, 'an empty list', 'NULL means no condition.');
+        RETURN versiongate_internal.refuse(place, 'an empty list', NULL, absent => 'no condition');
     ELSIF array_ndims(value) > 1 THEN
         RETURN versiongate_internal.refuse(
-            place, 'a list of lists', 'Write one list: {a,b}. NULL means no condition.', format('It is %s.', value)
+            place, 'a list of lists', 'Write one list: {a,b}.', format('It is %s.', value), absent => 'no condition'
         );
     ELSIF array_position(value, NULL) IS NOT NULL THEN
         RETURN versiongate_internal.refuse(
-            place, 'NULL in a list', 'Leave the NULL out; NULL in place of the list means no condition.',
-            format('It is %s.', value)
+            place, 'NULL in a list', 'Leave it out of the list.', format('It is %s.', value), absent => 'no condition'
         );
     ELSIF cardinality(value) > 500 THEN
         RETURN versiongate_internal.refuse(
-            place, format('a list of %s is too long', cardinality(value)), 'Write at most 500; NULL means no condition.'
+            place, format('a list of %s is too long', cardinality(value)), 'Write at most 500.', absent => 'no condition'
         );
     END IF;
     FOREACH item IN ARRAY value LOOP
         IF item = '' OR item ~ '^[ \t]|[ \t]$|[\u0001-\u001F\u007F-\u009F]' OR octet_length(item) > 255 THEN
             RETURN versiongate_internal.refuse(
                 place, format('%s cannot be in the list', versiongate_internal.quoted(item)),
-                'No empty text, no blanks at the ends, no control characters, at most 255 bytes. NULL in place of the'
-                ' list means no condition.'
+                'No empty text, no blanks at the ends, no control characters, at most 255 bytes.',
+                absent => 'no condition'
             );
         END IF;
     END LOOP;
@@ -306,13 +306,11 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.check_list IS
-    'Refuses a list of platforms, regions or languages that is empty, nested, longer than 500, or has a NULL, an empty text'
-    ' or anything in it that is no such thing.';
+    'Refuses what is no plain list of at most 500 platforms, regions or languages.';
 
 -- As part of a bracket expression.
 CREATE FUNCTION versiongate_internal.ignorable_characters() RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 BEGIN
@@ -321,13 +319,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.ignorable_characters IS
-    'The characters that Unicode calls ignorable by default, separators of lines and paragraphs, and fillers: nothing is'
-    ' seen of them.';
+    'Characters of which nothing is seen: ignorable by default, separators, fillers.';
 
--- The name of a character as messages show it.
 CREATE FUNCTION versiongate_internal.code_point(letter text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     digits CONSTANT text := upper(to_hex(ascii(letter)));
@@ -338,25 +333,25 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.code_point IS 'The code point of the first character of a text: U+202E.';
 
 CREATE FUNCTION versiongate_internal.check_attributes(value jsonb, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
     attribute record;
+    own_column text;
     hidden text;
     item jsonb;
-    example CONSTANT text := 'Write lists of texts: {"channel": ["beta", "nightly"]}. NULL means no condition.';
+    example CONSTANT text := 'Write lists of texts: {"channel": ["beta", "nightly"]}.';
     members CONSTANT text[] := '{bundle,version,build,platform,region,os,language,install}';
 BEGIN
     IF value IS NULL THEN
         RETURN true;
     ELSIF jsonb_typeof(value) <> 'object' THEN
         RETURN versiongate_internal.refuse(
-            place, format('%s is not an object', versiongate_internal.quoted(value::text)), example
+            place, format('%s is not an object', versiongate_internal.quoted(value::text)), example, absent => 'no condition'
         );
     ELSIF value = '{}' THEN
-        RETURN versiongate_internal.refuse(place, 'an empty object', 'NULL means no condition.');
+        RETURN versiongate_internal.refuse(place, 'an empty object', NULL, absent => 'no condition');
     ELSIF octet_length(value::text) > 65536 THEN
         RETURN versiongate_internal.refuse(
             place, format('%s bytes are too many', octet_length(value::text)), 'Write at most 65536 bytes in all.'
@@ -368,9 +363,14 @@ BEGIN
     END IF;
 
     FOR attribute IN SELECT * FROM jsonb_each(value) AS member(name, accepted) ORDER BY name COLLATE "C" LOOP
+        own_column := CASE
+            WHEN attribute.name IN ('bundle', 'os') THEN attribute.name
+            WHEN attribute.name = 'install' THEN 'rollout'
+            ELSE attribute.name || 's'
+        END;
         hidden := (regexp_match(attribute.name, '[' || versiongate_internal.ignorable_characters() || ']'))[1];
         IF attribute.name = '' THEN
-            RETURN versiongate_internal.refuse(place, 'an attribute without a name', example);
+            RETURN versiongate_internal.refuse(place, 'an attribute without a name', example, absent => 'no condition');
         ELSIF octet_length(attribute.name) > 128 THEN
             RETURN versiongate_internal.refuse(
                 place, format('the name %s is longer than 128 bytes', versiongate_internal.quoted(attribute.name)),
@@ -393,25 +393,24 @@ BEGIN
         ELSIF lower(attribute.name COLLATE "C") = ANY (members) AND attribute.name <> ALL (members) THEN
             RETURN versiongate_internal.refuse(
                 place, format('"%s" is "%s" in another spelling', attribute.name, lower(attribute.name COLLATE "C")),
-                'Names of members are exact, and this one is in every client, not an attribute: use its own column.'
+                'Names of members are exact, and this one is in every client, not an attribute: use its own condition.'
             );
         ELSIF attribute.name = ANY (members) THEN
             RETURN versiongate_internal.refuse(
                 place, format('"%s" is a member of every client, not an attribute', attribute.name),
-                CASE
-                    WHEN attribute.name = 'bundle' THEN 'The condition on it is the column bundle.'
-                    WHEN attribute.name = 'os' THEN 'The condition on it is the column os.'
-                    WHEN attribute.name = 'install' THEN 'It is used for rollouts alone: see the column rollout.'
-                    ELSE format('The condition on it is the column %ss.', attribute.name)
-                END || ' NULL means no condition.'
+                CASE own_column
+                    WHEN 'rollout' THEN 'It is used for rollouts alone: see the column rollout.'
+                    ELSE format('The condition on it is the column %s.', own_column)
+                END || ' NULL means no condition.',
+                fault => 'attribute_is_member', fault_values => jsonb_build_object('column', own_column)
             );
         ELSIF jsonb_typeof(attribute.accepted) <> 'array' THEN
             RETURN versiongate_internal.refuse(
-                place, format('what "%s" accepts is not a list', attribute.name), example
+                place, format('what "%s" accepts is not a list', attribute.name), example, absent => 'no condition'
             );
         ELSIF attribute.accepted = '[]' THEN
             RETURN versiongate_internal.refuse(
-                place, format('what "%s" accepts is an empty list', attribute.name), example
+                place, format('what "%s" accepts is an empty list', attribute.name), example, absent => 'no condition'
             );
         END IF;
         FOR item IN SELECT * FROM jsonb_array_elements(attribute.accepted) LOOP
@@ -422,13 +421,13 @@ BEGIN
                         'what "%s" accepts has %s in it, which is not a text',
                         attribute.name, versiongate_internal.quoted(item::text)
                     ),
-                    'Write numbers and booleans as texts, as the client does: {"level": ["1"], "trial": ["true"]}.'
-                    ' NULL in place of the object means no condition.'
+                    'Write numbers and booleans as texts, as the client does: {"level": ["1"], "trial": ["true"]}.',
+                    absent => 'no condition'
                 );
             ELSIF item = '""' THEN
                 RETURN versiongate_internal.refuse(
                     place, format('what "%s" accepts has an empty text in it', attribute.name),
-                    'A client that sends an empty text sends nothing. NULL in place of the object means no condition.'
+                    'A client that sends an empty text sends nothing.', absent => 'no condition'
                 );
             ELSIF octet_length(item #>> '{}') > 1024 THEN
                 RETURN versiongate_internal.refuse(
@@ -442,12 +441,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.check_attributes IS
-    'Refuses attributes that are not an object of non-empty lists of texts, that no client can have, or that are named'
-    ' like a known member.';
+    'Refuses attributes that are not lists of texts by names that a client can send.';
 
 CREATE FUNCTION versiongate_internal.check_percentage(value numeric, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN value IS NULL OR value BETWEEN 0 AND 100 AND value = round(value, 2)
@@ -457,12 +454,10 @@ BEGIN
         );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.check_percentage IS
-    'Refuses what is not 0 to 100 with at most two decimals.';
+COMMENT ON FUNCTION versiongate_internal.check_percentage IS 'Refuses what is not 0 to 100 with at most two decimals.';
 
 CREATE FUNCTION versiongate_internal.check_time(value timestamptz, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     IF value IS NULL OR value >= '0001-01-01 00:00:00+00' AND value < '10000-01-01 00:00:00+00' THEN
@@ -473,9 +468,13 @@ BEGIN
         CASE WHEN isfinite(value) THEN 'a time outside the years 1 to 9999' ELSE 'an infinite time' END,
         CASE place
             WHEN 'rollout_steps.at' THEN 'Write the time from which on the step holds.'
-            WHEN 'releases.live_at' THEN 'Write from when on users can get it; NULL means that it is not known.'
-            WHEN 'releases.withdrawn_at' THEN 'NULL means that it stays in the store.'
-            ELSE 'NULL means no condition.'
+            WHEN 'releases.live_at' THEN 'Write from when on users can get it.'
+        END,
+        absent => CASE place
+            WHEN 'rollout_steps.at' THEN NULL
+            WHEN 'releases.live_at' THEN 'a time that is not known'
+            WHEN 'releases.withdrawn_at' THEN 'no end in the store'
+            ELSE 'no condition'
         END
     );
 END
@@ -484,8 +483,7 @@ COMMENT ON FUNCTION versiongate_internal.check_time IS 'Refuses infinite times, 
 
 -- A release may be offered at once; how often a message is shown is counted in whole seconds.
 CREATE FUNCTION versiongate_internal.check_duration(value interval, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     is_soak CONSTANT boolean := place = 'rules.soak';
@@ -495,10 +493,8 @@ BEGIN
     ELSIF NOT isfinite(value) THEN
         RETURN versiongate_internal.refuse(
             place, 'an infinite time',
-            CASE
-                WHEN is_soak THEN 'NULL means that a release counts as soon as it is live.'
-                ELSE 'To show the message once, set shows to 1.'
-            END
+            CASE WHEN NOT is_soak THEN 'To show the message once, set shows to 1.' END,
+            fault => 'show_once', absent => CASE WHEN is_soak THEN 'no wait' END
         );
     ELSIF extract(year FROM value) <> 0 OR extract(month FROM value) <> 0 THEN
         RETURN versiongate_internal.refuse(
@@ -514,9 +510,7 @@ BEGIN
             END
         );
     ELSIF value = '0' AND NOT is_soak THEN
-        RETURN versiongate_internal.refuse(
-            place, 'no time at all', 'NULL means that the message is shown at every start.'
-        );
+        RETURN versiongate_internal.refuse(place, 'no time at all', NULL, absent => 'the message at every start');
     ELSIF value > '36500 days' THEN
         RETURN versiongate_internal.refuse(
             place, versiongate_internal.quoted(value::text) || ' is too long', 'Write at most 36500 days.'
@@ -531,14 +525,12 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.check_duration IS
-    'Refuses a negative time, one with months, and one above 36500 days; for rules.remind also none at all, and one with'
-    ' a fraction of a second.';
+    'Refuses times that are negative, infinite, too long, or of no fixed length.';
 
 CREATE FUNCTION versiongate_internal.check_characters(
     value text, place text, forbidden text, message text, remedy text
 ) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     found CONSTANT text := (regexp_match(value, forbidden))[1];
@@ -554,8 +546,7 @@ COMMENT ON FUNCTION versiongate_internal.check_characters IS
     'Refuses a text with one of some characters, and says where it stands.';
 
 CREATE FUNCTION versiongate_internal.check_text(value text, place text, longest integer) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
@@ -622,18 +613,16 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.check_text IS
-    'Refuses a text for people that is too long, of which nothing can be seen, or that has a character which misleads'
-    ' or breaks: controls other than a new line, direction overrides, embeddings and isolates without their partners.';
+    'Refuses a text for people that is too long, cannot be seen, misleads or breaks.';
 
-CREATE FUNCTION versiongate_internal.check_note(value text, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.check_note(value text, place text, longest integer DEFAULT 10000) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 BEGIN
-    IF octet_length(value) > 10000 THEN
+    IF octet_length(value) > longest THEN
         RETURN versiongate_internal.refuse(
-            place, format('a note of %s bytes is too long', octet_length(value)), 'Write at most 10000 bytes.'
+            place, format('%s bytes are too many', octet_length(value)), format('Write at most %s bytes.', longest)
         );
     END IF;
     RETURN versiongate_internal.check_characters(
@@ -643,11 +632,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.check_note IS
-    'Refuses a note of more than 10000 bytes, or with a control character other than a new line and a tab.';
+    'Refuses what is longer than this in bytes, or has a control character other than a new line and a tab.';
 
 CREATE FUNCTION versiongate_internal.check_link(value text, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     IF value IS NULL THEN

@@ -6,21 +6,6 @@
 
 SET LOCAL search_path = public, pg_temp;
 
-CREATE FUNCTION versiongate_internal.check_store_id(value bigint, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    -- Clients read it out of JSON, where greater numbers are not exact.
-    RETURN value IS NULL OR value BETWEEN 1 AND 9007199254740991
-        OR versiongate_internal.refuse(
-            place, format('%s is not the number of an app in a store', value),
-            'Write the digits behind "id" in the address of the app in the App Store: 1234567890'
-        );
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.check_store_id IS 'Refuses what is not 1 to 9007199254740991.';
-
 -- A CHECK of one column has the name TABLE_COLUMN_check; of several it must be given.
 
 CREATE TABLE apps (
@@ -28,7 +13,14 @@ CREATE TABLE apps (
     name text CHECK (versiongate_internal.check_text(name, 'apps.name', 200)),
     paused boolean NOT NULL DEFAULT false,
     note text CHECK (versiongate_internal.check_note(note, 'apps.note')),
-    store_id bigint CHECK (versiongate_internal.check_store_id(store_id, 'apps.store_id')),
+    -- Clients read it out of JSON, where greater numbers are not exact.
+    store_id bigint CHECK (
+        store_id IS NULL OR store_id BETWEEN 1 AND 9007199254740991
+        OR versiongate_internal.refuse(
+            'apps.store_id', format('%s is not the number of an app in a store', store_id),
+            'Write the digits behind "id" in the address of the app in the App Store: 1234567890'
+        )
+    ),
     seller text CHECK (versiongate_internal.check_text(seller, 'apps.seller', 200))
 );
 
@@ -48,9 +40,7 @@ COMMENT ON COLUMN apps.seller IS 'Name of the seller, as the store has it, 1 to 
 
 CREATE TABLE store_links (
     bundle text COLLATE "C" NOT NULL REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
-    platform text COLLATE "C" NOT NULL CHECK (
-            versiongate_internal.check_platform(platform, 'store_links.platform')
-        ),
+    platform text COLLATE "C" NOT NULL CHECK (versiongate_internal.check_platform(platform, 'store_links.platform')),
     link text NOT NULL CHECK (versiongate_internal.check_link(link, 'store_links.link')),
     PRIMARY KEY (bundle, platform) DEFERRABLE
 );
@@ -68,40 +58,15 @@ COMMENT ON COLUMN store_links.link IS
     'Address of the app in the store: https, http, itms-apps, itms-appss, macappstore, market or ms-windows-store,'
     ' ASCII, at most 2048 bytes.';
 
-CREATE FUNCTION versiongate_internal.check_feed_name(value text, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    IF value = ANY ('{iversion.plist,updates.json,prince-of-versions.json,appcast.xml}'::text[]) THEN
-        RETURN versiongate_internal.refuse(
-            place, versiongate_internal.quoted(value) || ' is a format of its own',
-            'Choose another name: its address is taken by that format.'
-        );
-    END IF;
-    RETURN value COLLATE "C" ~ '^[a-z0-9][a-z0-9._-]{0,63}$'
-        OR versiongate_internal.refuse(
-            place, versiongate_internal.quoted(value) || ' is not the name of a feed',
-            'A name is 1 to 64 of a-z, 0-9, ".", "_" and "-", and begins with a letter or digit: versions.json'
-        );
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.check_feed_name IS
-    'Refuses what cannot be the name of an app''s own feed, and the names of formats.';
-
 CREATE FUNCTION versiongate_internal.check_content_type(value text, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     known CONSTANT text[] :=
         '{application/json,application/xml,application/x-plist,application/rss+xml,text/xml,text/plain}';
     bare CONSTANT text := btrim(lower(split_part(value, ';', 1) COLLATE "C"));
 BEGIN
-    IF value = ANY (known) THEN
-        RETURN true;
-    END IF;
-    RETURN versiongate_internal.refuse(
+    RETURN value = ANY (known) OR versiongate_internal.refuse(
         place, versiongate_internal.quoted(value) || ' is not a content type of feeds',
         CASE
             WHEN bare = ANY (known) THEN format('Write %s, without parameters: documents are UTF-8.', bare)
@@ -113,38 +78,36 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.check_content_type IS
     'Refuses content types of which it is not known how to escape.';
 
-CREATE FUNCTION versiongate_internal.check_template(value text, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
-    SET standard_conforming_strings = on
-AS $$
-BEGIN
-    IF octet_length(value) > 65536 THEN
-        RETURN versiongate_internal.refuse(
-            place, format('a template of %s bytes is too long', octet_length(value)), 'Write at most 65536 bytes.'
-        );
-    ELSIF value ~ '^[ \t\n]*$' THEN
-        RETURN versiongate_internal.refuse(
-            place, 'an empty template', 'Write the document, with {{names}} of values where they are to stand.'
-        );
-    END IF;
-    RETURN versiongate_internal.check_characters(
-        value, place, '[\u0001-\u0008\u000B-\u001F\u007F-\u009F]', 'the control character %s',
-        '; a new line (U+000A) and a tab (U+0009) are the only ones allowed.'
-    );
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.check_template IS
-    'Refuses a template that is empty, of more than 65536 bytes, or with a control character other than a new line and a'
-    ' tab. Whether it parses, versiongate feed lint tells.';
-
 CREATE TABLE feed_templates (
     bundle text COLLATE "C" NOT NULL REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
-    name text COLLATE "C" NOT NULL CHECK (versiongate_internal.check_feed_name(name, 'feed_templates.name')),
+    name text COLLATE "C" NOT NULL CONSTRAINT feed_templates_name_check CHECK (
+        (
+            name <> ALL ('{iversion.plist,updates.json,prince-of-versions.json,appcast.xml}')
+            OR versiongate_internal.refuse(
+                'feed_templates.name', versiongate_internal.quoted(name) || ' is a format of its own',
+                'Choose another name: its address is taken by that format.'
+            )
+        ) AND (
+            name ~ '^[a-z0-9][a-z0-9._-]{0,63}$'
+            OR versiongate_internal.refuse(
+                'feed_templates.name', versiongate_internal.quoted(name) || ' is not the name of a feed',
+                'A name is 1 to 64 of a-z, 0-9, ".", "_" and "-", and begins with a letter or digit: versions.json'
+            )
+        )
+    ),
     content_type text COLLATE "C" NOT NULL CHECK (
             versiongate_internal.check_content_type(content_type, 'feed_templates.content_type')
         ),
-    body text NOT NULL CHECK (versiongate_internal.check_template(body, 'feed_templates.body')),
+    body text NOT NULL CONSTRAINT feed_templates_body_check CHECK (
+        versiongate_internal.check_note(body, 'feed_templates.body', 65536)
+        AND (
+            body ~ '[^ \t\n]'
+            OR versiongate_internal.refuse(
+                'feed_templates.body', 'an empty template',
+                'Write the document, with {{names}} of values where they are to stand.'
+            )
+        )
+    ),
     PRIMARY KEY (bundle, name) DEFERRABLE
 );
 
@@ -177,7 +140,8 @@ CREATE TABLE releases (
             withdrawn_at IS NULL OR live_at IS NULL OR withdrawn_at >= live_at
             OR versiongate_internal.refuse(
                 'releases.withdrawn_at', 'withdrawn before it was live',
-                'Set withdrawn_at to live_at for a release that never got to users, or delete the row.'
+                'Set withdrawn_at to live_at for a release that never got to users, or delete the row.',
+                fault => 'withdrawn_before_live'
             )
         )
     ),
@@ -207,9 +171,7 @@ COMMENT ON COLUMN releases.note IS 'For the people who edit; never sent.';
 
 CREATE TABLE release_notes (
     release bigint NOT NULL REFERENCES releases ON DELETE CASCADE,
-    language text COLLATE "C" NOT NULL CHECK (
-            versiongate_internal.check_language(language, 'release_notes.language')
-        ),
+    language text COLLATE "C" NOT NULL CHECK (versiongate_internal.check_language(language, 'release_notes.language')),
     text text NOT NULL CHECK (versiongate_internal.check_text(text, 'release_notes.text', 4000)),
     PRIMARY KEY (release, language) DEFERRABLE,
     CONSTRAINT release_notes_language_key EXCLUDE USING btree (release WITH =, lower(language) WITH =) DEFERRABLE
@@ -241,7 +203,8 @@ CREATE TABLE rules (
         AND (
             target IS NULL OR bundle IS NOT NULL
             OR versiongate_internal.refuse(
-                'rules.target', 'a target without an app', 'Set bundle: the target is one of its releases.'
+                'rules.target', 'a target without an app', 'Set bundle: the target is one of its releases.',
+                fault => 'target_without_app'
             )
         )
     ),
@@ -253,7 +216,8 @@ CREATE TABLE rules (
         AND (
             starts_at IS NULL OR ends_at IS NULL OR ends_at > starts_at
             OR versiongate_internal.refuse(
-                'rules.ends_at', 'the end is not after the start', 'Set ends_at to a time after starts_at.'
+                'rules.ends_at', 'the end is not after the start', 'Set ends_at to a time after starts_at.',
+                fault => 'end_before_start'
             )
         )
     ),
@@ -262,7 +226,8 @@ CREATE TABLE rules (
         AND (
             target IS NOT NULL OR strpos(title, '{target}') = 0
             OR versiongate_internal.refuse(
-                'rules.title', '{target} in a rule without a target', 'Set target, or take {target} out.'
+                'rules.title', '{target} in a rule without a target', 'Set target, or take {target} out.',
+                fault => 'target_missing'
             )
         )
     ),
@@ -271,7 +236,8 @@ CREATE TABLE rules (
         AND (
             target IS NOT NULL OR strpos(text, '{target}') = 0
             OR versiongate_internal.refuse(
-                'rules.text', '{target} in a rule without a target', 'Set target, or take {target} out.'
+                'rules.text', '{target} in a rule without a target', 'Set target, or take {target} out.',
+                fault => 'target_missing'
             )
         )
     ),
@@ -281,7 +247,7 @@ CREATE TABLE rules (
         shows IS NULL OR shows BETWEEN 1 AND 1000
         OR versiongate_internal.refuse(
             'rules.shows', shows || ' is not from 1 to 1000',
-            'Write how often the message may be shown on one installation; NULL means without limit.'
+            'Write how often the message may be shown on one installation.', absent => 'no limit'
         )
     ),
     skippable boolean NOT NULL DEFAULT false,
@@ -348,9 +314,7 @@ COMMENT ON COLUMN rules.note IS 'For the people who edit; never sent.';
 
 CREATE TABLE rule_texts (
     rule text COLLATE "C" NOT NULL REFERENCES rules ON UPDATE CASCADE ON DELETE CASCADE,
-    language text COLLATE "C" NOT NULL CHECK (
-            versiongate_internal.check_language(language, 'rule_texts.language')
-        ),
+    language text COLLATE "C" NOT NULL CHECK (versiongate_internal.check_language(language, 'rule_texts.language')),
     title text NOT NULL CHECK (versiongate_internal.check_text(title, 'rule_texts.title', 200)),
     text text NOT NULL CHECK (versiongate_internal.check_text(text, 'rule_texts.text', 4000)),
     PRIMARY KEY (rule, language) DEFERRABLE,
@@ -369,9 +333,7 @@ COMMENT ON COLUMN rule_texts.text IS 'Text of the message in this language, 1 to
 CREATE TABLE rollout_steps (
     rule text COLLATE "C" NOT NULL REFERENCES rules ON UPDATE CASCADE ON DELETE CASCADE,
     at timestamptz NOT NULL CHECK (versiongate_internal.check_time(at, 'rollout_steps.at')),
-    rollout numeric NOT NULL CHECK (
-            versiongate_internal.check_percentage(rollout, 'rollout_steps.rollout')
-        ),
+    rollout numeric NOT NULL CHECK (versiongate_internal.check_percentage(rollout, 'rollout_steps.rollout')),
     PRIMARY KEY (rule, at) DEFERRABLE
 );
 
@@ -385,12 +347,9 @@ COMMENT ON COLUMN rollout_steps.at IS 'From when on this percentage holds, inclu
 COMMENT ON COLUMN rollout_steps.rollout IS
     'Percentage of the installations, 0 to 100, at most two decimals; not below that of the step before.';
 
--- The policy tables, written down once: what is recorded, rebuilt and undone goes by this list. Parents stand before
--- their children.
 CREATE FUNCTION versiongate_internal.policy_tables()
     RETURNS TABLE (place integer, name text, key text[], parent text, parent_column text, caseless text)
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN QUERY VALUES
@@ -409,12 +368,7 @@ COMMENT ON FUNCTION versiongate_internal.policy_tables IS
     ' the column that names it there, and the column of the key in which case does not count.';
 
 CREATE FUNCTION versiongate_internal.key_columns(table_name text) RETURNS text[]
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN (SELECT t.key FROM versiongate_internal.policy_tables() AS t WHERE t.name = key_columns.table_name);
-END
-$$;
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+RETURN (SELECT t.key FROM versiongate_internal.policy_tables() AS t WHERE t.name = key_columns.table_name);
 COMMENT ON FUNCTION versiongate_internal.key_columns IS
     'The columns of a policy table''s primary key; null: it is no policy table.';

@@ -7,35 +7,29 @@ SET LOCAL search_path = public, pg_temp;
 
 -- What is written is brought into the one form that is stored, before the CHECKs judge it.
 
-CREATE FUNCTION versiongate_internal.refuse_reference(place text, missing text, hint text) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RAISE foreign_key_violation USING
-        MESSAGE = format('%s: there is no %s', place, missing),
-        HINT = hint,
-        SCHEMA = 'public',
-        TABLE = split_part(place, '.', 1),
-        COLUMN = split_part(place, '.', 2),
-        CONSTRAINT = replace(place, '.', '_') || '_fkey';
-END
-$$;
+CREATE FUNCTION versiongate_internal.refuse_reference(
+    place text, noun text, missing text, hint text, fault versiongate_internal.fault
+) RETURNS boolean
+    LANGUAGE sql SET search_path = public, pg_temp
+RETURN versiongate_internal.refuse(
+    place, format('there is no %s %s', noun, missing), hint, constraint_name => replace(place, '.', '_') || '_fkey',
+    fault => fault, fault_values => jsonb_build_object(noun, missing, 'place', place), condition => 'foreign_key_violation'
+);
 COMMENT ON FUNCTION versiongate_internal.refuse_reference IS 'Refuses TABLE.COLUMN, which names what there is not.';
 
 CREATE FUNCTION versiongate_internal.stored_bundle(written text, place text) RETURNS text
-    LANGUAGE plpgsql STABLE STRICT
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE STRICT SET search_path = public, pg_temp
 AS $$
 DECLARE
     spelled CONSTANT text := (SELECT bundle FROM apps WHERE lower(bundle) = lower(written COLLATE "C"));
+    refused boolean;
 BEGIN
     IF spelled IS NULL THEN
-        PERFORM versiongate_internal.refuse_reference(
-            place,
-            'app ' || versiongate_internal.quoted(written),
+        refused := versiongate_internal.refuse_reference(
+            place, 'app', versiongate_internal.quoted(written),
             format('Add it first: INSERT INTO apps (bundle) VALUES (%L);', written)
-            || CASE WHEN place = 'rules.bundle' THEN ' NULL means every app.' ELSE '' END
+                || CASE WHEN place = 'rules.bundle' THEN ' NULL means every app.' ELSE '' END,
+            'no_app'
         );
     END IF;
     RETURN spelled;
@@ -44,10 +38,8 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.stored_bundle IS
     'The app with this bundle, as apps spells it; foreign_key_violation if there is none.';
 
--- A list that is none, or has a NULL in it, is left as it was written for the CHECK to refuse.
 CREATE FUNCTION versiongate_internal.distinct_items(list text[], written text[]) RETURNS text[]
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     IF array_ndims(written) IS DISTINCT FROM 1 OR array_position(written, NULL) IS NOT NULL THEN
@@ -65,8 +57,7 @@ COMMENT ON FUNCTION versiongate_internal.distinct_items IS
     'A list without what it has twice, in its order; what was written if that is no plain list.';
 
 CREATE FUNCTION versiongate_internal.normalise_row_of_app() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 BEGIN
     NEW.bundle := versiongate_internal.stored_bundle(NEW.bundle, TG_TABLE_NAME || '.bundle');
@@ -86,12 +77,13 @@ CREATE TRIGGER feed_templates_normalise BEFORE INSERT OR UPDATE ON feed_template
 
 -- With the rights of the owner, as only he can see whether an undo is running.
 CREATE FUNCTION versiongate_internal.normalise_release() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
+DECLARE
+    refused boolean;
 BEGIN
     IF TG_OP = 'UPDATE' AND NEW.id <> OLD.id THEN
-        PERFORM versiongate_internal.refuse(
+        refused := versiongate_internal.refuse(
             'releases.id', 'the number of a release never changes',
             'The history knows the release by it. Leave it as it is.', format('It is %s.', OLD.id)
         );
@@ -99,9 +91,9 @@ BEGIN
     IF TG_OP = 'INSERT' AND EXISTS (
         SELECT FROM releases_id_seq AS given WHERE NEW.id > given.last_value OR NOT given.is_called
     ) THEN
-        PERFORM versiongate_internal.refuse(
+        refused := versiongate_internal.refuse(
             'releases.id', format('%s is a number that the database has not given yet', NEW.id),
-            'Leave the column out, and OVERRIDING SYSTEM VALUE with it: the database gives the numbers.',
+            'Leave it out: the database gives the numbers.',
             'A later release would get the same number.'
         );
     END IF;
@@ -117,29 +109,30 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.normalise_release IS
-    'Trigger: stores the bundle as apps spells it, the platform in lower case, each region once, and when staging'
-    ' ended.';
+    'Trigger: stores a release in its one form, and when its staging ended.';
 
 CREATE TRIGGER releases_normalise BEFORE INSERT OR UPDATE ON releases
     FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_release();
 
 CREATE FUNCTION versiongate_internal.normalise_rule() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
+DECLARE
+    refused boolean;
 BEGIN
     IF TG_OP = 'UPDATE' AND NEW.key <> OLD.key THEN
-        PERFORM versiongate_internal.refuse(
+        refused := versiongate_internal.refuse(
             'rules.key', 'the key of a rule never changes',
             'Clients know the message by it, and it decides whom a rollout reaches. Add a new rule instead.',
             format('The key is %s.', versiongate_internal.quoted(OLD.key))
         );
     END IF;
     IF NEW.rollout IS NULL THEN
-        RAISE not_null_violation USING
-            MESSAGE = 'rules.rollout: NULL is not a percentage',
-            HINT = 'NULL means no condition in other columns; here write 100 for everybody, or leave the column out.',
-            SCHEMA = 'public', TABLE = 'rules', COLUMN = 'rollout';
+        refused := versiongate_internal.refuse(
+            'rules.rollout', 'NULL is not a percentage',
+            'NULL means no condition in other columns; here write 100 for everybody, or leave the column out.',
+            fault => 'value_missing', condition => 'not_null_violation'
+        );
     END IF;
     NEW.bundle := versiongate_internal.stored_bundle(NEW.bundle, 'rules.bundle');
     NEW.rollout := trim_scale(NEW.rollout);
@@ -159,38 +152,46 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.normalise_rule IS
-    'Trigger: stores the bundle as apps spells it, the platforms in lower case, what is in a list once, a percentage'
-    ' without zeros at its end and 36 hours as a day and 12 hours; refuses a new key and a missing rollout.';
+    'Trigger: stores a rule in its one form; refuses a new key and a missing rollout.';
 
 CREATE TRIGGER rules_normalise BEFORE INSERT OR UPDATE ON rules
     FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_rule();
 
-CREATE FUNCTION versiongate_internal.require_rule() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.require_parent() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
+DECLARE
+    refused boolean;
 BEGIN
-    IF NEW.rule IS NOT NULL AND NOT EXISTS (SELECT FROM rules AS r WHERE r.key = NEW.rule) THEN
-        PERFORM versiongate_internal.refuse_reference(
-            TG_TABLE_NAME || '.rule',
-            'rule ' || versiongate_internal.quoted(NEW.rule),
-            'Add the rule first. The rules are listed by: SELECT key FROM rules;'
+    IF TG_TABLE_NAME = 'release_notes' THEN
+        IF NOT EXISTS (SELECT FROM releases AS r WHERE r.id = NEW.release) THEN
+            refused := versiongate_internal.refuse_reference(
+                'release_notes.release', 'release', NEW.release::text,
+                'Add the release first. Their numbers are listed by: SELECT id, bundle, platform, version FROM releases;',
+                'no_release'
+            );
+        END IF;
+    ELSIF NOT EXISTS (SELECT FROM rules AS r WHERE r.key = NEW.rule) THEN
+        refused := versiongate_internal.refuse_reference(
+            TG_TABLE_NAME || '.rule', 'rule', versiongate_internal.quoted(NEW.rule),
+            'Add the rule first. The rules are listed by: SELECT key FROM rules;', 'no_rule'
         );
     END IF;
     RETURN NEW;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.require_rule IS 'Trigger: refuses what names a rule that there is not.';
+COMMENT ON FUNCTION versiongate_internal.require_parent IS
+    'Trigger: refuses what belongs to a rule or a release that there is not.';
 
-CREATE TRIGGER require_rule BEFORE INSERT OR UPDATE OF rule ON rule_texts
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.require_rule();
-CREATE TRIGGER require_rule BEFORE INSERT OR UPDATE OF rule ON rollout_steps
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.require_rule();
+CREATE TRIGGER require_parent BEFORE INSERT OR UPDATE OF rule ON rule_texts
+    FOR EACH ROW WHEN (NEW.rule IS NOT NULL) EXECUTE FUNCTION versiongate_internal.require_parent();
+CREATE TRIGGER require_parent BEFORE INSERT OR UPDATE OF rule ON rollout_steps
+    FOR EACH ROW WHEN (NEW.rule IS NOT NULL) EXECUTE FUNCTION versiongate_internal.require_parent();
+CREATE TRIGGER require_parent BEFORE INSERT OR UPDATE OF release ON release_notes
+    FOR EACH ROW WHEN (NEW.release IS NOT NULL) EXECUTE FUNCTION versiongate_internal.require_parent();
 
--- So no edit of steps can bring back a percentage that stood before them.
 CREATE FUNCTION versiongate_internal.normalise_rollout_step() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 BEGIN
     NEW.rollout := trim_scale(NEW.rollout);
@@ -201,39 +202,18 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.normalise_rollout_step IS
-    'Trigger: the first step of a rule sets its own percentage to 0.';
+    'Trigger: the first step of a rule sets its percentage to 0, so no edit of steps brings that back.';
 
 CREATE TRIGGER rollout_steps_normalise BEFORE INSERT OR UPDATE ON rollout_steps
     FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_rollout_step();
 
-CREATE FUNCTION versiongate_internal.require_release() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    IF NEW.release IS NOT NULL AND NOT EXISTS (SELECT FROM releases AS r WHERE r.id = NEW.release) THEN
-        PERFORM versiongate_internal.refuse_reference(
-            'release_notes.release',
-            'release ' || NEW.release,
-            'Add the release first. Their numbers are listed by: SELECT id, bundle, platform, version FROM releases;'
-        );
-    END IF;
-    RETURN NEW;
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.require_release IS
-    'Trigger: refuses the notes of a release that there is not.';
-
-CREATE TRIGGER require_release BEFORE INSERT OR UPDATE OF release ON release_notes
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.require_release();
-
 -- PostgreSQL's own message for NULL shows the whole row, and has no hint.
 CREATE FUNCTION versiongate_internal.refuse_null() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
     missing record;
+    refused boolean;
 BEGIN
     SELECT a.attname AS name, a.atthasdef AS has_default, col_description(TG_RELID, a.attnum) AS description
       INTO missing
@@ -241,11 +221,12 @@ BEGIN
      WHERE a.attrelid = TG_RELID AND a.attnum > 0 AND a.attnotnull AND to_jsonb(NEW) -> a.attname = 'null'
      ORDER BY a.attnum
      LIMIT 1;
-    RAISE not_null_violation USING
-        MESSAGE = format('%s.%s: NULL, where a value is needed', TG_TABLE_NAME, missing.name),
-        HINT = CASE WHEN missing.has_default THEN 'Leave the column out, or write a value. ' ELSE 'Write a value. ' END
+    refused := versiongate_internal.refuse(
+        TG_TABLE_NAME || '.' || missing.name, 'NULL, where a value is needed',
+        CASE WHEN missing.has_default THEN 'Leave the column out, or write a value. ' ELSE 'Write a value. ' END
             || missing.description,
-        SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME, COLUMN = missing.name;
+        fault => 'value_missing', condition => 'not_null_violation'
+    );
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.refuse_null IS
@@ -276,41 +257,34 @@ $$;
 -- What is probably not meant, and yet could be. Each function says what holds of rows as they stand: an edit raises what
 -- it brought about, policy_warnings lists all.
 
-CREATE FUNCTION versiongate_internal.warn(
-    place text, constraint_name text, message text, hint text, detail text DEFAULT NULL
-) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+CREATE TYPE versiongate_internal.warning AS (place text, kind text, warning text, hint text, fault_values jsonb);
+COMMENT ON TYPE versiongate_internal.warning IS
+    'A warning about TABLE.COLUMN. kind names what is warned of, and is a fault where fault_values are given.';
+
+CREATE FUNCTION versiongate_internal.warn(found versiongate_internal.warning) RETURNS void
+    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
-    table_name CONSTANT text := split_part(place, '.', 1);
-    column_name CONSTANT text := split_part(place, '.', 2);
+    fault CONSTANT versiongate_internal.fault := CASE WHEN found.fault_values IS NOT NULL THEN found.kind END;
 BEGIN
-    -- RAISE takes no NULL for what there is not.
-    IF detail IS NULL THEN
-        RAISE WARNING USING
-            MESSAGE = message, HINT = hint,
-            SCHEMA = 'public', TABLE = table_name, COLUMN = column_name, CONSTRAINT = constraint_name;
-    ELSE
-        RAISE WARNING USING
-            MESSAGE = message, HINT = hint, DETAIL = detail,
-            SCHEMA = 'public', TABLE = table_name, COLUMN = column_name, CONSTRAINT = constraint_name;
-    END IF;
+    RAISE WARNING USING
+        MESSAGE = found.warning, HINT = found.hint, CONSTRAINT = found.kind,
+        DATATYPE = jsonb_build_object('fault', fault, 'values', found.fault_values)::text,
+        SCHEMA = 'public', TABLE = split_part(found.place, '.', 1), COLUMN = split_part(found.place, '.', 2);
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.warn IS
-    'Raises a WARNING about TABLE.COLUMN. constraint_name names the kind of warning, for programs.';
+    'Raises a WARNING, with its kind as the constraint, and JSON for programs as refuse() has it.';
 
-CREATE FUNCTION versiongate_internal.placeholder_warnings(value text, place text)
-    RETURNS TABLE (warning text, hint text)
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1
-    SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.placeholder_warnings(owner text, place text, value text)
+    RETURNS SETOF versiongate_internal.warning
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 BEGIN
     RETURN QUERY
-    SELECT format('%s: %s is not filled in', place, braces.name[1]),
-           'Only {app} and {target} are; anything else is sent as it is written.'
+    SELECT place, split_part(place, '.', 1) || '_placeholder', format('%s: %s is not filled in', place, braces.name[1]),
+           format('Only {app} and {target} are; %s sends anything else as it is written.', owner), NULL::jsonb
       FROM regexp_matches(value, '\{[A-Za-z_][A-Za-z0-9_.-]{0,30}\}', 'g') AS braces(name)
      WHERE braces.name[1] NOT IN ('{app}', '{target}')
      LIMIT 1;
@@ -320,8 +294,7 @@ COMMENT ON FUNCTION versiongate_internal.placeholder_warnings IS
     'Braces in a text that look like a placeholder and are none.';
 
 CREATE FUNCTION versiongate_internal.platform_meant(platform text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     names CONSTANT jsonb := '{
@@ -338,32 +311,28 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.platform_meant IS
     'The usual name of a platform that people also write in another way; null for any other.';
 
-CREATE FUNCTION versiongate_internal.platform_warnings(subject text, platform text)
-    RETURNS TABLE (warning text, hint text)
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1
-    SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.platform_warnings(subject text, place text, platform text)
+    RETURNS SETOF versiongate_internal.warning
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = public, pg_temp
 AS $$
-DECLARE
-    meant CONSTANT text := versiongate_internal.platform_meant(platform);
-BEGIN
-    RETURN QUERY
-    SELECT subject || ' is on ' || platform,
-           format('Is %s meant? It is for clients that say just that; if none does, it reaches nobody there.', meant)
-     WHERE meant IS NOT NULL;
-END
+    SELECT place, 'platform_unusual', subject || ' is on ' || platform,
+           format('Is %s meant? It is for clients that say just that; if none does, it reaches nobody there.', meant),
+           NULL::jsonb
+      FROM versiongate_internal.platform_meant(platform) AS meant
+     WHERE meant IS NOT NULL
 $$;
 COMMENT ON FUNCTION versiongate_internal.platform_warnings IS 'A platform that is probably not meant.';
 
-CREATE FUNCTION versiongate_internal.rule_warnings(rule rules)
-    RETURNS TABLE (warning text, detail text, hint text, place text, constraint_name text)
-    LANGUAGE plpgsql STABLE ROWS 1
-    SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.rule_warnings(rule rules) RETURNS SETOF versiongate_internal.warning
+    LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
 AS $$
 #variable_conflict error
 DECLARE
     usual CONSTANT text[] := '{ios,android,macos,windows,linux,tvos,watchos,visionos,web}';
     short CONSTANT text := 'A number alone is read as seconds. If days are meant, write the unit: ''2 days''.';
-    name CONSTANT text := versiongate_internal.quoted(rule.key);
+    name CONSTANT text := 'rule ' || versiongate_internal.quoted(rule.key);
+    of_rule CONSTANT jsonb := jsonb_build_object('rule', rule.key);
+    hundredfold CONSTANT text := trim_scale(rule.rollout * 100);
     strange text[];
     meant text;
 BEGIN
@@ -382,112 +351,77 @@ BEGIN
            AND (EXISTS (SELECT FROM known) OR p.platform <> ALL (usual));
     END IF;
     RETURN QUERY
-    SELECT p.warning, format('It is in rule %s.', rule.key), p.hint, field.place, 'rules_placeholder'
+    SELECT p.*
       FROM (VALUES ('rules.title', rule.title), ('rules.text', rule.text)) AS field(place, value)
-     CROSS JOIN LATERAL versiongate_internal.placeholder_warnings(field.value, field.place) AS p;
+     CROSS JOIN LATERAL versiongate_internal.placeholder_warnings('rule ' || rule.key, field.place, field.value) AS p;
     RETURN QUERY
-    SELECT w.warning, w.detail, w.hint, 'rules.' || w.column_name, w.constraint_name
+    SELECT 'rules.' || w.column_name, w.kind, name || w.fault, w.hint, w.fault_values
       FROM (
           VALUES (
               rule.soak > '0' AND rule.target IS NULL AND NOT rule.lockout,
-              format('rule %s: soak has no effect without a target or a lockout', name),
-              format('Rule %s has a soak.', rule.key),
-              'Set target or lockout: no other rule asks how long a release has been live. Or set soak to NULL.',
-              'soak', 'rules_soak_without_effect'
+              'soak', 'rules_soak_without_effect', ': soak has no effect without a target or a lockout',
+              'Set target or lockout: no other rule asks how long a release has been live. Or set soak to NULL.', of_rule
           ), (
               rule.lockout_without_update AND NOT rule.lockout,
-              format('rule %s: lockout_without_update has no effect without lockout', name),
-              format('Rule %s is no lockout.', rule.key),
-              'Set lockout as well, or set lockout_without_update to false.',
-              'lockout_without_update', 'rules_lockout_without_effect'
+              'lockout_without_update', 'rules_lockout_without_effect',
+              ': lockout_without_update has no effect without lockout',
+              'Set lockout as well, or set lockout_without_update to false.', of_rule
           ), (
               -- A lockout that needs a way out is sent without it to clients that have none, and then with hints.
               rule.lockout AND rule.lockout_without_update
                   AND (rule.remind IS NOT NULL OR rule.shows IS NOT NULL OR rule.skippable),
-              format('rule %s: remind, shows and skippable have no effect with lockout_without_update', name),
-              format('Rule %s has hints.', rule.key),
-              'A lockout is shown at every start. Set remind and shows to NULL, and skippable to false.',
-              'lockout_without_update', 'rules_hints_without_effect'
+              'lockout_without_update', 'rules_hints_without_effect',
+              ': remind, shows and skippable have no effect with lockout_without_update',
+              'A lockout is shown at every start. Set remind and shows to NULL, and skippable to false.', of_rule
           ), (
-              rule.rollout > 0 AND rule.rollout < 1,
+              rule.rollout > 0 AND rule.rollout < 1, 'rollout', 'rules_rollout_small',
               format(
-                  'rule %s: rollout is in percent, so %s is one install in %s', name, rule.rollout,
+                  ': rollout is in percent, so %s is one install in %s', rule.rollout,
                   round(100 / nullif(rule.rollout, 0))
               ),
-              format('Rule %s has rollout %s.', rule.key, rule.rollout),
-              format('If %s %% is meant, set rollout to %1$s.', trim_scale(rule.rollout * 100)),
-              'rollout', 'rules_rollout_small'
+              format('If %s %% is meant, set rollout to %1$s.', hundredfold),
+              of_rule || jsonb_build_object('percent', hundredfold)
           ), (
-              rule.enabled AND rule.ends_at <= clock_timestamp(),
+              rule.enabled AND rule.ends_at <= clock_timestamp(), 'ends_at', 'rules_ended',
               format(
-                  'rule %s is enabled, but ended at %s, so it reaches nobody', name,
-                  to_char(rule.ends_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+                  ' is enabled, but ended at %s, so it reaches nobody',
+                  versiongate_internal.time_text(date_trunc('second', rule.ends_at))
               ),
-              format('Rule %s has ended.', rule.key),
-              'Set ends_at to a time to come, or to NULL for no end.',
-              'ends_at', 'rules_ended'
+              'Set ends_at to a time to come, or to NULL for no end.', of_rule
           ), (
-              rule.soak > '0' AND rule.soak < '1 minute',
-              format('rule %s: soak is %s seconds', name, trim_scale(extract(epoch FROM rule.soak))),
-              format('Rule %s has a soak below a minute.', rule.key), short, 'soak', 'rules_time_short'
+              rule.soak > '0' AND rule.soak < '1 minute', 'soak', 'rules_time_short',
+              format(': soak is %s seconds', trim_scale(extract(epoch FROM rule.soak))), short, NULL
           ), (
-              rule.remind < '1 minute',
-              format('rule %s: remind is %s seconds', name, trim_scale(extract(epoch FROM rule.remind))),
-              format('Rule %s has a remind below a minute.', rule.key), short, 'remind', 'rules_time_short'
+              rule.remind < '1 minute', 'remind', 'rules_time_short',
+              format(': remind is %s seconds', trim_scale(extract(epoch FROM rule.remind))), short, NULL
           ), (
-              strange IS NOT NULL,
-              format('rule %s: no release and no store link is on %s', name, array_to_string(strange, ', ')),
-              format('Rule %s names %s.', rule.key, array_to_string(strange, ', ')),
+              strange IS NOT NULL, 'platforms', 'platform_unusual',
+              ': no release and no store link is on ' || array_to_string(strange, ', '),
               coalesce('Is ' || meant || ' meant? ', '')
                   || 'It is for clients that say just that; if none does, it reaches nobody there.',
-              'platforms', 'platform_unusual'
+              NULL
           )
-      ) AS w(holds, warning, detail, hint, column_name, constraint_name)
+      ) AS w(holds, column_name, kind, fault, hint, fault_values)
      WHERE w.holds;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.rule_warnings IS
-    'What is probably not meant in a rule: braces that are not filled in, what has no effect (soak,'
-    ' lockout_without_update, hints of a lockout, an end in the past), a rollout below 1 %, a time below a minute, and'
-    ' platforms that nothing else names.';
+COMMENT ON FUNCTION versiongate_internal.rule_warnings IS 'What is probably not meant in a rule.';
 
 CREATE FUNCTION versiongate_internal.rule_text_warnings(translation rule_texts)
-    RETURNS TABLE (warning text, detail text, hint text, place text, constraint_name text)
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1
-    SET search_path = public, pg_temp
+    RETURNS SETOF versiongate_internal.warning
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = public, pg_temp
 AS $$
-#variable_conflict error
-BEGIN
-    RETURN QUERY
-    SELECT p.warning, format('It is in rule %s, %s.', translation.rule, translation.language), p.hint, field.place,
-           'rule_texts_placeholder'
-      FROM (
-          VALUES ('rule_texts.title', translation.title), ('rule_texts.text', translation.text)
-      ) AS field(place, value)
-     CROSS JOIN LATERAL versiongate_internal.placeholder_warnings(field.value, field.place) AS p;
-END
+    SELECT p.*
+      FROM (VALUES ('rule_texts.title', translation.title), ('rule_texts.text', translation.text)) AS field(place, value)
+     CROSS JOIN LATERAL versiongate_internal.placeholder_warnings(
+         format('rule %s, %s,', translation.rule, translation.language), field.place, field.value
+     ) AS p
 $$;
 COMMENT ON FUNCTION versiongate_internal.rule_text_warnings IS
     'What is probably not meant in a translation: braces that are not filled in.';
 
-CREATE FUNCTION versiongate_internal.store_link_warnings(link store_links)
-    RETURNS TABLE (warning text, detail text, hint text, place text, constraint_name text)
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1
-    SET search_path = public, pg_temp
-AS $$
-#variable_conflict error
-BEGIN
-    RETURN QUERY
-    SELECT p.warning, NULL, p.hint, 'store_links.platform', 'platform_unusual'
-      FROM versiongate_internal.platform_warnings(format('store link of %s', link.bundle), link.platform) AS p;
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.store_link_warnings IS
-    'What is probably not meant in a store link: its platform.';
-
 CREATE FUNCTION versiongate_internal.release_words(release releases) RETURNS text
-    LANGUAGE sql STABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = public, pg_temp
 RETURN CASE
         WHEN release.staged THEN 'staged'
         WHEN release.live_at IS NULL THEN 'without a date'
@@ -502,37 +436,31 @@ COMMENT ON FUNCTION versiongate_internal.release_words IS
     'What is recorded of a release, in a few words: live since ..., min_os 16.';
 
 CREATE FUNCTION versiongate_internal.release_warnings(release releases)
-    RETURNS TABLE (warning text, detail text, hint text, place text, constraint_name text)
-    LANGUAGE plpgsql STABLE ROWS 1
-    SET search_path = public, pg_temp
+    RETURNS SETOF versiongate_internal.warning
+    LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
 AS $$
 #variable_conflict error
 DECLARE
     name CONSTANT text := format('release %s of %s on %s', release.version, release.bundle, release.platform);
-    about CONSTANT text := 'R' || substr(name, 2) || '.';
+    of_release CONSTANT jsonb := versiongate_internal.row_columns(to_jsonb(release), '{bundle,version,platform}');
 BEGIN
     RETURN QUERY
-    SELECT p.warning, about, p.hint, 'releases.platform', 'platform_unusual'
-      FROM versiongate_internal.platform_warnings(
-               format('release %s of %s', release.version, release.bundle), release.platform
-           ) AS p
-     UNION ALL
-    SELECT name || ' is staged, so live_at has no effect',
-           about,
-           'Leave live_at out: it becomes the time at which staged is set to false.',
-           'releases.live_at', 'releases_staged_live_at'
-     WHERE release.staged AND release.live_at IS NOT NULL
-     UNION ALL
-    SELECT name || ' has no live_at, so nobody is offered it',
-           about,
-           format('Once users can get it: UPDATE releases SET live_at = now() WHERE id = %s;', release.id),
-           'releases.live_at', 'releases_no_live_at'
-     WHERE release.live_at IS NULL AND NOT release.staged AND release.withdrawn_at IS NULL;
+    SELECT p.* FROM versiongate_internal.platform_warnings(
+        format('release %s of %s', release.version, release.bundle), 'releases.platform', release.platform
+    ) AS p;
+    IF release.staged AND release.live_at IS NOT NULL THEN
+        RETURN QUERY
+        SELECT 'releases.live_at', 'releases_staged_live_at', name || ' is staged, so live_at has no effect',
+               'Leave live_at out: it becomes the time at which staged is set to false.', of_release;
+    ELSIF release.live_at IS NULL AND NOT release.staged AND release.withdrawn_at IS NULL THEN
+        RETURN QUERY
+        SELECT 'releases.live_at', 'releases_no_live_at', name || ' has no live_at, so nobody is offered it',
+               format('Once users can get it: UPDATE releases SET live_at = now() WHERE id = %s;', release.id), of_release;
+    END IF;
     RETURN QUERY
-    SELECT format('%s was there already: %s', name, versiongate_internal.release_words(r)),
-           about,
-           format('To change that one instead: UPDATE releases SET ... WHERE id = %s;', r.id),
-           'releases.version', 'releases_again'
+    SELECT 'releases.version', 'releases_again',
+           format('%s was there already: %s', name, versiongate_internal.release_words(r)),
+           format('To change that one instead: UPDATE releases SET ... WHERE id = %s;', r.id), of_release
       FROM releases AS r
      WHERE r.bundle = release.bundle
        AND r.platform = release.platform
@@ -546,46 +474,52 @@ BEGIN
      LIMIT 1;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.release_warnings IS
-    'What is probably not meant in a release: its platform, a time that staging overrides or that is missing, and that it'
-    ' was there already, for some of the same regions at the same time.';
+COMMENT ON FUNCTION versiongate_internal.release_warnings IS 'What is probably not meant in a release.';
 
--- Each table has a query of its own, as a session plans each once.
+-- Each table has queries of its own, as a session plans each once.
 CREATE FUNCTION versiongate_internal.warn_of_row() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
+DECLARE
+    warnings versiongate_internal.warning[];
+    known text[];
 BEGIN
     CASE TG_TABLE_NAME
-        WHEN 'rules' THEN
-            PERFORM versiongate_internal.warn(w.place, w.constraint_name, w.warning, w.hint, w.detail)
-               FROM versiongate_internal.rule_warnings(NEW) AS w
-              WHERE TG_OP = 'INSERT'
-                 OR w.warning NOT IN (SELECT o.warning FROM versiongate_internal.rule_warnings(OLD) AS o);
-        WHEN 'rule_texts' THEN
-            PERFORM versiongate_internal.warn(w.place, w.constraint_name, w.warning, w.hint, w.detail)
-               FROM versiongate_internal.rule_text_warnings(NEW) AS w
-              WHERE TG_OP = 'INSERT'
-                 OR w.warning NOT IN (SELECT o.warning FROM versiongate_internal.rule_text_warnings(OLD) AS o);
+        WHEN 'rules' THEN warnings := ARRAY(SELECT w FROM versiongate_internal.rule_warnings(NEW) AS w);
+        WHEN 'rule_texts' THEN warnings := ARRAY(SELECT w FROM versiongate_internal.rule_text_warnings(NEW) AS w);
         WHEN 'store_links' THEN
-            PERFORM versiongate_internal.warn(w.place, w.constraint_name, w.warning, w.hint, w.detail)
-               FROM versiongate_internal.store_link_warnings(NEW) AS w
-              WHERE TG_OP = 'INSERT'
-                 OR w.warning NOT IN (SELECT o.warning FROM versiongate_internal.store_link_warnings(OLD) AS o);
-        WHEN 'releases' THEN
-            PERFORM versiongate_internal.warn(w.place, w.constraint_name, w.warning, w.hint, w.detail)
-               FROM versiongate_internal.release_warnings(NEW) AS w
-              WHERE TG_OP = 'INSERT'
-                 OR w.warning NOT IN (SELECT o.warning FROM versiongate_internal.release_warnings(OLD) AS o)
-                    -- Whoever takes a release back into stages keeps its time.
-                    AND (w.constraint_name <> 'releases_staged_live_at' OR NEW.live_at IS DISTINCT FROM OLD.live_at);
+            warnings := ARRAY(
+                SELECT w FROM versiongate_internal.platform_warnings(
+                    'store link of ' || NEW.bundle, 'store_links.platform', NEW.platform
+                ) AS w
+            );
+        WHEN 'releases' THEN warnings := ARRAY(SELECT w FROM versiongate_internal.release_warnings(NEW) AS w);
     END CASE;
+    IF warnings = '{}' THEN
+        RETURN NULL;
+    END IF;
+    IF TG_OP = 'UPDATE' THEN
+        CASE TG_TABLE_NAME
+            WHEN 'rules' THEN known := ARRAY(SELECT w.warning FROM versiongate_internal.rule_warnings(OLD) AS w);
+            WHEN 'rule_texts' THEN
+                known := ARRAY(SELECT w.warning FROM versiongate_internal.rule_text_warnings(OLD) AS w);
+            WHEN 'store_links' THEN known := CASE WHEN NEW.platform = OLD.platform THEN ARRAY[warnings[1].warning] END;
+            WHEN 'releases' THEN
+                -- Whoever takes a release back into stages keeps its time.
+                known := ARRAY(
+                    SELECT w.warning FROM versiongate_internal.release_warnings(OLD) AS w
+                     UNION
+                    SELECT w.warning FROM unnest(warnings) AS w
+                     WHERE w.kind = 'releases_staged_live_at' AND NEW.live_at IS NOT DISTINCT FROM OLD.live_at
+                );
+        END CASE;
+    END IF;
+    PERFORM versiongate_internal.warn(w) FROM unnest(warnings) AS w
+      WHERE (w.warning = ANY (known)) IS NOT TRUE;
     RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.warn_of_row IS
-    'Trigger: warns of what this edit brought about of rule_warnings, rule_text_warnings, store_link_warnings or'
-    ' release_warnings.';
+COMMENT ON FUNCTION versiongate_internal.warn_of_row IS 'Trigger: warns of what an edit brought about in its row.';
 
 CREATE TRIGGER rules_warning
     AFTER INSERT OR UPDATE OF
@@ -602,8 +536,7 @@ CREATE TRIGGER releases_warning AFTER INSERT OR UPDATE OF platform, staged, live
 
 -- As in SemVer, what is not all digits compares as text.
 CREATE FUNCTION versiongate_internal.warn_of_text_order() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
     field text;
@@ -613,15 +546,16 @@ BEGIN
         written := to_jsonb(NEW) ->> field;
         CONTINUE WHEN TG_OP = 'UPDATE' AND written IS NOT DISTINCT FROM to_jsonb(OLD) ->> field;
         IF written COLLATE "C" ~ '[0-9]-[0-9A-Za-z.-]*[A-Za-z][0-9]' THEN
-            PERFORM versiongate_internal.warn(
+            PERFORM versiongate_internal.warn((
                 TG_TABLE_NAME || '.' || field,
                 'text_order',
                 format(
                     '%s.%s: in "%s" a number stands right behind letters, where it compares as text: beta10 is before'
                     ' beta9', TG_TABLE_NAME, field, written
                 ),
-                'With a dot between them, or without the hyphen, it compares as a number: 2.0-beta.10, 2.0beta10.'
-            );
+                'With a dot between them, or without the hyphen, it compares as a number: 2.0-beta.10, 2.0beta10.',
+                NULL
+            ));
         END IF;
     END LOOP;
     RETURN NULL;

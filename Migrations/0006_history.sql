@@ -3,27 +3,21 @@
 --
 -- The revision of the policy and the history of its changes.
 --
--- Each policy table has a trigger `a_note_edit`, which runs with the statement and notes how the transaction found a row
--- and how it leaves it. The first statement of a transaction with a note also puts a row into edits_to_record, whose
--- trigger is deferred to the commit: one event, however many rows were edited. It deals with all notes. If something is
--- different after all, it records the rows under the token that the policy is to get, and has the guards judge the whole
--- (0008). Only then does it take the one row of policy_revision, for which others wait, and open the entry in changes that
--- gives the token its number: nothing that grows with the edit is left to do. Where another transaction has meanwhile
--- edited what the guards read, they judge again, under that lock.
+-- Each policy table has a trigger `a_note_edit`, which notes how the transaction found a row and how it leaves it. The
+-- first statement with a note also puts a row into edits_to_record, whose trigger is deferred to the commit. It records
+-- what is different under the token that the policy is to get, and has the guards judge the whole (0008). Only then does
+-- it take the one row of policy_revision, for which others wait, and open the entry in changes: nothing that grows with
+-- the edit is left to do. Where another transaction has meanwhile edited what the guards read, they judge again.
 --
--- So revisions follow commits, a transaction that waits for somebody's next thought holds no lock that others need, and
--- as the row of policy_revision is the last lock taken, two of them cannot block each other for good. What a
--- rolled-back savepoint had edited leaves neither a note nor an event. A transaction in REPEATABLE READ or SERIALIZABLE
--- fails there with serialization_failure if another has changed the policy since it began.
+-- So revisions follow commits, and as the row of policy_revision is the last lock taken, two transactions cannot block
+-- each other for good. What a rolled-back savepoint had edited leaves nothing. A transaction in REPEATABLE READ or
+-- SERIALIZABLE fails there with serialization_failure if another has changed the policy since it began.
 --
--- A session may make its constraints immediate. Then each statement is recorded and judged when it ends, under the same
--- lock, which others wait for until the transaction ends. A later statement takes back what is recorded of its rows and
--- records it anew, and the revision itself is taken back when nothing is left of it; so what a transaction comes to does
--- not depend on when its constraints are judged.
+-- Where a session makes its constraints immediate, each statement is recorded and judged when it ends, under the same
+-- lock; a later statement records its rows anew, and the revision is taken back when nothing is left of it.
 --
--- A planner may edit and not commit. Its transaction is marked with the first edit, so that it stays a rehearsal whatever
--- becomes of the role's rights meanwhile, and record_edits() refuses it, at the commit or before. rehearse_edits() records
--- and judges without that trigger; the event that waits for the commit is still there after it.
+-- A planner may edit and not commit: the first edit marks the transaction, and record_edits() refuses it. rehearse_edits()
+-- records and judges without that trigger; the event that waits for the commit is still there after it.
 
 SET LOCAL search_path = public, pg_temp;
 
@@ -131,8 +125,7 @@ SELECT c.id AS change, r.ordinal, r.table_name, r.key, r.old_key, r.before, r.af
   FROM changes AS c
   JOIN versiongate_internal.recorded_rows AS r ON r.token = c.token;
 
-COMMENT ON VIEW change_rows IS
-    'What a change did to each row, from its state before the transaction to that after it.';
+COMMENT ON VIEW change_rows IS 'What a change did to each row, from its state before the transaction to that after it.';
 COMMENT ON COLUMN change_rows.change IS 'The change.';
 COMMENT ON COLUMN change_rows.ordinal IS 'Place within the change, from 1.';
 COMMENT ON COLUMN change_rows.table_name IS 'Table of the row.';
@@ -144,8 +137,7 @@ COMMENT ON COLUMN change_rows.before IS
 COMMENT ON COLUMN change_rows.after IS 'The row after; null: it was deleted.';
 
 CREATE FUNCTION versiongate_internal.row_columns(policy_row jsonb, columns text[]) RETURNS jsonb
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     part jsonb := '{}';
@@ -160,8 +152,7 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.row_columns IS 'Some columns of a row, such as those of its primary key.';
 
 CREATE FUNCTION versiongate_internal.may_only_plan() RETURNS boolean
-    LANGUAGE sql STABLE
-    SET search_path = public, pg_temp
+    LANGUAGE sql STABLE SET search_path = public, pg_temp
 RETURN coalesce(pg_has_role(session_user, to_regrole('versiongate_planner'), 'MEMBER'), false)
    AND NOT coalesce(pg_has_role(session_user, to_regrole('versiongate_admin'), 'MEMBER'), false)
    AND NOT pg_has_role(
@@ -222,8 +213,7 @@ COMMENT ON COLUMN versiongate_internal.edits_to_record.is_rehearsal IS
 -- enable_seqscan is off where a note is looked up. The primary key is the only index, so that there is no other plan.
 
 CREATE FUNCTION versiongate_internal.open_revision() RETURNS bigint
-    LANGUAGE plpgsql STABLE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN (
@@ -235,8 +225,7 @@ COMMENT ON FUNCTION versiongate_internal.open_revision IS
     'The revision that this transaction has made; null: it has recorded nothing, or nothing that is still there.';
 
 CREATE FUNCTION versiongate_internal.undo_is_running() RETURNS boolean
-    LANGUAGE plpgsql STABLE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
     SET enable_seqscan = off
     SET jit = off
 AS $$
@@ -252,8 +241,7 @@ COMMENT ON FUNCTION versiongate_internal.undo_is_running IS
 
 -- The arguments are the columns of the primary key.
 CREATE FUNCTION versiongate_internal.note_edit() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
     SET enable_seqscan = off
     SET jit = off
     SET TimeZone = 'UTC'
@@ -344,8 +332,7 @@ COMMENT ON FUNCTION versiongate_internal.note_edit IS
     'Trigger: notes how the transaction found a row and how it leaves it. Refuses edits after an undo.';
 
 CREATE FUNCTION versiongate_internal.await_commit() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
     SET enable_seqscan = off
     SET jit = off
 AS $$

@@ -5,11 +5,8 @@
 
 SET LOCAL search_path = public, pg_temp;
 
--- Brings the notes of this transaction into the form that is recorded: one at most for a key before, and one for it
--- after.
 CREATE FUNCTION versiongate_internal.settle_notes() RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
     SET enable_seqscan = off
     SET jit = off
 AS $$
@@ -53,18 +50,13 @@ BEGIN
     -- row that was renamed remains the same row.
     LOOP
         FOR pair IN
-            SELECT side.table_name,
-                   side.place,
-                   side.key,
+            SELECT side.table_name, side.place, side.key,
                    max(side.note) FILTER (WHERE side.is_left) AS leaving_note,
                    max(side.note) FILTER (WHERE NOT side.is_left) AS arriving_note,
                    (array_agg(side.note_key ORDER BY side.note DESC) FILTER (WHERE side.is_left))[1] AS leaving_key,
                    (array_agg(side.note_key ORDER BY side.note DESC) FILTER (WHERE NOT side.is_left))[1] AS arriving_key
               FROM (
-                  SELECT e.id AS note,
-                         e.key AS note_key,
-                         e.table_name,
-                         t.key,
+                  SELECT e.id AS note, e.key AS note_key, e.table_name, t.key,
                          versiongate_internal.row_columns(
                              CASE WHEN role.is_left THEN e.before ELSE e.after END, t.key
                          ) AS place,
@@ -121,8 +113,7 @@ COMMENT ON FUNCTION versiongate_internal.settle_notes IS
 CREATE FUNCTION versiongate_internal.open_change(
     new_token uuid, undone_change bigint, notes versiongate_internal.edited_rows[]
 ) RETURNS bigint
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
     tables CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(notes) AS n);
@@ -144,10 +135,7 @@ BEGIN
         nullif(left(current_setting('versiongate.os_user', true), 128), ''),
         nullif(current_setting('application_name'), ''),
         nullif(left(current_setting('versiongate.why', true), 1000), ''),
-        undone_change,
-        new_token,
-        tables,
-        bundles
+        undone_change, new_token, tables, bundles
     );
     PERFORM pg_notify('versiongate', this_revision::text);
     RETURN this_revision;
@@ -156,27 +144,8 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.open_change IS
     'Takes the row of policy_revision, opens the entry in changes, and returns the revision of this transaction.';
 
-CREATE FUNCTION versiongate_internal.close_change() RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    DELETE FROM changes AS c WHERE c.id = versiongate_internal.open_revision();
-    UPDATE policy_revision
-       SET revision = revision - 1,
-           token = token_before,
-           token_before = NULL,
-           xid = NULL,
-           at = NULL,
-           is_rehearsal = false;
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.close_change IS
-    'Takes back the revision of this transaction, of which nothing is left. The row of policy_revision stays locked.';
-
 CREATE FUNCTION versiongate_internal.take_notes() RETURNS versiongate_internal.edited_rows[]
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
     SET enable_seqscan = off
     SET jit = off
 AS $$
@@ -219,8 +188,7 @@ COMMENT ON FUNCTION versiongate_internal.take_notes IS
     'The notes of this transaction, parents before their children, which are deleted.';
 
 CREATE FUNCTION versiongate_internal.edited_bundles(notes versiongate_internal.edited_rows[]) RETURNS text[]
-    LANGUAGE plpgsql STABLE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
 DECLARE
     most CONSTANT integer := 100;
@@ -242,11 +210,8 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.edited_bundles IS
     'The apps that edits are about; null: every app, or too many to tell.';
 
--- Whether another transaction has edited, after a revision, what the guards read beside the edited rows themselves. Final
--- rules are not among it, though one may hide a lockout: policy_warnings says so at any time.
 CREATE FUNCTION versiongate_internal.was_overtaken(known_revision bigint, this_revision bigint) RETURNS boolean
-    LANGUAGE sql STABLE
-    SET search_path = public, pg_temp
+    LANGUAGE sql STABLE SET search_path = public, pg_temp
 RETURN EXISTS (
     SELECT FROM changes AS this
       JOIN changes AS other ON other.id > known_revision AND other.id < this.id
@@ -255,23 +220,20 @@ RETURN EXISTS (
                  ('rollout_steps', '{rules,rollout_steps}'),
                  ('rule_texts', '{rules}'),
                  ('releases', '{rules,releases,store_links}'),
-                 ('store_links', '{rules,releases,store_links}')
+                 ('store_links', '{rules,releases,store_links}'),
+                 ('apps', '{apps}')
       ) AS judged(table_name, by_tables)
         ON judged.table_name = ANY (this.edited_tables) AND judged.by_tables && other.edited_tables
      WHERE this.id = this_revision
-       AND (this.bundles && other.bundles) IS NOT false
-) OR EXISTS (
-    -- What is unique among all apps.
-    SELECT FROM changes AS this
-      JOIN changes AS other ON other.id > known_revision AND other.id < this.id
-     WHERE this.id = this_revision AND 'apps' = ANY (this.edited_tables) AND 'apps' = ANY (other.edited_tables)
+       -- A number in a store is unique among all apps.
+       AND ((this.bundles && other.bundles) IS NOT false OR judged.table_name = 'apps')
 );
 COMMENT ON FUNCTION versiongate_internal.was_overtaken IS
-    'Whether the edits of a change have to be judged again, as others were made after a revision.';
+    'Whether others edited meanwhile what the guards read of a change. Final rules are not among it: policy_warnings'
+    ' tells at any time what they hide.';
 
 CREATE FUNCTION versiongate_internal.record_notes() RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
     notes CONSTANT versiongate_internal.edited_rows[] := versiongate_internal.take_notes();
@@ -324,7 +286,11 @@ BEGIN
     DELETE FROM versiongate_internal.edited_rows AS e
      WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes' AND e.after IS NOT NULL;
     IF NOT EXISTS (SELECT FROM versiongate_internal.recorded_rows AS r WHERE r.token = this_token) THEN
-        PERFORM versiongate_internal.close_change();
+        -- Nothing is left of it. The row of policy_revision stays locked.
+        DELETE FROM changes AS c WHERE c.id = this_revision;
+        UPDATE policy_revision
+           SET revision = revision - 1, token = token_before, token_before = NULL, xid = NULL, at = NULL,
+               is_rehearsal = false;
     ELSIF NOT is_judged THEN
         PERFORM versiongate_internal.judge_edits(this_token, undone, notes);
     END IF;
@@ -334,8 +300,7 @@ COMMENT ON FUNCTION versiongate_internal.record_notes IS
     'Records what this transaction has done to the rows that it has noted, and has it judged.';
 
 CREATE FUNCTION versiongate_internal.is_rehearsal() RETURNS boolean
-    LANGUAGE sql STABLE
-    SET search_path = public, pg_temp
+    LANGUAGE sql STABLE SET search_path = public, pg_temp
 RETURN EXISTS (
     SELECT FROM versiongate_internal.edits_to_record AS e
      WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.is_rehearsal
@@ -344,8 +309,7 @@ COMMENT ON FUNCTION versiongate_internal.is_rehearsal IS
     'Whether a planner has edited in this transaction, so that it cannot be committed.';
 
 CREATE FUNCTION versiongate_internal.refuse_planner() RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 BEGIN
     RAISE insufficient_privilege USING
@@ -353,14 +317,13 @@ BEGIN
         DETAIL = 'Nothing was changed.',
         HINT = 'To see what edits come to: BEGIN; the edits; SELECT rehearse_edits(); SELECT * FROM history LIMIT 1;'
             ' ROLLBACK. To make them, log in as a member of versiongate_admin.',
-        CONSTRAINT = 'planner_guard';
+        CONSTRAINT = 'planner_guard', DATATYPE = '{"fault": "planner"}';
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.refuse_planner IS 'Refuses an edit of a planner.';
 
 CREATE FUNCTION rehearse_edits() RETURNS bigint
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
     SET TimeZone = 'UTC'
     SET IntervalStyle = 'postgres'
 AS $$
@@ -380,8 +343,7 @@ COMMENT ON FUNCTION rehearse_edits() IS
 REVOKE ALL ON FUNCTION rehearse_edits() FROM PUBLIC;
 
 CREATE FUNCTION versiongate_internal.record_edits() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
     SET TimeZone = 'UTC'
     SET IntervalStyle = 'postgres'
 AS $$
@@ -395,8 +357,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.record_edits IS
-    'Trigger: records what the transaction has done, and has the guards judge it: at the commit, or with each edit where'
-    ' constraints are immediate.';
+    'Trigger: records what the transaction has done, and has it judged.';
 
 CREATE CONSTRAINT TRIGGER record_edits AFTER INSERT ON versiongate_internal.edits_to_record
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION versiongate_internal.record_edits();
@@ -404,8 +365,7 @@ CREATE CONSTRAINT TRIGGER record_edits AFTER INSERT ON versiongate_internal.edit
 -- Servers ask this to read what an edit changed, and no more. Tokens tell whether the history that is here goes on from
 -- what a server has, and whether it goes on until now: a database may have been restored, or edited behind its back.
 CREATE FUNCTION versiongate_internal.apps_changed_since(known_revision bigint, known_token uuid) RETURNS text[]
-    LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 DECLARE
     most_rows CONSTANT integer := 5000;
@@ -447,20 +407,13 @@ COMMENT ON FUNCTION versiongate_internal.apps_changed_since IS
     ' history does not tell, or so much was changed that everything is read as quickly.';
 
 CREATE FUNCTION versiongate_internal.history_has(revision bigint, token text) RETURNS boolean
-    LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN EXISTS (SELECT FROM changes AS c WHERE c.id = history_has.revision AND c.token::text = history_has.token);
-END
-$$;
+    LANGUAGE sql STABLE STRICT SECURITY DEFINER SET search_path = public, pg_temp
+RETURN EXISTS (SELECT FROM changes AS c WHERE c.id = history_has.revision AND c.token::text = history_has.token);
 COMMENT ON FUNCTION versiongate_internal.history_has IS
     'Whether the policy was at this revision with this token: false after a restore, and in another database.';
 
--- Emptying a table runs no row triggers: it would leave no trace, and could not be undone.
 CREATE FUNCTION versiongate_internal.refuse_truncate() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 BEGIN
     RAISE feature_not_supported USING

@@ -3,83 +3,78 @@
 --
 -- What is refused though each row is right by itself.
 --
--- The guards are no triggers of their own, which a session could have judge before its time: record_notes (0007) asks
--- them, and again with the row of policy_revision held where another transaction has edited what they read. They read
--- the rows as they are then, and what this transaction has recorded for what they were. Mostly that is at the commit; where
--- constraints are immediate it is after each statement, and every edit that could have made an earlier one wrong has the
--- earlier one judged again.
+-- record_notes (0007) asks the guards, and no trigger does, which a session could have judge before its time; and again
+-- with the row of policy_revision held where another transaction has edited what they read. Where constraints are
+-- immediate, every edit that could have made an earlier one wrong has the earlier one judged again.
 
 SET LOCAL search_path = public, pg_temp;
 
-CREATE FUNCTION versiongate_internal.refuse_lockout(rule rules) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.releases_for(rule rules) RETURNS SETOF releases
+    LANGUAGE sql STABLE SET search_path = public, pg_temp
 AS $$
-DECLARE
-    place CONSTANT text := coalesce(' of ' || rule.bundle, '') || coalesce(
-        ' on ' || array_to_string(rule.platforms, ', '), ''
-    );
-    maintenance CONSTANT text := ' lockout_without_update is for maintenance and for the end of a platform alone: it'
-        ' locks out people who can do nothing about it.';
-    store text[];
-    unbuilt text[];
-BEGIN
-    SELECT array_agg(DISTINCT r.version || coalesce(' (' || r.build || ')', '')),
-           array_agg(DISTINCT r.version) FILTER (WHERE r.build IS NULL)
-      INTO store, unbuilt
+    SELECT *
       FROM releases AS r
      WHERE (rule.bundle IS NULL OR r.bundle = rule.bundle)
        AND (rule.platforms IS NULL OR r.platform = ANY (rule.platforms))
-       AND (r.withdrawn_at IS NULL OR r.withdrawn_at > clock_timestamp());
-    PERFORM versiongate_internal.refuse(
+       AND (r.withdrawn_at IS NULL OR r.withdrawn_at > greatest(clock_timestamp(), r.live_at))
+$$;
+COMMENT ON FUNCTION versiongate_internal.releases_for IS
+    'The releases of the app and the platforms of a rule that are not withdrawn; staged and future ones are among them.';
+
+CREATE FUNCTION versiongate_internal.refuse_lockout(rule rules) RETURNS void
+    LANGUAGE plpgsql SET search_path = public, pg_temp
+AS $$
+DECLARE
+    place CONSTANT text := concat(' of ' || rule.bundle, ' on ' || array_to_string(rule.platforms, ', '));
+    fault versiongate_internal.fault := 'lockout_without_way_out';
+    store text[];
+    unbuilt text[];
+    newest text;
+    hint text;
+    detail text;
+    refused boolean;
+BEGIN
+    SELECT array_agg(DISTINCT r.version || coalesce(' (' || r.build || ')', '')),
+           array_agg(DISTINCT r.version) FILTER (WHERE r.build IS NULL),
+           (array_agg(r.version ORDER BY versiongate_internal.version_key(r.version) DESC) FILTER (WHERE r.build IS NULL))[1]
+      INTO store, unbuilt, newest
+      FROM versiongate_internal.releases_for(rule) AS r;
+    IF store IS NULL THEN
+        detail := format('No release%s is recorded that is not withdrawn.', place);
+        hint := 'Add the release they are to get, before or in the same transaction; staged and future ones count.';
+    ELSIF rule.builds IS NOT NULL AND unbuilt IS NOT NULL THEN
+        fault := 'lockout_without_build';
+        detail := format(
+            'These releases%s have no build recorded, so the rule may be about them: %s.%s',
+            place, versiongate_internal.first_names(unbuilt),
+            CASE WHEN cardinality(store) > cardinality(unbuilt) THEN ' It matches the others.' ELSE '' END
+        );
+        hint := format(
+            'Say in versions which version has these builds; or record the builds of the releases they are to get:'
+            ' UPDATE releases SET build = ''...'' WHERE bundle = %L AND version = %L;',
+            coalesce(rule.bundle, '...'), newest
+        );
+    ELSE
+        detail := format(
+            'The rule matches every release%s that is not withdrawn: %s.', place, versiongate_internal.first_names(store)
+        );
+        hint := 'Leave the release they are to get out of the rule (versions, builds, target), or add it, before or in the'
+            ' same transaction; staged and future ones count.';
+    END IF;
+    refused := versiongate_internal.refuse(
         'rules.lockout',
         format('%s would lock out clients that have nothing to update to', versiongate_internal.quoted(rule.key)),
-        CASE
-            WHEN store IS NULL THEN
-                'Add the release they are to get, before or in the same transaction; staged and future ones count.'
-            WHEN rule.builds IS NOT NULL AND unbuilt IS NOT NULL THEN
-                'Say in versions which version has these builds; or record the builds of the releases they are to get:'
-                || format(
-                    ' UPDATE releases SET build = ''...'' WHERE bundle = %L AND version = %L;',
-                    coalesce(rule.bundle, '...'), (
-                        SELECT version FROM unnest(unbuilt) AS version
-                         ORDER BY versiongate_internal.version_key(version) DESC
-                         LIMIT 1
-                    )
-                )
-            ELSE
-                'Leave the release they are to get out of the rule (versions, builds, target), or add it, before or in'
-                ' the same transaction; staged and future ones count.'
-        END || maintenance,
-        CASE
-            WHEN store IS NULL THEN format('No release%s is recorded that is not withdrawn.', place)
-            WHEN rule.builds IS NOT NULL AND unbuilt IS NOT NULL THEN
-                format(
-                    'These releases%s have no build recorded, so the rule may be about them: %s.',
-                    place, versiongate_internal.first_names(unbuilt)
-                )
-                || CASE
-                    WHEN cardinality(store) > cardinality(unbuilt) THEN ' It matches the others.'
-                    ELSE ''
-                END
-            ELSE format(
-                'The rule matches every release%s that is not withdrawn: %s.',
-                place, versiongate_internal.first_names(store)
-            )
-        END,
-        'rules_lockout_guard',
-        jsonb_build_object('key', rule.key)
+        hint || ' lockout_without_update is for maintenance and for the end of a platform alone: it locks out people who can'
+            ' do nothing about it.',
+        detail, 'rules_lockout_guard', jsonb_build_object('key', rule.key), fault
     );
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.refuse_lockout IS
     'Refuses a lockout that leaves nobody a way out, and says why it does.';
 
--- The bundle that a rule would have now, had it only moved with its app. While a renamed app takes its rules along, its
--- own edit is still to come: then the bundle it had is known by no app.
 CREATE FUNCTION versiongate_internal.bundle_after_rename(this_token uuid, old_bundle text, bundle text) RETURNS text
-    LANGUAGE plpgsql STABLE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
 DECLARE
     renamed record;
@@ -102,13 +97,11 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.bundle_after_rename IS
-    'The bundle of an app after its rename in this transaction.';
+    'The bundle that a rule would have now, had it only moved with its app. While the app takes its rules along, its'
+    ' own edit is still to come: then the bundle it had is known by no app.';
 
--- The lockouts of which this transaction has changed what the guard looks at, and that no release leaves open: staged and
--- future ones count. Which of them locks out nobody as things are is said by warn_of_lost_ways_out (0011).
 CREATE FUNCTION versiongate_internal.guard_lockouts(this_token uuid, undone bigint, keys text[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
     SET enable_nestloop = off
     SET jit = off
 AS $$
@@ -145,11 +138,10 @@ BEGIN
                    SELECT FROM releases AS r
                     WHERE ((j.rule).bundle IS NULL OR r.bundle = (j.rule).bundle)
                       AND ((j.rule).platforms IS NULL OR r.platform = ANY ((j.rule).platforms))
-                      AND (r.withdrawn_at IS NULL OR r.withdrawn_at > clock_timestamp())
+                      AND (r.withdrawn_at IS NULL OR r.withdrawn_at > greatest(clock_timestamp(), r.live_at))
                       AND NOT versiongate_internal.rule_matches_release(
                           j.versions,
-                          j.builds,
-                          j.target,
+                          j.builds, j.target,
                           versiongate_internal.version_key(r.version),
                           versiongate_internal.version_key(r.build)
                       )
@@ -157,14 +149,14 @@ BEGIN
          ORDER BY (j.rule).key
     LOOP
         IF closed.is_restored THEN
-            PERFORM versiongate_internal.warn(
+            PERFORM versiongate_internal.warn((
                 'rules.lockout', 'rules_lockout_restored',
                 format(
                     'rule %s is back as it was, but has no release to go to any more',
                     versiongate_internal.quoted((closed.rule).key)
                 ),
-                'Clients get its message without the lockout, until there is a release outside the rule.'
-            );
+                'Clients get its message without the lockout, until there is a release outside the rule.', NULL
+            ));
         ELSE
             PERFORM versiongate_internal.refuse_lockout(closed.rule);
         END IF;
@@ -175,11 +167,9 @@ COMMENT ON FUNCTION versiongate_internal.guard_lockouts IS
     'Refuses lockouts that this transaction turned on, or changed, and that leave nobody a way out; warns where an undo'
     ' brings back what would be refused anew.';
 
--- What edits of percentages and steps come to, now and at each step that is to come.
 CREATE FUNCTION versiongate_internal.edited_shares(this_token uuid)
     RETURNS TABLE (key text, at timestamptz, share_before numeric, share numeric)
-    LANGUAGE plpgsql STABLE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
@@ -225,53 +215,29 @@ BEGIN
          UNION ALL
         SELECT s.rule, s.at, s.rollout, true FROM edited_steps AS s WHERE s.is_before
     ),
-    -- Percentages by time, for each rule: those that held, and those that hold.
-    course AS (
-        SELECT s.rule,
-               array_agg(DISTINCT s.at) FILTER (WHERE s.at > now()) AS moments,
-               array_agg(s.at ORDER BY s.at DESC) FILTER (WHERE s.is_before) AS times_before,
-               array_agg(s.rollout ORDER BY s.at DESC) FILTER (WHERE s.is_before) AS shares_before,
-               array_agg(s.at ORDER BY s.at DESC) FILTER (WHERE NOT s.is_before) AS times,
-               array_agg(s.rollout ORDER BY s.at DESC) FILTER (WHERE NOT s.is_before) AS shares
-          FROM step AS s
-         GROUP BY s.rule
+    moment AS (
+        SELECT rule.key, now() AS at FROM rule UNION SELECT s.rule, s.at FROM step AS s WHERE s.at > now()
     )
-    SELECT rule.key,
-           moment.at,
-           coalesce(
-               (
-                   SELECT past.share
-                     FROM unnest(course.times_before, course.shares_before) AS past(at, share)
-                    WHERE past.at <= moment.at
-                    LIMIT 1
-               ),
-               rule.rollout_before
-           ),
-           coalesce(
-               (
-                   SELECT past.share
-                     FROM unnest(course.times, course.shares) AS past(at, share)
-                    WHERE past.at <= moment.at
-                    LIMIT 1
-               ),
-               rule.rollout
-           )
+    -- Steps never fall, so the greatest of those that have come is in force.
+    SELECT rule.key, moment.at,
+           coalesce(max(s.rollout) FILTER (WHERE s.is_before AND s.at <= moment.at), rule.rollout_before),
+           coalesce(max(s.rollout) FILTER (WHERE NOT s.is_before AND s.at <= moment.at), rule.rollout)
       FROM rule
-      LEFT JOIN course ON course.rule = rule.key
-      CROSS JOIN LATERAL unnest(now() || course.moments) AS moment(at);
+      JOIN moment ON moment.key = rule.key
+      LEFT JOIN step AS s ON s.rule = rule.key
+     GROUP BY rule.key, moment.at, rule.rollout_before, rule.rollout;
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.edited_shares IS
-    'The percentages of the rules whose rollout or steps a change edits, before and after it: now, and at each step to'
-    ' come.';
+    'The percentages that a change edits, before and after: now, and at each step to come.';
 
 CREATE FUNCTION versiongate_internal.guard_rollouts(keys text[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
     ramp record;
     fall record;
+    refused boolean;
 BEGIN
     SELECT r.key, r.rollout, count(*) AS steps INTO ramp
       FROM rules AS r
@@ -281,11 +247,11 @@ BEGIN
      ORDER BY r.key
      LIMIT 1;
     IF FOUND THEN
-        PERFORM versiongate_internal.refuse(
+        refused := versiongate_internal.refuse(
             'rules.rollout', format('%s follows its rollout steps', versiongate_internal.quoted(ramp.key)),
             format('Delete the steps in the same transaction: DELETE FROM rollout_steps WHERE rule = %L;', ramp.key),
             format('Steps: %s. Beside them its own percentage is 0.', ramp.steps), 'rules_rollout_guard',
-            jsonb_build_object('key', ramp.key)
+            jsonb_build_object('key', ramp.key), 'steps_beside_rollout'
         );
     END IF;
     SELECT * INTO fall
@@ -298,7 +264,7 @@ BEGIN
      ORDER BY step.rule, step.at
      LIMIT 1;
     IF FOUND THEN
-        PERFORM versiongate_internal.refuse(
+        refused := versiongate_internal.refuse(
             'rollout_steps.rollout',
             format('the steps of %s fall', versiongate_internal.quoted(fall.rule)),
             'A ramp only goes up. To take a rule back, delete its steps and set rollout.',
@@ -307,7 +273,7 @@ BEGIN
                 versiongate_internal.time_text(fall.at), fall.rollout_before, fall.rollout
             ),
             'rollout_steps_rollout_guard',
-            jsonb_build_object('rule', fall.rule)
+            jsonb_build_object('rule', fall.rule), 'steps_fall'
         );
     END IF;
 END
@@ -318,8 +284,7 @@ COMMENT ON FUNCTION versiongate_internal.guard_rollouts IS
 -- Consent.
 
 CREATE FUNCTION versiongate_internal.needs_consent(rule rules) RETURNS boolean
-    LANGUAGE sql STABLE
-    SET search_path = public, pg_temp
+    LANGUAGE sql STABLE SET search_path = public, pg_temp
 RETURN rule.enabled AND rule.lockout AND (rule.ends_at IS NULL OR rule.ends_at > now()) AND (
     rule.bundle IS NULL
     OR rule.lockout_without_update AND (rule.ends_at IS NULL OR rule.ends_at > now() + interval '7 days')
@@ -329,8 +294,7 @@ COMMENT ON FUNCTION versiongate_internal.needs_consent IS
     ' seven days.';
 
 CREATE FUNCTION versiongate_internal.reaches_more(rule rules, rule_before rules, bundle_before text) RETURNS boolean
-    LANGUAGE plpgsql STABLE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
 DECLARE
     conditions CONSTANT text[] := '{versions,builds,os,attributes,target,soak}';
@@ -354,8 +318,7 @@ COMMENT ON FUNCTION versiongate_internal.reaches_more IS
     ' shorter list, a later start and an earlier end narrow it; any other edit of them counts as wider.';
 
 CREATE FUNCTION versiongate_internal.guard_consent(this_token uuid, undone bigint, keys text[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
     given CONSTANT text[] := string_to_array(
@@ -369,6 +332,7 @@ DECLARE
     asked text[] := '{}';
     faults text[] := '{}';
     list text;
+    refused boolean;
 BEGIN
     FOR rule IN
         SELECT r.*
@@ -431,7 +395,7 @@ BEGIN
     END LOOP;
     IF asked <> '{}' THEN
         list := array_to_string(asked, ',');
-        PERFORM versiongate_internal.refuse(
+        refused := versiongate_internal.refuse(
             'rules.lockout',
             array_to_string(faults[:20], '; ')
                 || CASE WHEN cardinality(faults) > 20 THEN format('; and %s more', cardinality(faults) - 20) ELSE '' END,
@@ -443,22 +407,21 @@ BEGIN
             ),
             'Such a lockout needs consent.',
             'lockout_needs_consent',
-            jsonb_build_object('key', list)
+            jsonb_build_object('key', list), 'consent_missing'
         );
     END IF;
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.guard_consent IS
-    'Refuses to make one of these rules a lockout of everybody, or a wider one, unless the setting versiongate.consent'
-    ' names it.';
+    'Refuses a lockout of everybody, new or wider, unless versiongate.consent names its rule.';
 
 -- No unique index: whoever swaps two numbers is not to mind the order.
 CREATE FUNCTION versiongate_internal.guard_store_ids(bundles text[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
     taken record;
+    refused boolean;
 BEGIN
     SELECT edited.bundle, edited.store_id, other.bundle AS holder INTO taken
       FROM apps AS edited
@@ -467,7 +430,7 @@ BEGIN
      ORDER BY edited.bundle, other.bundle
      LIMIT 1;
     IF FOUND THEN
-        PERFORM versiongate_internal.refuse(
+        refused := versiongate_internal.refuse(
             'apps.store_id', format('%s is the number of another app', taken.store_id),
             'A look-up by number is to find one app. Take it from the other app first, or leave it out here.',
             format('%s has it, so %s cannot.', taken.holder, taken.bundle), 'apps_store_id_guard',
@@ -479,14 +442,13 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.guard_store_ids IS
     'Refuses the number in the store of one of these apps that another app has too.';
 
--- A row of a release that is there already, in all but its number and its note, is a statement that ran twice.
 CREATE FUNCTION versiongate_internal.guard_release_versions(ids bigint[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
     release record;
     has_it text;
+    refused boolean;
 BEGIN
     SELECT edited.*, other.version AS spelled, other.version = edited.version AS is_there INTO release
       FROM releases AS edited
@@ -514,7 +476,7 @@ BEGIN
         'release %s on %s%s', release.spelled, release.platform, coalesce(', build ' || release.build, '')
     );
     IF release.is_there THEN
-        PERFORM versiongate_internal.refuse(
+        refused := versiongate_internal.refuse(
             'releases.version',
             format('%s is there already, alike in everything', versiongate_internal.quoted(release.version)),
             'Leave it out, or edit the row that is there. A version may have several rows with different regions and'
@@ -524,7 +486,7 @@ BEGIN
             versiongate_internal.row_columns(to_jsonb(release), '{bundle,platform,version,build}')
         );
     END IF;
-    PERFORM versiongate_internal.refuse(
+    refused := versiongate_internal.refuse(
         'releases.version',
         format(
             '%s is %s in another spelling',
@@ -542,11 +504,11 @@ COMMENT ON FUNCTION versiongate_internal.guard_release_versions IS
     ' like another one in everything but its number and its note.';
 
 CREATE FUNCTION versiongate_internal.guard_target_placeholders(keys text[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
     translation record;
+    refused boolean;
 BEGIN
     SELECT t.rule, t.language, strpos(t.title, '{target}') > 0 AS in_title INTO translation
       FROM rule_texts AS t
@@ -557,7 +519,7 @@ BEGIN
      ORDER BY t.rule, t.language
      LIMIT 1;
     IF FOUND THEN
-        PERFORM versiongate_internal.refuse(
+        refused := versiongate_internal.refuse(
             CASE WHEN translation.in_title THEN 'rule_texts.title' ELSE 'rule_texts.text' END,
             '{target} in a rule without a target',
             'Set the target of the rule, or take {target} out of the translation.',
@@ -566,7 +528,7 @@ BEGIN
                 versiongate_internal.quoted(translation.rule), translation.language
             ),
             'rule_texts_target_guard',
-            jsonb_build_object('rule', translation.rule, 'language', translation.language)
+            jsonb_build_object('rule', translation.rule, 'language', translation.language), 'target_missing'
         );
     END IF;
 END
@@ -577,8 +539,7 @@ COMMENT ON FUNCTION versiongate_internal.guard_target_placeholders IS
 CREATE FUNCTION versiongate_internal.judge_edits(
     this_token uuid, undone bigint, notes versiongate_internal.edited_rows[]
 ) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
     edited_tables CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(notes) AS n);
@@ -594,13 +555,13 @@ BEGIN
         PERFORM versiongate_internal.guard_rollouts(rule_keys);
         PERFORM versiongate_internal.guard_consent(this_token, undone, rule_keys);
         IF undone IS NULL THEN
-            PERFORM versiongate_internal.warn_of_keys_used_again(this_token, ARRAY(
+            PERFORM versiongate_internal.warn(w) FROM versiongate_internal.used_key_warnings(this_token, ARRAY(
                 SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules' AND n.before IS NULL
-            ));
+            )) AS w;
         END IF;
     END IF;
     IF 'rollout_steps' = ANY (edited_tables) THEN
-        PERFORM versiongate_internal.warn_of_stopped_ramps(this_token);
+        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.stopped_ramp_warnings(this_token) AS w;
     END IF;
     IF 'apps' = ANY (edited_tables) THEN
         PERFORM versiongate_internal.guard_store_ids(ARRAY(
@@ -630,8 +591,8 @@ BEGIN
             rule_keys := ARRAY(SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules');
         END IF;
         PERFORM versiongate_internal.guard_lockouts(this_token, undone, rule_keys);
-        PERFORM versiongate_internal.warn_of_links(this_token, rule_keys);
-        PERFORM versiongate_internal.warn_of_waiting_rules(this_token, rule_keys);
+        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.edited_link_warnings(this_token, rule_keys) AS w;
+        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.waiting_rule_warnings(this_token, rule_keys) AS w;
     END IF;
     IF edited_tables && '{releases,rollout_steps,rules}' THEN
         lockout_notes := versiongate_internal.notes_of_lockouts(notes);
@@ -639,15 +600,13 @@ BEGIN
             PERFORM versiongate_internal.warn_of_lost_ways_out(lockout_notes);
             PERFORM versiongate_internal.warn_of_hidden_lockouts(lockout_notes);
         END IF;
-    END IF;
-    IF edited_tables && '{releases,rollout_steps,rules}' THEN
-        PERFORM versiongate_internal.warn_of_large_apps(notes);
+        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.large_app_warnings(notes) AS w;
     END IF;
     IF undone IS NULL AND edited_tables && '{apps,releases,rules}' THEN
-        PERFORM versiongate_internal.warn_of_mass_edits(notes);
+        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.mass_edit_warnings(notes) AS w;
     END IF;
     IF edited_tables && '{releases,store_links}' THEN
-        PERFORM versiongate_internal.warn_of_lost_buttons(this_token, notes);
+        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.lost_button_warnings(this_token, notes) AS w;
     END IF;
 END
 $$;

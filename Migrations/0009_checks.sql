@@ -23,8 +23,7 @@ COMMENT ON COLUMN versiongate_internal.rule_spans.builds IS 'The spans of build 
 COMMENT ON COLUMN versiongate_internal.rule_spans.os IS 'The spans of versions of the operating system.';
 
 CREATE FUNCTION versiongate_internal.keep_rule_spans() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 BEGIN
     IF TG_RELID <> 'public.rules'::regclass THEN
@@ -48,52 +47,17 @@ CREATE TRIGGER keep_rule_spans AFTER INSERT OR UPDATE OF versions, builds, os ON
     FOR EACH ROW EXECUTE FUNCTION versiongate_internal.keep_rule_spans();
 
 CREATE TYPE versiongate_internal.checking_client AS (
-    bundle text,
-    app text,
-    app_name text,
-    paused boolean,
-    version text,
-    version_key bytea,
-    build text,
-    build_key bytea,
-    os text,
-    os_key bytea,
-    platform text,
-    platform_name text,
-    region text,
-    country text,
-    language text,
-    language_tag text,
-    install text,
-    attributes jsonb
+    bundle text, app text, app_name text, paused boolean, version text, version_key bytea, build text, build_key bytea,
+    os text, os_key bytea, platform text, platform_name text, region text, country text, language text, language_tag text,
+    install text, attributes jsonb
 );
-
 COMMENT ON TYPE versiongate_internal.checking_client IS
-    'A client as the policy sees it: what it wrote, and how that is read. Null: not sent.';
-COMMENT ON COLUMN versiongate_internal.checking_client.bundle IS 'The bundle as it was written.';
-COMMENT ON COLUMN versiongate_internal.checking_client.app IS 'The bundle as apps spells it; null: no such app.';
-COMMENT ON COLUMN versiongate_internal.checking_client.app_name IS 'What fills {app}.';
-COMMENT ON COLUMN versiongate_internal.checking_client.paused IS 'Whether the app is paused.';
-COMMENT ON COLUMN versiongate_internal.checking_client.version IS 'The version as it was written.';
-COMMENT ON COLUMN versiongate_internal.checking_client.version_key IS 'Its order; null if it cannot be read.';
-COMMENT ON COLUMN versiongate_internal.checking_client.build IS 'The build number as it was written.';
-COMMENT ON COLUMN versiongate_internal.checking_client.build_key IS 'Its order; null if it cannot be read.';
-COMMENT ON COLUMN versiongate_internal.checking_client.os IS 'The version of the operating system as it was written.';
-COMMENT ON COLUMN versiongate_internal.checking_client.os_key IS 'Its order; null if it cannot be read.';
-COMMENT ON COLUMN versiongate_internal.checking_client.platform IS 'The platform as it was written.';
-COMMENT ON COLUMN versiongate_internal.checking_client.platform_name IS 'The platform as it is compared.';
-COMMENT ON COLUMN versiongate_internal.checking_client.region IS 'The region as it was written.';
-COMMENT ON COLUMN versiongate_internal.checking_client.country IS
-    'The country that region names; null if it names none.';
-COMMENT ON COLUMN versiongate_internal.checking_client.language IS 'The language as it was written.';
-COMMENT ON COLUMN versiongate_internal.checking_client.language_tag IS 'The language as it is compared.';
-COMMENT ON COLUMN versiongate_internal.checking_client.install IS
-    'The install id; null if it cannot be used for a bucket.';
-COMMENT ON COLUMN versiongate_internal.checking_client.attributes IS 'All other members that were sent, as texts.';
+    'A client as the policy sees it: what it wrote, and behind it how that is read. app: the bundle as apps spells it, null:'
+    ' no such app; app_name: what fills {app}; install: null if it cannot be used for a bucket; attributes: all other'
+    ' members, as texts. Null: not sent, or it cannot be read.';
 
 CREATE FUNCTION versiongate_internal.read_client(client jsonb) RETURNS versiongate_internal.checking_client
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     known CONSTANT text[] := '{bundle,version,build,platform,region,os,language,install}';
@@ -146,25 +110,18 @@ BEGIN
             HINT = 'A check may have 64.';
     END IF;
 
-    me.bundle := sent ->> 'bundle';
+    me := jsonb_populate_record(me, sent - ARRAY(SELECT jsonb_object_keys(sent - known)));
     SELECT a.bundle, a.name, a.paused INTO me.app, me.app_name, me.paused
       FROM apps AS a
      WHERE lower(a.bundle) = lower(me.bundle COLLATE "C");
     me.app_name := coalesce(me.app_name, me.app, me.bundle);
     me.paused := coalesce(me.paused, false);
-    me.version := sent ->> 'version';
     me.version_key := versiongate_internal.version_key(me.version);
-    me.build := sent ->> 'build';
     me.build_key := versiongate_internal.version_key(me.build);
-    me.os := sent ->> 'os';
     me.os_key := versiongate_internal.version_key(me.os);
-    me.platform := sent ->> 'platform';
     me.platform_name := versiongate_internal.platform_name(me.platform);
-    me.region := sent ->> 'region';
     me.country := versiongate_internal.country_of_region(me.region);
-    me.language := sent ->> 'language';
     me.language_tag := versiongate_internal.language_tag(me.language);
-    me.install := sent ->> 'install';
     IF octet_length(me.install) > 128 OR me.install = '00000000-0000-0000-0000-000000000000' THEN
         me.install := NULL;
     END IF;
@@ -177,8 +134,7 @@ COMMENT ON FUNCTION versiongate_internal.read_client IS
     ' value of a number, not how it was written: 1e0 is 1 here, and not sent in a check. Write such a value as a string.';
 
 CREATE FUNCTION versiongate_internal.version_shown(version text, key bytea) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN CASE WHEN key IS NULL THEN version || ' (cannot be read as a version)' ELSE version END;
@@ -188,8 +144,7 @@ COMMENT ON FUNCTION versiongate_internal.version_shown IS
     'A version of a client as explanations show it, with a remark where it has no key; null if it was not sent.';
 
 CREATE FUNCTION rollout_at(rule text, at timestamptz) RETURNS numeric
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN coalesce(
@@ -208,17 +163,11 @@ COMMENT ON FUNCTION rollout_at(text, timestamptz) IS
     'The percentage of a rule in force at a time: that of its latest step, else its rollout; null if there is no'
     ' such rule.';
 
--- Whether a rule, asked with a release's version and build in place of the client's, would match. A build that the
--- release does not record counts as matching.
 CREATE FUNCTION versiongate_internal.rule_matches_release(
-    versions versiongate_internal.version_spans,
-    builds versiongate_internal.version_spans,
-    target bytea,
-    release_version bytea,
-    release_build bytea
+    versions versiongate_internal.version_spans, builds versiongate_internal.version_spans, target bytea,
+    release_version bytea, release_build bytea
 ) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN (versions IS NULL OR versions @> release_version)
@@ -227,14 +176,13 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.rule_matches_release IS
-    'Whether the versions, builds and target of a rule would match a client that has this release.';
+    'Whether a rule would match a client that has this release; a build that is not recorded counts as matching.';
 
 -- By its numbers: an app that calls itself 1.2.0-play may be the very release 1.2.0, and updating would not help it.
 CREATE FUNCTION versiongate_internal.release_is_above(
     client_version bytea, client_build bytea, release_version bytea, release_build bytea
 ) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN CASE
@@ -248,15 +196,10 @@ COMMENT ON FUNCTION versiongate_internal.release_is_above IS
     ' are equal or the client''s cannot be read.';
 
 CREATE FUNCTION versiongate_internal.lockout_obstacle(
-    me versiongate_internal.checking_client,
-    versions versiongate_internal.version_spans,
-    builds versiongate_internal.version_spans,
-    target bytea,
-    offer_version bytea,
-    offer_build bytea
+    me versiongate_internal.checking_client, versions versiongate_internal.version_spans,
+    builds versiongate_internal.version_spans, target bytea, offer_version bytea, offer_build bytea
 ) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN CASE
@@ -276,19 +219,10 @@ COMMENT ON FUNCTION versiongate_internal.lockout_obstacle IS
 -- explain_check, and `lockout`: whether the message is sent as a lockout.
 CREATE FUNCTION versiongate_internal.judge_rules(me versiongate_internal.checking_client, moment timestamptz)
     RETURNS TABLE (
-        "position" integer,
-        key text,
-        outcome text,
-        condition text,
-        expected text,
-        actual text,
-        bucket integer,
-        rollout numeric,
-        release text,
-        lockout boolean
+        "position" integer, key text, outcome text, condition text, expected text, actual text, bucket integer,
+        rollout numeric, release text, lockout boolean
     )
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 #variable_conflict error
 BEGIN
@@ -304,17 +238,14 @@ BEGIN
                r.version || coalesce(' (' || r.build || ')', '') AS label,
                versiongate_internal.version_key(r.version) AS version,
                versiongate_internal.version_key(r.build) AS build,
-               r.min_os,
-               r.regions,
-               r.live_at,
-               r.staged,
+               r.min_os, r.regions, r.live_at, r.staged,
                -- null where the release asks for something that cannot be judged of this client
                r.regions IS NULL OR me.country = ANY (r.regions) AS in_region,
                r.min_os IS NULL OR me.os_key >= versiongate_internal.version_key(r.min_os) AS on_os
           FROM releases AS r
          WHERE r.bundle = me.app
            AND r.platform = me.platform_name
-           AND (r.withdrawn_at IS NULL OR r.withdrawn_at > moment)
+           AND (r.withdrawn_at IS NULL OR r.withdrawn_at > greatest(moment, r.live_at))
     ),
     asked AS MATERIALIZED (
         SELECT r.*,
@@ -331,12 +262,8 @@ BEGIN
     ),
     -- Time subtracted from time is counted in days of 24 hours, whatever the session's time zone.
     offers AS MATERIALIZED (
-        SELECT soaks.soak_time,
-               lenient.label AS lenient_label,
-               lenient.version AS lenient_version,
-               strict.label AS strict_label,
-               strict.version AS strict_version,
-               strict.build AS strict_build
+        SELECT soaks.soak_time, lenient.label AS lenient_label, lenient.version AS lenient_version,
+               strict.label AS strict_label, strict.version AS strict_version, strict.build AS strict_build
           FROM (SELECT DISTINCT a.soak_time FROM asked AS a WHERE a.target IS NOT NULL OR a.lockout) AS soaks
           LEFT JOIN LATERAL (
               SELECT s.label, s.version
@@ -357,13 +284,8 @@ BEGIN
     ),
     judged AS MATERIALIZED (
         SELECT a.*,
-               o.lenient_label,
-               o.lenient_version,
-               o.strict_label,
-               o.strict_version,
-               o.strict_build,
-               missing.name AS missing_attribute,
-               missing.accepted AS missing_accepted,
+               o.lenient_label, o.lenient_version, o.strict_label, o.strict_version, o.strict_build,
+               missing.name AS missing_attribute, missing.accepted AS missing_accepted,
                (me.version_key < a.target_key) IS TRUE AS below_target,
                -- The first condition that fails.
                CASE
@@ -505,23 +427,14 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.judge_rules IS
-    'What each rule of the client''s app, and for every app, comes to at a time: the one judgement behind messages_for'
-    ' and explain_check.';
+    'What each rule for the client comes to at a time: for messages_for and explain_check.';
 
 CREATE FUNCTION explain_check(client jsonb, at timestamptz DEFAULT now())
     RETURNS TABLE (
-        "position" integer,
-        key text,
-        outcome text,
-        condition text,
-        expected text,
-        actual text,
-        bucket integer,
-        rollout numeric,
-        release text
+        "position" integer, key text, outcome text, condition text, expected text, actual text, bucket integer,
+        rollout numeric, release text
     )
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
@@ -537,8 +450,7 @@ COMMENT ON FUNCTION explain_check(jsonb, timestamptz) IS
     ' versions as strings: jsonb does not keep how a number was written (1e0).';
 
 CREATE FUNCTION versiongate_internal.fill_placeholders(template text, app text, target text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 BEGIN
@@ -557,19 +469,10 @@ COMMENT ON FUNCTION versiongate_internal.fill_placeholders IS
 
 CREATE FUNCTION messages_for(client jsonb, at timestamptz DEFAULT now())
     RETURNS TABLE (
-        id text,
-        title text,
-        text text,
-        link text,
-        lockout boolean,
-        until bigint,
-        remind bigint,
-        shows integer,
-        skip boolean,
-        target text
+        id text, title text, text text, link text, lockout boolean, until bigint, remind bigint, shows integer,
+        skip boolean, target text
     )
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     me CONSTANT versiongate_internal.checking_client := versiongate_internal.read_client(client);
@@ -587,8 +490,7 @@ BEGIN
            END,
            j.lockout,
            CASE WHEN j.lockout THEN ceil(extract(epoch FROM r.ends_at))::bigint END,
-           hints.remind,
-           hints.shows,
+           hints.remind, hints.shows,
            coalesce(hints.skippable, false),
            hints.target
       FROM versiongate_internal.judge_rules(me, coalesce(at, now())) AS j

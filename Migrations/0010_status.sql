@@ -10,46 +10,30 @@
 SET LOCAL search_path = public, pg_temp;
 
 CREATE FUNCTION versiongate_internal.time_span(start timestamptz, finish timestamptz) RETURNS tstzmultirange
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 RETURN CASE
     WHEN start >= finish THEN '{}'::tstzmultirange
     ELSE tstzmultirange(tstzrange(start, finish))
 END;
-
 COMMENT ON FUNCTION versiongate_internal.time_span IS
     'The times from one, inclusive, to another, exclusive; null: no bound. None where the end is not after the start.';
 
 CREATE FUNCTION versiongate_internal.time_after(at timestamptz, duration interval) RETURNS timestamptz
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 RETURN (at AT TIME ZONE 'UTC' + coalesce(duration, '0')) AT TIME ZONE 'UTC';
-
 COMMENT ON FUNCTION versiongate_internal.time_after IS
     'A time and a duration later, days being of 24 hours, whatever the session''s time zone.';
 
 CREATE TYPE versiongate_internal.judged_rule AS (
-    rule rules,
-    versions versiongate_internal.version_spans,
-    builds versiongate_internal.version_spans,
-    os versiongate_internal.version_spans,
-    target bytea,
-    effective versiongate_internal.version_spans
+    rule rules, versions versiongate_internal.version_spans, builds versiongate_internal.version_spans,
+    os versiongate_internal.version_spans, target bytea, effective versiongate_internal.version_spans
 );
+COMMENT ON TYPE versiongate_internal.judged_rule IS
+    'A rule with what its ranges mean; null: no condition. effective: the readable versions that it is for, in its range and'
+    ' below its target.';
 
-COMMENT ON TYPE versiongate_internal.judged_rule IS 'A rule with what its ranges mean.';
-COMMENT ON COLUMN versiongate_internal.judged_rule.rule IS 'The rule.';
-COMMENT ON COLUMN versiongate_internal.judged_rule.versions IS 'The spans of its versions; null: no condition.';
-COMMENT ON COLUMN versiongate_internal.judged_rule.builds IS 'The spans of its builds; null: no condition.';
-COMMENT ON COLUMN versiongate_internal.judged_rule.os IS 'The spans of its systems; null: no condition.';
-COMMENT ON COLUMN versiongate_internal.judged_rule.target IS 'The order of its target.';
-COMMENT ON COLUMN versiongate_internal.judged_rule.effective IS
-    'The readable versions that it is for: in its range and below its target.';
-
--- What ranges mean is read anew only of a rule that is not as rule_spans knows it.
 CREATE FUNCTION versiongate_internal.read_rules(written rules[]) RETURNS SETOF versiongate_internal.judged_rule
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET standard_conforming_strings = on
     SET jit = off
 AS $$
@@ -58,11 +42,7 @@ DECLARE
     least_key CONSTANT bytea := '\x00010000';
 BEGIN
     RETURN QUERY
-    SELECT r::rules,
-           read.versions,
-           read.builds,
-           read.os,
-           read.target,
+    SELECT r::rules, read.versions, read.builds, read.os, read.target,
            CASE
                WHEN r.versions IS NULL
                    THEN versiongate_internal.version_spans(versiongate_internal.version_span(least_key, NULL))
@@ -93,8 +73,7 @@ CREATE FUNCTION versiongate_internal.ways_out(
     lockouts rules[], known releases[], present_apps apps[], by_region text[] DEFAULT NULL, by_system bytea[] DEFAULT '{}'
 )
     RETURNS TABLE (key text, bundle text, platform text, region text, system bytea, times tstzmultirange)
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET standard_conforming_strings = on
     SET enable_nestloop = off
     SET jit = off
@@ -110,24 +89,16 @@ BEGIN
                (j.rule).platforms AS platforms,
                (j.rule).regions AS regions,
                coalesce((j.rule).soak, '0') AS soak,
-               j.versions,
-               j.builds,
-               j.os,
-               j.target,
-               j.effective
+               j.versions, j.builds, j.os, j.target, j.effective
           FROM versiongate_internal.read_rules(lockouts) AS j
     ),
     store AS MATERIALIZED (
-        SELECT r.id,
-               r.bundle,
-               r.platform,
+        SELECT r.id, r.bundle, r.platform,
                versiongate_internal.version_key(r.version) AS version,
                versiongate_internal.version_family(versiongate_internal.version_key(r.version)) AS family,
                versiongate_internal.version_key(r.build) AS build,
                versiongate_internal.version_key(r.min_os) AS min_os,
-               r.regions,
-               r.live_at,
-               r.withdrawn_at,
+               r.regions, r.live_at, r.withdrawn_at,
                NOT r.staged AND r.live_at IS NOT NULL AS usable
           FROM unnest(known) AS r
     ),
@@ -144,9 +115,7 @@ BEGIN
          ) AS named(region)
     ),
     systems_named AS MATERIALIZED (
-        SELECT named.bundle,
-               named.platform,
-               named.least,
+        SELECT named.bundle, named.platform, named.least,
                versiongate_internal.version_span(
                    coalesce(named.least, least_key),
                    lead(named.least) OVER (
@@ -200,13 +169,7 @@ BEGIN
     ),
     place AS MATERIALIZED (
         SELECT l.key, here.bundle, here.platform, area.region, named.region AS class_region,
-               l.regions,
-               l.soak,
-               l.versions,
-               l.builds,
-               system.spans AS os,
-               system.least AS system,
-               l.target,
+               l.regions, l.soak, l.versions, l.builds, system.spans AS os, system.least AS system, l.target,
                l.effective,
                l.regions IS NULL AND by_region IS NULL AS any_region, system.spans IS NULL AS any_system
           FROM lockout AS l
@@ -322,13 +285,11 @@ COMMENT ON FUNCTION versiongate_internal.ways_out IS
     ' others (null), and each rule for the oldest of its systems (null), and for each of those to look at, by itself.';
 
 CREATE FUNCTION versiongate_internal.place_name(rule_bundle text, bundle text, platform text, region text) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 RETURN platform || coalesce(' in ' || region, '') || CASE
     WHEN rule_bundle IS NULL AND bundle IS NOT NULL THEN ' of ' || bundle
     ELSE ''
 END;
-
 COMMENT ON FUNCTION versiongate_internal.place_name IS
     'A place of a lockout for people: ios in JP; with its app where the rule is for every app.';
 
@@ -336,8 +297,7 @@ COMMENT ON FUNCTION versiongate_internal.place_name IS
 -- five hundred others are fifty thousand pairs.
 CREATE FUNCTION versiongate_internal.hidden_rules(finals rules[], others rules[])
     RETURNS TABLE (key text, final text, final_position integer)
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET jit = off
 AS $$
 #variable_conflict error
@@ -387,53 +347,38 @@ COMMENT ON FUNCTION versiongate_internal.hidden_rules IS
 
 CREATE FUNCTION versiongate_internal.full_times(written rules[], steps rollout_steps[])
     RETURNS TABLE (key text, times tstzmultirange)
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET jit = off
 AS $$
 #variable_conflict error
 BEGIN
+    -- Steps never fall, and beside them the rule's own percentage is 0.
     RETURN QUERY
-    SELECT share.key::text,
-           coalesce(
-               range_agg(tstzrange(share.start, share.finish)) FILTER (WHERE share.rollout = 100), '{}'
-           ) * versiongate_internal.time_span(share.starts_at, share.ends_at)
-      FROM (
-          SELECT step.key, step.starts_at, step.ends_at, step.rollout, step.at AS start,
-                 lead(step.at) OVER (PARTITION BY step.key ORDER BY step.at NULLS FIRST) AS finish
-            FROM (
-                SELECT r.key, r.starts_at, r.ends_at, NULL::timestamptz AS at, r.rollout FROM unnest(written) AS r
-                 UNION ALL
-                SELECT r.key, r.starts_at, r.ends_at, s.at, s.rollout
-                  FROM unnest(written) AS r
-                  JOIN unnest(steps) AS s ON s.rule = r.key
-            ) AS step
-      ) AS share
-     GROUP BY share.key, share.starts_at, share.ends_at;
+    SELECT r.key::text,
+           CASE
+               WHEN r.rollout = 100 THEN versiongate_internal.time_span(r.starts_at, r.ends_at)
+               WHEN last.at IS NULL THEN '{}'
+               ELSE versiongate_internal.time_span(greatest(r.starts_at, last.at), r.ends_at)
+           END
+      FROM unnest(written) AS r
+      LEFT JOIN (
+          SELECT s.rule, min(s.at) AS at FROM unnest(steps) AS s WHERE s.rollout = 100 GROUP BY s.rule
+      ) AS last ON last.rule = r.key;
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.full_times IS
     'The times at which rules with these steps are on for everybody whom they are for.';
 
 CREATE FUNCTION versiongate_internal.present_steps(written rules[]) RETURNS rollout_steps[]
-    LANGUAGE sql STABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = public, pg_temp
 RETURN ARRAY(SELECT s FROM rollout_steps AS s WHERE s.rule IN (SELECT r.key FROM unnest(written) AS r));
 COMMENT ON FUNCTION versiongate_internal.present_steps IS 'The steps of some rules as they stand.';
 
 CREATE FUNCTION versiongate_internal.rule_status_at(moments timestamptz[], keys text[] DEFAULT NULL)
     RETURNS TABLE (
-        at timestamptz,
-        key text,
-        bundle text,
-        status text,
-        since timestamptz,
-        next timestamptz,
-        rollout numeric,
-        reason text
+        at timestamptz, key text, bundle text, status text, since timestamptz, next timestamptz, rollout numeric, reason text
     )
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET enable_nestloop = off
     SET jit = off
 AS $$
@@ -478,9 +423,7 @@ BEGIN
                r.version || coalesce(' (' || r.build || ')', '') AS label,
                versiongate_internal.version_key(r.version) AS version,
                versiongate_internal.version_key(r.build) AS build,
-               r.staged,
-               r.live_at,
-               r.withdrawn_at,
+               r.staged, r.live_at, r.withdrawn_at,
                versiongate_internal.time_after(r.live_at, (j.rule).soak) AS soaked_at,
                (r.regions IS NULL OR (j.rule).regions IS NULL OR r.regions && (j.rule).regions) AS in_regions,
                (
@@ -600,13 +543,7 @@ BEGIN
           FROM (SELECT DISTINCT m.at FROM unnest(moments) AS m(at)) AS asked
           JOIN changing AS c ON c.at <= asked.at AND (c.until > asked.at OR c.until IS NULL)
     )
-    SELECT p.at,
-           j.key::text,
-           j.bundle::text,
-           p.status,
-           p.since,
-           p.next,
-           trim_scale(p.rollout),
+    SELECT p.at, j.key::text, j.bundle::text, p.status, p.since, p.next, trim_scale(p.rollout),
            CASE
                WHEN p.status = 'paused' THEN j.bundle || ' is paused'
                WHEN p.status = 'scheduled' THEN 'it starts at ' || versiongate_internal.time_text(j.starts_at)

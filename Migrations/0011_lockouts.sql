@@ -7,8 +7,7 @@ SET LOCAL search_path = public, pg_temp;
 
 CREATE FUNCTION versiongate_internal.notes_of_lockouts(notes versiongate_internal.edited_rows[])
     RETURNS versiongate_internal.edited_rows[]
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     of_no_concern CONSTANT text[] := '{title,text,link,remind,shows,skippable,note}';
@@ -30,8 +29,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.notes_of_lockouts IS
-    'Those of some edits that may decide whether a lockout locks out: of releases, steps, lockouts and final rules, their'
-    ' messages and notes apart.';
+    'Those of some edits that may decide whether a lockout locks out.';
 
 -- A place without a way out counts only for as long as the rule applies. Where the rule locked out nobody before, all that
 -- is missing now counts; else what these edits took.
@@ -39,8 +37,7 @@ CREATE FUNCTION versiongate_internal.lost_ways_out(
     notes versiongate_internal.edited_rows[], moment timestamptz, in_parts boolean
 )
     RETURNS TABLE (key text, place text, platform text, starts_at timestamptz, ends_at timestamptz)
-    LANGUAGE plpgsql STABLE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
     SET enable_nestloop = off
     SET jit = off
 AS $$
@@ -173,8 +170,7 @@ COMMENT ON FUNCTION versiongate_internal.lost_ways_out IS
     ' name, or from some systems.';
 
 CREATE FUNCTION versiongate_internal.warn_of_lost_ways_out(notes versiongate_internal.edited_rows[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
     moment CONSTANT timestamptz := clock_timestamp();
@@ -192,8 +188,7 @@ BEGIN
          UNION
         SELECT p.key,
                p.place || CASE WHEN p.place = p.platform THEN ' (some regions or systems)' ELSE '' END,
-               p.starts_at,
-               p.ends_at
+               p.starts_at, p.ends_at
           FROM part AS p
     )
     SELECT array_agg(rule.name ORDER BY rule.name) INTO names
@@ -215,11 +210,11 @@ BEGIN
            GROUP BY span.key
       ) AS rule;
     IF names IS NOT NULL THEN
-        PERFORM versiongate_internal.warn(
+        PERFORM versiongate_internal.warn((
             'rules.lockout', 'rules_way_out',
             format('nobody has a way out of these lockouts: %s', versiongate_internal.first_names(names)),
-            'Clients there get the message without the lockout. What is so now: SELECT * FROM rule_status;'
-        );
+            'Clients there get the message without the lockout. What is so now: SELECT * FROM rule_status;', '{}'
+        ));
     END IF;
 END
 $$;
@@ -227,8 +222,7 @@ COMMENT ON FUNCTION versiongate_internal.warn_of_lost_ways_out IS
     'Warns of enabled lockouts that lose a way out by these edits, and of new ones without.';
 
 CREATE FUNCTION versiongate_internal.warn_of_hidden_lockouts(notes versiongate_internal.edited_rows[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
     SET jit = off
 AS $$
 DECLARE
@@ -312,7 +306,7 @@ BEGIN
          GROUP BY n.final
          ORDER BY n.final
     LOOP
-        PERFORM versiongate_internal.warn(
+        PERFORM versiongate_internal.warn((
             'rules.final', 'rules_hidden',
             format(
                 'rule %s is final, comes before these lockouts and is sent to everybody whom they are for%s: %s',
@@ -323,9 +317,8 @@ BEGIN
                 END,
                 versiongate_internal.first_names(hidden.keys)
             ),
-            'Nobody gets them. Give them a lower position, or narrow the final rule.',
-            format('Rule %s hides lockouts.', hidden.final)
-        );
+            'Nobody gets them. Give them a lower position, or narrow the final rule.', NULL
+        ));
     END LOOP;
 END
 $$;

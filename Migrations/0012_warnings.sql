@@ -7,8 +7,7 @@
 SET LOCAL search_path = public, pg_temp;
 
 CREATE FUNCTION versiongate_internal.rule_was_edited(this_token uuid, rule text, columns text[]) RETURNS boolean
-    LANGUAGE sql STABLE
-    SET search_path = public, pg_temp
+    LANGUAGE sql STABLE SET search_path = public, pg_temp
 RETURN EXISTS (
     SELECT FROM versiongate_internal.recorded_rows AS c
      WHERE c.table_name = 'rules'
@@ -19,49 +18,55 @@ RETURN EXISTS (
 );
 COMMENT ON FUNCTION versiongate_internal.rule_was_edited IS 'Whether a change edits one of these columns of a rule.';
 
--- What a rule is warned of together with the links and releases beside it, once the edits are whole. A message that leads
--- to the store needs a store link where it is shown, and a lockout needs a link at all: without one its screen has no
--- button. For every app, and for a rule without platforms, the releases tell the platforms. Of an app without releases it
--- is not known where it is; without any link nobody sees a button.
+CREATE FUNCTION versiongate_internal.missing_store_link(warning text, bundle text, platform text)
+    RETURNS versiongate_internal.warning
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+RETURN ROW(
+    'store_links.link', 'store_links_missing', warning,
+    format(
+        'INSERT INTO store_links (bundle, platform, link) VALUES (%L, %L, ''https://...'');', bundle, coalesce(platform, 'ios')
+    ),
+    jsonb_build_object('bundle', bundle, 'platform', platform)
+)::versiongate_internal.warning;
+COMMENT ON FUNCTION versiongate_internal.missing_store_link IS 'A warning that an app has no store link for a platform.';
+
+-- A message that leads to the store needs a store link where it is shown, and a lockout needs a link at all: without one
+-- its screen has no button. Where a rule names no platforms, the releases tell them; of an app without any nothing does.
 CREATE FUNCTION versiongate_internal.link_warnings(rule rules)
-    RETURNS TABLE (warning text, detail text, hint text, place text, constraint_name text, columns text[])
-    LANGUAGE plpgsql STABLE ROWS 1
-    SET search_path = public, pg_temp
+    RETURNS TABLE (item versiongate_internal.warning, columns text[])
+    LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
 AS $$
 #variable_conflict error
 DECLARE
-    name CONSTANT text := versiongate_internal.quoted(rule.key);
+    name CONSTANT text := 'rule ' || versiongate_internal.quoted(rule.key);
+    of_rule CONSTANT jsonb := jsonb_build_object('rule', rule.key);
     of_links CONSTANT text[] := '{enabled,lockout,lockout_without_update,bundle,platforms,link}';
 BEGIN
     IF rule.enabled AND rule.lockout AND rule.lockout_without_update AND rule.ends_at IS NULL THEN
-        RETURN QUERY
-        SELECT format('rule %s locks out without an update, and has no end', name),
-               format('Rule %s has no end.', rule.key),
-               'Set ends_at, so that it ends by itself.',
-               'rules.ends_at', 'rules_lockout_endless', '{enabled,lockout,lockout_without_update,ends_at}'::text[];
+        item := (
+            'rules.ends_at', 'rules_lockout_endless', name || ' locks out without an update, and has no end',
+            'Set ends_at, so that it ends by itself.', of_rule
+        );
+        columns := '{enabled,lockout,lockout_without_update,ends_at}';
+        RETURN NEXT;
     END IF;
     IF rule.link IS NULL AND rule.lockout AND NOT rule.lockout_without_update THEN
-        RETURN QUERY
-        SELECT format('rule %s locks out and has no link, so users see no button', name),
-               format('Rule %s has no link.', rule.key),
-               'Set link to ''store'', or to an address.',
-               'rules.link', 'rules_link_missing', of_links;
+        item := (
+            'rules.link', 'rules_link_missing', name || ' locks out and has no link, so users see no button',
+            'Set link to ''store'', or to an address.', of_rule
+        );
+        columns := of_links;
+        RETURN NEXT;
     ELSIF rule.link = 'store' THEN
         RETURN QUERY
-        SELECT format('rule %s leads to the store, but %s has no store link', name, missing.bundle)
-                   || coalesce(' for ' || missing.platform || ': users there see no button', ': users see no button'),
-               format('%s has no store link for %s.', missing.bundle, coalesce(missing.platform, 'any platform')),
-               format(
-                   'INSERT INTO store_links (bundle, platform, link) VALUES (%L, %L, ''https://...'');',
-                   missing.bundle, coalesce(missing.platform, 'ios')
+        SELECT versiongate_internal.missing_store_link(
+                   format('%s leads to the store, but %s has no store link', name, missing.bundle)
+                       || coalesce(' for ' || missing.platform || ': users there see no button', ': users see no button'),
+                   missing.bundle, missing.platform
                ),
-               'store_links.link', 'store_links_missing', of_links
+               of_links
           FROM (
-              SELECT r.bundle, r.platform
-                FROM releases AS r
-               WHERE (rule.bundle IS NULL OR r.bundle = rule.bundle)
-                 AND (rule.platforms IS NULL OR r.platform = ANY (rule.platforms))
-                 AND (r.withdrawn_at IS NULL OR r.withdrawn_at > clock_timestamp())
+              SELECT r.bundle, r.platform FROM versiongate_internal.releases_for(rule) AS r
                UNION
               SELECT rule.bundle, p.platform FROM unnest(rule.platforms) AS p(platform) WHERE rule.bundle IS NOT NULL
                UNION
@@ -82,141 +87,114 @@ COMMENT ON FUNCTION versiongate_internal.link_warnings IS
     'What a rule probably lacks: an end, where it locks out without an update; a link; and store links where it leads to'
     ' the store. columns: those of which an edit brings it about.';
 
-CREATE FUNCTION versiongate_internal.warn_of_links(this_token uuid, keys text[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.edited_link_warnings(this_token uuid, keys text[])
+    RETURNS SETOF versiongate_internal.warning
+    LANGUAGE sql STABLE SET search_path = public, pg_temp
 AS $$
-BEGIN
-    PERFORM versiongate_internal.warn(found.place, found.constraint_name, found.warning, found.hint, found.detail)
-       FROM (
-           SELECT w.*
-             FROM rules AS r
-            CROSS JOIN LATERAL versiongate_internal.link_warnings(r) AS w
-            WHERE r.key = ANY (keys) AND versiongate_internal.rule_was_edited(this_token, r.key, w.columns)
-            ORDER BY r.key
-            LIMIT 100
-       ) AS found;
-END
+    SELECT (l.item).*
+      FROM rules AS r
+     CROSS JOIN LATERAL versiongate_internal.link_warnings(r) AS l
+     WHERE r.key = ANY (keys) AND versiongate_internal.rule_was_edited(this_token, r.key, l.columns)
+     ORDER BY r.key
+     LIMIT 100
 $$;
-COMMENT ON FUNCTION versiongate_internal.warn_of_links IS 'Warns of what edited rules have of link_warnings.';
+COMMENT ON FUNCTION versiongate_internal.edited_link_warnings IS
+    'What a change brought about of link_warnings in these rules.';
 
--- The counterpart: of lockouts that nobody edited, a release that opens them somewhere, or a store link that goes, leaves
--- the screen without a button.
-CREATE FUNCTION versiongate_internal.warn_of_lost_buttons(
-    this_token uuid, notes versiongate_internal.edited_rows[]
-) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.lost_button_warnings(this_token uuid, notes versiongate_internal.edited_rows[])
+    RETURNS SETOF versiongate_internal.warning
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
 DECLARE
     columns CONSTANT text[] := '{bundle,platform,withdrawn_at}';
-    missing record;
 BEGIN
-    FOR missing IN
-        SELECT place.bundle, place.platform, array_agg(versiongate_internal.quoted(r.key) ORDER BY r.key) AS rules
-          FROM (
-              SELECT n.after ->> 'bundle' AS bundle, n.after ->> 'platform' AS platform
-                FROM unnest(notes) AS n
-               WHERE n.table_name = 'releases'
-                 AND n.after IS NOT NULL
-                 AND versiongate_internal.row_columns(n.before, columns)
-                     IS DISTINCT FROM versiongate_internal.row_columns(n.after, columns)
-               UNION
-              SELECT n.before ->> 'bundle', n.before ->> 'platform'
-                FROM unnest(notes) AS n
-               WHERE n.table_name = 'store_links' AND n.before IS NOT NULL
-          ) AS place
-          JOIN rules AS r
-            ON (r.bundle IS NULL OR r.bundle = place.bundle)
-           AND (r.platforms IS NULL OR place.platform = ANY (r.platforms))
-         WHERE r.enabled AND r.lockout AND r.link = 'store'
-           AND NOT EXISTS (
-               SELECT FROM versiongate_internal.recorded_rows AS c
-                WHERE c.token = this_token
-                  AND c.table_name = 'rules'
-                  AND c.key = jsonb_build_object('key', r.key)
-           )
-           AND NOT EXISTS (
-               SELECT FROM store_links AS s WHERE s.bundle = place.bundle AND s.platform = place.platform
-           )
-           AND (
-               r.lockout_without_update
-               OR EXISTS (
-                   SELECT FROM releases AS known
-                    WHERE known.bundle = place.bundle
-                      AND known.platform = place.platform
-                      AND (known.withdrawn_at IS NULL OR known.withdrawn_at > clock_timestamp())
-               )
-           )
-         GROUP BY place.bundle, place.platform
-         ORDER BY place.bundle, place.platform
-         LIMIT 5
-    LOOP
-        PERFORM versiongate_internal.warn(
-            'store_links.link', 'store_links_missing',
-            format(
-                '%s has no store link for %s: users there see no button where these rules lock them out: %s',
-                missing.bundle, missing.platform, versiongate_internal.first_names(missing.rules)
-            ),
-            format(
-                'INSERT INTO store_links (bundle, platform, link) VALUES (%L, %L, ''https://...'');',
-                missing.bundle, missing.platform
-            ),
-            format('%s has no store link for %s.', missing.bundle, missing.platform)
-        );
-    END LOOP;
+    RETURN QUERY
+    SELECT (versiongate_internal.missing_store_link(
+               format(
+                   '%s has no store link for %s: users there see no button where these rules lock them out: %s',
+                   missing.bundle, missing.platform, versiongate_internal.first_names(missing.rules)
+               ),
+               missing.bundle, missing.platform
+           )).*
+      FROM (
+          SELECT place.bundle, place.platform, array_agg(versiongate_internal.quoted(r.key) ORDER BY r.key) AS rules
+            FROM (
+                SELECT n.after ->> 'bundle' AS bundle, n.after ->> 'platform' AS platform
+                  FROM unnest(notes) AS n
+                 WHERE n.table_name = 'releases'
+                   AND n.after IS NOT NULL
+                   AND versiongate_internal.row_columns(n.before, columns)
+                       IS DISTINCT FROM versiongate_internal.row_columns(n.after, columns)
+                 UNION
+                SELECT n.before ->> 'bundle', n.before ->> 'platform'
+                  FROM unnest(notes) AS n
+                 WHERE n.table_name = 'store_links' AND n.before IS NOT NULL
+            ) AS place
+            JOIN rules AS r
+              ON (r.bundle IS NULL OR r.bundle = place.bundle)
+             AND (r.platforms IS NULL OR place.platform = ANY (r.platforms))
+           WHERE r.enabled AND r.lockout AND r.link = 'store'
+             AND NOT EXISTS (
+                 SELECT FROM versiongate_internal.recorded_rows AS c
+                  WHERE c.token = this_token
+                    AND c.table_name = 'rules'
+                    AND c.key = jsonb_build_object('key', r.key)
+             )
+             AND NOT EXISTS (
+                 SELECT FROM store_links AS s WHERE s.bundle = place.bundle AND s.platform = place.platform
+             )
+             AND (
+                 r.lockout_without_update
+                 OR EXISTS (
+                     SELECT FROM releases AS known
+                      WHERE known.bundle = place.bundle AND known.platform = place.platform
+                        AND (known.withdrawn_at IS NULL OR known.withdrawn_at > greatest(clock_timestamp(), known.live_at))
+                 )
+             )
+           GROUP BY place.bundle, place.platform
+           ORDER BY place.bundle, place.platform
+           LIMIT 5
+      ) AS missing;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.warn_of_lost_buttons IS
-    'Warns of enabled lockouts that lead to the store, where these edits of releases and store links leave them no link.';
+COMMENT ON FUNCTION versiongate_internal.lost_button_warnings IS
+    'Enabled lockouts that lead to the store, where these edits of releases and store links leave them no link.';
 
-CREATE FUNCTION versiongate_internal.warn_of_waiting_rules(this_token uuid, keys text[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.waiting_rule_warnings(this_token uuid, keys text[])
+    RETURNS SETOF versiongate_internal.warning
+    LANGUAGE sql STABLE SET search_path = public, pg_temp
 AS $$
-DECLARE
-    columns CONSTANT text[] := '{enabled,bundle,platforms,target}';
-    rule record;
-BEGIN
-    FOR rule IN
-        SELECT r.*, coalesce(' on ' || array_to_string(r.platforms, ', '), '') AS place
-          FROM rules AS r
-         WHERE r.key = ANY (keys)
-           AND r.enabled
-           AND r.target IS NOT NULL
-           AND NOT EXISTS (
-               SELECT FROM releases AS known
-                WHERE known.bundle = r.bundle
-                  AND (r.platforms IS NULL OR known.platform = ANY (r.platforms))
-                  AND versiongate_internal.version_key(known.version) >= versiongate_internal.version_key(r.target)
-                  AND (known.withdrawn_at IS NULL OR known.withdrawn_at > clock_timestamp())
+    SELECT 'rules.target', 'rules_target_waits',
+           format(
+               'rule %s reaches nobody until a release of %s%s is %s or above', versiongate_internal.quoted(r.key),
+               r.bundle, coalesce(' on ' || array_to_string(r.platforms, ', '), ''), r.target
+           ),
+           format(
+               'Once users can get it: INSERT INTO releases (bundle, platform, version, live_at) VALUES (%L, %L, %L, now());',
+               r.bundle, coalesce(r.platforms[1], 'ios'), r.target
+           ),
+           jsonb_build_object(
+               'bundle', r.bundle, 'version', r.target,
+               'platform', CASE WHEN cardinality(r.platforms) = 1 THEN r.platforms[1] END
            )
-           AND versiongate_internal.rule_was_edited(this_token, r.key, columns)
-         ORDER BY r.key
-    LOOP
-        PERFORM versiongate_internal.warn(
-            'rules.target', 'rules_target_waits',
-            format(
-                'rule %s reaches nobody until a release of %s%s is %s or above',
-                versiongate_internal.quoted(rule.key), rule.bundle, rule.place, rule.target
-            ),
-            format(
-                'Once users can get it: INSERT INTO releases (bundle, platform, version, live_at) VALUES (%L, %L, %L, now());',
-                rule.bundle, coalesce(rule.platforms[1], 'ios'), rule.target
-            ),
-            format('%s has no release %s%s.', rule.bundle, rule.target, rule.place)
-        );
-    END LOOP;
-END
+      FROM rules AS r
+     WHERE r.key = ANY (keys)
+       AND r.enabled
+       AND r.target IS NOT NULL
+       AND NOT EXISTS (
+           SELECT FROM versiongate_internal.releases_for(r) AS known
+            WHERE versiongate_internal.version_key(known.version) >= versiongate_internal.version_key(r.target)
+       )
+       AND versiongate_internal.rule_was_edited(this_token, r.key, '{enabled,bundle,platforms,target}')
+     ORDER BY r.key
 $$;
-COMMENT ON FUNCTION versiongate_internal.warn_of_waiting_rules IS
-    'Warns of enabled rules with a target that no release reaches.';
+COMMENT ON FUNCTION versiongate_internal.waiting_rule_warnings IS
+    'Enabled rules with a target that no release reaches.';
 
 -- Whoever writes that the rollout is 0 takes the rule back, and knows it. Beside steps it is 0 already, so the statement
 -- changes nothing, and is kept here alone.
 CREATE FUNCTION versiongate_internal.keep_taken_back() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
     keys CONSTANT text := coalesce(current_setting('versiongate.taken_back', true), '');
@@ -233,107 +211,83 @@ COMMENT ON FUNCTION versiongate_internal.keep_taken_back IS
 CREATE TRIGGER keep_taken_back AFTER UPDATE OF rollout ON rules
     FOR EACH ROW WHEN (OLD.rollout = 0 AND NEW.rollout = 0) EXECUTE FUNCTION versiongate_internal.keep_taken_back();
 
-CREATE FUNCTION versiongate_internal.warn_of_stopped_ramps(this_token uuid) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.stopped_ramp_warnings(this_token uuid) RETURNS SETOF versiongate_internal.warning
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
-DECLARE
-    stopped record;
+#variable_conflict error
 BEGIN
-    FOR stopped IN
-        SELECT edited.key, edited.share_before, edited.share, next_step.at, next_step.rollout
-          FROM versiongate_internal.edited_shares(this_token) AS edited
-          JOIN rules AS r ON r.key = edited.key AND r.enabled AND r.rollout = 0
-          LEFT JOIN LATERAL (
-              SELECT s.at, s.rollout FROM rollout_steps AS s WHERE s.rule = r.key AND s.at > now() ORDER BY s.at LIMIT 1
-          ) AS next_step ON true
-         WHERE edited.at = now() AND edited.share < edited.share_before
-           AND (
-               next_step.at IS NOT NULL
-               OR (edited.key = ANY (string_to_array(current_setting('versiongate.taken_back', true), ','))) IS NOT TRUE
-           )
-         ORDER BY edited.key
-         LIMIT 20
-    LOOP
-        PERFORM versiongate_internal.warn(
-            'rollout_steps.at', 'rollout_steps_stopped',
-            format(
-                'rule %s reaches %s %% of installs now, not %s %%: %s',
-                versiongate_internal.quoted(stopped.key), trim_scale(stopped.share), trim_scale(stopped.share_before),
-                CASE
-                    WHEN stopped.at IS NULL THEN 'no other step is left'
-                    ELSE format(
-                        'its next step is to %s %% at %s',
-                        trim_scale(stopped.rollout), versiongate_internal.time_text(stopped.at)
-                    )
-                END
-            ),
-            CASE
-                WHEN stopped.at IS NULL THEN ''
-                ELSE format(
-                    'To keep the steps: INSERT INTO rollout_steps VALUES (%L, now(), %s); else: DELETE FROM rollout_steps'
-                    ' WHERE rule = %1$L; ', stopped.key, trim_scale(stopped.share_before)
-                )
-            END || format(
-                'UPDATE rules SET rollout = %s WHERE key = %L;', trim_scale(stopped.share_before), stopped.key
-            ),
-            format('Rule %s reached %s %%.', stopped.key, trim_scale(stopped.share_before))
-        );
-    END LOOP;
+    RETURN QUERY
+    SELECT 'rollout_steps.at', 'rollout_steps_stopped',
+           format(
+               'rule %s reaches %s %% of installs now, not %s %%: %s', versiongate_internal.quoted(edited.key),
+               trim_scale(edited.share), trim_scale(edited.share_before),
+               CASE
+                   WHEN next_step.at IS NULL THEN 'no other step is left'
+                   ELSE format(
+                       'its next step is to %s %% at %s',
+                       trim_scale(next_step.rollout), versiongate_internal.time_text(next_step.at)
+                   )
+               END
+           ),
+           CASE
+               WHEN next_step.at IS NULL THEN ''
+               ELSE format(
+                   'To keep the steps: INSERT INTO rollout_steps VALUES (%L, now(), %s); else: DELETE FROM rollout_steps'
+                   ' WHERE rule = %1$L; ', edited.key, trim_scale(edited.share_before)
+               )
+           END || format('UPDATE rules SET rollout = %s WHERE key = %L;', trim_scale(edited.share_before), edited.key),
+           jsonb_build_object('rule', edited.key, 'percent', trim_scale(edited.share_before)::text)
+      FROM versiongate_internal.edited_shares(this_token) AS edited
+      JOIN rules AS r ON r.key = edited.key AND r.enabled AND r.rollout = 0
+      LEFT JOIN LATERAL (
+          SELECT s.at, s.rollout FROM rollout_steps AS s WHERE s.rule = r.key AND s.at > now() ORDER BY s.at LIMIT 1
+      ) AS next_step ON true
+     WHERE edited.at = now() AND edited.share < edited.share_before
+       AND (
+           next_step.at IS NOT NULL
+           OR (edited.key = ANY (string_to_array(current_setting('versiongate.taken_back', true), ','))) IS NOT TRUE
+       )
+     ORDER BY edited.key
+     LIMIT 20;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.warn_of_stopped_ramps IS
-    'Warns of enabled rules that reach fewer installs now, as this change left them no step in force, or a lower one,'
-    ' unless it sets them to 0 by itself.';
+COMMENT ON FUNCTION versiongate_internal.stopped_ramp_warnings IS
+    'Enabled rules that reach fewer installs now, as this change took their step in force.';
 
-CREATE FUNCTION versiongate_internal.warn_of_keys_used_again(this_token uuid, keys text[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.used_key_warnings(this_token uuid, keys text[])
+    RETURNS SETOF versiongate_internal.warning
+    LANGUAGE sql STABLE SET search_path = public, pg_temp
 AS $$
-DECLARE
-    again record;
-BEGIN
-    FOR again IN
-        WITH known AS MATERIALIZED (
-            SELECT edited.key, r.token, r.before IS NULL AS is_added, r.after IS NULL AS is_removed
-              FROM unnest(keys) AS edited(key)
-             CROSS JOIN LATERAL (
-                 SELECT * FROM versiongate_internal.recorded_rows AS r
-                  WHERE r.table_name = 'rules' AND r.key = jsonb_build_object('key', edited.key)
-                 OFFSET 0
-             ) AS r
-        )
-        SELECT added.key, max(c.id) AS change
-          FROM known AS added
-          JOIN known AS removed ON removed.key = added.key AND removed.is_removed
-          JOIN changes AS c ON c.token = removed.token
-         WHERE added.token = this_token AND added.is_added
-         GROUP BY added.key
-         ORDER BY added.key
-         LIMIT 20
-    LOOP
-        PERFORM versiongate_internal.warn(
-            'rules.key', 'rules_key_again',
-            format(
-                'rule %s: change %s removed a rule with this key, and clients remember it',
-                versiongate_internal.quoted(again.key), again.change
-            ),
-            'Who has skipped that message, or seen it often enough, does not see this one. For another message, take'
-                ' another key.',
-            format('Rule %s was there before.', again.key)
-        );
-    END LOOP;
-END
+    WITH known AS MATERIALIZED (
+        SELECT edited.key, r.token, r.before IS NULL AS is_added, r.after IS NULL AS is_removed
+          FROM unnest(keys) AS edited(key)
+         CROSS JOIN LATERAL (
+             SELECT * FROM versiongate_internal.recorded_rows AS r
+              WHERE r.table_name = 'rules' AND r.key = jsonb_build_object('key', edited.key)
+             OFFSET 0
+         ) AS r
+    )
+    SELECT 'rules.key', 'rules_key_again',
+           format(
+               'rule %s: change %s removed a rule with this key, and clients remember it',
+               versiongate_internal.quoted(added.key), max(c.id)
+           ),
+           'Who has skipped that message, or seen it often enough, does not see this one. For another message, take'
+           ' another key.',
+           NULL::jsonb
+      FROM known AS added
+      JOIN known AS removed ON removed.key = added.key AND removed.is_removed
+      JOIN changes AS c ON c.token = removed.token
+     WHERE added.token = this_token AND added.is_added
+     GROUP BY added.key
+     ORDER BY added.key
+     LIMIT 20
 $$;
-COMMENT ON FUNCTION versiongate_internal.warn_of_keys_used_again IS
-    'Warns of new rules with the key of one that was removed, unless an undo brings it back.';
+COMMENT ON FUNCTION versiongate_internal.used_key_warnings IS 'New rules with the key of one that was removed.';
 
--- As the server counts (CompiledPolicy.canAnnounce).
-CREATE FUNCTION versiongate_internal.app_warnings(bundles text[]) RETURNS TABLE (
-    bundle text, warning text, detail text, hint text
-)
-    LANGUAGE plpgsql STABLE ROWS 1
-    SET search_path = public, pg_temp
+-- Each rule and each release counts for one at least; what the server counts beyond that, status says.
+CREATE FUNCTION versiongate_internal.app_warnings(bundles text[]) RETURNS TABLE (bundle text, warning text, hint text)
+    LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
     SET jit = off
 AS $$
 #variable_conflict error
@@ -341,26 +295,9 @@ DECLARE
     most CONSTANT bigint := 2000;
 BEGIN
     RETURN QUERY
-    WITH rule_cost AS MATERIALIZED (
-        SELECT r.bundle,
-               sum(
-                   greatest(1, (SELECT count(*) FROM unnest(s.versions))) + (
-                       (SELECT coalesce(sum(octet_length(l.tag) + 8), 0) FROM unnest(r.languages) AS l(tag))
-                       + (
-                           SELECT coalesce(sum(octet_length(a.name)), 0) FROM jsonb_object_keys(r.attributes) AS a(name)
-                       ) + (
-                           SELECT coalesce(sum(octet_length(v.value) + 8), 0)
-                             FROM jsonb_each(r.attributes) AS a(name, accepted)
-                            CROSS JOIN LATERAL jsonb_array_elements_text(a.accepted) AS v(value)
-                       ) + 8 * (
-                           (SELECT count(*) FROM unnest(s.builds)) + (SELECT count(*) FROM unnest(s.os))
-                           + coalesce(cardinality(r.platforms), 0) + coalesce(cardinality(r.regions), 0)
-                           + (SELECT count(*) FROM rollout_steps AS step WHERE step.rule = r.key)
-                       )
-                   )::bigint / 1024
-               ) AS cost
+    WITH sent AS MATERIALIZED (
+        SELECT r.bundle, count(*) AS number
           FROM rules AS r
-          LEFT JOIN versiongate_internal.rule_spans AS s ON s.rule = r.key
          WHERE r.enabled
            AND (r.bundle = ANY (bundles) OR r.bundle IS NULL)
            AND (
@@ -368,23 +305,18 @@ BEGIN
                OR EXISTS (SELECT FROM rollout_steps AS step WHERE step.rule = r.key AND step.rollout > 0)
            )
          GROUP BY r.bundle
-    ),
-    app AS (
-        SELECT a.bundle,
-               coalesce((SELECT c.cost FROM rule_cost AS c WHERE c.bundle = a.bundle), 0)
-               + coalesce((SELECT c.cost FROM rule_cost AS c WHERE c.bundle IS NULL), 0)
-               + (SELECT count(*) FROM releases AS r WHERE r.bundle = a.bundle) AS cost
-          FROM apps AS a
-         WHERE a.bundle = ANY (bundles)
     )
-    SELECT app.bundle::text,
+    SELECT a.bundle::text,
            format(
-               'the rules and releases of %s are more than %s together, so no feed announces anything', app.bundle, most
+               'the rules and releases of %s are more than %s together, so no feed announces anything', a.bundle, most
            ),
-           format('They are %s.', app.cost),
-           'Disable rules that are not needed any more, or remove old releases. Each interval of versions counts as a rule.'
-      FROM app
-     WHERE app.cost > most;
+           format('They are %s. Disable rules that are not needed any more, or remove old releases.', total.number)
+      FROM apps AS a
+     CROSS JOIN LATERAL (
+         SELECT (SELECT coalesce(sum(s.number), 0) FROM sent AS s WHERE s.bundle = a.bundle OR s.bundle IS NULL)
+                + (SELECT count(*) FROM releases AS r WHERE r.bundle = a.bundle) AS number
+     ) AS total
+     WHERE a.bundle = ANY (bundles) AND total.number > most;
     RETURN QUERY
     WITH rule_size AS MATERIALIZED (
         SELECT r.bundle,
@@ -400,8 +332,8 @@ BEGIN
     )
     SELECT a.bundle::text,
            format('the enabled rules of %s have more than 1 MiB of texts, which is the most that an app reads', a.bundle),
-           'A client that gets all of them sees none, lockouts included.',
-           'Disable rules that are not needed any more, or shorten their texts.'
+           'A client that gets all of them sees none, lockouts included. Disable rules that are not needed any more, or'
+           ' shorten their texts.'
       FROM apps AS a
      WHERE a.bundle = ANY (bundles)
        AND coalesce((SELECT s.bytes FROM rule_size AS s WHERE s.bundle = a.bundle), 0)
@@ -409,16 +341,14 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.app_warnings IS
-    'What is beyond a bound in apps: more rules and releases than feeds are made of.';
+    'What is beyond a bound in apps: rules and releases for feeds, texts for what an app reads.';
 
-CREATE FUNCTION versiongate_internal.warn_of_large_apps(notes versiongate_internal.edited_rows[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.large_app_warnings(notes versiongate_internal.edited_rows[])
+    RETURNS SETOF versiongate_internal.warning
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
 DECLARE
-    columns CONSTANT text[] := '{
-        bundle,enabled,rollout,versions,builds,os,platforms,regions,languages,attributes,title,text,link
-    }';
+    columns CONSTANT text[] := '{bundle,enabled,rollout,title,text,link}';
     bundles text[] := ARRAY(
         SELECT DISTINCT n.after ->> 'bundle'
           FROM unnest(notes) AS n
@@ -427,85 +357,73 @@ DECLARE
                    WHEN 'rules' THEN
                        n.after -> 'enabled' = 'true'
                        AND versiongate_internal.row_columns(n.before, columns)
-                     IS DISTINCT FROM versiongate_internal.row_columns(n.after, columns)
+                           IS DISTINCT FROM versiongate_internal.row_columns(n.after, columns)
                    ELSE false
                END
     );
 BEGIN
-    IF bundles = '{}' THEN
-        RETURN;
-    END IF;
     IF array_position(bundles, NULL) IS NOT NULL THEN
         bundles := ARRAY(SELECT a.bundle FROM apps AS a);
     END IF;
-    PERFORM versiongate_internal.warn('apps.bundle', 'apps_large', large.warning, large.hint, large.detail)
-       FROM (
-           SELECT w.* FROM versiongate_internal.app_warnings(bundles) AS w ORDER BY w.bundle LIMIT 20
-       ) AS large;
+    RETURN QUERY
+    SELECT 'apps.bundle', 'apps_large', w.warning, w.hint, NULL::jsonb
+      FROM versiongate_internal.app_warnings(bundles) AS w
+     WHERE bundles <> '{}'
+     ORDER BY w.bundle
+     LIMIT 20;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.warn_of_large_apps IS
-    'Warns of apps that these edits add to and that are beyond a bound then.';
+COMMENT ON FUNCTION versiongate_internal.large_app_warnings IS
+    'Apps that these edits add to and that are beyond a bound then.';
 
 -- The command line shows and asks about these itself.
-CREATE FUNCTION versiongate_internal.warn_of_mass_edits(notes versiongate_internal.edited_rows[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.mass_edit_warnings(notes versiongate_internal.edited_rows[])
+    RETURNS SETOF versiongate_internal.warning
+    LANGUAGE sql STABLE SET search_path = public, pg_temp
 AS $$
-DECLARE
-    least CONSTANT bigint := 3;
-BEGIN
-    IF current_setting('application_name') LIKE 'versiongate%' THEN
-        RETURN;
-    END IF;
-    PERFORM versiongate_internal.warn(
-                m.table_name || '.' || CASE m.table_name WHEN 'rules' THEN 'key' ELSE 'bundle' END,
-                m.table_name || '_mass_edit',
-                format(
-                    'this edit %s %s of the %s %s%s',
-                    CASE WHEN m.is_removal THEN 'removes' ELSE 'changes the title or text of' END,
-                    m.edited, m.present, m.table_name,
-                    CASE
-                        WHEN m.table_name = 'apps' THEN ''
-                        WHEN m.bundle IS NULL THEN ' for every app'
-                        ELSE ' of ' || m.bundle
-                    END
-                ),
-                'If that is not meant: ROLLBACK, or after the commit SELECT undo_change(max(id)) FROM changes.'
-            )
-       FROM (
-           SELECT e.table_name, e.bundle, e.is_removal, e.edited,
-                  CASE WHEN e.is_removal THEN e.edited ELSE 0 END + CASE e.table_name
-                      WHEN 'apps' THEN (SELECT count(*) FROM apps)
-                      WHEN 'releases' THEN (SELECT count(*) FROM releases AS r WHERE r.bundle = e.bundle)
-                      ELSE (SELECT count(*) FROM rules AS r WHERE r.bundle IS NOT DISTINCT FROM e.bundle)
-                  END AS present
-             FROM (
-                 SELECT n.table_name, n.after IS NULL AS is_removal, count(*) AS edited,
-                        CASE WHEN n.table_name <> 'apps' THEN n.before ->> 'bundle' END AS bundle
-                   FROM unnest(notes) AS n
-                  WHERE n.before IS NOT NULL AND CASE
-                            WHEN n.after IS NULL THEN n.table_name IN ('apps', 'releases', 'rules')
-                            ELSE n.table_name = 'rules'
-                                 AND versiongate_internal.row_columns(n.before, '{title,text}')
-                                     IS DISTINCT FROM versiongate_internal.row_columns(n.after, '{title,text}')
-                        END
-                  GROUP BY 1, 2, 4
-                 HAVING count(*) >= least
-             ) AS e
-       ) AS m
-      WHERE m.edited * 10 > m.present
-      LIMIT 20;
-END
+    SELECT m.table_name || '.' || CASE m.table_name WHEN 'rules' THEN 'key' ELSE 'bundle' END,
+           m.table_name || '_mass_edit',
+           format(
+               'this edit %s %s of the %s %s%s',
+               CASE WHEN m.is_removal THEN 'removes' ELSE 'changes the title or text of' END,
+               m.edited, m.present, m.table_name,
+               CASE
+                   WHEN m.table_name = 'apps' THEN ''
+                   WHEN m.bundle IS NULL THEN ' for every app'
+                   ELSE ' of ' || m.bundle
+               END
+           ),
+           'If that is not meant: ROLLBACK, or after the commit SELECT undo_change(max(id)) FROM changes.',
+           NULL::jsonb
+      FROM (
+          SELECT e.*, CASE WHEN e.is_removal THEN e.edited ELSE 0 END + CASE e.table_name
+                     WHEN 'apps' THEN (SELECT count(*) FROM apps)
+                     WHEN 'releases' THEN (SELECT count(*) FROM releases AS r WHERE r.bundle = e.bundle)
+                     ELSE (SELECT count(*) FROM rules AS r WHERE r.bundle IS NOT DISTINCT FROM e.bundle)
+                 END AS present
+            FROM (
+                SELECT n.table_name, n.after IS NULL AS is_removal, count(*) AS edited,
+                       CASE WHEN n.table_name <> 'apps' THEN n.before ->> 'bundle' END AS bundle
+                  FROM unnest(notes) AS n
+                 WHERE n.before IS NOT NULL AND CASE
+                           WHEN n.after IS NULL THEN n.table_name IN ('apps', 'releases', 'rules')
+                           ELSE n.table_name = 'rules'
+                                AND versiongate_internal.row_columns(n.before, '{title,text}')
+                                    IS DISTINCT FROM versiongate_internal.row_columns(n.after, '{title,text}')
+                       END
+                 GROUP BY 1, 2, 4
+                HAVING count(*) >= 3
+            ) AS e
+      ) AS m
+     WHERE m.edited * 10 > m.present AND current_setting('application_name') NOT LIKE 'versiongate%'
+     LIMIT 20
 $$;
-COMMENT ON FUNCTION versiongate_internal.warn_of_mass_edits IS
-    'Warns of edits in SQL that remove, or change the texts of, more than a tenth of the rows of an app, and at least three.';
+COMMENT ON FUNCTION versiongate_internal.mass_edit_warnings IS
+    'Edits in SQL that remove, or change the texts of, more than a tenth of the rows of an app, and at least three.';
 
--- The places of lockouts that rule_status does not name, as it tells what is so now, and of each place as a whole.
 CREATE FUNCTION versiongate_internal.lockout_warnings(moment timestamptz)
     RETURNS TABLE (rule text, warning text, detail text, hint text)
-    LANGUAGE plpgsql STABLE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
     SET jit = off
 AS $$
 #variable_conflict error
@@ -588,28 +506,29 @@ COMMENT ON FUNCTION versiongate_internal.lockout_warnings IS
 CREATE VIEW policy_warnings WITH (security_invoker = true) AS
 SELECT found.rule, found.release, found.warning, found.detail, found.hint
   FROM (
-      SELECT r.key::text AS rule, NULL::bigint AS release, w.warning, w.detail, w.hint
+      SELECT r.key::text AS rule, NULL::bigint AS release, w.warning, NULL::text AS detail, w.hint
         FROM rules AS r
        CROSS JOIN LATERAL versiongate_internal.rule_warnings(r) AS w
        UNION ALL
-      SELECT r.key, NULL, w.warning, w.detail, w.hint FROM rules AS r
+      SELECT r.key, NULL, (w.item).warning, NULL, (w.item).hint FROM rules AS r
        CROSS JOIN LATERAL versiongate_internal.link_warnings(r) AS w
        UNION ALL
-      SELECT t.rule, NULL, w.warning, w.detail, w.hint FROM rule_texts AS t
+      SELECT t.rule, NULL, w.warning, NULL, w.hint FROM rule_texts AS t
        CROSS JOIN LATERAL versiongate_internal.rule_text_warnings(t) AS w
        UNION ALL
-      SELECT NULL, r.id, w.warning, w.detail, w.hint FROM releases AS r
+      SELECT NULL, r.id, w.warning, NULL, w.hint FROM releases AS r
        CROSS JOIN LATERAL versiongate_internal.release_warnings(r) AS w
        UNION ALL
       SELECT NULL, NULL, w.warning, NULL, w.hint FROM store_links AS s
-       CROSS JOIN LATERAL versiongate_internal.store_link_warnings(s) AS w
+       CROSS JOIN LATERAL versiongate_internal.platform_warnings(
+                      'store link of ' || s.bundle, 'store_links.platform', s.platform
+                  ) AS w
        UNION ALL
-      SELECT NULL, NULL, w.warning, w.detail, w.hint FROM versiongate_internal.app_warnings(
+      SELECT NULL, NULL, w.warning, NULL, w.hint FROM versiongate_internal.app_warnings(
           ARRAY(SELECT a.bundle FROM apps AS a)
       ) AS w
        UNION ALL
-      SELECT s.key,
-             NULL,
+      SELECT s.key, NULL,
              format('rule %s is %s', versiongate_internal.quoted(s.key), s.status),
              format('Why: %s.', s.reason),
              CASE

@@ -5,134 +5,100 @@
 --
 -- What the change did is taken back column by column, so later changes of other columns stay. It is all or nothing:
 -- every row is judged before any is written, and what later changes put below a row is never removed with it. An undo is
--- a change like others and can be undone itself. It is the only thing its transaction does, so that the history can say
--- of it what it undoes, and the guards can let it bring back what stood.
+-- the only thing its transaction does, so that the history can say what it undoes, and guards let it bring back what stood.
 
 SET LOCAL search_path = public, pg_temp;
 
 CREATE FUNCTION versiongate_internal.changed_columns(before jsonb, after jsonb) RETURNS text[]
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN ARRAY(
-        SELECT name
-          FROM jsonb_object_keys(coalesce(before, '{}') || coalesce(after, '{}')) AS name
-         WHERE before -> name IS DISTINCT FROM after -> name
-         ORDER BY name COLLATE "C"
-    );
-END
-$$;
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+RETURN ARRAY(
+    SELECT name
+      FROM jsonb_object_keys(coalesce(before, '{}') || coalesce(after, '{}')) AS name
+     WHERE before -> name IS DISTINCT FROM after -> name
+     ORDER BY name COLLATE "C"
+);
 COMMENT ON FUNCTION versiongate_internal.changed_columns IS 'The columns in which a row is different before and after.';
 
--- Text of a condition to be put into a query in which the policy table is t.
 CREATE FUNCTION versiongate_internal.key_condition(
     table_name text, key_value text, ignore_case boolean DEFAULT false
 ) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN (
-        SELECT string_agg(
-                   format(
-                       CASE
-                           WHEN ignore_case AND part.name = t.caseless THEN 'lower(t.%1$I) = lower(%2$s)'
-                           ELSE 't.%1$I = %2$s'
-                       END,
-                       part.name,
-                       format('(jsonb_populate_record(NULL::public.%I, %s)).%I', t.name, key_value, part.name)
-                   ),
-                   ' AND '
-               )
-          FROM versiongate_internal.policy_tables() AS t, unnest(t.key) AS part(name)
-         WHERE t.name = key_condition.table_name
-    );
-END
-$$;
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+RETURN (
+    SELECT string_agg(
+               format(
+                   CASE
+                       WHEN ignore_case AND part.name = t.caseless THEN 'lower(t.%1$I) = lower(%2$s)'
+                       ELSE 't.%1$I = %2$s'
+                   END,
+                   part.name,
+                   format('(jsonb_populate_record(NULL::public.%I, %s)).%I', t.name, key_value, part.name)
+               ),
+               ' AND '
+           )
+      FROM versiongate_internal.policy_tables() AS t, unnest(t.key) AS part(name)
+     WHERE t.name = key_condition.table_name
+);
 COMMENT ON FUNCTION versiongate_internal.key_condition IS
-    'The SQL condition that finds a row of the policy table t by its primary key, which is given as an SQL expression; if'
-    ' asked, also where only its case is different.';
+    'The SQL condition that finds a row of the policy table t by its primary key.';
 
 -- Why a change cannot be undone.
 
 CREATE FUNCTION versiongate_internal.last_settings(
     change_id bigint, edited_table text, edited_key jsonb, columns text[]
 ) RETURNS text
-    LANGUAGE plpgsql STABLE
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN (
-        SELECT string_agg(
-                   setting.names || coalesce(' set by change ' || setting.change, ' changed since'),
-                   '; '
-                   ORDER BY setting.change DESC NULLS LAST
-               )
-          FROM (
-              SELECT string_agg(found.name, ', ' ORDER BY found.name COLLATE "C") AS names, found.change
-                FROM (
-                    SELECT name,
-                           (
-                               SELECT c.change
-                                 FROM change_rows AS c
-                                WHERE c.table_name = edited_table AND c.key = edited_key AND c.change > change_id
-                                  AND c.before -> name IS DISTINCT FROM c.after -> name
-                                ORDER BY c.change DESC
-                                LIMIT 1
-                           ) AS change
-                      FROM unnest(columns) AS name
-                ) AS found
-               GROUP BY found.change
-          ) AS setting
-    );
-END
-$$;
+    LANGUAGE sql STABLE SET search_path = public, pg_temp
+RETURN (
+    SELECT string_agg(
+               setting.names || coalesce(' set by change ' || setting.change, ' changed since'),
+               '; '
+               ORDER BY setting.change DESC NULLS LAST
+           )
+      FROM (
+          SELECT string_agg(found.name, ', ' ORDER BY found.name COLLATE "C") AS names, found.change
+            FROM (
+                SELECT name,
+                       (
+                           SELECT c.change
+                             FROM change_rows AS c
+                            WHERE c.table_name = edited_table AND c.key = edited_key AND c.change > change_id
+                              AND c.before -> name IS DISTINCT FROM c.after -> name
+                            ORDER BY c.change DESC
+                            LIMIT 1
+                       ) AS change
+                  FROM unnest(columns) AS name
+            ) AS found
+           GROUP BY found.change
+      ) AS setting
+);
 COMMENT ON FUNCTION versiongate_internal.last_settings IS
     'Which changes after a change have set these columns of a row last.';
 
 CREATE FUNCTION versiongate_internal.last_move(change_id bigint, edited_table text, edited_key jsonb) RETURNS text
-    LANGUAGE plpgsql STABLE
-    SET search_path = public, pg_temp
-AS $$
-DECLARE
-    move record;
-BEGIN
-    SELECT * INTO move
-      FROM (
-          (
-              SELECT c.change,
-                     CASE
-                         WHEN c.after IS NULL THEN 'deleted'
-                         WHEN c.before IS NULL THEN 'inserted again'
-                         WHEN c.old_key IS NOT NULL THEN 'given to another row'
-                     END AS kind
-                FROM change_rows AS c
-               WHERE c.table_name = edited_table AND c.key = edited_key AND c.change > change_id
-                 AND (c.after IS NULL OR c.before IS NULL OR c.old_key IS NOT NULL)
-               ORDER BY c.change DESC
-               LIMIT 1
-          )
-          UNION ALL
-          (
-              SELECT c.change, 'renamed'
-                FROM change_rows AS c
-               WHERE c.table_name = edited_table AND c.old_key = edited_key AND c.change > change_id
-               ORDER BY c.change DESC
-               LIMIT 1
-          )
-      ) AS found
-     ORDER BY found.change DESC, found.kind
-     LIMIT 1;
-    RETURN CASE WHEN FOUND THEN format('%s by change %s', move.kind, move.change) ELSE 'changed since' END;
-END
-$$;
+    LANGUAGE sql STABLE SET search_path = public, pg_temp
+RETURN coalesce(
+    (
+        SELECT format('%s by change %s', move.kind, c.change)
+          FROM change_rows AS c
+         CROSS JOIN LATERAL (
+             SELECT CASE
+                 WHEN c.old_key = edited_key THEN 'renamed'
+                 WHEN c.after IS NULL THEN 'deleted'
+                 WHEN c.before IS NULL THEN 'inserted again'
+                 WHEN c.old_key IS NOT NULL THEN 'given to another row'
+             END
+         ) AS move(kind)
+         WHERE c.table_name = edited_table AND (c.key = edited_key OR c.old_key = edited_key) AND c.change > change_id
+           AND move.kind IS NOT NULL
+         ORDER BY c.change DESC, move.kind
+         LIMIT 1
+    ),
+    'changed since'
+);
 COMMENT ON FUNCTION versiongate_internal.last_move IS
     'Which change after a change has deleted, inserted or renamed the row with this key last.';
 
 CREATE FUNCTION versiongate_internal.release_name(release_id bigint) RETURNS text
-    LANGUAGE sql STABLE
-    SET search_path = public, pg_temp
+    LANGUAGE sql STABLE SET search_path = public, pg_temp
 RETURN coalesce(
     (SELECT concat_ws(' ', r.bundle, r.version, r.platform) FROM releases AS r WHERE r.id = release_id),
     (
@@ -150,8 +116,7 @@ COMMENT ON FUNCTION versiongate_internal.release_name IS
     'A release as people name it, also one that was deleted: com.example.doto 1.2 ios.';
 
 CREATE FUNCTION versiongate_internal.row_name(edited_table text, edited_row jsonb) RETURNS text
-    LANGUAGE sql STABLE
-    SET search_path = public, pg_temp
+    LANGUAGE sql STABLE SET search_path = public, pg_temp
 AS $$
     SELECT CASE edited_table
                WHEN 'apps' THEN 'app ' || (edited_row ->> 'bundle')
@@ -177,10 +142,8 @@ AS $$
 $$;
 COMMENT ON FUNCTION versiongate_internal.row_name IS 'A row as people name it: rule bad-1.1.';
 
--- One text for each row in the way. The reasons of the first rows are looked up, as this takes a search of the history.
-CREATE FUNCTION versiongate_internal.undo_conflicts(change_id bigint, most integer) RETURNS text[]
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.undo_conflicts(change_id bigint) RETURNS text[]
+    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
     policy_table record;
@@ -192,7 +155,6 @@ DECLARE
     below record;
     reason text;
     reasons text[] := '{}';
-    rows_in_the_way integer := 0;
 BEGIN
     FOR policy_table IN SELECT * FROM versiongate_internal.policy_tables() AS t ORDER BY t.place LOOP
         FOR edit IN EXECUTE format(
@@ -212,7 +174,6 @@ BEGIN
             );
             IF edit.after IS NOT NULL AND (edit.now IS NULL OR columns <> '{}') THEN
                 reason := CASE
-                    WHEN rows_in_the_way >= most THEN ''
                     WHEN edit.now IS NULL THEN versiongate_internal.last_move(change_id, policy_table.name, edit.key)
                     ELSE versiongate_internal.last_settings(change_id, policy_table.name, edit.key, columns)
                 END;
@@ -229,11 +190,7 @@ BEGIN
                 ) INTO taken USING coalesce(edit.old_key, edit.key), change_id, policy_table.key;
                 IF taken IS NOT NULL THEN
                     named := edit.before;
-                    reason := CASE
-                        WHEN rows_in_the_way >= most THEN '' ELSE versiongate_internal.last_move(
-                            change_id, policy_table.name, taken
-                        )
-                    END;
+                    reason := versiongate_internal.last_move(change_id, policy_table.name, taken);
                 END IF;
             END IF;
 
@@ -256,13 +213,10 @@ BEGIN
                        AND coalesce(own.old_key, own.key) = below.key
                        AND own.before IS NOT NULL
                 ) THEN
-                    reason := CASE
-                        WHEN rows_in_the_way >= most THEN ''
-                        ELSE format(
-                            'belongs to %s, %s', versiongate_internal.row_name(below.name, below.key),
-                            versiongate_internal.last_move(change_id, below.name, below.key)
-                        )
-                    END;
+                    reason := format(
+                        'belongs to %s, %s', versiongate_internal.row_name(below.name, below.key),
+                        versiongate_internal.last_move(change_id, below.name, below.key)
+                    );
                 END IF;
             END IF;
 
@@ -287,188 +241,131 @@ BEGIN
                         child.name, child.parent_column
                     ) INTO below USING edit.key ->> policy_table.key[1], change_id, child.key;
                     IF below.key IS NOT NULL THEN
-                        reason := concat_ws(
-                            '; ',
-                            reason,
-                            CASE
-                                WHEN rows_in_the_way >= most THEN ''
-                                ELSE format(
-                                    'has got %s%s by change %s',
-                                    versiongate_internal.row_name(child.name, below.entry),
-                                    CASE WHEN below.number > 1 THEN format(' and %s more', below.number - 1) ELSE '' END,
-                                    (
-                                        SELECT max(c.change)
-                                          FROM change_rows AS c
-                                         WHERE c.table_name = child.name AND c.key = below.key AND c.change > change_id
-                                    )
-                                )
-                            END
-                        );
+                        reason := concat(reason || '; ', format(
+                            'has got %s%s by change %s', versiongate_internal.row_name(child.name, below.entry),
+                            CASE WHEN below.number > 1 THEN format(' and %s more', below.number - 1) ELSE '' END,
+                            (
+                                SELECT max(c.change) FROM change_rows AS c
+                                 WHERE c.table_name = child.name AND c.key = below.key AND c.change > change_id
+                            )
+                        ));
                     END IF;
                 END LOOP;
             END IF;
 
             IF reason IS NOT NULL THEN
-                rows_in_the_way := rows_in_the_way + 1;
-                IF rows_in_the_way <= most THEN
-                    reasons := reasons
-                        || format('%s: %s', versiongate_internal.row_name(policy_table.name, named), reason);
-                END IF;
+                reasons := reasons || format('%s: %s', versiongate_internal.row_name(policy_table.name, named), reason);
             END IF;
         END LOOP;
     END LOOP;
-    IF rows_in_the_way > most THEN
-        reasons := reasons || format('and %s more', rows_in_the_way - most);
-    END IF;
     RETURN reasons;
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.undo_conflicts IS
-    'Which rows keep a change from being undone, and why, one text a row; of those beyond `most` only how many.';
+    'Which rows keep a change from being undone, and why, one text a row.';
 
 CREATE FUNCTION versiongate_internal.refuse_undo_in_conflict(change_id bigint) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
-    reasons CONSTANT text[] := versiongate_internal.undo_conflicts(change_id, 20);
+    most CONSTANT integer := 20;
+    reasons CONSTANT text[] := versiongate_internal.undo_conflicts(change_id);
 BEGIN
     IF reasons <> '{}' THEN
         RAISE object_not_in_prerequisite_state USING
             MESSAGE = format('change %s cannot be undone: later changes are in the way', change_id),
-            DETAIL = array_to_string(reasons, E'\n'),
-            HINT = 'Undo the later changes first, or edit the rows by hand.';
+            DETAIL = array_to_string(reasons[:most], E'\n')
+                || CASE WHEN cardinality(reasons) > most THEN format(E'\nand %s more', cardinality(reasons) - most) ELSE '' END,
+            HINT = 'Undo the later changes first, or edit the rows by hand.',
+            DATATYPE = jsonb_build_object('fault', 'undo_conflict', 'values', jsonb_build_object('change', change_id::text));
     END IF;
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.refuse_undo_in_conflict IS
     'Refuses to undo a change where later changes are in the way, and names them.';
 
-CREATE FUNCTION versiongate_internal.undo_insertions(change_id bigint, edited_table text) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    EXECUTE format(
-        'DELETE FROM public.%1$I AS t USING change_rows AS c'
-        ' WHERE c.change = $1 AND c.table_name = %1$L AND c.before IS NULL AND %2$s',
-        edited_table, versiongate_internal.key_condition(edited_table, 'c.key')
-    ) USING change_id;
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.undo_insertions IS 'Deletes the rows of a table that a change inserted.';
-
--- Those that are no longer there are left out.
-CREATE FUNCTION versiongate_internal.column_list(edited_table text, names text[]) RETURNS text
-    LANGUAGE sql STABLE
-    SET search_path = public, pg_temp
-RETURN (
-    SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum)
-      FROM pg_attribute AS a
-     WHERE a.attrelid = format('public.%I', edited_table)::regclass
-       AND a.attnum > 0
-       AND NOT a.attisdropped
-       AND a.attname::text = ANY (names)
-);
-COMMENT ON FUNCTION versiongate_internal.column_list IS 'Columns of a table as SQL names them; null: none.';
-
-CREATE FUNCTION versiongate_internal.undo_updates(change_id bigint, edited_table text, bundles jsonb) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-DECLARE
-    columns CONSTANT text := versiongate_internal.column_list(edited_table, ARRAY(
-        SELECT DISTINCT unnest(versiongate_internal.changed_columns(c.before, c.after))
-          FROM change_rows AS c
-         WHERE c.change = change_id AND c.table_name = edited_table AND c.before IS NOT NULL AND c.after IS NOT NULL
-    ));
-BEGIN
-    IF columns IS NULL THEN
-        RETURN;
-    END IF;
-    EXECUTE format(
-        'UPDATE public.%1$I AS t SET (%2$s) = ('
-        '    SELECT %2$s FROM jsonb_populate_record(NULL::public.%1$I, to_jsonb(t) || w.wanted)'
-        ' ) FROM ('
-        '    SELECT versiongate_internal.row_columns('
-        '               c.before, versiongate_internal.changed_columns(c.before, c.after)'
-        '           ) AS wanted,'
-        '           c.key || jsonb_strip_nulls(jsonb_build_object(''bundle'', $2 -> (c.key ->> ''bundle''))) AS key'
-        '      FROM change_rows AS c'
-        '     WHERE c.change = $1 AND c.table_name = %1$L AND c.before IS NOT NULL AND c.after IS NOT NULL'
-        ' ) AS w'
-        ' WHERE %3$s',
-        edited_table, columns, versiongate_internal.key_condition(edited_table, 'w.key')
-    ) USING change_id, bundles;
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.undo_updates IS
-    'Sets the columns that a change set in rows of a table to what they were.';
-
-CREATE FUNCTION versiongate_internal.undo_deletions(change_id bigint, edited_table text) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
-AS $$
-DECLARE
-    columns CONSTANT text := versiongate_internal.column_list(edited_table, ARRAY(
-        SELECT DISTINCT jsonb_object_keys(c.before)
-          FROM change_rows AS c
-         WHERE c.change = change_id AND c.table_name = edited_table AND c.after IS NULL
-    ));
-BEGIN
-    IF columns IS NULL THEN
-        RETURN;
-    END IF;
-    EXECUTE format(
-        'INSERT INTO public.%1$I (%2$s) OVERRIDING SYSTEM VALUE'
-        ' SELECT %2$s FROM ('
-        '    SELECT r.* FROM change_rows AS c, jsonb_populate_record(NULL::public.%1$I, c.before) AS r'
-        '     WHERE c.change = $1 AND c.table_name = %1$L AND c.after IS NULL ORDER BY c.ordinal'
-        ' ) AS deleted',
-        edited_table, columns
-    ) USING change_id;
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.undo_deletions IS 'Inserts the rows of a table again that a change deleted.';
-
+-- The columns are those that a change has written, and that are still there.
 CREATE FUNCTION versiongate_internal.undo_rows(change_id bigint) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
-    no_bundles CONSTANT jsonb := '{}';
-    bundles CONSTANT jsonb := coalesce(
-        (
-            SELECT jsonb_object_agg(c.key ->> 'bundle', c.old_key ->> 'bundle')
-              FROM change_rows AS c
-             WHERE c.change = change_id AND c.table_name = 'apps' AND c.old_key IS NOT NULL
-        ),
-        no_bundles
+    bundles CONSTANT jsonb := (
+        SELECT jsonb_object_agg(c.key ->> 'bundle', c.old_key ->> 'bundle')
+          FROM change_rows AS c
+         WHERE c.change = change_id AND c.table_name = 'apps' AND c.old_key IS NOT NULL
     );
-    policy_table record;
+    step record;
 BEGIN
     -- First goes what nothing refers to; then parents come back before their children; at last parents go, which have
     -- no children left.
-    FOR policy_table IN
-        SELECT * FROM versiongate_internal.policy_tables() AS t WHERE NOT EXISTS (
-            SELECT FROM versiongate_internal.policy_tables() AS c WHERE c.parent = t.name
+    FOR step IN
+        WITH policy AS (
+            SELECT t.name, t.parent, t.place,
+                   EXISTS (SELECT FROM versiongate_internal.policy_tables() AS c WHERE c.parent = t.name) AS is_parent
+              FROM versiongate_internal.policy_tables() AS t
+        ), written AS (
+            SELECT a.attrelid,
+                   string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FILTER (WHERE w.is_updated) AS updated,
+                   string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FILTER (WHERE w.is_deleted) AS deleted
+              FROM (
+                  SELECT c.table_name, changed.name, bool_or(c.before IS NOT NULL AND c.after IS NOT NULL) AS is_updated,
+                         bool_or(c.after IS NULL) AS is_deleted
+                    FROM change_rows AS c
+                   CROSS JOIN LATERAL (
+                       SELECT unnest(versiongate_internal.changed_columns(c.before, c.after)) WHERE c.after IS NOT NULL
+                        UNION ALL
+                       SELECT jsonb_object_keys(c.before) WHERE c.after IS NULL
+                   ) AS changed(name)
+                   WHERE c.change = change_id AND c.before IS NOT NULL
+                   GROUP BY c.table_name, changed.name
+              ) AS w
+              JOIN pg_attribute AS a
+                ON a.attrelid = format('public.%I', w.table_name)::regclass AND a.attname = w.name AND NOT a.attisdropped
+             GROUP BY a.attrelid
         )
+        SELECT 1 AS phase, p.name, p.parent, p.place, NULL AS updated, NULL AS deleted FROM policy AS p WHERE NOT is_parent
+         UNION ALL
+        SELECT 2, p.name, p.parent, p.place, w.updated, w.deleted
+          FROM policy AS p
+          JOIN written AS w ON w.attrelid = format('public.%I', p.name)::regclass
+         UNION ALL
+        SELECT 3, p.name, p.parent, -p.place, NULL, NULL FROM policy AS p WHERE is_parent
+         ORDER BY 1, 4
     LOOP
-        PERFORM versiongate_internal.undo_insertions(change_id, policy_table.name);
-    END LOOP;
-    FOR policy_table IN SELECT * FROM versiongate_internal.policy_tables() AS t ORDER BY t.place LOOP
-        PERFORM versiongate_internal.undo_updates(
-            change_id, policy_table.name, CASE WHEN policy_table.parent IS NULL THEN no_bundles ELSE bundles END
-        );
-        PERFORM versiongate_internal.undo_deletions(change_id, policy_table.name);
-    END LOOP;
-    FOR policy_table IN
-        SELECT * FROM versiongate_internal.policy_tables() AS t
-         WHERE EXISTS (SELECT FROM versiongate_internal.policy_tables() AS c WHERE c.parent = t.name)
-         ORDER BY t.place DESC
-    LOOP
-        PERFORM versiongate_internal.undo_insertions(change_id, policy_table.name);
+        IF step.phase <> 2 THEN
+            EXECUTE format(
+                'DELETE FROM public.%1$I AS t USING change_rows AS c'
+                ' WHERE c.change = $1 AND c.table_name = %1$L AND c.before IS NULL AND %2$s',
+                step.name, versiongate_internal.key_condition(step.name, 'c.key')
+            ) USING change_id;
+        END IF;
+        IF step.updated IS NOT NULL THEN
+            EXECUTE format(
+                'UPDATE public.%1$I AS t SET (%2$s) = ('
+                '    SELECT %2$s FROM jsonb_populate_record(NULL::public.%1$I, to_jsonb(t) || w.wanted)'
+                ' ) FROM ('
+                '    SELECT versiongate_internal.row_columns('
+                '               c.before, versiongate_internal.changed_columns(c.before, c.after)'
+                '           ) AS wanted,'
+                '           c.key || jsonb_strip_nulls(jsonb_build_object(''bundle'', $2 -> (c.key ->> ''bundle''))) AS key'
+                '      FROM change_rows AS c'
+                '     WHERE c.change = $1 AND c.table_name = %1$L AND c.before IS NOT NULL AND c.after IS NOT NULL'
+                ' ) AS w'
+                ' WHERE %3$s',
+                step.name, step.updated, versiongate_internal.key_condition(step.name, 'w.key')
+            ) USING change_id, CASE WHEN step.parent IS NOT NULL THEN bundles END;
+        END IF;
+        IF step.deleted IS NOT NULL THEN
+            EXECUTE format(
+                'INSERT INTO public.%1$I (%2$s) OVERRIDING SYSTEM VALUE'
+                ' SELECT %2$s FROM ('
+                '    SELECT r.* FROM change_rows AS c, jsonb_populate_record(NULL::public.%1$I, c.before) AS r'
+                '     WHERE c.change = $1 AND c.table_name = %1$L AND c.after IS NULL ORDER BY c.ordinal'
+                ' ) AS deleted',
+                step.name, step.deleted
+            ) USING change_id;
+        END IF;
     END LOOP;
     SET CONSTRAINTS
         store_links_pkey, feed_templates_pkey, release_notes_pkey, release_notes_language_key, rule_texts_pkey,
@@ -479,8 +376,7 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.undo_rows IS 'Takes back what a change did to each row.';
 
 CREATE FUNCTION undo_change(id bigint) RETURNS bigint
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
     SET TimeZone = 'UTC'
     SET IntervalStyle = 'postgres'
 AS $$
@@ -492,7 +388,8 @@ BEGIN
     IF NOT FOUND THEN
         RAISE no_data_found USING
             MESSAGE = format('there is no change %s', coalesce(id::text, 'NULL')),
-            HINT = 'The changes are listed by: SELECT * FROM changes ORDER BY id DESC;';
+            HINT = 'The changes are listed by: SELECT * FROM changes ORDER BY id DESC;',
+            DATATYPE = '{"fault": "no_change"}';
     END IF;
     PERFORM FROM versiongate_internal.edited_rows AS e WHERE e.xid = pg_current_xact_id() AND e.at = now();
     IF FOUND OR versiongate_internal.open_revision() IS NOT NULL THEN

@@ -3,18 +3,13 @@
 --
 -- How many checks there were, by hour and by what the clients said, how often each rule was sent, and by which servers.
 --
--- Servers add what they counted, many kinds of clients in one statement. What clients say is not verified: anybody can
--- claim to be any version. No installation, no address and no attribute is kept.
+-- What clients say is not verified. No installation, no address and no attribute is kept.
 --
 -- A row of an hour becomes part of its day's row, the one of the day's first hour, once the day is a week ago; later
--- the days are deleted. So sums over whole days never change until then, and a sum over any time that begins at the
--- start of a day (UTC) is right whether its hours are rolled up or not.
+-- the days are deleted. So sums over whole days (UTC) are right whether their hours are rolled up or not.
 --
--- A number of more than a million millions is no count, whoever wrote it: sums over all rows stay far below what bigint
--- holds.
---
--- Servers add to the rows of the present hour again and again: pages have room for new versions of their rows, and are
--- cleaned early.
+-- Counts are bounded, so that sums over all rows stay far below what bigint holds. Pages have room for new versions of
+-- their rows, as servers add to those of the present hour again and again.
 
 SET LOCAL search_path = public, pg_temp;
 
@@ -105,8 +100,7 @@ COMMENT ON COLUMN versiongate_internal.server_sightings.revision IS 'The revisio
 COMMENT ON COLUMN versiongate_internal.server_sightings.seen_at IS 'When it was heard of last.';
 
 CREATE FUNCTION versiongate_internal.note_server(server_name text, server_revision bigint) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 BEGIN
     INSERT INTO versiongate_internal.server_sightings (name, address, revision, seen_at)

@@ -9,18 +9,8 @@ SET LOCAL search_path = public, pg_temp;
 -- What is in force.
 
 CREATE VIEW active_rules WITH (security_invoker = true) AS
-SELECT r.key,
-       r.bundle,
-       s.status,
-       s.rollout,
-       s.reason,
-       r.lockout,
-       r.versions,
-       r.target,
-       r.platforms,
-       r.starts_at,
-       r.ends_at,
-       r.title
+SELECT r.key, r.bundle, s.status, s.rollout, s.reason, r.lockout, r.versions, r.target, r.platforms, r.starts_at,
+       r.ends_at, r.title
   FROM rule_status AS s
   JOIN rules AS r ON r.key = s.key
  WHERE s.status NOT IN ('disabled', 'ended')
@@ -43,13 +33,7 @@ COMMENT ON COLUMN active_rules.title IS 'Title of the message.';
 
 CREATE VIEW current_releases WITH (security_invoker = true) AS
 SELECT DISTINCT ON (r.bundle, r.platform)
-       r.bundle,
-       r.platform,
-       r.version,
-       r.build,
-       r.live_at,
-       r.min_os,
-       r.regions
+       r.bundle, r.platform, r.version, r.build, r.live_at, r.min_os, r.regions
   FROM releases AS r
  WHERE NOT r.staged AND r.live_at <= now() AND (r.withdrawn_at IS NULL OR r.withdrawn_at > now())
  ORDER BY r.bundle, r.platform, versiongate_internal.version_key(r.version) DESC,
@@ -66,10 +50,7 @@ COMMENT ON COLUMN current_releases.regions IS
     'Countries in which users can get it; null: all. Elsewhere they get an older one.';
 
 CREATE VIEW recent_checks WITH (security_invoker = true) AS
-SELECT period.name AS period,
-       c.bundle,
-       c.platform,
-       c.version,
+SELECT period.name AS period, c.bundle, c.platform, c.version,
        least(sum(c.checks), 1000000000000)::bigint AS checks,
        round(100 * sum(c.checks) / nullif(sum(sum(c.checks)) OVER (PARTITION BY period.name, c.bundle), 0), 2) AS share,
        least(sum(c.messages), 1000000000000)::bigint AS messages,
@@ -96,24 +77,18 @@ COMMENT ON COLUMN recent_checks.lockouts IS 'Those that were answered with a loc
 -- The history, to be read.
 
 CREATE FUNCTION versiongate_internal.value_text(value text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN CASE
-        WHEN value IS NULL THEN '-'
-        WHEN length(value) > 200 THEN left(value, 199) || '…'
-        ELSE value
-    END;
-END
-$$;
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+RETURN CASE
+    WHEN value IS NULL THEN '-'
+    WHEN length(value) > 200 THEN left(value, 199) || '…'
+    ELSE value
+END;
 COMMENT ON FUNCTION versiongate_internal.value_text IS
     'A value as the history shows it: at most 200 characters of it, - for NULL.';
 
 -- What is as it would be if nothing had been said is left out.
 CREATE FUNCTION versiongate_internal.row_contents(table_name text, row_then jsonb) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 RETURN (
     SELECT string_agg(
                format('%s %s', field.name, versiongate_internal.value_text(field.value #>> '{}')),
@@ -128,8 +103,7 @@ COMMENT ON FUNCTION versiongate_internal.row_contents IS
     'The columns of a row other than its key that hold something else than their default, in one line.';
 
 CREATE FUNCTION versiongate_internal.row_difference(table_name text, key jsonb, before jsonb, after jsonb) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     name CONSTANT text := table_name || ' ' || (
@@ -162,13 +136,7 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.row_difference IS 'What a change did to a row, in one line.';
 
 CREATE VIEW history WITH (security_invoker = true) AS
-SELECT c.id AS change,
-       c.at,
-       c.role,
-       c.os_user,
-       c.tool,
-       c.why,
-       c.undoes,
+SELECT c.id AS change, c.at, c.role, c.os_user, c.tool, c.why, c.undoes,
        (
            SELECT string_agg(
                versiongate_internal.row_difference(r.table_name, r.key, r.before, r.after), E'\n' ORDER BY r.ordinal
@@ -186,8 +154,7 @@ SELECT c.id AS change,
   FROM changes AS c
  ORDER BY c.id DESC;
 
-COMMENT ON VIEW history IS
-    'Who changed what, the newest change first. To take one back: SELECT undo_change(NUMBER);';
+COMMENT ON VIEW history IS 'Who changed what, the newest change first. To take one back: SELECT undo_change(NUMBER);';
 COMMENT ON COLUMN history.change IS 'Number of the change, which is the revision it made.';
 COMMENT ON COLUMN history.at IS 'When it was committed.';
 COMMENT ON COLUMN history.role IS 'Database role that was logged in.';
@@ -206,8 +173,7 @@ COMMENT ON COLUMN history.edits IS
 
 -- What the asking transaction has edited itself, and not recorded yet, counts as a change after all others.
 CREATE FUNCTION rows_at(of_table anyelement, revision bigint) RETURNS SETOF anyelement
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp
     SET TimeZone = 'UTC'
     SET IntervalStyle = 'postgres'
 AS $$

@@ -140,15 +140,16 @@ DECLARE
         platform_name,is_country,country_of_region,language_tag,language_matches,language_fallbacks,quoted,first_names,
         time_text,policy_tables,key_columns,may_only_plan,read_client,judge_rules,rule_matches_release,release_is_above,
         lockout_obstacle,version_shown,fill_placeholders,rule_status_at,read_rules,ways_out,hidden_rules,full_times,
-        present_steps,place_name,time_span,time_after,rule_warnings,rule_text_warnings,store_link_warnings,
+        present_steps,place_name,time_span,time_after,rule_warnings,rule_text_warnings,
         release_warnings,release_words,placeholder_warnings,platform_warnings,platform_meant,link_warnings,lockout_warnings,
-        app_warnings,row_difference,row_contents,value_text,changed_columns,release_name
+        app_warnings,row_columns,row_difference,row_contents,value_text,changed_columns,release_name,
+        missing_store_link,releases_for
     }';
     called_by_edits CONSTANT text[] := '{
         refuse,refuse_reference,refuse_planner,warn,code_point,ignorable_characters,is_language_code,check_key,
         check_bundle,check_version,check_version_range,check_list,check_platform,check_region,check_language,
         check_attributes,check_percentage,check_time,check_duration,check_characters,check_text,check_note,
-        check_store_id,check_feed_name,check_content_type,check_template,check_link,stored_bundle,distinct_items
+        check_content_type,check_link,stored_bundle,distinct_items
     }';
     function_name text;
 BEGIN

@@ -47,6 +47,10 @@ REQUESTS = {
         "Host: checks.example.com\r\n\r\n"
     ).encode(),
 }
+REQUESTS["chunked"] = (
+    f"POST /v1/check HTTP/1.1\r\n{PLAIN}Transfer-Encoding: chunked\r\n\r\n"
+    f"{len(QUESTION):x}\r\n{QUESTION}\r\n0\r\n\r\n"
+).encode()
 REQUESTS["connect"] = REQUESTS["message"]
 
 

@@ -4,7 +4,8 @@
 // Command load asks a server checks, and prints what it measured as one line of NAME=NUMBER for script/bench.
 //
 //	load rate       --rate N [flags]           at planned times, whether or not earlier checks are answered
-//	load handshakes --tls VERSION [--resume]   over a new TLS connection each
+//	load handshakes --tls VERSION [--resume]   over a new TLS connection each, as fast as answers come
+//	load handshakes --tls VERSION --rate N     the same at planned times
 //
 // A wrong answer ends it with 1.
 package main
@@ -66,7 +67,7 @@ func run(arguments []string) error {
 	answer := flags.String("answer", "", "the file of the body that must come back")
 	connections := flags.Int("connections", 64, "how many connections there are at once")
 	seconds := flags.Int("seconds", 5, "how long it asks")
-	rate := flags.Int("rate", 0, "rate: how many checks are planned in a second")
+	rate := flags.Int("rate", 0, "how many checks are planned in a second")
 	version := flags.String("tls", "1.3", "handshakes: the version of TLS, 1.2 or 1.3")
 	resume := flags.Bool("resume", false, "handshakes: resume the session of the connection before")
 	if err := flags.Parse(arguments[1:]); err != nil {
@@ -81,6 +82,12 @@ func run(arguments []string) error {
 	case "rate":
 		return runRate(check, *connections, *rate, duration)
 	case "handshakes":
+		if *rate > 0 && *resume {
+			return fmt.Errorf("--resume is not for --rate")
+		}
+		if *rate > 0 {
+			return runHandshakesAtRate(check, *connections, *rate, *version, duration)
+		}
 		return runHandshakes(check, *connections, *version, *resume, duration)
 	default:
 		return fmt.Errorf("unknown command %q; say 'rate' or 'handshakes'", arguments[0])

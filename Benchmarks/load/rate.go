@@ -60,13 +60,22 @@ func runRate(check check, connections, rate int, duration time.Duration) error {
 	if err != nil {
 		return err
 	}
-	unanswered := connections - load.idleCount
-	planned := len(load.latencies) + unanswered + unsent
-	fmt.Printf("requests=%d microseconds=%d planned=%d unanswered=%d p50=%d p99=%d p999=%d max=%d late=%d\n",
-		len(load.latencies), end.Microseconds(), planned, unanswered+unsent,
-		share(load.latencies, 0.5), share(load.latencies, 0.99), share(load.latencies, 0.999), share(load.latencies, 1),
-		share(load.delays, 0.999))
+	printLatencies(load.latencies, load.delays, connections-load.idleCount+unsent, end)
 	return nil
+}
+
+func printLatencies(latencies, delays []time.Duration, unanswered int, end time.Duration) {
+	fmt.Printf("requests=%d microseconds=%d planned=%d unanswered=%d p50=%d p99=%d p999=%d max=%d late=%d\n",
+		len(latencies), end.Microseconds(), len(latencies)+unanswered, unanswered,
+		share(latencies, 0.5), share(latencies, 0.99), share(latencies, 0.999), share(latencies, 1), share(delays, 0.999))
+}
+
+// pauses returns the times between checks: exponentially distributed, as those of many clients that do not know of each
+// other are, and the same in each run.
+func pauses(rate int) func() time.Duration {
+	random := rand.New(rand.NewSource(1))
+	interval := float64(time.Second) / float64(rate)
+	return func() time.Duration { return time.Duration(random.ExpFloat64() * interval) }
 }
 
 // share returns the time, in microseconds, within which a share of the times lies. It sorts them.
@@ -139,13 +148,8 @@ func (l *rateLoad) pop() *connection {
 
 // run sends the checks of that duration, and reads their answers. It returns how many could not be sent, since no
 // connection was without one, and when it ended.
-//
-// The times between checks are exponentially distributed, as those of many clients that do not know of each other are,
-// and the same in each run.
 func (l *rateLoad) run(rate int, duration time.Duration) (unsent int, end time.Duration, err error) {
-	random := rand.New(rand.NewSource(1))
-	interval := float64(time.Second) / float64(rate)
-	pause := func() time.Duration { return time.Duration(random.ExpFloat64() * interval) }
+	pause := pauses(rate)
 	events := make([]syscall.EpollEvent, 256)
 	l.start = time.Now()
 	next := pause()

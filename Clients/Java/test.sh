@@ -21,7 +21,8 @@ json=${VERSIONGATE_JSON_JAR:-/usr/share/java/json-android.jar}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 # javac 20 and later calls the release 8 obsolete.
-javac --release 8 -Xlint:all,-options -Werror -d "$out/library" src/dev/versiongate/*.java
+javac --release 8 -Xlint:all,-options -Werror -d "$out/annotations" annotations/org/jspecify/annotations/*.java
+javac --release 8 -Xlint:all,-options -Werror -cp "$out/annotations" -d "$out/library" src/dev/versiongate/*.java
 # The programs in the README compile.
 mkdir "$out/readme"
 awk -v folder="$out/readme" '/^```/ {file = /java/ ? folder "/Program" ++count ".java" : ""; next} file {print > file}' README.md

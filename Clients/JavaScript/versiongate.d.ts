@@ -26,7 +26,7 @@ export interface GateStorage {
   removeItem(name: string): unknown;
 }
 
-export interface Request {
+export interface GateRequest {
   readonly url: string;
   readonly method: 'POST';
   readonly headers: Readonly<Record<string, string>>;
@@ -40,6 +40,8 @@ export interface Answer {
   body: string;
   /** The header `Date`, if there is one. */
   date?: string | null;
+  /** The headers by their names in lower case; those of a signature are read, if there are public keys. */
+  headers?: Readonly<Record<string, string | null | undefined>>;
 }
 
 export interface Options {
@@ -51,9 +53,14 @@ export interface Options {
   /** Milliseconds since 1970. `Date.now` unless given. */
   clock?: () => number;
   /** Asks the server. It must not follow redirects. Uses `fetch` unless given. */
-  transport?: (request: Request) => Promise<Answer>;
+  transport?: (request: GateRequest) => Promise<Answer>;
   /** For how many days a lockout holds while the server does not answer: 0 to 90, 7 unless given. */
   maximumAge?: number;
+  /**
+   * Lockouts hold only if one of these keys has signed them: the lines that `versiongate lockout-key new` prints. All
+   * others are plain messages. Needs WebCrypto, which pages have over HTTPS and Node from 20 on; without it none holds.
+   */
+  publicKeys?: readonly string[];
   /** Is told what each check did. Unless given, a development build says its first fault on the console. */
   observer?: (report: Report) => void;
 }
@@ -82,6 +89,8 @@ export interface Message {
   readonly target: string | undefined;
   /** The app must not go on. */
   readonly lockout: boolean;
+  /** Of a lockout that ends by itself: the seconds that are left when it is given. */
+  readonly left: number | undefined;
   /** The person may choose never to see the message again. */
   readonly skippable: boolean;
   /** The person closed the message. */
@@ -96,6 +105,11 @@ export interface Message {
 export class VersionGate {
   /** Throws a TypeError or a RangeError if the options are wrong. */
   constructor(options: Options);
+  /**
+   * A gate that gives these messages and asks no server, to try them inside the app. It keeps nothing. Throws a TypeError
+   * if `answer` is not what `/v1/check` answers (`{"messages":[...]}`), or one of its messages cannot be read.
+   */
+  static preview(answer: string | { messages: object[] }): VersionGate;
   /** What rules can have as a condition besides, such as `channel`. The next question sends what is set. */
   attributes: App['attributes'];
   /** A language tag (`de-AT`), or null for none. The next question sends what is set. */

@@ -23,6 +23,7 @@ export class VersionGate {
   #transport;
   #storage;
   #observer;
+  #publicKeys;
   #hasSaidFault = false;
 
   // What is kept.
@@ -40,8 +41,8 @@ export class VersionGate {
   #written = Promise.resolve();
 
   constructor(options) {
-    const known = ['server', 'app', 'storage', 'clock', 'transport', 'maximumAge', 'observer'];
-    const { server, app, storage, clock, transport, maximumAge, observer } = membersOf(options, 'options', known);
+    const known = ['server', 'app', 'storage', 'clock', 'transport', 'maximumAge', 'observer', 'publicKeys'];
+    const { server, app, storage, clock, transport, maximumAge, observer, publicKeys } = membersOf(options, 'options', known);
     if (typeof server !== 'string' || !/^https?:\/\/[^/?#\s@\\]+(\/[^?#\s\\]*)?$/i.test(server)) {
       throw new TypeError(`server must be an address such as https://gate.example.com, not ${shown(server)}`);
     }
@@ -68,6 +69,27 @@ export class VersionGate {
     }
     this.#observer = observer ?? undefined;
     if (!['undefined', 'function'].includes(typeof this.#observer)) throw new TypeError('observer must be a function');
+    this.#publicKeys = publicKeys ?? [];
+    if (!Array.isArray(this.#publicKeys) || !this.#publicKeys.every((key) => keyForm.test(key))) {
+      throw new TypeError('publicKeys must be an array of texts that versiongate lockout-key new has printed');
+    }
+  }
+
+  /** A gate that gives these messages and asks no server, to try them inside the app. It keeps nothing. */
+  static preview(answer) {
+    const hint = 'give {"messages":[{"id":"news","title":"News","text":"Text"}]}, as /v1/check answers';
+    const body = typeof answer === 'string' ? answer : JSON.stringify(answer);
+    let elements;
+    try {
+      elements = elementsOf({ status: 200, body });
+    } catch (error) {
+      throw new TypeError(`the preview is no answer: ${error.message}; ${hint}`);
+    }
+    const wrong = elements.findIndex((one) => readMessage(one) === null);
+    if (wrong >= 0) throw new TypeError(`message ${wrong + 1} of the preview cannot be read; ${hint}`);
+    const transport = async () => ({ status: 200, body });
+    const app = { bundle: 'preview' };
+    return new VersionGate({ server: 'https://preview.invalid', app, storage: null, transport, observer() {} });
   }
 
   /** What rules can have as a condition besides. The next question sends it. */
@@ -178,13 +200,28 @@ export class VersionGate {
     try {
       const answer = await Promise.race([this.#answerTo(expiry.signal), expiry.promise]);
       ({ status } = answer);
-      given = this.#show(elementsOf(answer), timeOf(answer.date), forgotten === this.#forgotten);
+      let messages = elementsOf(answer).map(readMessage).filter((message) => message !== null);
+      let expires;
+      if (this.#publicKeys.length > 0 && messages.some(({ lockout }) => lockout)) {
+        expires = await Promise.race([this.#signedUntil(answer), expiry.promise]);
+        if (expires === undefined) messages = messages.map(({ lockout, until, ...message }) => message);
+      }
+      given = this.#show(messages, timeOf(answer.date), forgotten === this.#forgotten, expires);
     } catch (error) {
       fault = wordsOf(error);
       given = this.#keptLockout();
     }
     this.#report(begun, { outcome: 'asked', status, fault, messages: given.length });
     return given;
+  }
+
+  /** Until when the signature of an answer is valid; undefined if it is not, whatever the reason is. */
+  async #signedUntil(answer) {
+    try {
+      return await signedUntil(answer, this.#app.bundle, this.#publicKeys, this.#now());
+    } catch {
+      return undefined; // There is no WebCrypto, for instance.
+    }
   }
 
   async #answerTo(signal) {
@@ -218,17 +255,16 @@ export class VersionGate {
     }
   }
 
-  #show(elements, sentAt, isKept) {
+  #show(messages, sentAt, isKept, expires) {
     const now = this.#now();
-    const messages = elements.map(readMessage).filter((message) => message !== null);
     const lockout = messages.find((message) => message.lockout);
+    const left = lockout?.until === undefined ? undefined : Math.max(0, lockout.until - (sentAt ?? now));
     let hasChanged = false;
     if (isKept) {
       const before = this.#answer;
       this.#answer = undefined;
       if (lockout !== undefined && this.#maximumAge > 0) {
-        const left = lockout.until === undefined ? undefined : Math.max(0, lockout.until - (sentAt ?? now));
-        this.#answer = { at: now, version: this.#app.version, build: this.#app.build, left, lockout };
+        this.#answer = { at: now, version: this.#app.version, build: this.#app.build, left, expires, lockout };
       }
       hasChanged = before !== this.#answer;
     }
@@ -242,7 +278,7 @@ export class VersionGate {
           hasChanged = true;
         }
       }
-      given.push(this.#give(message));
+      given.push(this.#give(message, message.lockout ? left : undefined));
       if (message.lockout) break;
     }
     if (hasChanged) this.#write();
@@ -250,16 +286,17 @@ export class VersionGate {
   }
 
   #keptLockout() {
-    const { at, version, build, left = Infinity, lockout } = this.#answer ?? {};
+    const { at, version, build, left, expires = 0, lockout } = this.#answer ?? {};
     const age = this.#now() - at;
     const isShown =
       lockout !== undefined && version === this.#app.version && build === this.#app.build &&
-      this.#maximumAge > 0 && age >= 0 && age <= this.#maximumAge * day && age < left;
-    return isShown ? [this.#give(lockout)] : [];
+      this.#maximumAge > 0 && age >= 0 && age <= this.#maximumAge * day && !(age >= left) &&
+      (this.#publicKeys.length === 0 || this.#now() < expires);
+    return isShown ? [this.#give(lockout, left === undefined ? undefined : left - age)] : [];
   }
 
-  #give(message) {
-    return new Message(message, (skipped) => {
+  #give(message, left) {
+    return new Message(message, left, (skipped) => {
       if (message.lockout || !isRemembered(message)) return;
       const shown = this.#messages.get(pair(message))?.shown ?? 1;
       this.#remember(message, { shown, last: this.#now(), ...(skipped && message.skip === true ? { skipped } : {}) });
@@ -333,11 +370,11 @@ export class VersionGate {
 
   #text() {
     const messages = [...this.#messages.values()];
-    const { at, version, build, left, lockout } = this.#answer ?? {};
+    const { at, version, build, left, expires, lockout } = this.#answer ?? {};
     const { id, title, text, link, target } = lockout ?? {};
     return JSON.stringify({
       install: this.#install,
-      answer: lockout && { at, version, build, left, lockout: { id, title, text, link, target } },
+      answer: lockout && { at, version, build, left, expires, lockout: { id, title, text, link, target } },
       messages: messages.length > 0 ? messages : undefined,
     });
   }
@@ -347,13 +384,14 @@ export class VersionGate {
 class Message {
   #close;
 
-  constructor({ id, title, text, link, lockout, target, skip }, close) {
+  constructor({ id, title, text, link, lockout, target, skip }, left, close) {
     this.id = id;
     this.title = title;
     this.text = text;
     this.link = link;
     this.target = target;
     this.lockout = lockout === true;
+    this.left = left;
     this.skippable = !this.lockout && skip === true;
     this.#close = close;
     Object.freeze(this);
@@ -394,7 +432,7 @@ const memberTypes = {
   id: isText, target: optional(isText), shown: isCount, last: isTime, skipped: optional(isBoolean),
 };
 const answerTypes = {
-  at: isTime, version: optional(isText), build: optional(isText), left: optional(isTime),
+  at: isTime, version: optional(isText), build: optional(isText), left: optional(isTime), expires: optional(isTime),
   lockout: (value) => value !== undefined,
 };
 
@@ -476,6 +514,52 @@ function isUUID(value) {
   return isText(value) && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);
 }
 
+// What signs a lockout: RFC 9421 with RFC 9530, in the one form that the server writes.
+
+const signatureFields = ['content-digest', 'policy-bundle', 'signature-input', 'signature'];
+/** A public key of P-256: SubjectPublicKeyInfo in base64. */
+const keyForm = /^MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE[A-Za-z0-9+/]{86}==$/;
+const inputForm = new RegExp(
+  '^lockout=(\\("content-digest" "policy-bundle"\\);created=(\\d{1,12});expires=(\\d{1,12});' +
+    'keyid="([0-9a-f]{16})";alg="ecdsa-p256-sha256")$',
+);
+const signatureForm = /^lockout=:([A-Za-z0-9+/]{86}==):$/;
+
+async function signedUntil({ body, headers }, bundle, keys, now) {
+  const [digest, named, input, signature] = signatureFields.map((name) => headers?.[name] ?? '');
+  const [, parameters, created, expires, id] = inputForm.exec(input) ?? [];
+  const [, value] = signatureForm.exec(signature) ?? [];
+  if (id === undefined || value === undefined || inLowerCase(named) !== inLowerCase(bundle)) return undefined;
+  if (Number(created) > now + day || Number(expires) <= now) return undefined;
+  const { subtle } = globalThis.crypto;
+  const hash = async (bytes) => new Uint8Array(await subtle.digest('SHA-256', bytes));
+  const encoder = new TextEncoder();
+  if (digest !== `sha-256=:${base64(await hash(encoder.encode(body)))}:`) return undefined;
+  const base = `"content-digest": ${digest}\n"policy-bundle": ${named}\n"@signature-params": ${parameters}`;
+  for (const text of keys) {
+    const bytes = bytesOf(text);
+    const hex = Array.from((await hash(bytes)).subarray(0, 8), (byte) => byte.toString(16).padStart(2, '0')).join('');
+    if (hex !== id) continue;
+    const key = await subtle.importKey('spki', bytes, { name: 'ECDSA', namedCurve: 'P-256' }, false, ['verify']);
+    const algorithm = { name: 'ECDSA', hash: 'SHA-256' };
+    if (await subtle.verify(algorithm, key, bytesOf(value), encoder.encode(base))) return Number(expires);
+  }
+  return undefined;
+}
+
+/** Only the letters of ASCII. */
+function inLowerCase(text) {
+  return String(text).replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+function base64(bytes) {
+  return btoa(String.fromCharCode(...bytes));
+}
+
+function bytesOf(text) {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}
+
 // What hints say.
 
 function pair({ id, target }) {
@@ -496,7 +580,7 @@ function isHidden({ remind, shows }, known, now) {
 
 /** Asks by `fetch`. A redirect, an encoding that was not asked for, and an answer that is too long are errors. */
 async function fetchAnswer({ url, method, headers, body, signal }) {
-  const response = await fetch(url, {
+  const response = await (hasStreams() ? fetch : fetchByXMLHttpRequest)(url, {
     method, headers: { ...headers, ...plain }, body, signal,
     redirect: 'manual', credentials: 'omit', cache: 'no-store', referrerPolicy: 'no-referrer',
   });
@@ -508,7 +592,36 @@ async function fetchAnswer({ url, method, headers, body, signal }) {
     throw new Error(`the answer has the Content-Encoding ${encoding}, which was not asked for`);
   }
   const date = response.headers?.get('Date');
-  return { status: response.status, body: response.status === 200 ? await bodyText(response) : '', date };
+  const fields = Object.fromEntries(signatureFields.map((name) => [name, response.headers?.get(name)]));
+  return { status: response.status, body: response.status === 200 ? await bodyText(response) : '', date, headers: fields };
+}
+
+/** The `fetch` of React Native gives no stream: it ends when all has been read, however much that is. */
+function hasStreams() {
+  return typeof XMLHttpRequest === 'undefined' || typeof ReadableStream !== 'undefined' && 'body' in Response.prototype;
+}
+
+/** As `fetch` where it has no streams, but an answer that is too long is not read to its end. */
+function fetchByXMLHttpRequest(url, { method, headers, body, signal }) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    const fail = (words) => {
+      reject(new Error(words));
+      request.abort();
+    };
+    request.open(method, url);
+    request.withCredentials = false;
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.addEventListener('progress', ({ loaded }) => loaded > largestBody && fail(tooLong));
+    request.addEventListener('error', () => fail('Network request failed'));
+    request.addEventListener('load', () => {
+      const { status, responseText, responseURL } = request;
+      const get = (name) => request.getResponseHeader(name);
+      resolve({ status, url: responseURL, headers: { get }, text: async () => responseText });
+    });
+    signal.addEventListener('abort', () => fail('aborted'));
+    request.send(body);
+  });
 }
 
 const plain = { 'Accept-Encoding': 'identity' };

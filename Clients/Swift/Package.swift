@@ -29,6 +29,14 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// Apple's systems have CryptoKit. On Linux the package depends on nothing unless lockouts that are signed must hold there.
+if Context.environment["VERSIONGATE_CRYPTO"] != nil {
+    package.dependencies += [.package(url: "https://github.com/apple/swift-crypto.git", from: "4.0.0")]
+    for target in package.targets where target.name == "VersionGateClient" {
+        target.dependencies += [.product(name: "Crypto", package: "swift-crypto")]
+    }
+}
+
 for target in package.targets {
     target.swiftSettings = [
         // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md

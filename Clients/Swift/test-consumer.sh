@@ -61,7 +61,7 @@ code "Use it" > "$folder/App/Sources/Use/main.swift"
     code "Forget"
 } > "$folder/App/Sources/App/GroupStorage.swift"
 grep -q "await gate.check" "$folder/App/Sources/Use/main.swift" || fail "README.md has no code below 'Use it'"
-grep -q "FakeServer" "$folder/App/Sources/App/main.swift" || fail "README.md has no code below 'In tests of an app'"
+grep -q "VersionGate.preview" "$folder/App/Sources/App/main.swift" || fail "README.md has no code below 'In tests of an app'"
 grep -q "GroupStorage" "$folder/App/Sources/App/GroupStorage.swift" || fail "README.md has no code below 'Forget'"
 
 cd "$folder/App"

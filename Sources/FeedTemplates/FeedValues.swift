@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import UpdateFeeds
-public import UpdatePolicy
+package import UpdateFeeds
+package import UpdatePolicy
 
 /// What a template can show: what the policy says to every version of an app.
-public struct FeedValues: Sendable, Equatable {
+package struct FeedValues: Sendable, Equatable {
     /// The release that users can get now.
-    public struct Latest: Sendable, Equatable {
+    package struct Latest: Sendable, Equatable {
         /// The version, as the release spells it.
-        public var version: String
+        package var version: String
         /// The build, where it is recorded.
-        public var build: String?
+        package var build: String?
         /// The least version of the operating system, where it has one.
-        public var minOS: String?
+        package var minOS: String?
         /// Since when users can get it.
-        public var liveAt: Timestamp?
+        package var liveAt: Timestamp?
         /// What is new in it.
-        public var notes: String?
+        package var notes: String?
 
         /// A release.
-        public init(
+        package init(
             version: String,
             build: String? = nil,
             minOS: String? = nil,
@@ -36,24 +36,24 @@ public struct FeedValues: Sendable, Equatable {
     }
 
     /// The bundle of the app.
-    public var bundle: String
+    package var bundle: String
     /// The name of the app, else its bundle.
-    public var name: String
+    package var name: String
     /// The link to the app in the store of the platform.
-    public var storeLink: String?
+    package var storeLink: String?
     /// The version that everybody below is asked to get.
-    public var prompt: String?
+    package var prompt: String?
     /// The version below which nobody may go on.
-    public var floor: String?
+    package var floor: String?
     /// The release that users can get now.
-    public var latest: Latest?
+    package var latest: Latest?
     /// The messages that are sent, in order.
-    public var messages: [Message]
+    package var messages: [Message]
     /// The revision of the policy.
-    public var revision: Int64
+    package var revision: Int64
 
     /// The values of an app.
-    public init(
+    package init(
         bundle: String,
         name: String,
         storeLink: String? = nil,
@@ -78,7 +78,7 @@ extension FeedValues {
     /// What a policy says to the clients of a question, as far as a template shows it.
     ///
     /// - Returns: nil where the policy has nothing about the app, or its messages are too large for a document.
-    public init?(
+    package init?(
         answering question: FeedQuestion,
         by policy: CompiledPolicy,
         at time: Timestamp,

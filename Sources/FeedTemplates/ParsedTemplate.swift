@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import UpdatePolicy
+package import UpdatePolicy
 
 /// A template that was read, and renders documents.
-public struct ParsedTemplate: Sendable {
+package struct ParsedTemplate: Sendable {
     /// The most bytes that a document may have.
-    public static let largestDocument = 1 << 20
+    package static let largestDocument = 1 << 20
 
     private let parts: [TemplatePart]
     private let escaping: TemplateEscaping
@@ -17,7 +17,7 @@ public struct ParsedTemplate: Sendable {
     /// Reads a template.
     ///
     /// - Throws: ``FeedTemplateFault``: the first fault that it has.
-    public init(_ template: FeedTemplate) throws(FeedTemplateFault) {
+    package init(_ template: FeedTemplate) throws(FeedTemplateFault) {
         var scanner = TemplateScanner(template.body)
         parts = try scanner.scan()
         escaping = TemplateEscaping(contentType: template.contentType)
@@ -26,7 +26,7 @@ public struct ParsedTemplate: Sendable {
 
     /// The document with these values; nil if it would have more than ``largestDocument`` bytes, where each tag counts as
     /// twenty bytes more than its value as often as it comes.
-    public func render(_ values: FeedValues) -> String? {
+    package func render(_ values: FeedValues) -> String? {
         var renderer = TemplateRenderer(escaping, largest: Self.largestDocument)
         renderer.append(parts, [TemplateValue.all(of: values)], item: nil)
         return renderer.isTooLarge ? nil : String(decoding: renderer.bytes, as: UTF8.self)
@@ -34,16 +34,16 @@ public struct ParsedTemplate: Sendable {
 }
 
 /// A fault of a template: where it is, what it is, and what to write.
-public struct FeedTemplateFault: Error, Sendable, Hashable {
+package struct FeedTemplateFault: Error, Sendable, Hashable {
     /// The line, counted from 1.
-    public let line: Int
+    package let line: Int
     /// The column, counted from 1 in characters.
-    public let column: Int
+    package let column: Int
     /// The fault in a sentence.
-    public let message: String
+    package let message: String
     /// The cure.
-    public let hint: String
+    package let hint: String
 
     /// The fault as compilers report theirs: `FILE:LINE:COLUMN: message`, and the hint on a line of its own.
-    public func description(file: String) -> String { "\(file):\(line):\(column): \(message)\nHint: \(hint)" }
+    package func description(file: String) -> String { "\(file):\(line):\(column): \(message)\nHint: \(hint)" }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import UpdatePolicy
+package import UpdatePolicy
 
 /// The contents of a policy file: the policy, and the position of each row in the file.
-public struct PolicyDocument: Sendable {
+package struct PolicyDocument: Sendable {
     /// The positions of a row and its columns in the file.
     struct Positions: Sendable {
         let row: FilePosition
@@ -12,14 +12,13 @@ public struct PolicyDocument: Sendable {
     }
 
     /// The format version that this program reads and writes: the value of the key `versiongate`.
-    public static let format = 1
-    /// The largest file that is read, in bytes.
-    public static let largestFile = 16 << 20
+    package static let format = 1
+    package static let largestFile = 16 << 20
 
     /// The policy with its notes, in the order of the file; of no revision.
-    public internal(set) var policy = Policy(revision: 0, token: "")
+    package internal(set) var policy = Policy(revision: 0, token: "")
     /// Whether the file ends with the mark of YAML, `...`: one that was cut does not.
-    public private(set) var hasEndMark = false
+    package private(set) var hasEndMark = false
     /// The positions of the rows of each table, in the order of ``policy``.
     var positions: [PolicyTable: [Positions]] = [:]
 
@@ -30,7 +29,7 @@ public struct PolicyDocument: Sendable {
     /// - Parameters:
     ///   - index: The row's index among those of the table in ``policy``; nil for the beginning of the file.
     ///   - column: The column; where the file does not have it, the position of the row is returned.
-    public func position(table: PolicyTable?, index: Int?, column: String?) -> FilePosition? {
+    package func position(table: PolicyTable?, index: Int?, column: String?) -> FilePosition? {
         guard let table, let index, let positions = positions[table], positions.indices.contains(index) else {
             return nil
         }
@@ -43,7 +42,7 @@ extension PolicyDocument {
     ///
     /// - Parameter bytes: The contents of the file: YAML in UTF-8.
     /// - Throws: ``PolicyFileFaults`` with all faults that could be found.
-    public init(_ bytes: [UInt8]) throws(PolicyFileFaults) {
+    package init(_ bytes: [UInt8]) throws(PolicyFileFaults) {
         guard bytes.count <= Self.largestFile else {
             throw PolicyFileFaults(faults: [
                 PolicyFileFault(
@@ -84,7 +83,7 @@ extension PolicyDocument {
     ///
     /// - Parameter difference: The edits that turn the present policy into this one.
     /// - Returns: The faults; none if the difference can be tried.
-    public func faults(of difference: PolicyDifference) -> [PolicyFileFault] {
+    package func faults(of difference: PolicyDifference) -> [PolicyFileFault] {
         difference.edits.compactMap { edit in
             // Nobody can say which moment it was: a file that did not name it would be different at once.
             guard edit.table == .releases, let before = edit.before, let after = edit.after,
@@ -107,7 +106,7 @@ extension PolicyDocument {
     ///   - present: The policy as it is, all of it.
     /// - Returns: The faults, in the order of the file: other apps, their rules, rules for every app, and keys that rules
     ///   outside of the app have.
-    public func faults(ofApp bundle: String, in present: Policy) -> [PolicyFileFault] {
+    package func faults(ofApp bundle: String, in present: Policy) -> [PolicyFileFault] {
         let part = policy.part(of: bundle)
         let ownApps = Set(part.apps.map { UTF8Text($0.bundle) })
         let ownRules = Set(part.rules.map { UTF8Text($0.key) })

@@ -93,10 +93,17 @@ struct PolicyDocumentReader {
             )
         else { return }
         if let links = nested["store_links"] {
-            readMembers(of: links, what: "\(what): store_links", example: "platforms, each with a link") {
-                if let link = $0.readStoreLink($1, $2, among: app.storeLinks, given: given, what: what) {
-                    app.storeLinks.append(link)
-                }
+            app.storeLinks = readPairs(
+                links,
+                StoreLink.blank,
+                given: given,
+                what: "\(what): store_links",
+                example: "platforms, each with a link"
+            ) { link in
+                (
+                    "\(what): there is a store link for \(link.platform) already",
+                    "Case does not count, and ipados, iphone os and iphoneos are ios; leave one of the two out."
+                )
             }
         }
         if let feeds = nested["feeds"] {
@@ -120,68 +127,23 @@ struct PolicyDocumentReader {
                 let what = "a release of \(what)"
                 let nested = readRecord(&release, item.position, given: given, item, what: what, nested: ["notes"])
                 if let notes = nested?["notes"] {
-                    readMembers(of: notes, what: "\(what): notes", example: "languages, each with the text") {
-                        if let note = $0.readNote($1, $2, among: release.notes, what: what) {
-                            release.notes.append(note)
-                        }
+                    release.notes = readPairs(
+                        notes,
+                        ReleaseNote.blank,
+                        given: [:],
+                        what: "\(what): notes",
+                        example: "languages, each with the text"
+                    ) { note in
+                        (
+                            "\(what): second notes in \(note.language)",
+                            "Case does not count in languages; leave one of the two out."
+                        )
                     }
                 }
                 document.policy.releases.append(release)
             }
         }
         document.policy.apps.append(app)
-    }
-
-    private mutating func readStoreLink(
-        _ key: YAMLNode.Key,
-        _ node: YAMLNode,
-        among links: [StoreLink],
-        given: [String: FilePosition],
-        what: String
-    ) -> StoreLink? {
-        var link = StoreLink(platform: Platform(key.text).name, link: "")
-        for column in StoreLink.columns where column.name == "link" {
-            guard let address = value(column.definition, node, what: "\(what): store_links") else { return nil }
-            column.set(address, in: &link)
-        }
-        if links.contains(where: { UTF8Text($0.platform) == UTF8Text(link.platform) }) {
-            fault(
-                key.position,
-                "\(what): there is a store link for \(link.platform) already",
-                hint: "Case does not count, and ipados, iphone os and iphoneos are ios; leave one of the two out."
-            )
-            return nil
-        }
-        let columns = given.merging(["platform": key.position, "link": node.position]) { $1 }
-        document.positions[.storeLinks, default: []].append(
-            PolicyDocument.Positions(row: key.position, columns: columns)
-        )
-        return link
-    }
-
-    private mutating func readNote(
-        _ key: YAMLNode.Key,
-        _ node: YAMLNode,
-        among notes: [ReleaseNote],
-        what: String
-    ) -> ReleaseNote? {
-        var note = ReleaseNote(language: key.text, text: "")
-        for column in ReleaseNote.columns where column.name == "text" {
-            guard let text = value(column.definition, node, what: "\(what): notes: \(key.text)") else { return nil }
-            column.set(text, in: &note)
-        }
-        if notes.contains(where: { UTF8Text($0.language).lowercasedASCII == UTF8Text(key.text).lowercasedASCII }) {
-            fault(
-                key.position,
-                "\(what): second notes in \(key.text)",
-                hint: "Case does not count in languages; leave one of the two out."
-            )
-            return nil
-        }
-        document.positions[.releaseNotes, default: []].append(
-            PolicyDocument.Positions(row: key.position, columns: ["language": key.position, "text": node.position])
-        )
-        return note
     }
 
     // MARK: - Rules
@@ -302,6 +264,43 @@ struct PolicyDocumentReader {
         return nestedNodes
     }
 
+    /// Reads the records of a map, each of a key that identifies it and of one value, and keeps their positions.
+    ///
+    /// - Parameter repeated: The message and the hint about a record that is there already.
+    private mutating func readPairs<Record: PolicyRecord>(
+        _ node: YAMLNode,
+        _ blank: Record,
+        given: [String: FilePosition],
+        what: String,
+        example: String,
+        repeated: (Record) -> (message: String, hint: String)
+    ) -> [Record] {
+        var records: [Record] = []
+        readMembers(of: node, what: what, example: example) { reader, key, node in
+            var record = blank
+            var positions = given
+            for column in Record.columns {
+                let isKey = column.role == .identity
+                let read =
+                    isKey
+                    ? .text(UTF8Text(key.text))
+                    : reader.value(column.definition, node, what: "\(what): \(key.text)")
+                guard let read else { return }
+                column.set(reader.normalised(read, column.type, node, what: what), in: &record)
+                positions[column.name] = isKey ? key.position : node.position
+            }
+            guard !records.contains(where: { $0.isLike(record, in: [.identity]) }) else {
+                let (message, hint) = repeated(record)
+                return reader.fault(key.position, message, hint: hint)
+            }
+            records.append(record)
+            reader.document.positions[Record.table, default: []].append(
+                PolicyDocument.Positions(row: key.position, columns: positions)
+            )
+        }
+        return records
+    }
+
     /// The names in their order, each once.
     private static func distinct(_ names: [UTF8Text]) -> [UTF8Text] {
         var known: Set<UTF8Text> = []
@@ -334,197 +333,7 @@ struct PolicyDocumentReader {
         }
     }
 
-    // MARK: - Values
-
-    /// Reads the value of a column; nil, and a fault, if it cannot be read.
-    private mutating func value(_ column: ColumnDefinition, _ node: YAMLNode, what: String) -> PolicyValue? {
-        let path = "\(what): \(column.name)"
-        if node.isAbsent {
-            if let value = column.defaultValue { return value }
-            fault(node.position, "\(path) is missing", hint: "Add: \(column.name): \(column.example)")
-            return nil
-        }
-        switch column.type {
-        case .text, .key, .bundle, .language, .platform, .version:
-            return text(node, what: path, example: column.example).map { .text(UTF8Text($0)) }
-        case .texts, .platforms: return texts(node, what: path, example: column.example).map { .texts($0) }
-        case .attributes: return attributes(node, what: path)
-        case .boolean:
-            guard case .scalar(let text, isPlain: true) = node.content, text == "true" || text == "false" else {
-                fault(node.position, "\(path) is neither true nor false", hint: "Write true, or leave the key out.")
-                return nil
-            }
-            return .boolean(text == "true")
-        case .integer:
-            return scalar(node, what: path, Int32.init, "Write a whole number, such as 10.").map { .integer(Int64($0)) }
-        case .bigInteger:
-            return scalar(node, what: path, Int64.init, "Write a whole number: \(column.example)").map { .integer($0) }
-        case .percentage:
-            return scalar(
-                node,
-                what: path,
-                Percentage.init,
-                "Write a percentage from 0 to 100 with at most two decimals, such as 37.25; nothing is rounded."
-            ).map { .percentage($0) }
-        case .time:
-            return scalar(
-                node,
-                what: path,
-                Timestamp.init,
-                "Write a time in ISO 8601 with an offset: 2026-03-01T12:00:00Z"
-            ).map { .time($0) }
-        case .duration:
-            return scalar(
-                node,
-                what: path,
-                DayTimeInterval.init,
-                "Write days, hours, minutes and seconds: 2 days, 36 hours"
-            ).map { .duration($0) }
-        }
-    }
-
-    private mutating func scalar<Value>(
-        _ node: YAMLNode,
-        what: String,
-        _ read: (String) -> Value?,
-        _ hint: String
-    ) -> Value? {
-        guard let text = text(node, what: what, example: nil) else { return nil }
-        guard let value = read(text) else {
-            fault(node.position, "\(what): \(Quoted.text(text)) cannot be read", hint: hint)
-            return nil
-        }
-        return value
-    }
-
-    private mutating func text(_ node: YAMLNode, what: String, example: String?) -> String? {
-        guard case .scalar(let text, _) = node.content else {
-            fault(
-                node.position,
-                "\(what) is a \(node.kind) where a text is wanted",
-                hint: example.map { "Write: \($0). A text that begins with [ or { goes into quotation marks." }
-                    ?? "Write one value. A text that begins with [ or { goes into quotation marks."
-            )
-            return nil
-        }
-        if text.unicodeScalars.contains("\0") {
-            fault(node.position, "\(what) has the character U+0000, which cannot be kept", hint: "Remove it.")
-            return nil
-        }
-        return text
-    }
-
-    private mutating func texts(_ node: YAMLNode, what: String, example: String) -> [UTF8Text]? {
-        guard case .sequence(let items) = node.content else {
-            fault(node.position, "\(what) is a \(node.kind) where a list is wanted", hint: "Write a list: \(example)")
-            return nil
-        }
-        guard !items.isEmpty else {
-            fault(node.position, "\(what) is an empty list", hint: "Leave the key out for no condition.")
-            return nil
-        }
-        var texts: [UTF8Text] = []
-        for item in items {
-            if item.isAbsent {
-                fault(
-                    item.position,
-                    "\(what): an entry without a value",
-                    hint: "Remove it; the text null goes into quotation marks."
-                )
-            } else if let text = text(item, what: "an entry of \(what)", example: nil) {
-                texts.append(UTF8Text(text))
-            }
-        }
-        return texts.count == items.count ? texts : nil
-    }
-
-    private mutating func attributes(_ node: YAMLNode, what: String) -> PolicyValue? {
-        let example = "names, each with the list of texts that are accepted"
-        guard let members = mapping(node, what: what, example: example) else { return nil }
-        guard !members.isEmpty else {
-            fault(node.position, "\(what) is an empty map", hint: "Leave the key out for no condition.")
-            return nil
-        }
-        var attributes: [UTF8Text: [UTF8Text]] = [:]
-        for (key, value) in members {
-            let path = "\(what).\(key.text)"
-            if key.text.unicodeScalars.contains("\0") {
-                fault(key.position, "\(what): a name with the character U+0000", hint: "Remove it.")
-            } else if value.isAbsent {
-                fault(value.position, "\(path) accepts nothing", hint: "Write a list of texts: [beta, nightly]")
-            } else {
-                attributes[UTF8Text(key.text)] = texts(value, what: path, example: "[beta, nightly]")
-            }
-        }
-        return attributes.count == members.count ? .attributes(attributes) : nil
-    }
-
-    // MARK: - Structure
-
-    /// The members of a map, none where nothing is said; nil, and a fault, for anything else.
-    private mutating func mapping(
-        _ node: YAMLNode,
-        what: String,
-        example: String
-    ) -> [(key: YAMLNode.Key, value: YAMLNode)]? {
-        if node.isAbsent { return [] }
-        if case .sequence(let items) = node.content, items.isEmpty { return [] }
-        guard case .mapping(let members) = node.content else {
-            fault(node.position, "\(what) is a \(node.kind) where a map is wanted", hint: "It is a map of \(example).")
-            return nil
-        }
-        return members
-    }
-
-    private mutating func readMembers(
-        of node: YAMLNode,
-        what: String,
-        example: String,
-        _ read: (inout PolicyDocumentReader, YAMLNode.Key, YAMLNode) -> Void
-    ) {
-        for (key, value) in mapping(node, what: what, example: example) ?? [] {
-            if key.text.unicodeScalars.contains("\0") {
-                fault(key.position, "\(what): a key with the character U+0000", hint: "Remove it.")
-            } else {
-                read(&self, key, value)
-            }
-        }
-    }
-
-    private mutating func items(of node: YAMLNode, what: String, example: String) -> [YAMLNode] {
-        if node.isAbsent { return [] }
-        guard case .sequence(let items) = node.content else {
-            fault(
-                node.position,
-                "\(what) is a \(node.kind) where a list is wanted",
-                hint: "Begin each entry: \(example)"
-            )
-            return []
-        }
-        return items
-    }
-
-    private mutating func unknown(_ key: YAMLNode.Key, in what: String, known: [String]) {
-        let nearest = SimilarNames.of(key.text.replacing("-", with: "_"), among: known).first
-        fault(
-            key.position,
-            "\(what): unknown key \(Quoted.text(key.text))",
-            hint: nearest.map { "Did you mean \($0)?" } ?? "The keys here are \(known.joined(separator: ", "))."
-        )
-    }
-
-    private mutating func fault(_ position: FilePosition, _ message: String, hint: String) {
+    mutating func fault(_ position: FilePosition, _ message: String, hint: String) {
         faults.append(PolicyFileFault(position, message, hint: hint))
-    }
-}
-
-extension YAMLNode {
-    /// The kind of node, for messages.
-    fileprivate var kind: String {
-        switch content {
-        case .scalar: "text"
-        case .sequence: "list"
-        case .mapping: "map"
-        }
     }
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import UpdatePolicy
+package import UpdatePolicy
 
-/// Writes a policy as the text of a policy file.
 struct PolicyDocumentWriter {
     /// The longest key that YAML allows before its colon on one line, less a margin.
     private static let longestPlainKey = 500
@@ -12,7 +11,6 @@ struct PolicyDocumentWriter {
     /// Whether the next line is the first of an entry of a list.
     private var beginsItem = false
 
-    /// Writes the whole policy.
     mutating func write(_ policy: Policy) {
         let releases = Dictionary(grouping: policy.releases) { UTF8Text($0.bundle) }
         line("versiongate: \(PolicyDocument.format)", depth: 0)
@@ -85,7 +83,6 @@ struct PolicyDocumentWriter {
         }
     }
 
-    /// Writes columns as an entry of a list.
     private mutating func writeItem(_ members: [Member], depth: Int) {
         beginsItem = true
         write(members, depth: depth + 1)
@@ -100,7 +97,7 @@ struct PolicyDocumentWriter {
                 for (name, accepted) in attributes.sorted(by: { $0.key < $1.key }) {
                     key(name.string, depth: depth + 1, " " + Self.list(accepted))
                 }
-            case .text(let text) where member.column.type != .version:
+            case .text(let text) where ![.version, .range].contains(member.column.type):
                 line("\(name): \(Self.text(text.string, depth: depth))", depth: depth)
             default: line("\(name): \(Self.scalar(member.value))", depth: depth)
             }
@@ -152,7 +149,7 @@ extension PolicyDocument {
     ///   - policy: The policy with its notes.
     ///   - revision: The revision that it is from; a comment says it.
     ///   - bundle: The app that it is the part of; nil: it is the whole policy.
-    public static func text(of policy: Policy, revision: Int64, bundle: String? = nil) -> String {
+    package static func text(of policy: Policy, revision: Int64, bundle: String? = nil) -> String {
         var writer = PolicyDocumentWriter()
         writer.write(policy)
         let what = bundle.map { "the app \($0), its releases and rules" } ?? "every app, release and rule"

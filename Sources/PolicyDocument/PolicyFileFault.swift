@@ -2,50 +2,43 @@
 // Copyright the versiongate authors
 
 /// A fault in a policy file: where it is, what it is, and what to do.
-public struct PolicyFileFault: Error, Sendable, Hashable {
-    /// Where the fault begins.
-    public let position: FilePosition
-    /// The fault in a sentence.
-    public let message: String
-    /// What to do about it.
-    public let hint: String?
+package struct PolicyFileFault: Error, Sendable, Hashable {
+    package let position: FilePosition
+    package let message: String
+    package let hint: String?
 
-    /// A fault at a position.
-    public init(_ position: FilePosition, _ message: String, hint: String? = nil) {
+    package init(_ position: FilePosition, _ message: String, hint: String? = nil) {
         self.position = position
         self.message = message
         self.hint = hint
     }
 
     /// The fault as compilers report theirs: `FILE:LINE:COLUMN: message`, and the hint on a line of its own.
-    public func description(file: String) -> String {
+    package func description(file: String) -> String {
         "\(file):\(position): \(message)" + (hint.map { "\nHint: \($0)" } ?? "")
     }
 }
 
 /// All faults that were found in a policy file: never none.
-public struct PolicyFileFaults: Error, Sendable, Hashable {
-    /// The faults, in the order of the file.
-    public let faults: [PolicyFileFault]
+package struct PolicyFileFaults: Error, Sendable, Hashable {
+    package let faults: [PolicyFileFault]
 }
 
 /// A position in a text file.
-public struct FilePosition: Sendable, Hashable, Comparable, CustomStringConvertible {
+package struct FilePosition: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The line, counted from 1.
-    public let line: Int
+    package let line: Int
     /// The column, counted from 1 in Unicode scalars.
-    public let column: Int
+    package let column: Int
 
     /// A position by its line and column, both counted from 1.
-    public init(line: Int, column: Int) {
+    package init(line: Int, column: Int) {
         self.line = line
         self.column = column
     }
 
-    /// Where a file begins.
     static let start = FilePosition(line: 1, column: 1)
 
-    /// The position of the byte at an offset.
     init(offset: Int, in bytes: [UInt8]) {
         let head = bytes.prefix(max(0, offset))
         let lineStart = head.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
@@ -55,10 +48,10 @@ public struct FilePosition: Sendable, Hashable, Comparable, CustomStringConverti
     }
 
     /// `LINE:COLUMN`.
-    public var description: String { "\(line):\(column)" }
+    package var description: String { "\(line):\(column)" }
 
     /// Whether one position comes before the other.
-    public static func < (left: FilePosition, right: FilePosition) -> Bool {
+    package static func < (left: FilePosition, right: FilePosition) -> Bool {
         (left.line, left.column) < (right.line, right.column)
     }
 }

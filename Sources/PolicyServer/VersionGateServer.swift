@@ -3,24 +3,24 @@
 
 import CheckListener
 import Hummingbird
-public import Logging
+package import Logging
 import NIOCore
 import NIOPosix
 import PolicyPages
-public import Postgres
+package import Postgres
 import ServiceLifecycle
 import Synchronization
-public import Systemd
-public import UpdatePolicy
+package import Systemd
+package import UpdatePolicy
 
 /// The server: both listeners, the live policy and the services around them.
-public struct VersionGateServer: Sendable {
+package struct VersionGateServer: Sendable {
     /// The addresses of a server that listens.
-    public struct Addresses: Sendable {
+    package struct Addresses: Sendable {
         /// The public listener, as `http://host:port`.
-        public let publicURL: String
+        package let publicURL: String
         /// The management listener, as `http://host:port`.
-        public let managementURL: String
+        package let managementURL: String
     }
 
     /// The time that a graceful shutdown may take before the rest is cancelled.
@@ -50,7 +50,7 @@ public struct VersionGateServer: Sendable {
     ///   - serviceManager: Receives the state of the server; nil: none does.
     ///   - log: Where the logger writes, for the metrics.
     ///   - logger: Where changes of state are logged.
-    public init(
+    package init(
         configuration: ServerConfiguration,
         database: @escaping @Sendable () async throws -> PostgresConfiguration,
         pagesDatabase: (@Sendable () async throws -> PostgresConfiguration)? = nil,
@@ -71,7 +71,7 @@ public struct VersionGateServer: Sendable {
     /// Serves until SIGTERM or SIGINT.
     ///
     /// - Parameter onReady: Receives the addresses once both listeners are open and loading a policy was tried.
-    public func run(onReady: @escaping @Sendable (Addresses) -> Void) async throws {
+    package func run(onReady: @escaping @Sendable (Addresses) -> Void) async throws {
         LargeMemory.isGivenBack()
         let shutdownLimit = configuration.drainDuration + Self.maximumShutdownDuration
         TerminationSignals.prepare(endingWithin: shutdownLimit + Self.lastResortDelay)

@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// An error whose description says which command helps.
-public protocol ErrorWithCommand: Error, CustomStringConvertible {
+package protocol ErrorWithCommand: Error, CustomStringConvertible {
     /// The fault and what to do about it.
     ///
     /// - Parameter command: Makes a command that can be typed of its words.
@@ -11,5 +11,5 @@ public protocol ErrorWithCommand: Error, CustomStringConvertible {
 
 extension ErrorWithCommand {
     /// The fault and what to do about it, for whom no database was named.
-    public var description: String { description { "versiongate \($0)" } }
+    package var description: String { description { "versiongate \($0)" } }
 }

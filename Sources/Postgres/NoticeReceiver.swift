@@ -35,7 +35,8 @@ final class NoticeReceiver {
             message: fields[VG_DIAG_MESSAGE] ?? "",
             detail: fields[VG_DIAG_DETAIL],
             hint: fields[VG_DIAG_HINT],
-            constraint: fields[VG_DIAG_CONSTRAINT]
+            constraint: fields[VG_DIAG_CONSTRAINT],
+            dataType: fields[VG_DIAG_DATATYPE]
         )
         logger.log(
             level: level(of: notice),

@@ -15,6 +15,8 @@ public struct PostgresNotice: Sendable, Hashable {
     public var hint: String?
     /// The constraint, or the like, that it is about.
     public var constraint: String?
+    /// The data type that it names, or what RAISE gives as DATATYPE.
+    public var dataType: String?
 
     /// Creates a notice.
     public init(
@@ -23,7 +25,8 @@ public struct PostgresNotice: Sendable, Hashable {
         message: String,
         detail: String? = nil,
         hint: String? = nil,
-        constraint: String? = nil
+        constraint: String? = nil,
+        dataType: String? = nil
     ) {
         self.severity = severity
         self.sqlState = sqlState
@@ -31,6 +34,7 @@ public struct PostgresNotice: Sendable, Hashable {
         self.detail = detail
         self.hint = hint
         self.constraint = constraint
+        self.dataType = dataType
     }
 
     /// Whether the notice is a warning or worse.

@@ -57,7 +57,7 @@ extension Cluster {
     }
 
     private func environment(_ installation: PostgresInstallation) -> [Environment.Key: String] {
-        [
+        var environment: [Environment.Key: String] = [
             "PATH": search.path + ":/usr/bin:/bin",
             "LC_ALL": "C",
             "VG_BIN": installation.bin,
@@ -72,6 +72,8 @@ extension Cluster {
                 ? "--locale-provider=builtin --builtin-locale=C.UTF-8 --locale=C" : "--locale=C",
             "VG_SYNC": options.isDisposable ? "--no-sync" : "",
         ]
+        for (name, value) in options.environment { environment[Environment.Key(rawValue: name)!] = value }
+        return environment
     }
 
     /// The options of the program `postgres`.

@@ -95,7 +95,7 @@ struct PostgresInstallation: Sendable, Hashable {
             .programsMissing,
             "the programs initdb and postgres of PostgreSQL \(oldestMajor) or newer are not installed\(found)",
             hint: "Install PostgreSQL (on Debian: apt-get install postgresql), or set DATABASE_URL to use a database "
-                + "elsewhere."
+                + "elsewhere. In a container, take the image that has PostgreSQL: versiongate:example."
         )
     }
 }

@@ -6,6 +6,9 @@ public struct PrivatePostgresOptions: Sendable {
     /// Settings of `postgresql.conf` by name, given to the server when this process starts it.
     public var settings: [String: String]
 
+    /// Variables in the environment of the server, beside PATH and LC_ALL.
+    public var environment: [String: String]
+
     /// Roles, beside those of versiongate, as which the local users may log in once they exist.
     public var additionalRoles: [String]
 
@@ -19,11 +22,13 @@ public struct PrivatePostgresOptions: Sendable {
     /// Creates options; the defaults are those of the product.
     public init(
         settings: [String: String] = [:],
+        environment: [String: String] = [:],
         additionalRoles: [String] = [],
         isDisposable: Bool = false,
         listensOnLoopback: Bool = false
     ) {
         self.settings = settings
+        self.environment = environment
         self.additionalRoles = additionalRoles
         self.isDisposable = isDisposable
         self.listensOnLoopback = listensOnLoopback

@@ -8,12 +8,12 @@ import Glibc
 /// It stays open while the process is restarted: connections wait for the next one instead of being refused.
 ///
 /// Source: [sd_listen_fds(3)](https://www.freedesktop.org/software/systemd/man/latest/sd_listen_fds.html).
-public struct InheritedSocket: Sendable, Hashable {
+package struct InheritedSocket: Sendable, Hashable {
     /// The first descriptor that is passed.
     private static let firstDescriptor: Int32 = 3
 
     /// The descriptor of the socket.
-    public let descriptor: Int32
+    package let descriptor: Int32
 
     /// Finds the socket.
     ///
@@ -22,7 +22,7 @@ public struct InheritedSocket: Sendable, Hashable {
     ///   - processID: This process, for whom `LISTEN_PID` says whether the socket is meant.
     /// - Returns: nil if none was passed.
     /// - Throws: ``SystemdError`` if there are several: their order says nothing about their use.
-    public init?(environment: [String: String], processID: Int32) throws(SystemdError) {
+    package init?(environment: [String: String], processID: Int32) throws(SystemdError) {
         guard let count = environment["LISTEN_FDS"], environment["LISTEN_PID"].flatMap({ Int32($0) }) == processID,
             count != "0"
         else { return nil }

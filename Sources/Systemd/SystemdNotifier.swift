@@ -6,9 +6,9 @@ import Glibc
 /// Notifies the systemd that started this process of its state.
 ///
 /// Source: [sd_notify(3)](https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html).
-public struct SystemdNotifier: Sendable {
+package struct SystemdNotifier: Sendable {
     /// How long the service manager waits for a keep-alive before it restarts this process; nil: it wants none.
-    public let watchdogInterval: Duration?
+    package let watchdogInterval: Duration?
 
     private let address: NotificationAddress
 
@@ -19,7 +19,7 @@ public struct SystemdNotifier: Sendable {
     ///   - processID: This process, for whom `WATCHDOG_PID` says whether the watchdog is meant.
     /// - Returns: nil where nothing waits for notifications.
     /// - Throws: ``SystemdError`` if `NOTIFY_SOCKET` is no address of a Unix socket.
-    public init?(environment: [String: String], processID: Int32) throws(SystemdError) {
+    package init?(environment: [String: String], processID: Int32) throws(SystemdError) {
         guard let path = environment["NOTIFY_SOCKET"], !path.isEmpty else { return nil }
         address = try NotificationAddress(path)
         let isMeant = environment["WATCHDOG_PID"].map { Int32($0) == processID } ?? true
@@ -31,12 +31,12 @@ public struct SystemdNotifier: Sendable {
     /// Sends states in one datagram.
     ///
     /// - Throws: ``SystemdError`` if systemd cannot be notified.
-    public func notify(_ states: [State]) throws(SystemdError) {
+    package func notify(_ states: [State]) throws(SystemdError) {
         try address.send(states.map(\.line).joined(separator: "\n"))
     }
 
     /// A state of the service.
-    public enum State: Sendable, Hashable {
+    package enum State: Sendable, Hashable {
         /// The service works from now on.
         case ready
         /// The service is ending.
@@ -106,9 +106,9 @@ private struct NotificationAddress: Sendable {
 }
 
 /// A reason why the service manager cannot be notified, or cannot pass a socket.
-public struct SystemdError: Error, Equatable, CustomStringConvertible {
+package struct SystemdError: Error, Equatable, CustomStringConvertible {
     /// What is wrong and with which variable.
-    public let description: String
+    package let description: String
 
     init(_ description: String) {
         self.description = description

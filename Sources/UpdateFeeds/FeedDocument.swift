@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import UpdatePolicy
+package import UpdatePolicy
 
 /// A document of a feed, and how it is sent.
-public struct FeedDocument: Sendable, Equatable {
+package struct FeedDocument: Sendable, Equatable {
     /// The media type.
-    public let contentType: String
+    package let contentType: String
 
     /// The document.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// The fields of the request that the document depends on.
-    public let vary: [String]
+    package let vary: [String]
 
     /// The document that answers a question: what a policy says, else one that its client takes as no news.
     ///
@@ -22,7 +22,7 @@ public struct FeedDocument: Sendable, Equatable {
     ///   - question: The question.
     ///   - policy: The policy; `nil` where there is none yet.
     ///   - time: The time of the question.
-    public init(answering question: FeedQuestion, by policy: CompiledPolicy?, at time: Timestamp) {
+    package init(answering question: FeedQuestion, by policy: CompiledPolicy?, at time: Timestamp) {
         let source = FeedSource(question, policy, time)
         let text =
             switch question.format {

@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// A format that an update client reads.
-public enum FeedFormat: String, Sendable, CaseIterable {
+package enum FeedFormat: String, Sendable, CaseIterable {
     /// The property list of release notes that iVersion reads.
     case iVersion = "iversion.plist"
     /// The configuration that Updates reads.
@@ -15,10 +15,10 @@ public enum FeedFormat: String, Sendable, CaseIterable {
     case lookup
 
     /// Whether its document is one of those of an app, below `/v1/feeds/BUNDLE/`, where templates cannot have its name.
-    public var isBelowApp: Bool { self != .lookup }
+    package var isBelowApp: Bool { self != .lookup }
 
     /// The clients that read it.
-    public var client: String {
+    package var client: String {
         switch self {
         case .iVersion: "iVersion"
         case .updates: "Updates"
@@ -29,7 +29,7 @@ public enum FeedFormat: String, Sendable, CaseIterable {
     }
 
     /// The media type of its documents.
-    public var contentType: String {
+    package var contentType: String {
         switch self {
         case .iVersion: "application/x-plist"
         case .appcast: "application/rss+xml; charset=utf-8"
@@ -38,7 +38,7 @@ public enum FeedFormat: String, Sendable, CaseIterable {
     }
 
     /// The members of a query that belong to the format and are no attributes of the client.
-    public var ownMembers: Set<String> {
+    package var ownMembers: Set<String> {
         switch self {
         case .appcast:
             [
@@ -52,12 +52,12 @@ public enum FeedFormat: String, Sendable, CaseIterable {
 }
 
 /// Whose appcast is asked for: the same elements mean different things to the two.
-public enum AppcastReader: String, Sendable, CaseIterable {
+package enum AppcastReader: String, Sendable, CaseIterable {
     /// The Flutter package upgrader, which compares versions.
     case flutter
     /// Sparkle, which compares builds.
     case sparkle
 
     /// The client that reads it.
-    public var client: String { self == .flutter ? "upgrader" : "Sparkle" }
+    package var client: String { self == .flutter ? "upgrader" : "Sparkle" }
 }

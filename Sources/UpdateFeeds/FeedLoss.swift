@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import UpdatePolicy
+package import UpdatePolicy
 
 /// What of a rule a document cannot say to the clients that read it.
-public struct FeedLoss: Sendable, Equatable {
+package struct FeedLoss: Sendable, Equatable {
     /// The rule's key.
-    public let key: String
+    package let key: String
 
     /// The platform whose clients are not told; `nil` where the document is for one platform alone.
-    public let platform: String?
+    package let platform: String?
 
     /// What is lost and why, a sentence.
-    public let reason: String
+    package let reason: String
 }
 
 extension FeedLoss {
     /// What the answer to a question leaves out of the rules that are in force for the app, in the order of messages.
-    public static func all(answering question: FeedQuestion, by policy: CompiledPolicy, at time: Timestamp)
+    package static func all(answering question: FeedQuestion, by policy: CompiledPolicy, at time: Timestamp)
         -> [FeedLoss]
     {
         let source = FeedSource(question, policy, time)

@@ -4,21 +4,21 @@
 import UpdatePolicy
 
 /// What a request for a feed says about the clients that will read the document.
-public struct FeedQuestion: Sendable {
+package struct FeedQuestion: Sendable {
     /// The format; `nil` for a document of the app's own, which a template makes.
-    public let format: FeedFormat?
+    package let format: FeedFormat?
 
     /// Whose appcast is asked for; `nil` where it is not said, or in other formats.
-    public let reader: AppcastReader?
+    package let reader: AppcastReader?
 
     /// The app's bundle, from the path or the format's own member.
-    public let bundle: String?
+    package let bundle: String?
 
     /// The app's number in the App Store, from a look-up.
-    public let storeID: Int64?
+    package let storeID: Int64?
 
     /// The fields of the request that the document depends on, as `Vary` names them.
-    public let vary: [String]
+    package let vary: [String]
 
     /// The members that describe the clients, each at most once, without bundle and platform.
     private let members: [(name: String, value: String)]
@@ -41,7 +41,7 @@ public struct FeedQuestion: Sendable {
     ///   - query: The decoded members of the query. Where one is there twice, the first counts.
     ///   - acceptLanguage: The field of that name.
     ///   - userAgent: The field of that name.
-    public init(
+    package init(
         format: FeedFormat?,
         bundle: String? = nil,
         country: String? = nil,

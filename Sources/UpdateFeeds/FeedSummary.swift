@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import UpdatePolicy
+package import UpdatePolicy
 
 /// What a policy says to the clients of a question, for a document of the app's own.
-public struct FeedSummary: Sendable {
+package struct FeedSummary: Sendable {
     /// The bundle as the policy spells it.
-    public let bundle: String
+    package let bundle: String
 
     /// The name of the app, else its bundle.
-    public let name: String
+    package let name: String
 
     /// What is announced and demanded; `nil` where the policy says nothing.
-    public let announcement: Announcement?
+    package let announcement: Announcement?
 
     /// The notes of the release that every client can get.
-    public let notes: String?
+    package let notes: String?
 
     /// The messages that every client of the question is sent, as lockouts where they are lockouts to all of them; none where
     /// they were not asked for.
-    public let messages: [Message]
+    package let messages: [Message]
 
     /// What is said on the platform that the question names, else on that of its User-Agent; without either, what is said on
     /// all.
     ///
     /// - Returns: `nil` where the policy has nothing about the app, or its messages are too large for a document.
-    public init?(
+    package init?(
         answering question: FeedQuestion,
         by policy: CompiledPolicy,
         at time: Timestamp,

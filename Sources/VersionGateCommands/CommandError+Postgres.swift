@@ -1,36 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import PolicyFigures
 import PolicyStore
 import Postgres
 import PrivatePostgres
+import UpdatePolicy
 
 extension CommandError {
-    /// Runs `body`, and says errors of the database in words for people.
-    static func explaining<Result>(_ body: () async throws -> Result) async throws -> Result {
+    /// Runs `body` with the connection, if there is one, and says errors of the database in words for people: the one place
+    /// where that is done.
+    ///
+    /// - Parameter waiting: What to say where a statement waited for other sessions in vain.
+    static func explaining<Result>(
+        waiting: () async throws -> CommandError? = { nil },
+        _ body: () async throws -> Result
+    ) async throws -> Result {
         do {
             return try await body()
         } catch let error as PostgresError {
-            throw CommandError(error)
+            guard error.sqlState == .lockNotAvailable || error.sqlState == .deadlockDetected,
+                let words = try await waiting()
+            else { throw CommandError(error) }
+            throw words
+        } catch let refused as RefusedEdit {
+            throw CommandError(refused)
         }
     }
 
-    /// Others have edited the policy and not committed, so that this edit has to wait for them.
-    static func openEdits(_ edits: [OpenEdit], database: String) -> CommandError {
-        let who = edits.isEmpty ? "" : ": \(edits.map(\.words).joined(separator: ", "))"
-        return CommandError(
-            "somebody else is editing the same rows and has not committed\(who); nothing was changed on \(database); "
-                + "try again when they are done\(ending(edits))"
-        )
+    private init(_ refused: RefusedEdit) {
+        switch refused {
+        case .exists(.apps, let bundle): self = .appExists(bundle)
+        case .exists(_, let key): self = .ruleExists(key)
+        case .unreadableDuration(let text):
+            self.init(
+                "\"\(text)\" is not a length of time\nHint: Write weeks, days, hours, minutes or seconds: '2 days', 36h"
+            )
+        }
     }
 
-    /// A migration had to wait for others, who use the tables that it changes and have not committed.
-    static func migrationWaits(for edits: [OpenEdit]) -> CommandError {
+    /// Other sessions hold what this one needs, and have not committed.
+    ///
+    /// - Parameter migrates: Whether a migration waited, which needs the tables; else an edit, which needs rows.
+    static func waits(for edits: [OpenEdit], migrates: Bool = false, database: String) -> CommandError {
         let who = edits.isEmpty ? "" : ": \(edits.map(\.words).joined(separator: ", "))"
         return CommandError(
-            "a migration waited for others who use the tables that it changes; it changed nothing\(who)\n"
-                + "Hint: Migrate again when they are done\(ending(edits))"
+            migrates
+                ? "a migration waited for others who use the tables that it changes; it changed nothing\(who)\n"
+                    + "Hint: Migrate again when they are done\(ending(edits))"
+                : "somebody else is editing the same rows and has not committed\(who); nothing was changed on \(database); "
+                    + "try again when they are done\(ending(edits))"
         )
     }
 
@@ -68,21 +86,12 @@ extension CommandError {
             )
         case .server where Self.repeated[error.constraint ?? ""] != nil:
             self.init(Self.repeated[error.constraint ?? ""] ?? "")
-        case .server where error.message.hasPrefix("invalid input syntax for type interval: "):
-            let written = error.message.drop { $0 != "\"" }
-            self.init(
-                "\(written) is not a length of time\nHint: Write weeks, days, hours, minutes or seconds: '2 days', 36h"
-            )
         case .server:
             var lines = [error.message]
             if let detail = error.detail, !detail.isEmpty { lines.append(detail) }
-            let hint = CommandHint.hint(
-                constraint: error.constraint,
-                detail: error.detail,
-                hint: error.hint,
-                place: place
-            )
-            if let hint, !hint.isEmpty { lines.append("Hint: \(hint)") }
+            if let hint = CommandHint(place: place).cure(PolicyFault(error), hint: error.hint), !hint.isEmpty {
+                lines.append("Hint: \(hint)")
+            }
             self.init(lines.joined(separator: "\n"))
         case .connectionFailed:
             self.init(

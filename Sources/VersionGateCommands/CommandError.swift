@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import PolicyFigures
+import PolicyStore
 import UpdatePolicy
 
 /// An error of a command, with what the user can do about it.
@@ -23,7 +23,7 @@ struct CommandError: Error, CustomStringConvertible {
 
     /// Prints it as a warning on standard error, where there is an answer all the same.
     func printAsWarning() {
-        StandardStreams.printError(Terminal.standardError.paragraphs("Warning: \(text)") + "\n")
+        printError(Terminal.standardError.paragraphs("Warning: \(text)") + "\n")
     }
 
     static func noSuchApp(_ bundle: String) -> CommandError {

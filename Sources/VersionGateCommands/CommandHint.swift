@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import PolicyFigures
+import PolicyStore
+import UpdatePolicy
 
-/// Hints for refusals and warnings of the database, with commands instead of SQL.
+/// What to do about a refusal or a warning of the database, for commands and policy files.
 ///
-/// The database gives its hints in SQL, for those who use SQL.
-enum CommandHint {
+/// The database gives its hints in SQL, for those who use SQL. Where that differs it names the fault, which is worded here.
+struct CommandHint {
     /// Where the refused value was written.
     enum Place {
         /// In the options of a command.
@@ -15,156 +16,135 @@ enum CommandHint {
         case policyFile
     }
 
-    /// A phrase of the database's hints, and what stands for it.
-    private struct Phrase {
-        let sql: String
-        let options: String
-        let policyFile: String
+    let place: Place
 
-        init(_ sql: String, options: String, policyFile: String? = nil) {
-            self.sql = sql
-            self.options = options
-            self.policyFile = policyFile ?? sql
+    /// The cure of a fault; nil where there is none.
+    ///
+    /// - Parameters:
+    ///   - fault: What the database named.
+    ///   - hint: Its hint, which fits everywhere if no kind of fault is named.
+    func cure(_ fault: PolicyFault?, hint: String?) -> String? {
+        guard let fault, let kind = fault.kind else { return hint }
+        return place == .options ? Self.command(kind, fault) : Self.policyFile(kind, fault) ?? Self.command(kind, fault)
+    }
+
+    /// The cure where it is another in a policy file.
+    private static func policyFile(_ kind: PolicyFault.Kind, _ fault: PolicyFault) -> String? {
+        switch kind {
+        case .absent: sentences(fault["hint"], "For \(fault["meaning"] ?? "none") leave the key out.")
+        case .platformList: "Write each platform by itself: [ios, android]"
+        case .attributeIsMember:
+            fault["column"] == "rollout"
+                ? "It is used for rollouts alone: see the key rollout."
+                : "The condition on it is \(fault["column"] ?? "a key of its own")."
+        case .targetWithoutApp: "Set bundle: the target is one of its releases."
+        case .targetMissing: "Set target, or take {target} out."
+        case .endBeforeStart: "Set ends_at to a time after starts_at."
+        case .showOnce: "To show the message once, set shows to 1."
+        case .withdrawnBeforeLive:
+            "Set withdrawn_at to live_at for a release that never got to users, or take it out of the file."
+        default: nil
         }
     }
 
-    private static let phrases: [Phrase] =
-        ["NULL in place of the list means no condition", "NULL means no condition"].map {
-            Phrase(
-                $0,
-                options: "For no condition leave the option out, or take it away with --clear",
-                policyFile: "For no condition leave the key out"
+    private static func command(_ kind: PolicyFault.Kind, _ fault: PolicyFault) -> String {
+        // These stand in commands that people paste.
+        func word(_ name: String, or placeholder: String) -> String { fault[name]?.shellWord ?? placeholder }
+        let rule = word("rule", or: word("key", or: "KEY"))
+        let (bundle, platform) = (word("bundle", or: "BUNDLE"), word("platform", or: "PLATFORM"))
+        let release = "\(bundle) \(word("version", or: "VERSION")) --platform \(platform)"
+        switch kind {
+        case .absent:
+            return sentences(
+                fault["hint"],
+                "For \(fault["meaning"] ?? "none") leave the option out, or take it away with --clear."
             )
-        } + [
-            Phrase(": {ios,android}", options: "", policyFile: ": [ios, android]"),
-            Phrase("Set bundle: the target", options: "Give --bundle: the target"),
-            Phrase("Set ends_at to a time after starts_at", options: "Give --ends-at a time after --starts-at"),
-            Phrase("Set target, or take", options: "Give --target, or take"),
-            Phrase("a language goes into languages", options: "a language goes into --language"),
-            Phrase("The condition on it is the column versions.", options: "The condition on it is --versions."),
-            Phrase("The condition on it is the column builds.", options: "The condition on it is --builds."),
-            Phrase("The condition on it is the column os.", options: "The condition on it is --os."),
-            Phrase("The condition on it is the column platforms.", options: "The condition on it is --platform."),
-            Phrase("The condition on it is the column regions.", options: "The condition on it is --region."),
-            Phrase("The condition on it is the column languages.", options: "The condition on it is --language."),
-            Phrase("The condition on it is the column bundle.", options: "The condition on it is --bundle."),
-            Phrase("To show the message once, set shows to 1", options: "To show the message once, give --shows 1"),
-            Phrase(
-                "; NULL means without limit",
-                options: "; for no limit leave the option out, or take it away with --clear",
-                policyFile: "; for no limit leave the key out"
-            ),
-            Phrase(
-                "NULL means that the message is shown at every start",
-                options: "Leave the option out, or take it away with --clear: the message is shown at every start",
-                policyFile: "Leave the key out: the message is shown at every start"
-            ),
-            Phrase("see the column rollout", options: "\(PrintedCommand("rule rollout KEY PERCENT"))"),
-        ]
-
-    /// The hint for what the database named by a constraint; nil where its own hint fits the command line too.
-    ///
-    /// - Parameters:
-    ///   - constraint: The name that the database gave.
-    ///   - detail: Its detail, which names the rows.
-    ///   - hint: Its hint.
-    ///   - place: Where the value was written.
-    static func hint(
-        constraint: String?,
-        detail: String?,
-        hint: String? = nil,
-        place: Place = .options
-    ) -> String? {
-        let words = detail.map { $0.split(separator: " ").map(String.init) } ?? []
-        switch constraint {
-        case "rules_lockout_guard" where detail?.contains("no build recorded") == true:
+        case .platformList: return "Write each platform by itself: --platform ios --platform android"
+        case .attributeIsMember:
+            switch fault["column"] {
+            case "rollout": return "It is used for rollouts alone: \(PrintedCommand("rule rollout KEY PERCENT"))"
+            case "platforms": return "The condition on it is --platform."
+            case "regions": return "The condition on it is --region."
+            case "languages": return "The condition on it is --language."
+            case let column: return "The condition on it is --\(column ?? "versions")."
+            }
+        case .targetWithoutApp: return "Give --bundle: the target is one of its releases."
+        case .targetMissing: return "Give --target, or take {target} out."
+        case .endBeforeStart: return "Give --ends-at a time after --starts-at."
+        case .showOnce: return "To show the message once, give --shows 1."
+        case .valueMissing: return "Write a value."
+        case .withdrawnBeforeLive:
+            return "Give both the same time for a release that never got to users, or remove it."
+        case .noApp:
+            return "Add it first: \(PrintedCommand("app add BUNDLE"))"
+                + (fault["place"] == "rules.bundle" ? ". Without --bundle a rule is for every app." : "")
+        case .noRule: return "The rules: \(PrintedCommand("rule list"))"
+        case .noRelease: return "The releases: \(PrintedCommand("release list"))"
+        case .noChange: return "The changes: \(PrintedCommand("history"))"
+        case .undoConflict:
+            let before = fault["change"].flatMap(Int64.init).map { "\($0 - 1)" } ?? "CHANGE"
+            return
+                "Undo the later changes first, the newest of them first. Or bring back the whole policy as it stood before, "
+                + "whoever changed it since: \(PrintedCommand("undo --to \(before)"))"
+        case .planner:
+            return "See what it would do: add --dry-run, or \(PrintedCommand("plan FILE")). An admin can do it."
+        case .lockoutWithoutBuild:
             return """
                 Say which version has the build: --versions 1.1.3. Or record the builds of the releases that users are to \
                 get: \(PrintedCommand("release edit BUNDLE VERSION --platform PLATFORM --set-build BUILD")). Or let it be asked \
                 for: \(PrintedCommand("block BUNDLE VERSION --build BUILD")). Only for maintenance or the end of a platform, where \
                 users shall have no way on: --lockout-without-update.
                 """
-        case "rules_lockout_guard":
+        case .lockoutWithoutWayOut:
             return """
                 If only one version is meant, name it: --versions 1.1.3. Or first record the release that users are to \
                 get, staged or in the future too: \(PrintedCommand("release add BUNDLE VERSION --platform PLATFORM")). Or leave the \
                 rule disabled. Only for maintenance or the end of a platform, where users shall have no way on: \
                 --lockout-without-update.
                 """
-        case "rules_rollout_guard":
-            return
-                "Replace the steps: \(PrintedCommand("rule rollout KEY PERCENT")), or "
-                + "\(PrintedCommand("rule ramp KEY PERCENT@TIME..."))"
-        case "rollout_steps_rollout_guard":
-            return "A ramp only goes up. To take a rule back: \(PrintedCommand("rule rollout KEY PERCENT"))"
-        case "rollout_steps_stopped":
-            let share = words.dropFirst(3).first ?? "PERCENT"
-            return "For a share from now on: \(PrintedCommand("rule rollout \(second(words) ?? "KEY") \(share)%"))"
-        case "store_links_bundle_fkey", "releases_bundle_fkey", "feed_templates_bundle_fkey":
-            return "Add it first: \(PrintedCommand("app add BUNDLE"))"
-        case "rules_bundle_fkey":
-            return "Add it first: \(PrintedCommand("app add BUNDLE")). Without --bundle a rule is for every app."
-        case "rules_link_missing":
-            return "\(PrintedCommand("rule edit \(words.dropFirst().first ?? "KEY") --link store"))"
-        case "store_links_missing":
-            let platform = words.last.map { $0.dropLast() } ?? "ios"
-            return "\(PrintedCommand("app edit \(words.first ?? "BUNDLE") --store-link \(platform)=https://..."))"
-        case "planner_guard":
-            return "See what it would do: add --dry-run, or \(PrintedCommand("plan FILE")). An admin can do it."
-        case "rules_rollout_small":
-            let hundredth = words.last.flatMap { Double(withoutFullStop($0)) } ?? 0
-            let meant = Int((hundredth * 100).rounded())
-            return "If \(meant) % is meant: \(PrintedCommand("rule rollout \(second(words) ?? "KEY") \(meant)%"))"
-        case "rules_ended":
-            return
-                "For another end: \(PrintedCommand("rule edit \(second(words) ?? "KEY") --ends-at +2h")); for none: --clear ends-at"
-        case "lockout_needs_consent":
+        case .consentMissing:
             return "Say that it is meant: answer the question, or give --yes. Else name an app and an end."
-        case "rules_soak_without_effect":
-            return "Give --target or --lockout as well: no other rule asks how long a release has been live."
-        case "rules_lockout_without_effect":
-            return "Give --lockout as well."
-        case "rules_hints_without_effect":
+        case .stepsBesideRollout:
+            return
+                "Replace the steps: \(PrintedCommand("rule rollout \(rule) PERCENT")), or "
+                + "\(PrintedCommand("rule ramp \(rule) PERCENT@TIME..."))"
+        case .stepsFall:
+            return "A ramp only goes up. To take the rule back: \(PrintedCommand("rule rollout \(rule) PERCENT"))"
+        case .rolloutStepsStopped:
+            return
+                "For a share from now on: \(PrintedCommand("rule rollout \(rule) \(fault["percent"] ?? "PERCENT")%"))"
+        case .ruleEnded:
+            return
+                "For another end: \(PrintedCommand("rule edit \(rule) --ends-at +2h")); for none: --clear ends-at"
+        case .hintsWithoutEffect:
             return
                 "A lockout is shown at every start. To take them away: "
-                + "\(PrintedCommand("rule edit \(second(words) ?? "KEY") --clear remind --clear shows --no-skippable"))"
-        case "rules_target_waits":
-            let version = words.dropFirst(4).first.map(withoutFullStop) ?? "VERSION"
-            // com.example.doto has no release 1.2 on ios.
-            let platform = words.count == 7 ? withoutFullStop(words[6]) : "PLATFORM"
-            let add = PrintedCommand("release add \(words.first ?? "BUNDLE") \(version) --platform \(platform)")
-            return "Once users can get it: \(add)"
-        case "releases_staged_live_at":
-            return
-                "Leave --live-at out; when users can get it: \(PrintedCommand("release edit \(release(words)) --no-staged"))"
-        case "releases_no_live_at":
-            return "Once users can get it: \(PrintedCommand("release edit \(release(words)) --live-at now"))"
-        case "releases_again":
-            return
-                "To change that one, take this back and use: \(PrintedCommand("release edit \(release(words))"))"
-        case "rules_way_out":
+                + "\(PrintedCommand("rule edit \(rule) --clear remind --clear shows --no-skippable"))"
+        case .linkMissing: return "\(PrintedCommand("rule edit \(rule) --link store"))"
+        case .lockoutEndless: return "For an end: \(PrintedCommand("rule edit \(rule) --ends-at +2h"))"
+        case .lockoutWithoutEffect: return "Give --lockout as well."
+        case .rolloutSmall:
+            let meant = fault["percent"] ?? "PERCENT"
+            return "If \(meant) % is meant: \(PrintedCommand("rule rollout \(rule) \(meant)%"))"
+        case .soakWithoutEffect:
+            return "Give --target or --lockout as well: no other rule asks how long a release has been live."
+        case .targetWaits: return "Once users can get it: \(PrintedCommand("release add \(release)"))"
+        case .wayOutLost:
             return "Clients there get the message without the lockout. What is so now: \(PrintedCommand("rule list"))"
-        case "rules_lockout_endless":
-            return "For an end: \(PrintedCommand("rule edit \(second(words) ?? "KEY") --ends-at +2h"))"
-        case "rules_platforms_check" where place == .options && hint?.contains("{ios,android}") == true:
-            return "Write each platform by itself: --platform ios --platform android"
-        default:
-            guard let hint else { return nil }
-            return phrases.reduce(hint) { hint, phrase in
-                hint.replacing(phrase.sql, with: place == .options ? phrase.options : phrase.policyFile)
-            }
+        case .releaseAgain:
+            return "To change that one, take this back and use: \(PrintedCommand("release edit \(release)"))"
+        case .releaseWithoutTime:
+            return "Once users can get it: \(PrintedCommand("release edit \(release) --live-at now"))"
+        case .stagedWithTime:
+            return
+                "Leave --live-at out; when users can get it: \(PrintedCommand("release edit \(release) --no-staged"))"
+        case .storeLinkMissing:
+            return "\(PrintedCommand("app edit \(bundle) --store-link \(platform)=https://..."))"
         }
     }
 
-    /// `1.2 of com.example.doto on ios` as arguments.
-    private static func release(_ words: [String]) -> String {
-        guard words.count == 6 else { return "BUNDLE VERSION --platform PLATFORM" }
-        return "\(words[3]) \(words[1]) --platform \(withoutFullStop(words[5]))"
-    }
-
-    private static func second(_ words: [String]) -> String? { words.dropFirst().first }
-
-    private static func withoutFullStop(_ word: String) -> String {
-        word.hasSuffix(".") ? String(word.dropLast()) : word
+    private static func sentences(_ first: String?, _ second: String) -> String {
+        guard let first, !first.isEmpty else { return second }
+        return "\(first)\(first.hasSuffix(".") ? "" : ".") \(second)"
     }
 }

@@ -16,12 +16,15 @@ struct CommandOptions: Decodable {
 
         let kind: String
         let isRepeating: Bool
+        let parsingStrategy: String
         let valueName: String?
         let names: [Name]?
 
         /// The names as they are typed.
         var typedNames: [String] { (names ?? []).map { ($0.kind == "long" ? "--" : "-") + $0.name } }
         var takesValue: Bool { kind == "option" }
+        /// Whether a value may begin with a hyphen.
+        var takesAnyValue: Bool { parsingStrategy == "unconditional" }
     }
 
     /// A word of a command line, with the value of an option.
@@ -64,7 +67,9 @@ struct CommandOptions: Decodable {
                 continue
             }
             let option = arguments.first { $0.typedNames.contains(name) }
-            let value = halves.count > 1 ? halves[1] : option?.takesValue == true ? rest.popFirst() : nil
+            // The name of an option is a value only where every word is one.
+            let isNext = option?.takesAnyValue == true || rest.first.map(names.contains) != true
+            let value = halves.count > 1 ? halves[1] : option?.takesValue == true && isNext ? rest.popFirst() : nil
             found.append(Word(text: name, option: option, value: value))
         }
         return found

@@ -7,8 +7,8 @@ extension UsageFault {
     /// What the parser would take for something else than was meant, or refuse for another reason, nil for nothing; and what
     /// may be meant, and probably is not.
     var judgement: (mistake: String?, warnings: [String]) {
-        if words.first == "help" { return (unknown.map(unknownCommand), []) }
-        guard unknown == nil, path.count > 1, !words.contains("--help"), !words.contains("-h"),
+        if let unknown, unknown != "help" { return (unknownCommand(unknown), []) }
+        guard path.count > 1, !words.contains("--help"), !words.contains("-h"),
             rest.count(where: { $0.hasPrefix("-") }) > 1 || rest.contains(where: Self.isSuspicious)
         else { return (nil, []) }
         let options = options
@@ -35,11 +35,19 @@ extension UsageFault {
     }
 
     /// The options whose value is a text in which every letter may be meant.
-    private static let texts = ["--title", "--text", "--note", "--why", "--search", "--seller", "--name"]
+    static let texts = names([.text]) + ["--why", "--search"]
     /// The options whose value is a version or a range.
-    private static let versions = ["--versions", "--builds", "--os", "--target", "--min-os", "--build", "--set-build"]
+    private static let versions = names([.version, .range])
     /// The options that are given once for each value.
-    private static let lists = ["--platform", "--region", "--set-region", "--language"]
+    private static let lists = names([.texts, .platforms])
+
+    /// The options for columns of some types.
+    private static func names(_ types: Set<ColumnType>) -> [String] {
+        func names<Record: EditableRecord>(_: Record.Type) -> [String] {
+            Record.options.filter { types.contains($0.column.type) }.flatMap { [$0.name, $0.nameInEdit ?? $0.name] }
+        }
+        return (names(App.self) + names(Release.self) + names(Rule.self)).map { "--\($0)" }
+    }
 
     /// Whether a word is worth a closer look.
     private static func isSuspicious(_ word: String) -> Bool {
@@ -48,23 +56,21 @@ extension UsageFault {
 
     /// `--version` behind a command.
     private func versionTaken(_ given: [CommandOptions.Word], _ options: CommandOptions) -> String? {
-        guard let index = given.firstIndex(where: { $0.text == "--version" }) else { return nil }
-        let fault =
-            "--version shows the version of this program, and stands in front of a command: versiongate --version. "
-        if path.last == "psql" { return fault + "For that of psql: \(commandLine(["--", "--version"]))" }
-        if options.names.contains("--versions") { return fault + "Did you mean '--versions'?" }
-        let next = given.dropFirst(index + 1).first { $0.option == nil }?.text
-        guard let version = given[index].value ?? next else { return fault + "Leave it out." }
-        if path == ["versiongate", "check"] {
-            return fault + "The version of a client is a member: version=\(version)"
-        }
-        var others = given.filter { $0.text != "--version" && $0.option == nil && $0.text != version }.map(\.text)
-        guard options.positionals.contains(where: { $0.valueName == "version" }), !others.isEmpty else {
-            return fault + "Leave it out."
-        }
-        others.insert(version, at: 1)
-        let named = given.filter { $0.option != nil }.flatMap { [$0.text] + ($0.value.map { [$0] } ?? []) }
-        return fault + "The version stands without an option behind the app: \(commandLine(others + named))"
+        guard given.contains(where: { $0.text == "--version" }) else { return nil }
+        let cure =
+            if path.last == "psql" {
+                "For that of psql: \(commandLine(["--", "--version"]))"
+            } else if options.names.contains("--versions") {
+                "Did you mean '--versions'?"
+            } else if path.last == "check" {
+                "The version of a client is a member: version=1.1"
+            } else if options.positionals.contains(where: { $0.valueName == "version" }) {
+                "The version of an app stands without an option behind the app: \(commandLine(["BUNDLE", "VERSION"]))"
+            } else {
+                "Leave it out."
+            }
+        return
+            "--version shows the version of this program, and stands in front of a command: versiongate --version. \(cure)"
     }
 
     /// A long dash in the place of two hyphens.
@@ -78,10 +84,16 @@ extension UsageFault {
         return nil
     }
 
-    /// An option that takes one value and is there twice.
+    /// An option that takes one value and is there twice, or a flag and its opposite.
     private func repeated(_ given: [CommandOptions.Word]) -> String? {
         for (index, word) in given.enumerated() {
-            guard let option = word.option, option.takesValue, !option.isRepeating,
+            guard let option = word.option else { continue }
+            let opposite =
+                word.text.hasPrefix("--no-") ? "--\(word.text.dropFirst(5))" : "--no-\(word.text.dropFirst(2))"
+            if !option.takesValue, given[..<index].contains(where: { $0.option != nil && $0.text == opposite }) {
+                return "\(word.text) is the opposite of \(opposite); leave one of the two out"
+            }
+            guard option.takesValue, !option.isRepeating,
                 let earlier = given[..<index].first(where: { option.typedNames.contains($0.text) })
             else { continue }
             let values = [earlier, word].compactMap(\.value).map(\.shellWord).joined(separator: " and ")

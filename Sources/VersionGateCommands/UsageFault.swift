@@ -2,11 +2,11 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyFigures
+import PolicyStore
 import UpdatePolicy
 
-/// Explains arguments that the parser refuses without saying what to write, and those that it would take for what was not
-/// meant.
+/// What is wrong with a command line: what the argument parser would take for something else than was meant, and what it
+/// refuses without saying what to write.
 struct UsageFault {
     let words: [String]
     let command: any ParsableCommand.Type
@@ -51,35 +51,12 @@ struct UsageFault {
         "update": "edit", "change": "edit", "on": "enable", "off": "disable", "log": "history", "server": "serve",
     ]
 
-    /// The words up to one that names no command, which the parser refuses; nil where there is none.
-    var unknownCommandLine: [String]? {
-        guard let unknown, unknown != "help" else { return nil }
-        return Array(path.dropFirst()) + [unknown]
-    }
-
-    /// A better message; nil where that of the parser says enough.
-    func message(insteadOf message: String) -> String? {
-        if let unknown { return unknownCommand(unknown) }
-        if message.hasPrefix("Missing expected argument") || message.hasPrefix("Unknown option")
-            || message.contains("nexpected argument"), let better = unknownOption ?? unexpectedWord(message)
-        {
-            return better
-        }
-        if message.hasPrefix("Value to be set with flag") { return "\(message); leave one of the two out" }
-        if message.hasPrefix("Missing value for '--") { return missingValue(message) }
-        if message.hasPrefix("The value '"), message.contains("' is invalid for '"), message.hasSuffix(">'") {
-            // Whatever else can be wrong says itself what to write.
-            return "\(message): write a whole number"
-        }
-        if message.contains("nexpected argument"), let quoted = unquotedValue(message) {
-            return "\(message). Put quotes round a value with blanks: \(quoted)"
-        }
-        if message.hasPrefix("Missing expected argument") || message.hasPrefix("Unknown option"),
-            let number = words.first(where: { $0.hasPrefix("-") && $0.dropFirst().first?.isNumber == true })
-        {
-            return "\(message). \"\(number)\" begins with \"-\" and counts as an option; no number here is negative"
-        }
-        return nil
+    /// What to write instead of what the parser refused; nil where its own words say enough.
+    var explanation: String? {
+        let options = options
+        let given = options.parted(rest)
+        return unknownOption(given, options) ?? unexpectedWord(given, options) ?? hyphen(given)
+            ?? missingRange(given)
     }
 
     func unknownCommand(_ word: String) -> String {
@@ -110,67 +87,83 @@ struct UsageFault {
     private static let otherOptions = [
         "--app": "--bundle", "--application": "--bundle", "--file": "--output", "--percent": "--rollout",
         "--start": "--starts-at", "--end": "--ends-at", "--country": "--region", "--reason": "--why",
+        "--script": "--print",
     ]
 
-    /// The first option that the command does not have; nil where there is none.
-    private var unknownOption: String? {
-        let options = options
+    /// The first option that the command does not have.
+    private func unknownOption(_ given: [CommandOptions.Word], _ options: CommandOptions) -> String? {
         guard path.last != "psql",
-            let unknown = options.parted(rest).first(where: {
-                $0.option == nil && $0.text.hasPrefix("--") && !["--help", "--version"].contains($0.text)
+            let unknown = given.first(where: { word in
+                word.option == nil && word.text.hasPrefix("-") && word.text.drop { $0 == "-" }.first?.isLetter == true
+                    && !["-h", "--help", "--version"].contains(word.text)
             })
         else { return nil }
         let other = Self.otherOptions[unknown.text].flatMap { options.names.contains($0) ? $0 : nil }
-        let meant = other ?? SimilarNames.of(unknown.text, among: options.names).first
-        if let meant { return "Unknown option '\(unknown.text)'. Did you mean '\(meant)'?" }
-        guard unknown.text == "--all", path.starts(with: ["versiongate", "rule"]) else { return nil }
-        return "Unknown option '--all'. A rule is named by its key; to answer all checks without messages: "
-            + PrintedCommand.text("app pause --all")
+        let cure =
+            if let meant = other ?? SimilarNames.of(unknown.text, among: options.names).first {
+                "Did you mean '\(meant)'?"
+            } else if unknown.text == "--all", path.last == "disable" {
+                "A rule is named by its key; to answer all checks without messages: \(PrintedCommand("app pause --all"))"
+            } else {
+                "\(commandLine(["--help"])) shows those there are."
+            }
+        return "Unknown option '\(unknown.text)'. \(cure)"
     }
 
     /// What a word that is one too many was meant for; nil where that is not known.
-    private func unexpectedWord(_ message: String) -> String? {
-        guard let word = rest.first(where: { !$0.hasPrefix("-") && message.contains("'\($0)'") }),
-            message.contains("nexpected argument")
-        else { return nil }
-        if let index = words.firstIndex(of: "%"), index > 0, message.contains("'%'") {
-            return "\(message). Write the percentage as one word: \(words[index - 1])%"
+    private func unexpectedWord(_ given: [CommandOptions.Word], _ options: CommandOptions) -> String? {
+        let positionals = options.positionals
+        let others = given.enumerated().filter { $0.element.option == nil && !$0.element.text.hasPrefix("-") }
+        guard !positionals.contains(where: \.isRepeating), others.count > positionals.count else { return nil }
+        let word = others[positionals.count].element.text
+        if word == "%", let index = words.firstIndex(of: word), index > 0 {
+            return "Unexpected argument '%'. Write the percentage as one word: \(words[index - 1])%"
         }
-        let options = options
-        if options.names.contains("--output"), word.contains(".") || word.contains("/") {
-            return
-                "\(message). A file to write is named by --output: \(commandLine(replacing(word, by: ["--output", word])))"
+        let split = others.dropFirst(positionals.count).map(\.offset).first { offset in
+            guard offset > 0 else { return false }
+            let before = given[offset - 1]
+            // A command without arguments rather lacks --bundle in front of the word.
+            return positionals.isEmpty ? Self.texts.contains(before.text) : before.value != nil
         }
-        if options.positionals.isEmpty, options.names.contains("--bundle") {
-            return "\(message). An app is named by --bundle: \(commandLine(replacing(word, by: ["--bundle", word])))"
+        if let split {
+            let option = given[split - 1]
+            let value = [option.value ?? ""] + given[split...].prefix { $0.option == nil }.map(\.text)
+            return "Unexpected argument '\(given[split].text)'. Put quotes round a value with blanks: "
+                + "\(option.text) \"\(Self.withoutCurlyQuotes(value.joined(separator: " ")))\""
         }
-        guard options.positionals.count == 1, options.positionals[0].valueName == "key", unquotedValue(message) == nil
-        else { return nil }
-        return "\(message). This takes one rule; for that one: \(commandLine([word]))"
+        if positionals.count == 1, let name = positionals[0].valueName {
+            return "Unexpected argument '\(word)'. This takes one <\(name)>; repeat the command for each."
+        }
+        let meant = ["--output", "--bundle"].first { name in
+            options.names.contains(name) && (name == "--bundle" || word.contains(".") || word.contains("/"))
+        }
+        guard positionals.isEmpty, others.count == 1, let meant else { return nil }
+        let named = rest.flatMap { $0 == word ? [meant, word] : [$0] }
+        return "Unexpected argument '\(word)'. Did you mean: \(commandLine(named))"
     }
 
-    private func replacing(_ word: String, by others: [String]) -> [String] {
-        rest.flatMap { $0 == word ? others : [$0] }
-    }
-
-    private func missingValue(_ message: String) -> String? {
-        let option = message.dropFirst("Missing value for '".count).prefix { $0 != " " && $0 != "'" }
-        if let index = words.firstIndex(of: String(option)), words.indices.contains(index + 1) {
-            let value = words[index + 1]
-            return "\(message). A value that begins with \"-\" is written behind \"=\": \(option)=\(value.shellWord)"
-        }
-        guard ["--versions", "--builds", "--os"].contains(option) else { return nil }
-        return "\(message). Put a range in quotes, as < and > mean something to the shell: \(option) '>=1.1 <1.2'"
-    }
-
-    /// The option and the whole of a value whose blanks were not quoted; nil where none is among the unexpected words.
-    private func unquotedValue(_ message: String) -> String? {
-        for (index, word) in words.enumerated() where word.hasPrefix("--") && !word.contains("=") {
-            let value = words[(index + 1)...].prefix { !$0.hasPrefix("-") }
-            guard value.count > 1, value.dropFirst().allSatisfy({ message.contains("'\($0)'") }) else { continue }
-            return "\(word) \"\(Self.withoutCurlyQuotes(value.joined(separator: " ")))\""
+    /// A value that counts as an option, because it begins with a hyphen.
+    private func hyphen(_ given: [CommandOptions.Word]) -> String? {
+        for word in given {
+            if let value = word.value, value.hasPrefix("-"), word.option?.takesAnyValue == false,
+                rest.contains(value)
+            {
+                return "\(word.text) has no value. A value that begins with \"-\" is written behind \"=\": "
+                    + "\(word.text)=\(value.shellWord)"
+            }
+            if word.option == nil, word.text.hasPrefix("-"), word.text.dropFirst().first?.isNumber == true {
+                return "\"\(word.text)\" begins with \"-\" and counts as an option; no number here is negative"
+            }
         }
         return nil
+    }
+
+    /// A range that the shell took for the name of a file.
+    private func missingRange(_ given: [CommandOptions.Word]) -> String? {
+        let ranges = ["--versions", "--builds", "--os"]
+        guard let option = given.first(where: { $0.value == nil && ranges.contains($0.text) }) else { return nil }
+        return "\(option.text) has no value. Put a range in quotes, as < and > mean something to the shell: "
+            + "\(option.text) '>=1.1 <1.2'"
     }
 
     static let curlyQuotes: Set<Character> = ["“", "”", "„", "‘", "’", "‚", "«", "»"]

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import ArgumentParser
+package import ArgumentParser
 
 /// The `versiongate` command.
-public struct VersionGate: AsyncParsableCommand {
+package struct VersionGate: AsyncParsableCommand {
     /// The name, help and subcommands.
-    public static let configuration = CommandConfiguration(
+    package static let configuration = CommandConfiguration(
         commandName: "versiongate",
         abstract: "A forced-update policy server for apps.",
         discussion: """
@@ -50,18 +50,18 @@ public struct VersionGate: AsyncParsableCommand {
             ),
             CommandGroup(
                 name: "Database",
-                subcommands: [DatabaseCommand.self, UserCommand.self, ContextCommand.self]
+                subcommands: [DatabaseCommand.self, UserCommand.self]
             ),
-            CommandGroup(name: "Shell", subcommands: [CompletionsCommand.self, CommandReferenceCommand.self]),
+            CommandGroup(name: "Shell", subcommands: [CompletionsCommand.self]),
         ]
     )
 
     /// The version of this program.
-    public static let versionText = "0.1.0"
+    package static let versionText = "0.1.0"
 
     @Flag(name: .customLong("version"), help: "Show the version.")
     var showsVersion = false
 
     /// Creates the command; the argument parser fills it in.
-    public init() {}
+    package init() {}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import ArgumentParser
+import Foundation
 import VersionGateCommands
 
 /// The executable: everything else is in libraries, so that tests need no executable.
@@ -9,6 +9,6 @@ import VersionGateCommands
 struct Main {
     static func main() async {
         StandardStreams.prepare()
-        await VersionGate.start()
+        exit(await VersionGate.run())
     }
 }

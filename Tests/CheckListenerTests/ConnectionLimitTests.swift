@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import NIOCore
+import NIOEmbedded
 import NIOPosix
 import Testing
 
@@ -96,26 +97,28 @@ struct ConnectionLimitTests {
         "The listener ends a connection whose head does not end in time, however it trickles in",
         arguments: ["P", "POST /v1/check HTT", "POST /v1/check HTTP/1.1\r\nHost: x\r\nX-A: b"]
     )
-    func endsSlowHeads(beginning: String) async throws {
-        let statistics = ListenerStatistics()
-        let limits = limits { $0.headerTimeout = .seconds(1) }
-        try await Fixture.run(limits: limits, statistics: statistics) { address in
-            try await RawConnection.with(address) { connection in
-                for byte in beginning { try await connection.send(String(byte)) }
-                #expect(try await connection.response()?.status == 408)
-                #expect(try await connection.isEnded())
+    func endsSlowHeads(beginning: String) throws {
+        let listener = try EmbeddedListener(limits: limits { $0.headerTimeout = .seconds(1) })
+        // The second head of a connection is held to the same limit.
+        for first in ["", Self.get] {
+            let connection = try listener.connect()
+            try connection.channel.writeInbound(ByteBuffer(string: first))
+            listener.eventLoop.run()
+            let sent = try connection.sent()
+            #expect(first.isEmpty ? sent.isEmpty : sent.hasSuffix(Fixture.answer))
+            for byte in beginning {
+                try connection.channel.writeInbound(ByteBuffer(string: String(byte)))
+                listener.eventLoop.advanceTime(by: .milliseconds(20))
             }
-            // The second head of a connection is held to the same limit.
-            try await RawConnection.with(address) { connection in
-                try await connection.send(Self.get)
-                #expect(try await connection.response()?.body == Fixture.answer)
-                try await connection.send(beginning)
-                #expect(try await connection.response()?.status == 408)
-                #expect(try await connection.isEnded())
-            }
+            #expect(try connection.sent().isEmpty)
+            // A quarter of a second more than the limit, as its clock ticks, and less than the limit after the last byte.
+            listener.eventLoop.advanceTime(by: .milliseconds(1_250 - 20 * Int64(beginning.count)))
+            #expect(try connection.sent().hasPrefix("HTTP/1.1 408 "))
+            listener.eventLoop.advanceTime(by: .seconds(60))
+            #expect(!connection.channel.isActive)
         }
-        #expect(statistics.refusals(.headerTimeout) == 2)
-        #expect(statistics.problems(.requestTimeout) == 2)
+        #expect(listener.statistics.refusals[.headerTimeout] == 2)
+        #expect(listener.statistics.problems[.requestTimeout] == 2)
     }
 
     @Test("The listener ends a connection that never says anything, without a word")

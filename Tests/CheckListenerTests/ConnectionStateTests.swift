@@ -49,17 +49,17 @@ struct ConnectionStateTests {
             var limits = ConnectionLimits()
             change(&limits)
             state = ConnectionState(limits: limits)
-            _ = state.takeEnteredPhase()
         }
 
         /// The actions that follow from an event, and the phase that is entered.
         mutating func happens(_ event: Event) -> String {
-            let actions = actions(for: event).map(Self.text).filter { $0 != "none" }
+            let steps = steps(for: event)
+            let actions = steps.map { Self.text($0.action) }.filter { $0 != "none" }
             let text = actions.isEmpty ? "none" : actions.joined(separator: ", ")
-            return state.takeEnteredPhase().map { "\(text) -> \($0)" } ?? text
+            return steps.compactMap(\.entered).last.map { "\(text) -> \($0)" } ?? text
         }
 
-        mutating func actions(for event: Event) -> [ConnectionState.Action] {
+        mutating func steps(for event: Event) -> [ConnectionState.Step] {
             switch event {
             case .head(let method, let uri, let version, let headers):
                 let head = HTTPRequestHead(version: version, method: method, uri: uri, headers: headers)
@@ -67,16 +67,15 @@ struct ConnectionStateTests {
             case .body(let count): return [received(.body(ByteBuffer(repeating: 0x20, count: count)))]
             case .end: return [received(.end(nil))]
             case .bytes:
-                _ = try? withUnsafeBytes(of: UInt8(ascii: "P")) { try state.nextPiece(of: $0) }
-                try? state.didParse()
-                return []
+                let piece = try? withUnsafeBytes(of: UInt8(ascii: "P")) { try state.nextPiece(of: $0) }
+                try? state.pieceEnded()
+                return [ConnectionState.Step(action: .none, entered: piece?.entered)]
             case .writable(let isWritable): return [state.writabilityChanged(isWritable)]
             case .resume:
-                guard state.beginResuming(hasUnparsedBytes: false) else { return [] }
-                var actions: [ConnectionState.Action] = []
+                var steps: [ConnectionState.Step] = []
                 let fault = rateFault
-                while let action = state.nextHeld(rateLimit: { _ in fault }) { actions.append(action) }
-                return actions + [state.endResuming()]
+                while let step = state.nextHeld(rateLimit: { _ in fault }) { steps.append(step) }
+                return steps + [state.caughtUp(hasUnparsedBytes: false)]
             case .failed(let failure): return [state.failed(failure)]
             case .handshake:
                 state.handshakeCompleted()
@@ -84,18 +83,14 @@ struct ConnectionStateTests {
             case .inputClosed: return [state.inputClosed(hasUnparsedBytes: false)]
             case .discarded(let count): return [state.discarded(count)]
             case .heldTooMuch: return [state.heldTooMuch()]
-            case .beginDocument:
-                state.beginAwaitingDocument()
-                return []
+            case .beginDocument: return [state.beginAwaitingDocument()]
             case .endDocument: return [state.endAwaitingDocument()]
-            case .beginEnding:
-                state.beginEndingOutput()
-                return []
-            case .finishOutput: return [state.finishOutput()]
+            case .beginEnding: return [state.beginEndingOutput()]
+            case .finishOutput: return [state.outputSent()]
             case .deadline: return [state.deadlineExpired()]
             case .evicted: return [state.evicted()]
             case .shutdown:
-                _ = state.beginShutdown()
+                state.beginShutdown()
                 return []
             case .grace: return [state.shutdownGraceExpired()]
             case .shutdownLimit: return [state.shutdownLimitExpired()]
@@ -104,7 +99,7 @@ struct ConnectionStateTests {
 
         private var rateFault: RequestFault? { isTooOften ? RequestFault(.tooManyRequests, "Too often.") : nil }
 
-        private mutating func received(_ part: HTTPServerRequestPart) -> ConnectionState.Action {
+        private mutating func received(_ part: HTTPServerRequestPart) -> ConnectionState.Step {
             let fault = rateFault
             return state.received(part, rateLimit: { _ in fault })
         }
@@ -121,6 +116,7 @@ struct ConnectionStateTests {
             case .flush: "flush"
             case .resume: "resume"
             case .endOutput: "end"
+            case .closeOutput: "close output"
             case .close(let reason): "close" + (reason.map { " \($0)" } ?? "")
             case .flushAndClose(let reason): "flush, close" + (reason.map { " \($0)" } ?? "")
             }
@@ -400,7 +396,7 @@ struct ConnectionStateTests {
             .head(), .head(), .head(.GET, "/nothing"), .post(["Content-Length": "5"]),
             .post(["Content-Length": "99999"]), .head(.GET, "/v1/check?bundle=a", .http1_0, [:]), .body(5),
             .body(9_000), .end, .end, .end, .bytes, .writable(false), .writable(true), .resume, .resume,
-            .failed(Self.fault), .inputClosed, .deadline, .evicted, .shutdown, .grace,
+            .failed(Self.fault), .inputClosed, .beginDocument, .endDocument, .deadline, .evicted, .shutdown, .grace,
         ]
         for _ in 0..<500 {
             var machine = Machine()
@@ -411,7 +407,7 @@ struct ConnectionStateTests {
                 let event = random.pick(events)
                 if case .head = event { heads += 1 }
                 let wasUnread = machine.state.isUnread
-                for action in machine.actions(for: event) {
+                for action in machine.steps(for: event).map(\.action) {
                     let isResponse = action.isResponse
                     if isResponse { responses += 1 }
                     if isResponse, hasEnded { Issue.record("a response after the last one, seed \(seed)") }
@@ -438,7 +434,7 @@ extension ConnectionState.Action {
         switch self {
         case .answer(_, let connection): connection == .close
         case .refuse(let refusal): refusal.endsOutput
-        case .endOutput, .close, .flushAndClose: true
+        case .endOutput, .closeOutput, .close, .flushAndClose: true
         case .none, .sendContinue, .flush, .resume, .giveUpDocument: false
         }
     }

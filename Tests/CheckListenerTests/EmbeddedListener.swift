@@ -59,12 +59,16 @@ struct EmbeddedListener {
 
     /// Opens a connection.
     ///
-    /// - Parameter isParsed: Whether the parser reads it from its first byte on, as if that were no plain request.
+    /// - Parameter isParsed: Whether the parser reads all requests, as if none were plain.
     func connect(isParsed: Bool = false, limitedClient: LimitedClient? = nil) throws -> Connection {
-        let handler = ConnectionHandler(loop: context, limitedClient: limitedClient, isEncrypted: false)
+        let handler = ConnectionHandler(
+            loop: context,
+            limitedClient: limitedClient,
+            isEncrypted: false,
+            readsPlainRequests: !isParsed
+        )
         let channel = EmbeddedChannel(handler: handler, loop: eventLoop)
         try channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 80)).wait()
-        if isParsed { handler.addParser() }
         return Connection(channel: channel, handler: handler)
     }
     /// What a channel has sent since it was asked last.

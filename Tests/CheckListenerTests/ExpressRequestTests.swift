@@ -151,6 +151,26 @@ struct ExpressRequestTests {
     }
 
     @Test(
+        "Plain requests behind one that the parser read, or that came in two parts, need no parser again",
+        arguments: [
+            ["POST /v1/check HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"],
+            ["GET /v1/check?bundle=a HTTP/1.1\r\nHo", "st: a\r\n\r\n"],
+        ]
+    )
+    func returns(first: [String]) throws {
+        let plain = "GET /v1/check?bundle=a HTTP/1.1\r\nHost: a\r\n\r\n"
+        let listener = try EmbeddedListener()
+        let connection = try listener.connect()
+        for piece in first.dropLast() + [first[first.count - 1] + plain + plain, plain] {
+            try connection.channel.writeInbound(ByteBuffer(string: piece))
+        }
+        listener.eventLoop.run()
+        #expect(try connection.sent().components(separatedBy: "HTTP/1.1 ").count == 1 + 4)
+        #expect(connection.handler.state.meter.headCount == 1)
+        _ = try connection.channel.finish(acceptAlreadyClosed: true)
+    }
+
+    @Test(
         "The limit on the request line counts it alike whatever came before it",
         arguments: ["", "\r\n", "GET /v1/check?bundle=a HTTP/1.1\r\nHost: a\r\n\r\n"]
     )

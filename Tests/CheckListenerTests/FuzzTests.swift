@@ -174,6 +174,7 @@ struct FuzzTests {
 
     @Test(
         "With a policy at the bounds of the database, no request costs an event loop much more than with a plain one",
+        .whole,
         arguments: HostilePolicy.allCases
     )
     func costsLittle(_ kind: HostilePolicy) throws {

@@ -212,6 +212,13 @@ struct PublicListenerTests {
             headers: ["accept-encoding": "identity"]
         ),
         Refusal(
+            testDescription: "a content encoding and none",
+            request: Fixture.post("{}", headers: "Content-Encoding: gzip\r\nContent-Encoding: identity\r\n"),
+            status: 415,
+            detail: "gzip",
+            headers: ["accept-encoding": "identity"]
+        ),
+        Refusal(
             testDescription: "a duplicate in the query",
             request: "GET /v1/check?bundle=a&os=1&os=2 HTTP/1.1\r\nHost: x\r\n\r\n",
             status: 400,

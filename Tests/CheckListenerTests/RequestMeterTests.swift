@@ -25,7 +25,7 @@ struct RequestMeterTests {
     ) throws -> Bool {
         #expect(try nextPiece(of: piece, in: &meter) == piece.utf8.count, "these are not the bytes of one piece")
         for part in parts { meter.parsed(part) }
-        try meter.didParse()
+        try meter.pieceEnded()
         return meter.hasHeadBegun && meter.isBetweenRequests
     }
 

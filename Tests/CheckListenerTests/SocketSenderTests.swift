@@ -19,7 +19,7 @@ struct SocketSenderTests {
         let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
 
         func isDirect() async throws -> Bool? {
-            try await eventLoop.submit { handler.withLockedValue { $0?.value.sender.isDirect } }.get()
+            try await eventLoop.submit { handler.withLockedValue { $0?.value.output.sender.isDirect } }.get()
         }
     }
 

@@ -72,7 +72,7 @@ struct UnreadResponseTests {
         for (_, socket) in all { socket.take() }
         try ask(all[1].connection, times: 20)
         #expect(all[1].connection.channel.isActive)
-        #expect(all[1].connection.handler.unreadBytes == 20 * answerSize)
-        #expect(all[0].connection.handler.unreadBytes == 0)
+        #expect(all[1].connection.handler.output.unreadBytes == 20 * answerSize)
+        #expect(all[0].connection.handler.output.unreadBytes == 0)
     }
 }

@@ -114,7 +114,7 @@ struct WaitingConnectionTests {
         try channel.writeInbound(ByteBuffer(string: String(repeating: Self.request, count: 100)))
         _ = try channel.finish(acceptAlreadyClosed: true)
         #expect(handler.state.meter.headCount == 0)
-        #expect(!handler.hasParser)
+        #expect(handler.parser == nil)
     }
 
     // MARK: Idle connections

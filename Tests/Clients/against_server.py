@@ -118,7 +118,7 @@ class Server:
             stdin=subprocess.DEVNULL, check=False)
         if applied.returncode:
             raise Failure(f"apply refused: {applied.stderr}\n{policy(app, messages)}")
-        question = {k: v for k, v in app.items() if k not in ("attributes", "maximumAge") and v is not None}
+        question = {k: v for k, v in app.items() if k not in ("attributes", "maximumAge", "publicKeys") and v is not None}
         question.update(app.get("attributes") or {})
         body = json.dumps(question).encode()
         deadline = time.monotonic() + SECONDS_TO_SERVE
@@ -172,7 +172,7 @@ class Connection(socketserver.StreamRequestHandler):
             self.write(*relay.server.ask(body), date=answer.get("date"))
         elif "status" in answer:
             text = answer.get("body", "").encode(answer.get("encoding", "utf-8")) * answer.get("repeat", 1)
-            self.write(answer["status"], text.ljust(answer.get("bytes", 0)), date=answer.get("date"))
+            self.write(answer["status"], text.ljust(answer.get("bytes", 0)), answer.get("headers"), answer.get("date"))
         elif answer["fails"] == "redirect":
             self.wfile.write(b"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         elif answer["fails"] == "cut":
@@ -199,8 +199,10 @@ class Connection(socketserver.StreamRequestHandler):
             lines.append(line.decode().strip())
         return lines or [""]
 
-    def write(self, status, body, date=None):
+    def write(self, status, body, headers=None, date=None):
         fields = f"Date: {date}\r\n" if date else ""
+        for name, value in (headers or {}).items():
+            fields += "".join(f"{name}: {one}\r\n" for one in ([value] if isinstance(value, str) else value))
         self.wfile.write(
             b"HTTP/1.1 %d Answer\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n%b\r\n"
             % (status, len(body), fields.encode()) + body)

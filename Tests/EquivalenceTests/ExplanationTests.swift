@@ -170,6 +170,18 @@ struct ExplanationTests {
         soak(seconds: -1, ["no match", "target", ">=1.2", nil, nil, "100", "1.2: soaks until 2026-03-01T12:00:00Z"]),
         soak(seconds: 1, ["sent", nil, nil, nil, nil, "100", "1.2"]),
         Example(
+            "a target whose release was withdrawn before it was live",
+            rule { $0.target = "1.2" },
+            releases: [
+                TestPolicy.release("1.2") {
+                    $0.liveAt = TestPolicy.hours(1)
+                    $0.withdrawnAt = TestPolicy.hours(1)
+                }
+            ],
+            ["version": "1.1", "platform": "ios"],
+            ["no match", "target", ">=1.2", nil, nil, "100", nil]
+        ),
+        Example(
             "a lockout with a way out",
             lockout,
             releases: [TestPolicy.release("1.2") { $0.build = "42" }],

@@ -98,19 +98,18 @@ struct Shrinker {
         return smaller.filter { $0 != policy }
     }
 
-    private static let simplifications: [@Sendable (inout Rule) -> Void] = [
-        { $0.versions = nil }, { $0.builds = nil }, { $0.os = nil }, { $0.platforms = nil }, { $0.regions = nil },
-        { $0.languages = nil }, { $0.attributes = nil }, { $0.target = nil }, { $0.soak = nil },
-        { $0.rollout = .all }, { $0.startsAt = nil }, { $0.endsAt = nil }, { $0.title = "t" }, { $0.text = "x" },
-        { $0.link = nil }, { $0.remind = nil }, { $0.shows = nil }, { $0.skippable = false }, { $0.lockout = false },
-        { $0.lockoutWithoutUpdate = false }, { $0.final = false },
-        { $0.position = 0 }, { $0.enabled = true },
-    ]
+    private static let simplifications: [@Sendable (inout Rule) -> Void] =
+        defaults() + [{ $0.title = "t" }, { $0.text = "x" }, { $0.enabled = true }]
 
-    private static let releaseSimplifications: [@Sendable (inout Release) -> Void] = [
-        { $0.build = nil }, { $0.minOS = nil }, { $0.regions = nil }, { $0.withdrawnAt = nil }, { $0.staged = false },
-        { $0.notes = [] },
-    ]
+    private static let releaseSimplifications: [@Sendable (inout Release) -> Void] = defaults() + [{ $0.notes = [] }]
+
+    /// Each column without what it says. A rule is made simpler by being enabled: to go both ways would never end.
+    private static func defaults<Record: PolicyRecord>() -> [@Sendable (inout Record) -> Void] {
+        Record.columns.compactMap { column -> (@Sendable (inout Record) -> Void)? in
+            guard column.name != "enabled", let value = column.defaultValue else { return nil }
+            return { column.set(value, in: &$0) }
+        }
+    }
 }
 
 extension Policy {

@@ -69,7 +69,7 @@ extension SpecificationFault {
         ),
         SpecificationFault(
             "the way out does not look at builds",
-            seed: 20260301,
+            seed: 296,
             in: "versiongate_internal.judge_rules",
             "me, j.version_spans, j.build_spans, j.target_key",
             becomes: "me, j.version_spans, NULL, j.target_key"
@@ -140,14 +140,14 @@ extension SpecificationFault {
         ),
         SpecificationFault(
             "a system just at the min_os of a release has no way out by it",
-            seed: 1,
+            seed: 7,
             in: "versiongate_internal.ways_out",
             "h.min_os <= y.least",
             becomes: "h.min_os < y.least"
         ),
         SpecificationFault(
             "a final rule hides those before it",
-            seed: 1,
+            seed: 21,
             in: "versiongate_internal.hidden_rules",
             """
             (f."position", f.key) < (r."position", r.key)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import PolicyStore
 import Postgres
 import TestDatabase
 import TestPolicies
@@ -142,6 +143,9 @@ struct SpecificationVectorTests {
             #expect(error?.table == refusal.table, comment)
             #expect(error?.column == refusal.column, comment)
             #expect(error?.constraint == refusal.constraint, comment)
+            // A hint that only SQL users can follow is worded by a key elsewhere.
+            let isSQL = refusal.hint?.contains(/\b(NULL|INSERT|UPDATE|DELETE|SELECT|SET|column)\b|[a-z]_[a-z]/) == true
+            if isSQL, refusal.sqlstate != "0A000", let error { #expect(PolicyFault(error)?.kind != nil, comment) }
         }
     }
 }

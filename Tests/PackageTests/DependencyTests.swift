@@ -19,8 +19,7 @@ struct DependencyTests {
         "UpdateFeeds": ["UpdatePolicy"],
         "FeedTemplates": ["UpdateFeeds", "UpdatePolicy"],
         "PolicyStore": ["Logging", "Postgres", "UpdatePolicy"],
-        "PolicyFigures": ["PolicyStore", "Postgres", "UpdatePolicy"],
-        "PolicyPages": ["Logging", "Mustache", "PolicyFigures", "PolicyStore", "Postgres", "UpdatePolicy"],
+        "PolicyPages": ["Logging", "Mustache", "PolicyStore", "Postgres", "UpdatePolicy"],
         "Systemd": [],
         "PolicyDocument": ["CYaml", "UpdatePolicy", "Yams"],
         "CheckListener": [
@@ -29,12 +28,12 @@ struct DependencyTests {
         ],
         "PolicyServer": [
             "CheckListener", "Configuration", "HTTPTypes", "Hummingbird",
-            "HummingbirdCore", "Logging", "NIOCore", "NIOExtras", "NIOPosix", "NIOSSL", "PolicyFigures",
-            "PolicyPages", "PolicyStore", "Postgres", "ServiceLifecycle", "Systemd", "SystemPackage", "UpdatePolicy",
+            "HummingbirdCore", "Logging", "NIOCore", "NIOExtras", "NIOPosix", "NIOSSL", "PolicyPages", "PolicyStore",
+            "Postgres", "ServiceLifecycle", "Systemd", "SystemPackage", "UpdatePolicy",
         ],
         "VersionGateCommands": [
             "ArgumentParser", "Configuration", "FeedTemplates", "Logging", "NIOCore", "NIOHTTP1",
-            "NIOPosix", "NIOSSL", "PolicyDocument", "PolicyFigures", "PolicyServer", "PolicyStore", "Postgres",
+            "NIOPosix", "NIOSSL", "PolicyDocument", "PolicyServer", "PolicyStore", "Postgres",
             "PrivatePostgres", "Systemd",
             "UpdateFeeds", "UpdatePolicy", "Yams",
         ],

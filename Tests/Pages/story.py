@@ -197,7 +197,7 @@ class Story:
         (checks, lockouts), (checks_before, lockouts_before) = (
             [int(sum) for sum in self.database.rows(
                 "SELECT coalesce(sum(checks), 0), coalesce(sum(lockouts), 0) FROM check_counts"
-                f" WHERE date_trunc('hour', now()) - hour BETWEEN interval '{first} hours' AND interval '{last} hours'")[0]]
+                f" WHERE bundle IS NOT NULL AND date_trunc('hour', now()) - hour BETWEEN interval '{first} hours' AND interval '{last} hours'")[0]]
             for first, last in ((0, 1), (2, 23)))
         has_risen = checks >= FEWEST_JUDGED and lockouts / checks - lockouts_before / (checks_before or 1) >= 0.01
         self.same("/", "heading", self.browser.run("return document.querySelector('main h1').textContent"),

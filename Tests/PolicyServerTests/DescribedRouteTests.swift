@@ -46,7 +46,7 @@ struct DescribedRouteTests {
             for method in [HTTPMethod.GET, .HEAD, .POST, .PUT, .PATCH, .DELETE, .OPTIONS, .TRACE, .CONNECT] {
                 let head = HTTPRequestHead(version: .http1_1, method: method, uri: target)
                 let isDescribed = methods.contains(method == .HEAD ? "get" : method.rawValue.lowercased())
-                #expect(((try? CheckRoute(head)) != nil) == isDescribed, "\(method) \(path)")
+                #expect(((try? RequestRoute(head)) != nil) == isDescribed, "\(method) \(path)")
             }
         }
     }
@@ -55,6 +55,6 @@ struct DescribedRouteTests {
     func describesManagementListener() throws {
         let described = try Self.described(management: true)
         #expect(Set(described.values) == [["get"]])
-        #expect(Set(described.keys) == Set(ManagementRoute.allCases.map { "/\($0.rawValue)" }))
+        #expect(Set(described.keys) == Set(ManagementRoute.Document.allCases.map { "/\($0.rawValue)" }))
     }
 }

@@ -54,4 +54,17 @@ struct PageAccessTests {
         }
         #expect(refusal("wrong") == .unauthorized)
     }
+
+    @Test("A password is made for the example only where the pages would be refused without one")
+    func isMadeWhereNeeded() {
+        for (host, set, made) in [
+            ("127.0.0.1", nil, nil), ("0.0.0.0", nil, "made for this"), ("0.0.0.0", "set by a person", nil),
+        ] as [(String, String?, String?)] {
+            var configuration = ServerConfiguration()
+            configuration.managementAddress.host = host
+            configuration.pagesPassword = set
+            #expect(configuration.makePagesPassword { "made for this" } == made)
+            #expect(configuration.pagesPassword == set ?? made)
+        }
+    }
 }

@@ -121,4 +121,16 @@ struct ReloadDecisionTests {
         #expect(decision.verdict(on: Self.version(2, "b"), at: Self.time(1), isPrimary: false) != .load)
         #expect(decision.verdict(on: Self.version(3, "c"), at: Self.time(2), isPrimary: false) == .load)
     }
+
+    @Test("A policy that was edited on from another may continue it; a lower one and one at the same revision do not")
+    func succession() {
+        let before = Self.version(7, "a")
+        #expect(before.succession(of: before) == .continues)
+        #expect(before.succession(of: Self.version(8, "b")) == .historyKnows)
+        #expect(before.succession(of: Self.version(7, "b")) == .breaks)
+        #expect(before.succession(of: Self.version(6, "b")) == .breaks)
+        // Nothing was ever edited, so nothing is lost.
+        #expect(Self.version(0, "a").succession(of: Self.version(0, "b")) == .continues)
+        #expect(Self.version(0, "a").succession(of: Self.version(8, "b")) == .continues)
+    }
 }

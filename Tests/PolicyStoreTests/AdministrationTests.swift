@@ -53,9 +53,10 @@ struct AdministrationTests {
             """
         )
         let id = try await admin.query("SELECT id FROM releases").value(as: Int64.self)
+        let time = try #require(Timestamp("2026-03-01T12:00:00Z"))
         let change = try await PolicyEditing(admin, logger: TestDatabase.logger)
             .edit(by: EditAuthor(osUser: nil, why: nil)) { editor in
-                try editor.withdraw(.integer("id", id), at: "2026-03-01T12:00:00Z")
+                try editor.withdraw(id, at: time)
             }
         #expect(change?.rows.count == 1)
         let states = try await admin.transaction(.repeatableReadReadOnly) { session in

@@ -49,7 +49,7 @@ struct PolicyColumnTests {
 
     private static func sqlType(of type: ColumnType) -> String {
         switch type {
-        case .text, .key, .bundle, .language, .platform, .version: "text"
+        case .text, .key, .bundle, .language, .platform, .version, .range: "text"
         case .texts, .platforms: "text[]"
         case .boolean: "boolean"
         case .integer: "integer"

@@ -22,10 +22,9 @@ struct PolicyEditingTests {
         let (editing, _) = try await editing()
         let added = try #require(
             try await editing.edit(by: Self.author) { editor in
-                try editor.insert(
-                    .rules,
-                    [.text("key", "k"), .text("title", "t"), .text("text", "x"), .numeric("rollout", "12.5")]
-                )
+                try editor.insert([
+                    .init(\Rule.key, "k"), .init(\.title, "t"), .init(\.text, "x"), .init(\.rollout, written: "12.5"),
+                ])
             }
         )
         #expect(added.role == "versiongate_admin")
@@ -38,9 +37,8 @@ struct PolicyEditingTests {
         let changed = try #require(
             try await editing.edit(by: Self.author) { editor in
                 try editor.update(
-                    .rules,
-                    where: [.text("key", "k")],
-                    set: [.numeric("rollout", "25"), .text("title", "t")]
+                    where: [.init(\Rule.key, "k")],
+                    set: [.init(\.rollout, written: "25"), .init(\.title, "t")]
                 )
             }
         )
@@ -51,9 +49,9 @@ struct PolicyEditingTests {
     @Test("An edit is nothing when nothing differs")
     func reportsNothing() async throws {
         let (editing, _) = try await editing()
-        _ = try await editing.edit(by: Self.author) { try $0.insert(.apps, [.text("bundle", "a")]) }
+        _ = try await editing.edit(by: Self.author) { try $0.insert([.init(\App.bundle, "a")]) }
         let change = try await editing.edit(by: Self.author) { editor in
-            try editor.update(.apps, where: [.text("bundle", "A")], set: [.boolean("paused", false)])
+            try editor.update(where: [.init(\App.bundle, "A")], set: [.init(\.paused, false)])
         }
         #expect(change == nil)
     }
@@ -63,8 +61,8 @@ struct PolicyEditingTests {
         let (editing, connection) = try await editing()
         await #expect(throws: PostgresError.self) {
             try await editing.edit(by: Self.author) { editor in
-                try editor.insert(.apps, [.text("bundle", "a")])
-                try editor.insert(.rules, [.text("key", "k"), .text("title", ""), .text("text", "x")])
+                try editor.insert([.init(\App.bundle, "a")])
+                try editor.insert([.init(\Rule.key, "k"), .init(\.title, ""), .init(\.text, "x")])
             }
         }
         #expect(try await connection.query("SELECT count(*) FROM apps").value(as: Int.self) == 0)
@@ -76,7 +74,7 @@ struct PolicyEditingTests {
         let (editing, connection) = try await editing()
         let added = try #require(
             try await editing.edit(by: Self.author) {
-                try $0.insert(.apps, [.text("bundle", "a"), .text("name", "A")])
+                try $0.insert([.init(\App.bundle, "a"), .init(\.name, "A")])
             }
         )
         let undone = try #require(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import PolicyStore
 import Postgres
 import TestDatabase
 import Testing
@@ -79,7 +80,7 @@ struct RefusalTests {
         Refusal(rule: "remind", "'1 month'", message: "months", hint: "30 days"),
         Refusal(rule: "remind", "'1.5 seconds'", message: "fraction", hint: "whole seconds"),
         Refusal(rule: "shows", "0", message: "0 is not from 1 to 1000", hint: "NULL"),
-        Refusal(rule: "shows", "1001", message: "1001", hint: "without limit"),
+        Refusal(rule: "shows", "1001", message: "1001", hint: "no limit"),
         Refusal(rule: "bundle", "'com.example.nothing'", message: "com.example.nothing", hint: "app"),
         Refusal(rule: "target", "'1.2'", message: "target", hint: "bundle"),
         Refusal(
@@ -140,5 +141,14 @@ struct RefusalTests {
             if let column = refusal.column { #expect(error?.column == column, "\(what)") }
             #expect(try await admin.query("SELECT count(*) FROM rules").value(as: Int.self) == 0, "\(what)")
         }
+    }
+
+    @Test("The database and the program know the same faults")
+    func faults() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let names = try await connection.query(
+            "SELECT unnest(enum_range(NULL::versiongate_internal.fault))::text"
+        ).map { try $0.decode(0, as: String.self) }
+        #expect(names.sorted() == PolicyFault.Kind.allCases.map(\.rawValue).sorted())
     }
 }

@@ -41,10 +41,7 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
             "permission denied for function open_change"
         ),
         RoleAttempt("SELECT versiongate_internal.record_notes()", "permission denied for function record_notes"),
-        RoleAttempt(
-            "SELECT versiongate_internal.undo_updates(1, 'rules', '{}')",
-            "permission denied for function undo_updates"
-        ),
+        RoleAttempt("SELECT versiongate_internal.undo_rows(1)", "permission denied for function undo_rows"),
         RoleAttempt(
             "SELECT versiongate_internal.refuse_truncate()",
             "permission denied for function refuse_truncate"

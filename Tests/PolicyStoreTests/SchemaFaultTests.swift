@@ -199,7 +199,7 @@ struct SchemaFaultTests {
             let admin = try await server.connect(user: "versiongate_admin")
             let edited = try await PolicyEditing(admin, logger: TestDatabase.logger)
                 .edit(by: EditAuthor(osUser: nil, why: nil)) { editor in
-                    try editor.insert(.apps, [.text("bundle", "a")])
+                    try editor.insert([.init(\App.bundle, "a")])
                 }
             #expect(edited?.id == 1)
             let settings = try await admin.query(

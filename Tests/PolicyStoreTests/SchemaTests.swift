@@ -34,10 +34,10 @@ struct SchemaTests {
             """
         ),
         Rule(
-            "Every column has a comment",
+            "Every column of a table or view has a comment",
             """
             SELECT c.relname || '.' || a.attname FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
-             WHERE c.relnamespace \(ours) AND c.relkind IN ('r', 'v', 'm', 'p', 'c')
+             WHERE c.relnamespace \(ours) AND c.relkind IN ('r', 'v', 'm', 'p')
                AND a.attnum > 0 AND NOT a.attisdropped AND col_description(c.oid, a.attnum) IS NULL
             """
         ),
@@ -92,7 +92,7 @@ struct SchemaTests {
                    unnest('{versiongate_server,versiongate_viewer,versiongate_planner,versiongate_admin}'::text[]) AS role
              WHERE p.pronamespace \(ours) AND has_function_privilege(role, p.oid, 'EXECUTE')
                AND (p.prorettype = 'trigger'::regtype
-                   OR p.proname ~ '^(undo_.+|guard_.+|judge_edits|record_.+|open_change|close_change|.+_notes)$'
+                   OR p.proname ~ '^(undo_.+|guard_.+|judge_edits|record_.+|open_change|.+_notes)$'
                        AND p.proname <> 'undo_change')
             """
         ),
@@ -241,7 +241,7 @@ struct SchemaTests {
               JOIN pg_attribute AS a ON a.attrelid = t::regclass AND a.attnum > 0
                AND a.atttypid IN ('text'::regtype, 'text[]'::regtype, 'jsonb'::regtype)
               LEFT JOIN pg_constraint AS c ON c.conrelid = a.attrelid AND a.attnum = ANY (c.conkey)
-               AND (c.contype = 'f' OR pg_get_constraintdef(c.oid) LIKE '%check_%')
+               AND (c.contype = 'f' OR pg_get_constraintdef(c.oid) ~ 'check_|refuse')
              WHERE c.oid IS NULL
             """
         ),

@@ -24,7 +24,7 @@ struct PrivatePostgresErrorTests {
                 error?.description == """
                     the programs initdb and postgres of PostgreSQL 15 or newer are not installed
                     Install PostgreSQL (on Debian: apt-get install postgresql), or set DATABASE_URL to use a database \
-                    elsewhere.
+                    elsewhere. In a container, take the image that has PostgreSQL: versiongate:example.
                     """
             )
         }

@@ -185,7 +185,7 @@ struct ExplanationSentenceTests {
         Case("k is not sent: the client sent no install, and the rollout is 25 %.") { quarter(&$0) },
         Case("k is not sent: the rollout is 0 %.") { $0.rollout = .zero },
         Case(
-            "k is not sent: the rollout is 25 %, this install comes at more than 58.65 %.",
+            "k is not sent: the rollout is 25 %; this installation is not included until it passes 58.65 %.",
             ["install": "a"],
             quarter
         ),

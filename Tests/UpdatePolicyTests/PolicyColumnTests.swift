@@ -9,7 +9,7 @@ struct PolicyColumnTests {
     /// A value that no column has by default.
     private static func sample(_ column: ColumnDefinition) throws -> PolicyValue {
         switch column.type {
-        case .text, .key, .bundle, .language, .platform, .version: .text("e\u{301}")
+        case .text, .key, .bundle, .language, .platform, .version, .range: .text("e\u{301}")
         case .texts, .platforms: .texts(["b", "a"])
         case .boolean: .boolean(true)
         case .integer: .integer(.min)

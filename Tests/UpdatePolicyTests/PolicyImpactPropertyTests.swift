@@ -230,13 +230,11 @@ struct PolicyImpactPropertyTests {
             let policy = generator.policy(rules: rules)
             let rule = generator.random.pick(policy.rules)
             let (kind, clients) = try kind(&generator, members: 8)
-            let impact = try #require(
-                try RuleImpact(
-                    of: rule.key,
-                    in: policy,
-                    clients: [WeightedClient(kind, checks: 8)],
-                    at: TestPolicy.noon
-                )
+            let impact = try RuleImpact(
+                of: rule,
+                in: policy,
+                clients: [WeightedClient(kind, checks: 8)],
+                at: TestPolicy.noon
             )
             var unbounded = policy
             let place = try #require(unbounded.rules.firstIndex { $0.key == rule.key })

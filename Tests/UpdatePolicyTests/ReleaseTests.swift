@@ -212,6 +212,13 @@ struct ReleaseTests {
                 }, "1.2 (42): os 18.0"
             ),
             (TestPolicy.release("1.2") { $0.withdrawnAt = TestPolicy.hours(-1) }, nil),
+            // Withdrawn before it was live: nobody ever gets it.
+            (
+                TestPolicy.release("1.2") {
+                    $0.liveAt = TestPolicy.hours(1)
+                    $0.withdrawnAt = TestPolicy.hours(1)
+                }, nil
+            ),
             (TestPolicy.release("1.1"), nil),
             (TestPolicy.release("1.2") { $0.platform = "android" }, nil),
         ]

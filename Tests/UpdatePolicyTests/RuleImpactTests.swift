@@ -18,7 +18,7 @@ struct RuleImpactTests {
             releases: releases ?? [TestPolicy.release("2.0")],
             rules: [rule] + others
         )
-        return try #require(try RuleImpact(of: rule.key, in: policy, clients: clients, at: TestPolicy.noon))
+        return try RuleImpact(of: rule, in: policy, clients: clients, at: TestPolicy.noon)
     }
 
     private let rule = TestPolicy.rule("k") {
@@ -58,11 +58,5 @@ struct RuleImpactTests {
         let impact = try impact(rule, releases: [release])
         #expect(impact.total.first?.lockouts == 0)
         #expect(impact.total.last?.lockouts == 60)
-    }
-
-    @Test("The impact of a rule is nil for a rule that is not there")
-    func noSuchRule() throws {
-        let policy = Policy(revision: 1, token: "t")
-        #expect(try RuleImpact(of: "k", in: policy, clients: [], at: TestPolicy.noon) == nil)
     }
 }

@@ -6,6 +6,7 @@ import Postgres
 import Subprocess
 import SystemPackage
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 
@@ -79,7 +80,8 @@ struct BackupTests {
     }
 
     @Test(
-        "A server on a standby follows the database that took the place once its connection is ended as the script says"
+        "A server on a standby follows the database that took the place once its connection is ended as the script says",
+        .whole
     )
     func swapsUnderAStandby() async throws {
         try await withServer { primary, script in
@@ -111,7 +113,10 @@ struct BackupTests {
         }
     }
 
-    @Test("A new cluster gets the roles with their members, settings and passwords, whatever large objects there are")
+    @Test(
+        "A new cluster gets the roles with their members, settings and passwords, whatever large objects there are",
+        .whole
+    )
     func restoresIntoANewCluster() async throws {
         try await withServer { old, script in
             try await execute(Self.insertRule, on: old, user: "versiongate_admin")
@@ -185,7 +190,7 @@ struct BackupTests {
         await connection.close()
     }
 
-    @Test("The commands of the guide to operations back up, restore and swap")
+    @Test("The commands of the guide to operations back up, restore and swap", .whole)
     func followsTheGuide() async throws {
         let blocks = try MarkdownBlock.all(in: "Documentation/Operations.md")
             .filter { $0.language == "sh" && $0.text.contains("script/database") }
@@ -208,7 +213,7 @@ struct BackupTests {
         }
     }
 
-    @Test("No password is among the arguments of a program")
+    @Test("No password is among the arguments of a program", .whole)
     func hidesPasswords() async throws {
         try await withServer { postgres, _ in
             try await StateFolder.with { folder in
@@ -317,7 +322,10 @@ struct BackupTests {
         }
     }
 
-    @Test("An owner who may not end the connections of servers is told so, and servers go on with the same database")
+    @Test(
+        "An owner who may not end the connections of servers is told so, and servers go on with the same database",
+        .whole
+    )
     func swapsNothingByHalf() async throws {
         try await withServer { postgres, script in
             try await execute(

@@ -4,10 +4,11 @@
 import Foundation
 import Subprocess
 import SystemPackage
+import TestRandom
 import TestSystem
 import Testing
 
-@Suite("Benchmark script")
+@Suite("Benchmark script", .whole)
 struct BenchmarkScriptTests {
     @Test(
         "script/bench says what is wrong with its arguments before it starts anything",
@@ -26,7 +27,7 @@ struct BenchmarkScriptTests {
             ("latency --rate 1e4", "--rate takes a whole number from 1 to 200000, not '1e4'"),
             ("--rate 100", "--rate is not for throughput, but for latency"),
             ("latency --close", "--close is not for latency, but for throughput profile"),
-            ("handshakes --tls", "--tls is not for handshakes, but for throughput profile"),
+            ("handshakes --tls", "--tls is not for handshakes, but for throughput latency profile"),
             (
                 "loops --servers nginx",
                 "--servers is not for loops, but for throughput latency feeds handshakes profile"

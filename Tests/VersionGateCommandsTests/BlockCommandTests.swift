@@ -61,7 +61,7 @@ struct BlockCommandTests {
             ),
             "\(refused.output)"
         )
-        #expect(refused.output.contains("On ios users go to 1.2.\n"))
+        #expect(refused.output.contains("The update for iOS is 1.2.\n"))
         #expect(
             refused.output.contains(
                 """
@@ -230,7 +230,7 @@ struct BlockCommandTests {
         #expect(low.output.contains("build: (none) -> 114"), "\(low.output)")
         let made = try await block("--build 113 --platform ios --yes")
         #expect(made.status == 0, "\(made.errors)")
-        #expect(made.output.contains("On ios users go to 1.1 (114).\n"), "\(made.output)")
+        #expect(made.output.contains("The update for iOS is 1.1 (114).\n"), "\(made.output)")
         let client = "check --format json bundle=com.example.doto version=1.1 platform=ios"
         #expect(try await versiongate.run("\(client) build=113").output.contains(#""lockout":true"#))
         #expect(try await versiongate.run("\(client) build=112").output == "{\"messages\":[]}\n")
@@ -251,13 +251,13 @@ struct BlockCommandTests {
         let made = try await block("--link https://example.com --yes")
         #expect(made.status == 0, "\(made.errors)")
         #expect(
-            made.output.contains("On android users go to 1.2, which is staged: nobody is locked out there until "),
+            made.output.contains("The update for Android is 1.2, which is staged: nobody is locked out there until "),
             "\(made.output)"
         )
-        #expect(made.output.contains("On macos users go to 1.2 (from system 15 on, in JP, US).\n"))
+        #expect(made.output.contains("The update for macOS is 1.2 (requires macOS 15, in JP, US).\n"))
         #expect(
             made.output.contains(
-                "On ios users go to 1.2, which is live from 2099-01-01T00:00:00Z: nobody is locked out there until then."
+                "The update for iOS is 1.2, which is live from 2099-01-01T00:00:00Z: nobody is locked out there until then."
             )
         )
     }
@@ -344,7 +344,7 @@ struct BlockCommandTests {
         try await terminal.expect("Please install the newest version.]: ")
         try terminal.type("\n")
         let impact = try await terminal.expect("? [y/N] ")
-        #expect(impact.contains("On ios users go to 1.2.\n"), "\(impact)")
+        #expect(impact.contains("The update for iOS is 1.2.\n"), "\(impact)")
         #expect(impact.contains("This would newly lock out up to 60.0 % of the recent checks"), "\(impact)")
         try terminal.type("y\n")
         try await terminal.expect("To take it back: versiongate undo \(before + 1)\n")

@@ -2,11 +2,17 @@
 // Copyright the versiongate authors
 
 import Foundation
+import PolicyStore
 import Subprocess
+import Synchronization
 import SystemPackage
 import TestDatabase
+import VersionGateCommands
 
 /// The `versiongate` that was built beside the tests, run as a user would.
+///
+/// Most commands run inside the process of the tests, which takes a fraction of the time. With `VERSIONGATE_BINARY`, as in
+/// `.ci/run`, every command is a process.
 struct BuiltBinary: Sendable {
     /// What a run printed and how it ended.
     struct Result: Sendable {
@@ -36,18 +42,25 @@ struct BuiltBinary: Sendable {
     /// Whether the environment says where the state folder is.
     var namesStateDirectory: Bool { variables["VERSIONGATE_STATE_DIR"] != nil }
 
+    /// Whether the environment says which binary is tested.
+    private static let isChosen = ProcessInfo.processInfo.environment["VERSIONGATE_BINARY"]?.isEmpty == false
+
+    /// What may be set where the tests run, and means something else to a command.
+    private static let foreignVariables = [
+        "DATABASE_URL", "VERSIONGATE_CONTEXT", "VERSIONGATE_STATE_DIR", "SUDO_USER",
+    ]
+
     /// Where the binary is: where `VERSIONGATE_BINARY` says, or else beside the tests.
     static let path: String = {
-        if let path = ProcessInfo.processInfo.environment["VERSIONGATE_BINARY"], !path.isEmpty { return path }
+        if isChosen, let path = ProcessInfo.processInfo.environment["VERSIONGATE_BINARY"] { return path }
         let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         return tests.deletingLastPathComponent().appending(path: "versiongate").path
     }()
 
     /// The environment that the binary runs in.
     var subprocessEnvironment: Environment {
-        var updates: [Environment.Key: String?] = [
-            "DATABASE_URL": nil, "VERSIONGATE_CONTEXT": nil, "VERSIONGATE_STATE_DIR": nil, "SUDO_USER": nil,
-        ]
+        var updates: [Environment.Key: String?] = [:]
+        for name in Self.foreignVariables { updates[Environment.Key(rawValue: name)!] = .some(nil) }
         for (name, value) in variables { updates[Environment.Key(rawValue: name)!] = value }
         return .inherit.updating(updates)
     }
@@ -59,9 +72,57 @@ struct BuiltBinary: Sendable {
     }
 
     /// Runs a command with these arguments to its end.
+    ///
+    /// - Parameter input: The path of what it reads as standard input.
     @discardableResult
-    func run(arguments: [String]) async throws -> Result {
-        try await run(.path(FilePath(Self.path)), arguments, subprocessEnvironment)
+    func run(arguments: [String], input: String = "/dev/null") async throws -> Result {
+        if canRunHere(arguments) { return try await runHere(arguments, input) }
+        let file = try FileDescriptor.open(FilePath(input), .readOnly)
+        return try await run(.path(FilePath(Self.path)), arguments, subprocessEnvironment, input: file)
+    }
+
+    /// Whether the process of the tests can run a command.
+    ///
+    /// A server and a private PostgreSQL belong to a process of their own, psql replaces its process, and libpq reads its
+    /// variables itself.
+    private func canRunHere(_ arguments: [String]) -> Bool {
+        !Self.isChosen && ["DATABASE_URL", "VERSIONGATE_CONTEXT"].contains { variables[$0]?.isEmpty == false }
+            && Set(variables.keys).isSubset(of: ["DATABASE_URL", "VERSIONGATE_CONTEXT", "XDG_CONFIG_HOME", "TZ"])
+            && [nil, Self.centralEurope].contains(variables["TZ"])
+            && !arguments.contains { ["serve", "psql", "--private"].contains($0) || $0.hasPrefix("--state-dir") }
+    }
+
+    /// A time zone with summer time, which needs no files: `TZ`.
+    static let centralEurope = "CET-1CEST,M3.5.0,M10.5.0/3"
+
+    /// How many seconds clocks are ahead of UTC there: clocks change at 01:00 UTC on the last Sundays of March and October.
+    @Sendable
+    private static func offsetInCentralEurope(at seconds: Int64) -> Int64 {
+        var moment = time_t(seconds)
+        var fields = tm()
+        gmtime_r(&moment, &fields)
+        func change(ofMonth month: Int32) -> Int64 {
+            var last = tm()
+            (last.tm_year, last.tm_mon, last.tm_mday, last.tm_hour) = (fields.tm_year, month, 31, 1)
+            return Int64(timegm(&last)) - Int64(last.tm_wday) * 86_400
+        }
+        return change(ofMonth: 2) <= seconds && seconds < change(ofMonth: 9) ? 7200 : 3600
+    }
+
+    private func runHere(_ arguments: [String], _ input: String) async throws -> Result {
+        let printed = Mutex((output: "", errors: ""))
+        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: input))
+        var environment = ProcessInfo.processInfo.environment
+        for name in Self.foreignVariables { environment[name] = nil }
+        let context = CommandContext(
+            Invocation(words: arguments, environment: environment.merging(variables) { $1 }),
+            standardInput: file,
+            print: { text in printed.withLock { $0.output += text } },
+            printError: { text in printed.withLock { $0.errors += text } },
+            secondsAheadOfUTC: variables["TZ"] == nil ? nil : Self.offsetInCentralEurope
+        )
+        let status = await VersionGate.run(in: context)
+        return printed.withLock { Result(status: Int(status), output: $0.output, errors: $0.errors) }
     }
 
     /// Runs a script of bash, to which `$VERSIONGATE` is the binary.
@@ -73,12 +134,17 @@ struct BuiltBinary: Sendable {
     private func run(
         _ program: Executable,
         _ arguments: [String],
-        _ environment: Environment
+        _ environment: Environment,
+        input: FileDescriptor? = nil
     ) async throws -> Result {
         let result = try await Subprocess.run(
             program,
             arguments: Arguments(arguments),
             environment: environment,
+            input: .fileDescriptor(
+                try input ?? FileDescriptor.open("/dev/null", .readOnly),
+                closeAfterSpawningProcess: true
+            ),
             output: .string(limit: 16 << 20),
             error: .string(limit: 1 << 20)
         )

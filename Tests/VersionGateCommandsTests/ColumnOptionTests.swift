@@ -24,21 +24,17 @@ struct ColumnOptionTests {
             return leaf.options.union(arguments)
         }
         let (add, edit) = try (names("add"), names("edit"))
-        let clear = Set(Record.clearedFields.map(\.description))
+        let clear = Set(ClearedField<Record>.allCases.map(\.description))
         for column in Record.columns {
             if let verb = ownCommands[noun]?[column.name] {
                 #expect(leaves.contains { $0.path == [noun, verb] }, "\(noun) \(verb)")
                 continue
             }
-            let name = column.name.replacing("_", with: "-")
-            // An option of a list gives one of its values; of those that select rows, another one sets the column.
-            let forms = [name, String(name.dropLast()), "set-\(name)", "set-\(name.dropLast())"]
-            #expect(!add.isDisjoint(with: forms), "\(noun) add \(name)")
-            #expect(column.role == .identity || !edit.isDisjoint(with: forms), "\(noun) edit \(name)")
-            // The build of a release identifies a row.
-            if column.defaultValue == .null, name != "build" {
-                #expect(!clear.isDisjoint(with: forms), "\(noun) edit --clear \(name)")
-            }
+            let name = ColumnOption<Record>.name(of: column.definition)
+            // Options that select rows have the name of their column, so others set it.
+            #expect(add.contains(name), "\(noun) add --\(name)")
+            #expect(column.role == .identity || edit.contains("set-\(name)") || edit.contains(name), "\(noun) \(name)")
+            #expect(column.defaultValue != .null || clear.contains(name), "\(noun) edit --clear \(name)")
         }
     }
 
@@ -49,12 +45,35 @@ struct ColumnOptionTests {
         try await Self.expectOptions(of: Rule.self, "rule")
     }
 
-    @Test("Every column of apps, releases and rules is a member of their JSON", .migratedDatabase)
+    /// Words that give every option of `add` a value.
+    private static func everyOption<Record: EditableRecord>(of _: Record.Type) -> [String] {
+        Record.options.flatMap { option -> [String] in
+            let column = option.column
+            if column.type == .boolean { return ["--\(option.name)"] }
+            let example =
+                switch (column.name, column.type) {
+                case ("ends_at", _): "2099-01-01T00:00:00Z"
+                case (_, .attributes): "channel=beta"
+                default: column.definition.example.filter { !"\"[]".contains($0) }.prefix { $0 != "," }.description
+                }
+            return ["--\(option.name)", example]
+        }
+    }
+
+    @Test(
+        "Every column of apps, releases and rules is a member of their JSON and has its place in show",
+        .migratedDatabase
+    )
     func members() async throws {
         let binary = BuiltBinary(.current)
-        for line in ["app add a", "release add a 1 --platform ios", "rule add k --bundle a --title T --text X"] {
-            let added = try await binary.run(line)
-            #expect(added.status == 0, "\(added.errors)")
+        for words in [
+            ["app", "add", "a"] + Self.everyOption(of: App.self),
+            ["release", "add", "a", "1.2", "--platform", "ios"] + Self.everyOption(of: Release.self),
+            ["rule", "add", "k"]
+                + Self.everyOption(of: Rule.self).flatMap { $0 == "text" ? ["a"] : [$0] }.filter { $0 != "--enable" },
+        ] {
+            let added = try await binary.run(arguments: words + ["--yes"])
+            #expect(added.status == 0, "\(words): \(added.errors)")
         }
         for (command, columns) in [
             ("app list", App.columns.map(\.name)), ("app show a", App.columns.map(\.name)),
@@ -65,6 +84,14 @@ struct ColumnOptionTests {
             let document = try JSONSerialization.jsonObject(with: Data(output.utf8))
             let record = (document as? [[String: Any]])?.first ?? document as? [String: Any] ?? [:]
             #expect(Set(columns).subtracting(record.keys).isEmpty, "\(command): \(output)")
+            // A release is shown by the list alone, which has no time of withdrawal before there is one.
+            let given = columns.filter { $0 != "withdrawn_at" }
+            #expect(given.allSatisfy { record[$0] != nil && !(record[$0] is NSNull) }, "\(command): \(output)")
+            guard command.contains("show") else { continue }
+            let shown = try await binary.run(command).output.split(separator: "\n").compactMap { line in
+                line.hasPrefix(" ") ? nil : line.split(separator: " ").first.map(String.init)
+            }
+            #expect(Set(columns).subtracting(shown).isEmpty, "\(command): \(shown)")
         }
     }
 }

@@ -13,18 +13,21 @@ struct CommandErrorTests {
         let edit = OpenEdit(processID: 42, role: "anna", application: "psql", mayBeEnded: true)
         let waits = "a migration waited for others who use the tables that it changes; it changed nothing"
         #expect(
-            CommandError.migrationWaits(for: [edit]).description == """
+            CommandError.waits(for: [edit], migrates: true, database: "d").description == """
                 \(waits): process 42 of anna (psql)
                 Hint: Migrate again when they are done, or end their session: SELECT pg_terminate_backend(42)
                 """
         )
         let other = OpenEdit(processID: 42, role: "anna", application: "", mayBeEnded: false)
         #expect(
-            CommandError.migrationWaits(for: [other]).description == """
+            CommandError.waits(for: [other], migrates: true, database: "d").description == """
                 \(waits): process 42 of anna
                 Hint: Migrate again when they are done, or let anna or a superuser end the session: SELECT pg_terminate_backend(42)
                 """
         )
-        #expect(CommandError.migrationWaits(for: []).description == "\(waits)\nHint: Migrate again when they are done")
+        #expect(
+            CommandError.waits(for: [], migrates: true, database: "d").description
+                == "\(waits)\nHint: Migrate again when they are done"
+        )
     }
 }

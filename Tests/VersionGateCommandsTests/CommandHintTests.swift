@@ -57,7 +57,7 @@ struct CommandHintTests {
         #expect(try await versiongate.run("rule ramp k 10%@now 50%@+1h").status == 0)
         let fall = try await versiongate.run("rule ramp k 50%@now 10%@+1h")
         #expect(fall.status == 1)
-        #expect(fall.errors.contains("versiongate rule rollout KEY PERCENT"), "\(fall.errors)")
+        #expect(fall.errors.contains("versiongate rule rollout k PERCENT"), "\(fall.errors)")
         for result in [unknown, rule, fall] {
             #expect(!result.errors.contains("INSERT") && !result.errors.contains("DELETE"), "\(result.errors)")
         }

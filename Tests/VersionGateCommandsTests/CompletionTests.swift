@@ -5,6 +5,7 @@ import Foundation
 import Postgres
 import Subprocess
 import TestDatabase
+import TestRandom
 import Testing
 
 @Suite("Completions", .migratedDatabase)
@@ -70,6 +71,7 @@ struct CompletionTests {
 
     @Test(
         "Completions in bash complete commands, options, and the names of all that is in the database",
+        .whole,
         .sharedDatabase(
             """
             INSERT INTO apps (bundle) VALUES ('com.example.doto');

@@ -120,24 +120,14 @@ struct ContextTests {
         }
     }
 
-    @Test("Contexts are listed and completed, and without a file there are none")
-    func areListed() async throws {
-        try await Self.with(Self.file("postgresql://anna@db1/versiongate")) { versiongate, file in
-            let list = try await versiongate.run("context list")
-            #expect(
-                list.output.split(separator: "\n").map { $0.split(separator: " ").first } == [
-                    "NAME", "prod", "staging",
-                ]
-            )
-            let json = try await versiongate.run("context list --format json").output
-            #expect(json.contains(#"{"name":"prod","database_url":"postgresql://anna@db1/versiongate"}"#))
+    @Test("Contexts are completed")
+    func areCompleted() async throws {
+        try await Self.with(Self.file("postgresql://anna@db1/versiongate")) { versiongate, _ in
             let completed = try await versiongate.run(arguments: [
                 "---completion", "rule", "list", "--", "--context", "3", "0", "", "versiongate", "rule", "list",
                 "--context",
             ])
             #expect(completed.output.contains("prod"), "\(completed.output)\(completed.errors)")
-            try FileManager.default.removeItem(atPath: file)
-            #expect(try await versiongate.run("context list").output.hasPrefix("No contexts: \(file) has none."))
         }
     }
 

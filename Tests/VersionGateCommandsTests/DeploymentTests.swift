@@ -6,11 +6,11 @@ import Postgres
 import Subprocess
 import SystemPackage
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
-import Yams
 
-@Suite("Deployment")
+@Suite("Deployment", .whole)
 struct DeploymentTests {
     @Test(
         "Systemd finds no fault in the units",
@@ -64,7 +64,7 @@ struct DeploymentTests {
             let certificate = try await TestCertificate(in: folder, name: "nginx")
             let configuration = try String(contentsOf: RepositoryFile.url("deploy/nginx.conf"), encoding: .utf8)
                 .replacing("listen 8080 backlog=4096;", with: blocks[0].text)
-                .replacing("listen 443", with: "listen 127.0.0.1:\(port)")
+                .replacing(" resolve ", with: " ").replacing("listen 443", with: "listen 127.0.0.1:\(port)")
                 .replacing("/etc/nginx/chain.pem", with: certificate.certificate)
                 .replacing("/etc/nginx/key.pem", with: certificate.key)
                 .replacing("server-a:8080", with: "127.0.0.1:8081")
@@ -220,93 +220,8 @@ struct DeploymentTests {
         return anchors
     }
 
-    private static func compose() throws -> [String: Any] {
-        let text = try String(contentsOf: RepositoryFile.url("docker-compose.yml"), encoding: .utf8)
-        return try #require(try Yams.load(yaml: text) as? [String: Any])
-    }
-
-    private static func services() throws -> [String: [String: Any]] {
-        try #require(try compose()["services"] as? [String: [String: Any]])
-    }
-
-    @Test("Everything that a service of the Compose file names is there")
-    func namesWhatIsThere() throws {
-        let compose = try Self.compose()
-        let volumes = Set(try #require(compose["volumes"] as? [String: Any]).keys)
-        let configs = Set(try #require(compose["configs"] as? [String: Any]).keys)
-        let services = try Self.services()
-        for (name, service) in services {
-            #expect(service["image"] is String, "\(name)")
-            for other in (service["depends_on"] as? [String: Any] ?? [:]).keys {
-                let profiles = services[other]?["profiles"] as? [String] ?? []
-                let own = service["profiles"] as? [String] ?? []
-                #expect(services[other] != nil, "\(name) depends on \(other)")
-                #expect(profiles.isEmpty || !profiles.filter(own.contains).isEmpty, "\(name) starts without \(other)")
-            }
-            for config in service["configs"] as? [[String: String]] ?? [] {
-                #expect(configs.contains(config["source"] ?? ""), "\(name) mounts the config \(config)")
-            }
-            for volume in service["volumes"] as? [String] ?? [] {
-                let source = String(volume.prefix { $0 != ":" })
-                if source.hasPrefix("./") {
-                    let file = RepositoryFile.url(String(source.dropFirst(2)))
-                    #expect(FileManager.default.fileExists(atPath: file.path), "\(name) mounts \(source)")
-                } else {
-                    #expect(volumes.contains(source), "\(name) mounts the volume \(source)")
-                }
-            }
-        }
-        let used = services.values.flatMap { $0["volumes"] as? [String] ?? [] }.map { String($0.prefix { $0 != ":" }) }
-        #expect(volumes.isSubset(of: used))
-    }
-
-    @Test("The cluster of the Compose file is a primary, a standby, two servers that follow both, and nginx")
-    func describesACluster() throws {
-        let services = try Self.services()
-        let cluster = services.filter { ($0.value["profiles"] as? [String])?.contains("cluster") == true }
-        #expect(Set(cluster.keys) == ["standby", "server-a", "server-b", "nginx"])
-        let databases = ["server-a", "server-b"].map { name in
-            (cluster[name]?["environment"] as? [String: String])?["DATABASE_URL"] ?? ""
-        }
-        #expect(databases.map { $0.contains("@postgres:5432,standby:5432/") } == [true, false])
-        #expect(databases.map { $0.contains("@standby:5432,postgres:5432/") } == [false, true])
-        let states = ["server-a", "server-b"].compactMap { (cluster[$0]?["volumes"] as? [String])?.first }
-        #expect(Set(states).count == 2, "each server has a state folder of its own")
-
-        let nginx = try String(contentsOf: RepositoryFile.url("deploy/nginx.conf"), encoding: .utf8)
-        let upstreams = nginx.matches(of: #/\n\s+server ([a-z-]+):8080 /#).map { String($0.output.1) }
-        #expect(upstreams == ["server-a", "server-b"])
-    }
-
-    @Test("Every script that the Compose file carries is one that bash can read")
-    func carriesScripts() async throws {
-        let configs = try #require(try Self.compose()["configs"] as? [String: [String: String]])
-        for (name, config) in configs where name.hasSuffix(".sh") {
-            // Compose reads $$ as $, and refuses a $ alone that names nothing.
-            let text = try #require(config["content"])
-            #expect(text.replacing("$$", with: "").contains("$") == false, "\(name) has a $ that Compose would replace")
-            let result = try await Subprocess.run(
-                .name("bash"),
-                arguments: ["-n"],
-                input: .string(text.replacing("$$", with: "$")),
-                output: .discarded,
-                error: .string(limit: 1 << 16)
-            )
-            #expect(result.terminationStatus.isSuccess, "\(name): \(result.standardError)")
-        }
-    }
-
-    /// Writes a script that the Compose file carries into a folder, as Compose would.
-    private static func write(_ name: String, to folder: StateFolder) throws -> String {
-        let configs = try #require(try compose()["configs"] as? [String: [String: String]])
-        let path = "\(folder.path)/\(name)"
-        try #require(configs[name]?["content"]).replacing("$$", with: "$")
-            .write(toFile: path, atomically: true, encoding: .utf8)
-        return path
-    }
-
-    /// Runs a script of the Compose file by bash.
-    private static func run(
+    /// Runs bash.
+    static func run(
         _ arguments: [String],
         environment: [String: String]
     ) async throws -> BuiltBinary.Result {
@@ -323,86 +238,6 @@ struct DeploymentTests {
         return BuiltBinary.Result(status: Int(status), output: result.standardOutput, errors: result.standardError)
     }
 
-    @Test("Compose gives the roles their passwords, but serves other machines only with passwords that are not public")
-    func setsPasswords() async throws {
-        let environment = try #require(try Self.services()["roles"]?["environment"] as? [String: String])
-        let defaults = environment.compactMapValues { value in
-            value.wholeMatch(of: /\$\{[A-Z_]+:-(.+)\}/).map { String($0.output.1) }
-        }
-        #expect(defaults.filter { $0.key.hasSuffix("_PASSWORD") }.count == 4)
-        let own = [
-            "POSTGRES": "a", "VERSIONGATE_SERVER": "b' \\c", "VERSIONGATE_ADMIN": "d", "VERSIONGATE_STANDBY": "e",
-        ]
-        .map { ("\($0)_PASSWORD", $1) }
-        let ownPasswords = Dictionary(uniqueKeysWithValues: own)
-        try await OwnServer.with(isMigrated: true) { server in
-            let address = ["PGHOST": server.socketDirectory, "PGPORT": "\(server.port)", "PGUSER": "versiongate"]
-            try await StateFolder.with { folder in
-                let script = try Self.write("roles.sh", to: folder)
-                func run(_ changes: [String: String]) async throws -> BuiltBinary.Result {
-                    let variables = environment.merging(defaults) { $1 }.merging(address) { $1 }
-                    return try await Self.run([script], environment: variables.merging(changes) { $1 })
-                }
-                for bind in ["0.0.0.0:8080", "8080", "[::]:8080", "10.0.0.5:8080", "127.example.com:80"] {
-                    for name in ["VERSIONGATE_BIND", "VERSIONGATE_CLUSTER_BIND"] {
-                        let refused = try await run([name: bind])
-                        #expect(refused.status == 1)
-                        #expect(refused.errors.contains("POSTGRES_PASSWORD is a default that everybody knows"))
-                        #expect(refused.errors.contains("\(name) (\(bind))"))
-                    }
-                }
-                var three = ownPasswords
-                three["VERSIONGATE_STANDBY_PASSWORD"] = "versiongate-standby"
-                let forgotten = try await run(three.merging(["VERSIONGATE_BIND": "0.0.0.0:8080"]) { $1 })
-                #expect(forgotten.errors.contains("VERSIONGATE_STANDBY_PASSWORD is a default"))
-
-                for changes in [
-                    [:], ["VERSIONGATE_BIND": "[::1]:80"],
-                    ownPasswords.merging(["VERSIONGATE_BIND": "0.0.0.0:80"]) { $1 },
-                ] {
-                    let result = try await run(changes)
-                    #expect(result.status == 0, "\(result.errors)")
-                }
-            }
-            let connection = try await server.connect()
-            let hashed = """
-                SELECT string_agg(rolname, ' ' ORDER BY rolname) FROM pg_authid
-                 WHERE rolpassword LIKE 'SCRAM-SHA-256$%' AND rolcanlogin
-                """
-            let roles = try await connection.query(hashed).value(as: String.self)
-            #expect(roles == "versiongate_admin versiongate_server versiongate_standby")
-            await connection.close()
-        }
-    }
-
-    @Test("The primary of the Compose file starts, but not once the standby was promoted")
-    func startsOnePrimary() async throws {
-        for (standby, starts) in [("echo f", false), ("echo t", true), ("exit 2", true)] {
-            try await StateFolder.with { folder in
-                let script = try Self.write("primary.sh", to: folder)
-                for (name, text) in [("psql", standby), ("docker-entrypoint.sh", "echo started $*")] {
-                    let path = "\(folder.path)/\(name)"
-                    try "#!/bin/sh\n\(text)\n".write(toFile: path, atomically: true, encoding: .utf8)
-                    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-                }
-                let result = try await Self.run(
-                    [script, "postgres", "-c", "a=b"],
-                    environment: ["PATH": "\(folder.path):/usr/bin:/bin", "POSTGRES_PASSWORD": "p"]
-                )
-                #expect(result.status == (starts ? 0 : 1), "\(standby)")
-                #expect(result.output == (starts ? "started postgres -c a=b\n" : ""))
-                #expect(result.errors.contains("The standby was promoted") == !starts)
-            }
-        }
-    }
-
-    @Test("The command line of the Compose file edits whichever database is the primary")
-    func editsThePrimary() throws {
-        let environment = try Self.services()["cli"]?["environment"] as? [String: String]
-        let address = environment?["DATABASE_URL"] ?? ""
-        #expect(address.contains("@postgres:5432,standby:5432/versiongate?target_session_attrs=read-write"))
-    }
-
     @Test("The image says nothing of the management listener to what publishes all ports")
     func exposesThePublicListenerAlone() throws {
         let dockerfile = try String(contentsOf: RepositoryFile.url("Dockerfile"), encoding: .utf8)
@@ -413,7 +248,8 @@ struct DeploymentTests {
     func copiesWhatIsThere() throws {
         let dockerfile = try String(contentsOf: RepositoryFile.url("Dockerfile"), encoding: .utf8)
         let ignored = try String(contentsOf: RepositoryFile.url(".dockerignore"), encoding: .utf8)
-        let sources = dockerfile.matches(of: #/\nCOPY ([A-Za-z\/.-]+) /#).map { String($0.output.1) }
+        let sources = dockerfile.matches(of: #/\nCOPY ([A-Za-z\/. -]+) [A-Za-z\/.]+\n/#)
+            .flatMap { $0.output.1.split(separator: " ").map(String.init) }
         let needed = ["Documentation/openapi-server.yaml", "Documentation/openapi.yaml", "Sources", "script/build"]
         for source in needed { #expect(sources.contains(source)) }
         for source in sources {

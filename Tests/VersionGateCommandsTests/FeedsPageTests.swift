@@ -4,10 +4,11 @@
 import Foundation
 import TestDatabase
 import TestFeeds
+import TestRandom
 import Testing
 import UpdateFeeds
 
-@Suite("Feeds page", .migratedDatabase, .timeLimit(.minutes(20)))
+@Suite("Feeds page", .whole, .migratedDatabase, .timeLimit(.minutes(20)))
 struct FeedsPageTests {
     private static let page = "Documentation/Feeds.md"
 

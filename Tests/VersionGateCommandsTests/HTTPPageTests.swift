@@ -3,10 +3,11 @@
 
 import Foundation
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 
-@Suite("HTTP page", .migratedDatabase, .timeLimit(.minutes(20)))
+@Suite("HTTP page", .whole, .migratedDatabase, .timeLimit(.minutes(20)))
 struct HTTPPageTests {
     private static let page = "Documentation/HTTP.md"
     private static let problemsFile = "Tests/Vectors/problems.txt"

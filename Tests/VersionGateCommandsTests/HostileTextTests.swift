@@ -4,7 +4,6 @@
 import Foundation
 import NIOCore
 import NIOPosix
-import PolicyFigures
 import TestDatabase
 import Testing
 import UpdatePolicy

@@ -228,7 +228,7 @@ struct ImpactCommandTests {
             """
         )
         let hidden = try await versiongate.run("impact lock").output
-        #expect(hidden.contains("it reaches at most 0.0 % now, 0.0 % with the lockout; 0.0 % at 100 %"), "\(hidden)")
+        #expect(hidden.contains("it reaches about 0.0 % now, 0.0 % with the lockout; 0.0 % at 100 %"), "\(hidden)")
     }
 
     @Test("The impact of a rule fails with a message that names the fault and what to do")

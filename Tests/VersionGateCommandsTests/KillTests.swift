@@ -6,6 +6,7 @@ import Postgres
 import Subprocess
 import SystemPackage
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 
@@ -26,7 +27,7 @@ struct KillTests {
     }
 
     /// How many times each victim is killed.
-    static let rounds = ProcessInfo.processInfo.environment["VERSIONGATE_KILLS"].flatMap { Int($0) } ?? 5
+    static let rounds = ProcessInfo.processInfo.environment["VERSIONGATE_KILLS"].flatMap { Int($0) } ?? 1
 
     private static let example = """
         INSERT INTO apps (bundle, name) VALUES ('a', 'A');
@@ -43,7 +44,7 @@ struct KillTests {
 
     @Test(
         "An edit that is killed at a random point is wholly done or not at all",
-        arguments: Victim.allCases.map { (Edit.undo, $0) } + [(.apply, .postgres)]
+        arguments: Victim.allCases.map { (Edit.undo, $0) } + (Trials.isWhole ? [(.apply, .postgres)] : [])
     )
     func isWholeOrNothing(edit: Edit, victim: Victim) async throws {
         try await StateFolder.with { folder in try await isWholeOrNothing(edit, victim, folder) }

@@ -4,6 +4,7 @@
 import Foundation
 import Postgres
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 
@@ -121,6 +122,7 @@ struct LifecycleTests {
 
     @Test(
         "No check fails behind nginx while one of two servers is restarted again and again, and killed",
+        .whole,
         .enabled(if: Nginx.program != nil, "nginx is not installed"),
         .migratedDatabase
     )

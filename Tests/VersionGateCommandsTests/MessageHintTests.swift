@@ -118,16 +118,16 @@ struct MessageHintTests {
     @Test(
         "Hints that mean nothing are refused in the words of the command line",
         arguments: [
-            ("--remind 0", "rules.remind: no time at all\nHint: Leave the option out, or take it away with --clear"),
+            ("--remind 0", "rules.remind: no time at all\nHint: For the message at every start leave the option out"),
             ("--remind 2x", "\"2x\" is not a length of time\nHint: Write weeks, days, hours"),
             ("--remind 1.5s", "\"00:00:01.5\" has a fraction of a second in it\nHint: Write whole seconds"),
-            ("--remind -1d", "--remind"),
+            ("--remind -1d", "is written behind \"=\": --remind=-1d"),
             ("--remind 1mon", "\"1 mon\" has months in it"),
             ("--shows 0", "rules.shows: 0 is not from 1 to 1000\nHint: Write how often"),
-            ("--shows 1001", "for no limit leave the option out, or take it away with --clear"),
+            ("--shows 1001", "For no limit leave the option out, or take it away with --clear"),
             ("--shows -1", "rules.shows: -1 is not from 1 to 1000"),
             ("--shows 99999999999", "The value '99999999999' is invalid for '--shows <number>'"),
-            ("--position 99999999999", "The value '99999999999' is invalid for '--position <position>'"),
+            ("--position 99999999999", "The value '99999999999' is invalid for '--position <number>'"),
             ("--shows often", "--shows <number>"),
         ]
     )

@@ -4,6 +4,7 @@
 import Foundation
 import Synchronization
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 import Yams
@@ -49,6 +50,7 @@ struct MonitoringTests {
 
     @Test(
         "Prometheus takes the alerts, and each fires and does not fire as their tests say",
+        .whole,
         .enabled(if: Promtool.isExpected, "promtool is not on this machine")
     )
     func fire() async throws {
@@ -236,6 +238,7 @@ struct MonitoringTests {
 
     @Test(
         "Prometheus can read every expression of the dashboard",
+        .whole,
         .enabled(if: Promtool.isExpected, "promtool is not on this machine")
     )
     func hasExpressions() async throws {

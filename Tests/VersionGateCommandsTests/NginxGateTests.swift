@@ -2,10 +2,16 @@
 // Copyright the versiongate authors
 
 import NIOHTTP1
+import TestRandom
 import Testing
 
 /// `deploy/nginx-gate.conf`, with a versiongate that answers as the test says.
-@Suite("nginx as a gate", .enabled(if: Nginx.program != nil, "nginx is not installed"), .timeLimit(.minutes(20)))
+@Suite(
+    "nginx as a gate",
+    .whole,
+    .enabled(if: Nginx.program != nil, "nginx is not installed"),
+    .timeLimit(.minutes(20))
+)
 struct NginxGateTests {
     private static let messages = #"{"messages":[{"id":"a"}]}"#
     private static let noMessages = #"{"messages":[]}"#

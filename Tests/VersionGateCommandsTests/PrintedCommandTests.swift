@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
-import PolicyFigures
+import PolicyStore
 import TestDatabase
 import Testing
 

@@ -2,10 +2,11 @@
 // Copyright the versiongate authors
 
 import Foundation
+import TestRandom
 import TestSystem
 import Testing
 
-@Suite("First pages", .timeLimit(.minutes(20)))
+@Suite("First pages", .whole, .timeLimit(.minutes(20)))
 struct ReadmeTests {
     @Test(
         "The first pages are true, walked on a terminal in the state that script/server leaves: commands and what they print",
@@ -50,6 +51,7 @@ struct ReadmeTests {
         on terminal: TerminalSession,
         server: ServingBinary
     ) async throws {
+        if commands.contains("curl ") { try await waitForEdits(terminal, server) }
         let script = "set -e\n\(commands.replacing("http://localhost:8080", with: server.publicURL))"
         try Data(script.utf8).write(to: URL(fileURLWithPath: "\(try await folder(terminal))/block.sh"))
         let result = try await terminal.run("(. ./block.sh)")
@@ -123,18 +125,21 @@ struct ReadmeTests {
         func answer(_ members: String) async throws -> String {
             try await versiongate.run("check --format json bundle=com.example.doto platform=ios \(members)").output
         }
-        let update = #""text":"Doto 1.2 is there.""#
+        let update = #""text":"Doto 1.2 is available.""#
         let lockout = #""lockout":true"#
         switch page {
         case "README.md":
-            #expect(try await answer("--revision 7 --at +25h version=1.0 os=17").contains(update))
-            #expect(try await !answer("--at +25h version=1.0 os=17").contains(update))
-            #expect(try await answer("version=1.1 os=17").contains(lockout))
-            let noWayOut = try await answer("version=1.1 os=14")
-            #expect(noWayOut.contains(#""id":"bad-1.1""#) && !noWayOut.contains(lockout), "\(noWayOut)")
+            #expect(try await answer("--at +25h version=1.0 os=17").contains(update))
+            #expect(try await answer("--revision 8 version=1.1 os=17").contains(lockout))
+            #expect(try await !answer("version=1.1 os=17").contains(lockout))
+            let noWayOut = try await answer("--revision 8 version=1.1 os=14")
+            #expect(noWayOut.contains(#""id":"block-1.1""#) && !noWayOut.contains(lockout), "\(noWayOut)")
         case "Documentation/QuickStart.md":
-            for (revision, isLocked) in [(7, false), (8, true), (9, false), (10, true), (11, false)] {
-                let past = try await answer("--revision \(revision) --at +25h version=1.1 os=17")
+            let revisions = [
+                (7, "1.1", false), (8, "1.1", true), (9, "1.1", false), (10, "1.0", true), (11, "1.0", false),
+            ]
+            for (revision, version, isLocked) in revisions {
+                let past = try await answer("--revision \(revision) --at +25h version=\(version) os=17")
                 #expect(past.contains(update), "\(revision): \(past)")
                 #expect(past.contains(lockout) == isLocked, "\(revision): \(past)")
             }

@@ -4,10 +4,11 @@
 import Foundation
 import Postgres
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 
-@Suite("Runbook", .migratedDatabase, .timeLimit(.minutes(20)))
+@Suite("Runbook", .whole, .migratedDatabase, .timeLimit(.minutes(20)))
 struct RunbookTests {
     private static let page = "Documentation/Runbook.md"
 

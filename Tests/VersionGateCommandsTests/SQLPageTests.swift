@@ -3,9 +3,10 @@
 
 import Postgres
 import TestDatabase
+import TestRandom
 import Testing
 
-@Suite("SQL page", .migratedDatabase)
+@Suite("SQL page", .whole, .migratedDatabase)
 struct SQLPageTests {
     private static let page = "Documentation/SQL.md"
 

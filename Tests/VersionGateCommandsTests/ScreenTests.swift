@@ -83,7 +83,7 @@ struct ScreenTests {
         try await prepare()
         let terminal = try await TerminalSession(BuiltBinary(.current), variables: ["TERM": "xterm"])
         defer { terminal.end() }
-        for command in Self.commands + ["migrate --status", "user list", "context list", "feed list", "app show a"] {
+        for command in Self.commands + ["migrate --status", "user list", "feed list", "app show a"] {
             let screen = try await terminal.run("versiongate \(command)").output
             #expect(!screen.contains("\\u{"), "\(command): \(screen)")
             #expect(!screen.replacing(/\u{1B}\[[0-9]+m/, with: "").contains("\u{1B}"), "\(command): \(screen)")
@@ -163,8 +163,8 @@ struct ScreenTests {
             ]
         )
         #expect(added.status == 1)
-        #expect(added.output.contains("locked out                 0 of 2  0 of 2\n"), "\(added.output)")
-        #expect(added.output.contains("not locked out: no update          1 of 2\n"), "\(added.output)")
+        #expect(added.output.contains("locked out              0 of 2  0 of 2\n"), "\(added.output)")
+        #expect(added.output.contains("spared (cannot update)          1 of 2\n"), "\(added.output)")
         #expect(
             added.output.contains(
                 /Later, by this edit: up to 2 of 2 newly locked out from [0-9T:Z-]+ by maintenance\.\n/

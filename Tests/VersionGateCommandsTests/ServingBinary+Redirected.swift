@@ -20,8 +20,9 @@ extension ServingBinary {
         let ports = (try await FreePort.choose(), try await FreePort.choose())
         return try await StateFolder.with { folder in
             let command = [
-                "-c", "exec \"$@\" \(redirection)", "bash", BuiltBinary.path, "serve", "--state-dir", folder.path,
-                "--host", "127.0.0.1", "--port", "\(ports.0)", "--management-port", "\(ports.1)",
+                "-c", "exec \"$@\" \(redirection)", "bash", BuiltBinary.path, "serve",
+                "--state-dir", binary.variables["VERSIONGATE_STATE_DIR"] ?? folder.path, "--host", "127.0.0.1",
+                "--port", "\(ports.0)", "--management-port", "\(ports.1)",
             ]
             let result = try await Subprocess.run(
                 .name("bash"),

@@ -3,9 +3,10 @@
 
 import Foundation
 import TestDatabase
+import TestRandom
 import Testing
 
-@Suite("Stories", .migratedDatabase)
+@Suite("Stories", .whole, .migratedDatabase)
 struct StoryTests {
     private var versiongate: BuiltBinary { BuiltBinary(.current) }
 

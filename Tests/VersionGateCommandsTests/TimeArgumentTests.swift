@@ -16,7 +16,7 @@ import Testing
 struct TimeArgumentTests {
     /// A binary in a zone with summer time, described so that it needs no files.
     private var berlin: BuiltBinary {
-        BuiltBinary(environment: BuiltBinary(.current).variables.merging(["TZ": "CET-1CEST,M3.5.0,M10.5.0/3"]) { $1 })
+        BuiltBinary(environment: BuiltBinary(.current).variables.merging(["TZ": BuiltBinary.centralEurope]) { $1 })
     }
 
     @Test(

@@ -2,10 +2,11 @@
 // Copyright the versiongate authors
 
 import Foundation
+import TestRandom
 import TestSystem
 import Testing
 
-@Suite("Troubleshooting page")
+@Suite("Troubleshooting page", .whole)
 struct TroubleshootingPageTests {
     private static let page = "Documentation/Troubleshooting.md"
 

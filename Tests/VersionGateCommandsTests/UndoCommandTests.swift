@@ -95,7 +95,7 @@ struct UndoCommandTests {
         try terminal.type("versiongate undo\n")
         let shown = try await terminal.expect("? [y/N] ")
         #expect(shown.contains("The newest change: 1  ") && shown.contains("added rule k\n"), "\(shown)")
-        #expect(shown.contains("This takes back change 1, and this removes rule k"), "\(shown)")
+        #expect(shown.contains("This undoes change 1."), "\(shown)")
         try terminal.type("\n")
         try await terminal.expect("nothing was changed, as you said")
         try await terminal.expect(TerminalSession.prompt)
@@ -107,7 +107,7 @@ struct UndoCommandTests {
 
     /// Command lines that are refused, and what is said.
     static let mistakes: [(line: String, status: Int, message: String)] = [
-        ("undo 999", 1, "there is no change 999; `versiongate history` lists the changes"),
+        ("undo 999", 1, "there is no change 999\nHint: The changes: versiongate history"),
         ("undo 0", 64, "There is no change 0; `versiongate history` lists the changes."),
         ("undo 2 --to 1", 64, "Give either a change or --to: versiongate undo 2"),
         ("undo --to 999", 1, "there is no revision 999"),

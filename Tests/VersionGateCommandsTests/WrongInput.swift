@@ -73,10 +73,9 @@ struct WrongInput: Decodable, Sendable, CustomTestStringConvertible {
         if let text = file ?? stdin { try Data(text.utf8).write(to: URL(fileURLWithPath: path)) }
         let words = arguments.map { argument in
             argument.replacing("{file}", with: path).replacing("{public}", with: server?.public ?? "")
-                .replacing("{management}", with: server?.management ?? "").shellWord
+                .replacing("{management}", with: server?.management ?? "")
         }
-        // A zone with summer time that needs no files.
-        var variables = ["TZ": "CET-1CEST,M3.5.0,M10.5.0/3"]
+        var variables = ["TZ": BuiltBinary.centralEurope]
         if isOnContext {
             variables["XDG_CONFIG_HOME"] = folder
             variables["VERSIONGATE_CONTEXT"] = "test"
@@ -89,9 +88,8 @@ struct WrongInput: Decodable, Sendable, CustomTestStringConvertible {
             variables.merge(BuiltBinary(.current).variables) { $1 }
         }
         variables.merge((environment ?? [:]).mapValues { $0.replacing("{folder}", with: folder) }) { $1 }
-        let result = try await BuiltBinary(environment: variables.filter { $0.value != "-" }).shell(
-            "$VERSIONGATE \(words.joined(separator: " ")) <\(stdin == nil ? "/dev/null" : path)"
-        )
+        let result = try await BuiltBinary(environment: variables.filter { $0.value != "-" })
+            .run(arguments: words, input: stdin == nil ? "/dev/null" : path)
         // What a warning says of is in the output where a command went well.
         let text = result.status == 0 ? result.errors + result.output : result.errors
         return Answer(status: result.status, text: text.replacing(path, with: "FILE").replacing(folder, with: "FOLDER"))

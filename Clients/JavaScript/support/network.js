@@ -33,7 +33,9 @@ export class FakeNetwork {
     const { messages, status, fails, date } = this.#answer;
     if (messages !== undefined) return { status: 200, body: JSON.stringify({ messages }), date };
     if (status !== undefined) {
-      return { status, body: new TextDecoder('utf-8', { fatal: true }).decode(bodyOf(this.#answer)), date };
+      const body = new TextDecoder('utf-8', { fatal: true }).decode(bodyOf(this.#answer));
+      const joined = Object.entries(this.#answer.headers ?? {}).map(([name, value]) => [name, [value].flat().join(', ')]);
+      return { status, body, date, headers: Object.fromEntries(joined) };
     }
     if (fails === 'redirect') return { status: 302, body: JSON.stringify({ messages: [] }) };
     if (fails !== 'stall') throw new Error(`The server is ${fails}.`);

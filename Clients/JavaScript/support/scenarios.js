@@ -126,6 +126,7 @@ class Run {
   async step(step) {
     if ('start' in step || 'storage' in step || 'stored' in step) await settled();
     if ('start' in step) await this.#start(step.start);
+    if ('preview' in step) this.#preview(step);
     if ('set' in step) Object.assign(this.#gate, step.set);
     if ('advance' in step) this.#now += step.advance;
     if ('answer' in step) await this.#network.answer(step.answer);
@@ -146,7 +147,7 @@ class Run {
       this.#app = Object.fromEntries(entries);
       await this.#network.start(this.#app);
     }
-    const { maximumAge, ...app } = this.#app;
+    const { maximumAge, publicKeys, ...app } = this.#app;
     this.#gate = new VersionGate({
       server: this.#network.url,
       app: { region: null, language: null, platform: null, ...app },
@@ -154,9 +155,22 @@ class Run {
       clock: () => this.#now * 1_000 + 999,
       transport: this.#network.transport,
       maximumAge,
+      publicKeys,
       observer: (report) => this.#reports.push(report),
     });
     this.#given = [];
+  }
+
+  #preview({ preview, refused = false }) {
+    let isRefused = false;
+    try {
+      this.#gate = VersionGate.preview(preview);
+      this.#given = [];
+    } catch (error) {
+      if (!(error instanceof TypeError) || !error.message.includes('; give {')) throw error;
+      isRefused = true;
+    }
+    expectEqual('refused', isRefused, refused);
   }
 
   async #check({ check: { force, together = 1 }, asks, shows, sends, links, gives, reports }) {
@@ -245,7 +259,7 @@ const hasOnly = (types) => (value) =>
 const app = {
   bundle: isString, version: isString, build: isString, platform: isString, os: isString, region: isString,
   language: isString, attributes: (value) => isObject(value) && Object.values(value).every(isAttribute),
-  maximumAge: (value) => Number.isInteger(value) && value >= 0 && value <= 90,
+  maximumAge: (value) => Number.isInteger(value) && value >= 0 && value <= 90, publicKeys: isStrings,
 };
 const orNull = (isRight) => (value) => value === null || isRight(value);
 const nullable = Object.fromEntries(
@@ -258,11 +272,13 @@ const given = {
 const report = { outcome: isOneOf('asked', 'kept'), status: isCount, fault: isOneOf(true), messages: Number.isInteger };
 const answers = [
   { messages: Array.isArray, date: isString },
-  { status: isCount, body: isString, repeat: isCount, bytes: isCount, encoding: isOneOf('latin1'), date: isString },
+  { status: isCount, body: isString, repeat: isCount, bytes: isCount, encoding: isOneOf('latin1'), date: isString,
+    headers: (value) => isObject(value) && Object.values(value).every((one) => isString(one) || isStrings(one)) },
   { fails: isOneOf('unreachable', 'reset', 'stall', 'redirect', 'cut', 'encoded') },
 ];
 const steps = {
   start: [{ start: hasOnly(nullable) }],
+  preview: [{ preview: (value) => isString(value) || isObject(value) }, { refused: isOneOf(true) }],
   set: [{ set: hasOnly({ language: nullable.language, region: nullable.region, attributes: app.attributes }) }],
   advance: [{ advance: Number.isInteger }],
   answer: [{ answer: (value) => answers.some((one) => hasOnly(one)(value) && Object.keys(one)[0] in value) }],
@@ -297,7 +313,7 @@ export function problemOf(scenario) {
   if (!isWhole(scenario) || Object.keys(scenario).length !== 4 || !isString(scenario.app.bundle)) {
     return 'name, rule, app and steps, and no other members, are needed';
   }
-  if (!['asks', 'reads', 'shows', 'keeps', 'time'].includes(scenario.rule)) return `no rule is called ${scenario.rule}`;
+  if (!['asks', 'reads', 'shows', 'keeps', 'time', 'preview'].includes(scenario.rule)) return `no rule is called ${scenario.rule}`;
   let current = scenario.app;
   let needsStart = true;
   for (const [index, step] of scenario.steps.entries()) {
@@ -309,10 +325,8 @@ export function problemOf(scenario) {
     for (const name of Object.keys(needed)) if (!(name in step)) return `${where}${name} is missing`;
     if (!hasOnly({ ...needed, ...optional })(step)) return `${where}a member is unknown or wrong`;
 
-    if (kind === 'start') {
-      current = { ...current, ...step.start };
-      needsStart = false;
-    }
+    if (kind === 'start') current = { ...current, ...step.start };
+    if (kind === 'start' || kind === 'preview') needsStart = false;
     const isReplaced = kind === 'storage' && step.storage !== 'full' && step.storage !== 'writable';
     if (isReplaced) needsStart = true;
     const needsGate = ['check', 'set', 'forget', 'dismiss', 'skip', 'open'].includes(kind);

@@ -72,7 +72,9 @@ test('wrong use is an error that names the fault', () => {
     [{ ...right, transport: {} }, 'transport must be a function'],
     [{ ...right, storage: {} }, `${storage} getItem`],
     [{ ...right, storage: { getItem() {}, setItem() {} } }, `${storage} removeItem`],
-    [{ ...right, maxAge: 7 }, 'options has no maxAge; it has server, app, storage, clock, transport, maximumAge, observer'],
+    [{ ...right, maxAge: 7 }, 'options has no maxAge; it has server, app, storage, clock, transport, maximumAge, observer, publicKeys'],
+    [{ ...right, publicKeys: ['MFkw'] }, 'publicKeys must be an array of texts that versiongate lockout-key new has printed'],
+    [{ ...right, publicKeys: 'MFkw' }, 'publicKeys must be an array of texts that versiongate lockout-key new has printed'],
     [{ ...right, observer: {} }, 'observer must be a function'],
   ];
   for (const [options, message] of wrong) assert.throws(() => new VersionGate(options), { message });
@@ -91,7 +93,7 @@ test('a message is given whole, and cannot be changed', async () => {
   const [message] = await gateWith({ transport: answering(whole) }).check();
   assert.deepEqual({ ...message }, {
     id: 'news', title: 'News', text: 'Lists.', link: 'https://example.com', target: '1.2',
-    lockout: false, skippable: true,
+    lockout: false, left: undefined, skippable: true,
   });
   assert.throws(() => {
     message.id = 'other';
@@ -99,7 +101,7 @@ test('a message is given whole, and cannot be changed', async () => {
   const [blocked] = await gateWith({ transport: answering({ ...lockout, skip: true }) }).check();
   assert.deepEqual({ ...blocked }, {
     id: 'blocked', title: 'Blocked', text: 'Update.', link: undefined, target: undefined,
-    lockout: true, skippable: false,
+    lockout: true, left: undefined, skippable: false,
   });
 });
 
@@ -543,6 +545,81 @@ test('the answers of fetch in browsers and in React Native', async () => {
     replaceGlobal('fetch', { value: async () => value });
     assert.deepEqual(idsOf(await gateWith({ transport: undefined }).check()), shows, JSON.stringify(value));
   }
+});
+
+test('React Native reads no more than 1 MiB', async () => {
+  const requests = [];
+  replaceGlobal('ReadableStream', { value: undefined });
+  replaceGlobal('fetch', { value: () => assert.fail('what reads without an end') });
+  replaceGlobal('XMLHttpRequest', {
+    value: class extends EventTarget {
+      headers = {};
+      isAborted = false;
+      responseURL = '';
+
+      open(...given) {
+        this.opened = given;
+      }
+
+      setRequestHeader(name, value) {
+        this.headers[name] = value;
+      }
+
+      getResponseHeader(name) {
+        return name === 'Date' ? 'Mon, 21 Sep 2026 14:13:20 GMT' : null;
+      }
+
+      send(body) {
+        this.body = body;
+        requests.push(this);
+        setImmediate(() => this.act(requests.length));
+      }
+
+      act(number) {
+        const progress = (loaded) => this.dispatchEvent(Object.assign(new Event('progress'), { loaded }));
+        progress(1_048_576);
+        if (number === 2) progress(1_048_577);
+        if (number === 3) this.dispatchEvent(new Event('error'));
+        if (number === 4) this.responseURL = 'https://gate.example.com/login';
+        if (this.isAborted) return;
+        const messages = [{ id: 'blocked', title: 'B', text: 'B', lockout: true, until: 1_790_000_060 }];
+        Object.assign(this, { status: 200, responseText: JSON.stringify({ messages }) });
+        this.dispatchEvent(new Event('load'));
+      }
+
+      abort() {
+        this.isAborted = true;
+      }
+    },
+  });
+  const reports = [];
+  const gate = gateWith({ transport: undefined, observer: (report) => reports.push(report) });
+  const [{ left }] = await gate.check();
+  assert.equal(left, 1_790_000_060 - Date.UTC(2026, 8, 21, 14, 13, 20) / 1_000);
+  for (const fault of ['the answer is longer than 1 MiB', 'Network request failed', 'the server redirects']) {
+    await gate.check({ force: true });
+    assert.equal(reports.at(-1).fault, fault);
+  }
+  const [{ opened, headers, body, withCredentials }] = requests;
+  assert.deepEqual([...opened, withCredentials], ['POST', 'https://gate.example.com/v1/check', false]);
+  assert.deepEqual(headers, { 'Content-Type': 'application/json', 'Accept-Encoding': 'identity' });
+  assert.equal(JSON.parse(body).bundle, 'com.example.doto');
+  assert.deepEqual(requests.map(({ isAborted }) => isAborted), [true, true, true, true]);
+});
+
+test('a lockout says how much of its time is left', async () => {
+  let seconds = 1_790_000_000;
+  const lockout = { id: 'blocked', title: 'Blocked', text: 'Wait.', lockout: true };
+  let answer = { status: 200, body: JSON.stringify({ messages: [news, { ...lockout, until: seconds + 60 }] }) };
+  for (const maximumAge of [7, 0]) {
+    seconds = 1_790_000_000;
+    const gate = gateWith({ clock: () => seconds * 1_000, transport: async () => answer, maximumAge });
+    assert.deepEqual((await gate.check()).map(({ left }) => left), [undefined, 60]);
+    seconds += 25;
+    assert.deepEqual((await gate.check()).map(({ left }) => left), maximumAge === 0 ? [] : [35]);
+  }
+  answer = { status: 200, body: JSON.stringify({ messages: [lockout] }) };
+  assert.deepEqual((await gateWith({ transport: async () => answer }).check()).map(({ left }) => left), [undefined]);
 });
 
 test('a platform without URL or TextDecoder', async () => {

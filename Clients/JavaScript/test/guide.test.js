@@ -1,92 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-// The code of the README for a browser runs.
+// The code of the README for a browser. Tests/Pages/component.py has the rest, in a browser.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { VersionGate } from 'versiongate';
+import { mount } from 'versiongate/mount';
 
-const repository = new URL('../../../', import.meta.url);
+const text = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+const declared = readFileSync(new URL('../mount.d.ts', import.meta.url), 'utf8');
+const code = readFileSync(new URL('../mount.js', import.meta.url), 'utf8');
 
-/** The blocks of a page in JavaScript. */
-function blocks(page) {
-  const text = readFileSync(new URL(page, repository), 'utf8');
-  return [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code);
-}
-
-/** A gate whose server answers what `answer` has when it is asked. */
-function gateThatAnswers(answer) {
-  return class extends VersionGate {
-    constructor(options) {
-      const transport = async () => ({ status: 200, body: JSON.stringify({ messages: answer.messages }) });
-      super({ ...options, storage: null, transport });
-    }
-  };
-}
-
-/** Runs code as the body of an asynchronous function, and gives what it returns. */
-function run(code, names) {
+test('the code for a browser mounts a gate', async () => {
+  const [, block] = /^```js\n(import \{ VersionGate \}[^`]*versiongate\/mount.*?)^```$/ms.exec(text);
   const AsyncFunction = (async () => {}).constructor;
-  return new AsyncFunction(...Object.keys(names), code)(...Object.values(names));
-}
-
-class Element extends EventTarget {
-  open = false;
-  children = [];
-
-  replaceChildren(...children) {
-    this.children = children;
+  const given = [];
+  class VersionGate {
+    constructor(options) {
+      given.push(options);
+    }
   }
+  let saved = 0;
+  const names = {
+    VersionGate, location: { origin: 'https://doto.example.com' }, saveDraft: () => (saved += 1),
+    mount: (gate, options) => {
+      assert.ok(gate instanceof VersionGate);
+      options.onLockout({ id: 'blocked' });
+      options.onLockout(null);
+    },
+  };
+  await new AsyncFunction(...Object.keys(names), block.replace(/^import .*$/gm, ''))(...Object.values(names));
+  assert.deepEqual([given[0].server, saved], ['https://doto.example.com', 1]);
+});
 
-  showModal() {
-    this.open = true;
+test('messages and a lockout of a later check take the place of those before', async () => {
+  const [, block] = /^```js\nexport (const merge.*?)^```$/ms.exec(text);
+  const merge = new Function(`${block} return merge;`)();
+  const [news, tip, lockout] = [{ id: 'news' }, { id: 'tip' }, { id: 'blocked', lockout: true }];
+  assert.deepEqual(merge([news, lockout], [tip]), [news, tip]);
+  assert.deepEqual(merge([news, lockout], [{ id: 'news', title: 'new' }, lockout]), [{ id: 'news', title: 'new' }, lockout]);
+});
+
+test('the options of mount are those of the README and of the declarations', () => {
+  const [, body] = /interface MountOptions \{\n(.*?)^\}/ms.exec(declared);
+  const options = [...body.matchAll(/^ {2}(\w+)\?: /gm)].map(([, name]) => name);
+  assert.throws(() => mount({ check() {} }, { unknown: 1 }), new RegExp(`it has ${options.join(', ')}$`));
+  for (const name of options) assert.match(text, new RegExp(`^\\| \`${name}\` \\|`, 'm'));
+  const [, texts] = /^const names = \[(.*)\];$/m.exec(code);
+  for (const quoted of texts.split(', ')) {
+    const name = quoted.slice(1, -1);
+    assert.match(text, new RegExp(`\`${name}\``));
+    assert.match(declared, new RegExp(`'${name}'`));
   }
+  assert.throws(() => mount(undefined), /gate must be a VersionGate/);
+});
 
-  close() {
-    const wasOpen = this.open;
-    this.open = false;
-    if (wasOpen) this.dispatchEvent(new Event('close'));
-  }
-}
-
-test('messages and a lockout in a browser', async () => {
-  const [merge, page] = blocks('Clients/JavaScript/README.md').slice(1, 3);
-  const messages = [
-    { id: 'news', title: 'News', text: 'X', link: 'https://example.com/' },
-    { id: 'survey', title: 'Survey', text: 'X', skip: true },
-    { id: 'blocked', title: 'Blocked', text: 'X', lockout: true },
-  ];
-  const answer = { messages };
-  const opened = [];
-  const document = Object.assign(new EventTarget(), {
-    visibilityState: 'visible',
-    createElement: () => new Element(),
-    body: { appendChild: (element) => element },
-  });
-  const location = { origin: 'https://doto.example.com', assign: (link) => opened.push(link) };
-  const code = `${merge.replace('export', '')}\n${page.replace(/^check\(\);$/m, 'await check();')}\nreturn { dialog, check };`;
-  const { dialog, check } = await run(code, { VersionGate: gateThatAnswers(answer), document, location });
-  const seen = () => (dialog.open ? dialog.children.map(({ textContent }) => textContent) : []);
-  const press = (name) => dialog.children.find(({ textContent }) => textContent === name).onclick();
-
-  assert.deepEqual(seen(), ['News', 'X', 'Open', 'Close']);
-  dialog.close();
-  assert.deepEqual(seen(), ['News', 'X', 'Open', 'Close']);
-  press('Open');
-  assert.deepEqual(opened, ['https://example.com/']);
-  assert.deepEqual(seen(), ['Survey', 'X', 'Do not show again', 'Close']);
-  press('Do not show again');
-  assert.deepEqual(seen(), ['Blocked', 'X', 'Try again']);
-  dialog.close();
-  assert.deepEqual(seen(), ['Blocked', 'X', 'Try again']);
-  answer.messages = messages.slice(1);
-  await press('Try again');
-  assert.deepEqual(seen(), ['Blocked', 'X', 'Try again']);
-  answer.messages = [];
-  await check();
-  assert.deepEqual(seen(), ['Blocked', 'X', 'Try again']);
-  await press('Try again');
-  assert.deepEqual(seen(), []);
+test('the file of mount needs no other', () => {
+  assert.equal(code.match(/^import |\bimport\(|\brequire\(/gm), null);
 });

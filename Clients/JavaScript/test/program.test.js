@@ -60,7 +60,7 @@ class Listener {
     } else if (fails === 'encoded') {
       response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(text));
     } else if (status !== undefined) {
-      response.writeHead(status).end(bodyOf(this.answer));
+      response.writeHead(status, this.answer.headers).end(bodyOf(this.answer));
     } else if (fails === undefined) {
       response.end(text);
     }

@@ -43,7 +43,7 @@ test('a scenario that is not as the page says is refused', () => {
     { sleep: 1 }, {}, null, { advance: '1' }, { advance: 1.5 },
     { start: { color: 'red' } }, { start: { bundle: null } }, { check: {} }, { check: {}, asks: true },
     { ...check, show: [] }, { ...check, links: [7] }, { ...check, gives: [{ remind: 1 }] },
-    { check: { forced: true }, asks: true, shows: [] }, { open: 'news' }, { storage: 'broken' }, { same: 'version' },
+    { check: { forced: true }, asks: true, shows: [] }, { open: 'news' }, { storage: 'broken' }, { preview: 7 }, { preview: '', refused: false }, { same: 'version' },
     { answer: { fails: 'often' } }, { answer: { body: 'x' } }, { answer: { status: 200, body: 'x', times: 2 } },
     { answer: { messages: [{ ...news, remind: '1' }] } }, { answer: { messages: [{ ...news, lockout: true }] } },
     { answer: { messages: [{ ...news, id: 'News' }] } }, { answer: { messages: [{ ...news, target: '1.2' }] } },
@@ -64,7 +64,7 @@ test('a scenario fails at the first step that differs', async () => {
     { ...check, asks: false }, { ...check, shows: [] }, { ...check, shows: ['news', 'news'] }, { ...check, sends: app },
     { ...check, sends: { ...app, install: 'x' } }, { ...check, links: ['https://example.com'] },
     { ...check, gives: [{ ...news, title: 'new' }] }, { stored: {} }, { same: 'install' }, { other: 'install' },
-    { dismiss: 'news' }, { skip: 'news' }, { open: 'news', opens: null },
+    { preview: { messages: [] }, refused: true }, { preview: '' }, { dismiss: 'news' }, { skip: 'news' }, { open: 'news', opens: null },
   ];
   for (const step of wrong) {
     const steps = [...before, step, { stored: { install: 'never' } }];

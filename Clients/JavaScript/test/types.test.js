@@ -21,10 +21,10 @@ function declarations(text) {
   for (const [, kind, name, body] of bare.matchAll(/^export (\w+) (\w+) \{\n(.*?)^\}/gms)) {
     const members = {};
     for (const line of body.split('\n').filter((one) => one.trim() !== '')) {
-      const parts = /^ {2}(readonly )?(\w+)(\?)?(\(.*|: .*);$/.exec(line) ?? assert.fail(line);
-      const [, readonly, member, optional, type] = parts;
+      const parts = /^ {2}(readonly |static )?(\w+)(\?)?(\(.*|: .*);$/.exec(line) ?? assert.fail(line);
+      const [, modifier, member, optional, type] = parts;
       members[member] = {
-        readonly: readonly !== undefined, optional: optional !== undefined, type: type.replace(/^: /, ''),
+        readonly: modifier === 'readonly ', isStatic: modifier === 'static ', optional: optional !== undefined, type: type.replace(/^: /, ''),
       };
     }
     found[name] = { kind, members };
@@ -52,9 +52,11 @@ test('the values that are exported', () => {
 });
 
 test('the methods of the class', () => {
-  assert.deepEqual(namesOf('VersionGate'), ['constructor', ...methodsOf(VersionGate.prototype)].sort());
+  const isStatic = (name) => declared.VersionGate.members[name].isStatic;
+  const ofObjects = namesOf('VersionGate').filter((name) => !isStatic(name));
+  assert.deepEqual(ofObjects, ['constructor', ...methodsOf(VersionGate.prototype)].sort());
   assert.deepEqual(Object.keys(new VersionGate({ server: 'https://example.com', app: { bundle: 'b' } })), []);
-  assert.deepEqual(methodsOf(VersionGate), ['length', 'name', 'prototype']);
+  assert.deepEqual(methodsOf(VersionGate), ['length', 'name', ...namesOf('VersionGate').filter(isStatic), 'prototype']);
 });
 
 test('the members of a message', async () => {
@@ -68,7 +70,7 @@ test('the members of a message', async () => {
     return Object.fromEntries(names.map((name) => [name, typeof message[name]]));
   };
   const least = await typesOf({});
-  const most = await typesOf({ link: 'https://example.com', target: '1.2', skip: true });
+  const most = { ...(await typesOf({ link: 'https://example.com', target: '1.2', skip: true })), left: 'number' };
   for (const [name, { readonly, type }] of Object.entries(declared.Message.members)) {
     const isMethod = type.startsWith('(');
     const expected = isMethod ? new Set(['function']) : new Set(type.split(' | '));
@@ -101,8 +103,8 @@ test('what a transport is given', async () => {
     given = request;
   };
   await new VersionGate({ server: 'https://example.com', app: { bundle: 'b' }, storage: null, transport }).check();
-  assert.deepEqual(Object.keys(given).sort(), namesOf('Request'));
-  assert.deepEqual(namesOf('Answer'), ['body', 'date', 'status']);
+  assert.deepEqual(Object.keys(given).sort(), namesOf('GateRequest'));
+  assert.deepEqual(namesOf('Answer'), ['body', 'date', 'headers', 'status']);
 });
 
 test('what an observer is given', async () => {
@@ -118,8 +120,12 @@ test('what an observer is given', async () => {
 
 test('the package names its files, and needs no other package', () => {
   const described = JSON.parse(readFileSync(new URL('package.json', folder), 'utf8'));
-  const named = [described.main, described.types, described.exports['.'].types, described.exports['.'].default];
-  for (const file of [...named, ...described.files]) readFileSync(new URL(file, folder));
+  const { default: modules, require: made } = described.exports['.'];
+  const named = [described.main, described.types, ...Object.values(modules), ...Object.values(described.exports['./mount'])];
+  // Those for `require` are made when the package is.
+  const there = described.files.filter((file) => !Object.values(made).includes(`./${file}`));
+  assert.equal(there.length, described.files.length - 2);
+  for (const file of [...named, ...there]) readFileSync(new URL(file, folder));
   assert.deepEqual(Object.keys(described).filter((name) => /dependencies$/i.test(name)), []);
   const imports = readFileSync(new URL('versiongate.js', folder), 'utf8').match(/^import |\bimport\(|\brequire\(/gm);
   assert.equal(imports, null);

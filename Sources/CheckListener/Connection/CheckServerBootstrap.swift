@@ -142,7 +142,7 @@ package struct CheckServerBootstrap {
                     },
                     isEncrypted: tls != nil
                 )
-                handler.block = admission.limitedBlock(of: channel)
+                handler.admission = admission
                 let pipeline = channel.pipeline.syncOperations
                 if let tls {
                     try pipeline.addHandler(NIOSSLServerHandler(context: tls.value.context))

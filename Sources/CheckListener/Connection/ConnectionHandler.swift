@@ -4,20 +4,17 @@
 import NIOCore
 import NIOExtras
 import NIOHTTP1
-import NIOSSL
 import NIOTLS
+import UpdatePolicy
 
 /// Tells the ``ConnectionState`` of one connection what happens, and carries out what it decides.
 ///
 /// It never awaits: a check is answered from the policy in memory within the event loop's tick that completed the
 /// request, so responses leave in the order of the requests, pipelined or not.
 ///
-/// It is the only handler of the connection, or the first behind TLS, as long as requests are plain ones. The first that
-/// is not brings the parser, which reads everything from then on.
+/// ``ExpressRequest`` reads plain requests. Any other goes to the parser, piece by piece, until it ends.
 final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
-    typealias InboundOut = ByteBuffer
-    typealias OutboundOut = ByteBuffer
 
     /// How long an idle connection stays open during shutdown, so that a request already sent is answered.
     private static let shutdownGrace: TimeAmount = .milliseconds(500)
@@ -25,32 +22,33 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// How long a request that has begun may take during shutdown.
     private static let shutdownLimit: TimeAmount = .seconds(5)
 
+    /// The most bytes that are kept of a client that leaves its responses unread.
+    ///
+    /// While it does, nothing is read from the socket; but when the client has closed the connection, all that is left
+    /// in the socket's receive buffer arrives at once.
+    private static let maximumHeldBytes = 262_144
+
     /// The state of the connection.
     private(set) var state: ConnectionState
     /// Until when the connection may stay in its phase.
     private(set) var deadline: ConnectionDeadline
     /// Where ``ConnectionTimeouts`` keeps this handler.
     var slot: Int?
-    /// The address block that the connection counts for; nil when its address is not limited.
-    var block: AddressBlock?
+    /// What let the connection in, and knows the limits of its address; nil for none.
+    var admission: ConnectionAdmission?
+    /// Where the responses go.
+    let output: ConnectionOutput
 
     private let loop: EventLoopContext
     private let limitedClient: LimitedClient?
     private var context: ChannelHandlerContext?
-    /// The parser; it refers to this handler, until the connection is gone. nil while all requests were plain.
-    private var decoder: RequestDecoder?
-    /// Where in the batch the responses are that were not sent yet.
-    private var unsent: Range<Int>?
+    private let readsPlainRequests: Bool
+    /// The parser; nil while all requests were plain.
+    private(set) var parser: RequestParser?
     /// The request that waits for its document.
     private var awaited: AwaitedDocument?
-    /// How many bytes of responses the channel keeps until the client reads.
-    private(set) var unreadBytes = 0
-    /// How many of them ``UnreadResponses`` knows of.
-    private var reportedUnreadBytes = 0
-    private var isAbandoned = false
-    private var isOutputEnding = false
-    /// Sends the responses.
-    private(set) var sender: SocketSender
+    /// Whether ``catchUp()`` is under way, which what it does may call for again.
+    private var isCatchingUp = false
 
     /// Creates the handler of one connection.
     ///
@@ -58,64 +56,81 @@ final class ConnectionHandler: ChannelInboundHandler {
     ///   - loop: What the connections of the same event loop share.
     ///   - limitedClient: Who is held to a rate; nil when nobody is.
     ///   - isEncrypted: Whether TLS stands between this handler and the socket.
-    init(loop: EventLoopContext, limitedClient: LimitedClient?, isEncrypted: Bool) {
+    ///   - readsPlainRequests: Whether plain requests are read without the parser; in tests the parser may read all.
+    init(
+        loop: EventLoopContext,
+        limitedClient: LimitedClient?,
+        isEncrypted: Bool,
+        readsPlainRequests: Bool = true
+    ) {
         self.loop = loop
         self.limitedClient = limitedClient
-        sender = SocketSender(isEncrypted: isEncrypted)
+        self.readsPlainRequests = readsPlainRequests
+        output = ConnectionOutput(unread: loop.unread, isEncrypted: isEncrypted)
         state = ConnectionState(limits: loop.limits)
         deadline = loop.timeouts.deadline(for: state.phase)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        output.open(context)
         loop.timeouts.add(self)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        sender.close()
+        output.closeSocket()
+        parser?.removeAll()
         context.fireChannelInactive()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        sender.close()
+        output.close()
         stopAwaiting()
         loop.timeouts.remove(self)
         self.context = nil
-        decoder = nil
+        parser?.remove(from: context)
+        parser = nil
     }
 
     // MARK: Plain requests
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard decoder == nil else { return context.fireChannelRead(data) }
         var bytes = unwrapInboundIn(data)
-        let answered = bytes.withUnsafeReadableBytes { answerPlainRequests($0) }
-        guard answered < bytes.readableBytes else { return }
-        guard state.acceptsRequests else { return didDiscard(bytes.readableBytes - answered) }
-        bytes.moveReaderIndex(forwardBy: answered)
-        addParser()
-        context.fireChannelRead(wrapInboundOut(bytes))
+        assert(parser?.byteCount ?? 0 == 0 || !state.acceptsPlainRequests, "bytes that would overtake others")
+        if answerPlainRequests(&bytes), bytes.readableBytes == 0 { return }
+        guard state.acceptsRequests else { return perform(state.discarded(bytes.readableBytes)) }
+        parse(bytes)
     }
 
-    /// Answers the plain requests that some bytes begin with.
+    /// Answers the plain requests that some bytes begin with, and removes them.
     ///
-    /// - Returns: How many bytes they have.
+    /// - Returns: Whether there were any.
+    @inline(__always)
+    private func answerPlainRequests(_ bytes: inout ByteBuffer) -> Bool {
+        let answered = bytes.withUnsafeReadableBytes { answerPlainRequests($0) }
+        bytes.moveReaderIndex(forwardBy: answered)
+        return answered > 0
+    }
+
     private func answerPlainRequests(_ bytes: UnsafeRawBufferPointer) -> Int {
         var position = 0
-        while position < bytes.count, state.acceptsPlainRequests {
+        while position < bytes.count, readsPlainRequests, state.acceptsPlainRequests {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[position...])
             guard let request = ExpressRequest(rest, limits: loop.limits) else { break }
-            if let limitedClient, let fault = limitedClient.refusal(forwardedFor: request.forwardedFor(in: rest)) {
-                refuse(request, fault)
-            } else {
-                let connection = state.receivedPlainRequest(
-                    isKeepAlive: request.isKeepAlive,
-                    isTooOften: false
-                )
-                noteEnteredPhase()
-                write { loop.batch.answer(request, in: rest, connection: connection) }
-                if connection == .close { endOutput() }
-            }
+            let fault = limitedClient?.refusal(forwardedFor: request.forwardedFor(in: rest))
+            let (connection, phase) = state.receivedPlainRequest(
+                isKeepAlive: request.isKeepAlive,
+                isTooOften: fault != nil
+            )
+            deadline = loop.timeouts.deadline(for: phase)
+            let response: Response =
+                if let fault {
+                    .problem(fault)
+                } else {
+                    loop.responder.respond(to: request, in: rest, by: loop.batch.policy, at: loop.batch.time)
+                }
+            write(response, connection, to: request.label)
+            if connection == .close { endOutput() }
             position += request.length
             // The parser passes over empty lines between requests, too.
             while position < bytes.count, bytes[position] == 0x0D || bytes[position] == 0x0A { position += 1 }
@@ -123,79 +138,77 @@ final class ConnectionHandler: ChannelInboundHandler {
         return position
     }
 
-    private func refuse(_ request: ExpressRequest, _ fault: RequestFault) {
-        let connection = state.receivedPlainRequest(isKeepAlive: request.isKeepAlive, isTooOften: true)
-        perform(
-            .refuse(
-                ConnectionState.RefusedRequest(
-                    fault: fault,
-                    route: request.kind,
-                    method: request.method,
-                    connection: connection,
-                    endsOutput: connection == .close
-                )
-            )
-        )
+    // MARK: Parsed requests
+
+    private func parse(_ bytes: ByteBuffer) {
+        guard let parser = parser ?? addParser() else { return }
+        parser.append(bytes)
+        catchUp()
+        if parser.byteCount > Self.maximumHeldBytes { perform(state.heldTooMuch()) }
     }
 
-    /// Whether the parser reads what arrives.
-    var hasParser: Bool { decoder != nil }
-
-    /// Lets the parser read what arrives from now on.
-    func addParser() {
-        guard let context else { return }
-        let decoder = RequestDecoder(limits: loop.limits, connection: self)
-        self.decoder = decoder
+    private func addParser() -> RequestParser? {
+        guard let context else { return nil }
         do {
-            try context.pipeline.syncOperations.addHandlers(
-                [ByteToMessageHandler(decoder), ParsedRequestHandler(self)],
-                position: .after(self)
-            )
+            let parser = RequestParser(limits: loop.limits)
+            try parser.add(to: context)
+            self.parser = parser
+            return parser
         } catch {
             // The connection has just been closed.
             context.close(promise: nil)
+            return nil
         }
     }
 
-    // MARK: What the decoder tells
-
-    /// Some bytes are about to be parsed; returns how many of them at once.
-    func nextPiece(of bytes: UnsafeRawBufferPointer) throws(RequestFault) -> Int {
-        try state.nextPiece(of: bytes)
+    /// Answers, in order, what has arrived and is not answered, as long as anything can be.
+    private func catchUp() {
+        guard !isCatchingUp else { return }
+        isCatchingUp = true
+        while let context, state.acceptsRequests, !state.isWaiting {
+            if let step = state.nextHeld(rateLimit: { limitedClient?.refusal(of: $0) }) {
+                perform(step)
+            } else if let parser, parser.hasUnparsedBytes {
+                if !parser.lend(answerPlainRequests) { parsePiece(parser, context) }
+            } else {
+                break
+            }
+        }
+        isCatchingUp = false
+        if let parser, parser.hasFailed || !state.acceptsRequests {
+            let count = parser.removeAll()
+            if count > 0 { perform(state.discarded(count)) }
+        }
+        perform(state.caughtUp(hasUnparsedBytes: hasUnparsedBytes))
     }
 
-    /// A piece of bytes was parsed.
-    func didParse() throws(RequestFault) {
-        try state.didParse()
-        noteEnteredPhase()
+    private func parsePiece(_ parser: RequestParser, _ context: ChannelHandlerContext) {
+        let (parts, error) = parser.parse(context) { bytes throws(RequestFault) in
+            let (length, phase) = try state.nextPiece(of: bytes)
+            if let phase { deadline = loop.timeouts.deadline(for: phase) }
+            return length
+        }
+        for part in parts { perform(state.received(part, rateLimit: { limitedClient?.refusal(of: $0) })) }
+        if let error { return failed(state.meter.meaning(of: error)) }
+        do throws(RequestFault) {
+            try state.pieceEnded()
+        } catch {
+            parser.stop()
+            failed(error)
+        }
     }
 
-    /// Bytes arrived after the last response and were discarded.
-    func didDiscard(_ byteCount: Int) {
-        perform(state.discarded(byteCount))
-    }
-
-    /// The client leaves its responses unread and has sent more than is held.
-    func didHoldTooMuch() {
-        perform(state.heldTooMuch())
-    }
-
-    /// A part of a request was parsed.
-    func didParse(_ part: HTTPServerRequestPart) {
-        perform(state.received(part, rateLimit: { rateFault(of: $0) }))
-    }
+    private var hasUnparsedBytes: Bool { parser?.hasUnparsedBytes == true }
 
     // MARK: What the channel tells
 
     func channelReadComplete(context: ChannelHandlerContext) {
         loop.batch.endIfFull()
-        if hasParser { context.fireChannelReadComplete() }
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        let isWritable = context.channel.isWritable
-        readsFurther(isWritable && awaited == nil, context)
-        perform(state.writabilityChanged(isWritable))
+        updateReading(context)
+        perform(state.writabilityChanged(context.channel.isWritable))
         context.fireChannelWritabilityChanged()
     }
 
@@ -203,8 +216,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         failed(error)
     }
 
-    /// Nothing more can be read.
-    func failed(_ error: any Error) {
+    private func failed(_ error: any Error) {
         var failure = ConnectionFailure(error)
         if case .request = failure, context?.channel.isActive != true { failure = .connection }
         perform(state.failed(failure))
@@ -213,26 +225,31 @@ final class ConnectionHandler: ChannelInboundHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         // The end of the input comes on every connection; each cast costs as much as a part of a check.
         if let event = event as? ChannelEvent {
-            if event == .inputClosed, decoder == nil { inputClosed() }
+            if event == .inputClosed { inputClosed() }
         } else if event is ChannelShouldQuiesceEvent {
-            beginShutdown(context.eventLoop)
+            beginShutdown(context.eventLoop.assumeIsolated())
         } else if case TLSUserEvent.handshakeCompleted = event {
             state.handshakeCompleted()
         }
-        if decoder != nil { context.fireUserInboundEventTriggered(event) }
     }
 
-    /// The client has sent all it will send, and the parser has seen that.
-    func inputClosed() {
+    private func inputClosed() {
+        if let parser, !parser.hasFailed, state.acceptsRequests {
+            parser.endInput()
+            catchUp()
+        }
         perform(state.inputClosed(hasUnparsedBytes: hasUnparsedBytes))
     }
 
-    private func beginShutdown(_ eventLoop: any EventLoop) {
-        let eventLoop = eventLoop.assumeIsolated()
+    private func beginShutdown(_ eventLoop: NIOIsolatedEventLoop) {
+        state.beginShutdown()
+        eventLoop.scheduleTask(in: Self.shutdownGrace) { [self] in perform(state.shutdownGraceExpired()) }
         eventLoop.scheduleTask(in: Self.shutdownLimit) { [self] in perform(state.shutdownLimitExpired()) }
-        if state.beginShutdown() {
-            eventLoop.scheduleTask(in: Self.shutdownGrace) { [self] in perform(state.shutdownGraceExpired()) }
-        }
+    }
+
+    /// Reads from the socket unless the client leaves its responses unread, or a document is awaited.
+    private func updateReading(_ context: ChannelHandlerContext) {
+        try? context.channel.syncOptions?.setOption(.autoRead, value: context.channel.isWritable && awaited == nil)
     }
 
     // MARK: What the event loop tells
@@ -242,115 +259,74 @@ final class ConnectionHandler: ChannelInboundHandler {
         perform(state.deadlineExpired())
     }
 
+    /// The address block that the connection counts for; nil when its address is not limited.
+    var block: AddressBlock? {
+        guard let context else { return nil }
+        return admission?.limitedBlock(of: context.channel)
+    }
+
     /// The connection must make room for another one.
     func evict() {
         perform(state.evicted())
     }
 
-    /// Sends what is written and was not sent yet.
-    func flush() {
-        guard let unsent, let context else { return }
-        self.unsent = nil
-        loop.batch.recordAnswered()
-        send(unsent, context)
-    }
-
-    private func send(_ responses: Range<Int>, _ context: ChannelHandlerContext) {
-        // Only then to the channel, which may call back for more.
-        guard let rest = loop.batch.withBytes(responses, { sender.send($0, context) }) else { return }
-        let count = rest.readableBytes
-        unreadBytes += count
-        context.writeAndFlush(wrapOutboundOut(rest)).assumeIsolated().whenComplete { [self] _ in
-            unreadBytes -= count
-            reportUnreadBytes()
-            if unreadBytes == 0, isOutputEnding { finishOutput() }
-        }
-        reportUnreadBytes()
-    }
-
-    private func reportUnreadBytes() {
-        let bytes = isAbandoned ? 0 : unreadBytes
-        let change = bytes - reportedUnreadBytes
-        reportedUnreadBytes = bytes
-        if change != 0 { loop.unread.add(change) }
+    /// Closes the connection because it keeps more unread responses than any other.
+    func abandon() {
+        output.abandon()
+        perform(state.heldMost())
+        output.closeTLS()
     }
 
     // MARK: Actions
 
-    private func perform(_ action: consuming ConnectionState.Action) {
-        noteEnteredPhase()
-        switch action {
-        case .none:
-            break
-        case .sendContinue:
-            write { loop.batch.writeContinue() }
-        case .answer(let request, let connection):
-            var question: DocumentQuestion?
-            write { question = loop.batch.answer(request, connection: connection) }
-            if let question {
-                awaitDocument(AwaitedDocument(request, question, connection, start: loop.batch.time))
-            } else if connection == .close {
-                endOutput()
-            }
+    private func perform(_ step: consuming ConnectionState.Step) {
+        if let phase = step.entered { deadline = loop.timeouts.deadline(for: phase) }
+        switch step.action {
+        case .none: break
+        case .sendContinue: loop.batch.writeContinue(for: output)
+        case .answer(let request, let connection): answer(request, connection)
         case .refuse(let refusal):
             if let reason = refusal.reason { loop.statistics.refusals.increment(reason) }
-            write { loop.batch.refuse(refusal) }
+            write(.problem(refusal.fault), refusal.connection, to: refusal.request)
             if refusal.endsOutput { endOutput() }
-        case .flush:
-            flush()
+        case .flush: loop.batch.send(output)
         case .resume:
-            resume()
-        case .giveUpDocument:
-            if let awaited { answer(awaited, awaited.question.late) }
-        case .endOutput:
-            endOutput()
-        case .close(let reason):
-            close(reason)
+            catchUp()
+            loop.batch.send(output)
+        case .giveUpDocument: giveUpDocument()
+        case .endOutput: endOutput()
+        case .closeOutput: context?.close(mode: .output, promise: nil)
+        case .close(let reason): close(reason)
         case .flushAndClose(let reason):
-            flush()
+            loop.batch.send(output)
             close(reason)
         }
     }
 
-    private func noteEnteredPhase() {
-        if let phase = state.takeEnteredPhase() {
-            deadline = loop.timeouts.deadline(for: phase)
+    private func answer(_ request: ParsedRequest, _ connection: ConnectionHeader) {
+        switch loop.responder.respond(to: request, by: loop.batch.policy, at: loop.batch.time) {
+        case .answered(let response):
+            write(response, connection, to: request.label)
+            if connection == .close { endOutput() }
+        case .awaits(let question): awaitDocument(question, request.label, connection)
         }
     }
 
-    /// Answers what was held, until the client leaves its responses unread again.
-    private func resume() {
-        guard state.beginResuming(hasUnparsedBytes: hasUnparsedBytes) else { return }
-        repeat {
-            while let action = state.nextHeld(rateLimit: { rateFault(of: $0) }) { perform(action) }
-            if !state.isWaiting { decoder?.parseHeldBytes() }
-            // This can make the connection writable, so that the next ones are answered.
-            flush()
-        } while state.canResume(hasUnparsedBytes: hasUnparsedBytes)
-        perform(state.endResuming())
-    }
-
-    private var hasUnparsedBytes: Bool { decoder?.hasUnparsedBytes == true }
-
-    private func rateFault(of head: HTTPRequestHead) -> RequestFault? {
-        limitedClient?.refusal(of: head)
-    }
-
-    /// Calls `body`, which writes a response into the batch.
-    private func write(_ body: () -> Void) {
-        let start = loop.batch.position
-        body()
-        let end = loop.batch.position
-        guard let context, start < end else { return }
-        if let unsent, unsent.upperBound == start {
-            self.unsent = unsent.lowerBound..<end
-        } else {
-            let earlier = unsent
-            unsent = start..<end
-            // Where another connection has written in between; the channel may call back to send what comes after it.
-            if let earlier { send(earlier, context) } else { loop.batch.flushAtEnd(self) }
-        }
-        if let unsent, unsent.count > loop.limits.bufferedBytes { flush() }
+    private func write(
+        _ response: Response,
+        _ connection: ConnectionHeader,
+        to request: RequestLabel,
+        arrivedAt arrival: Timestamp? = nil
+    ) {
+        let waiting = loop.batch.write(
+            response,
+            answer: loop.responder.checks.answer.writer,
+            connection,
+            to: request,
+            arrivedAt: arrival,
+            for: output
+        )
+        if waiting > loop.limits.bufferedBytes { loop.batch.send(output) }
     }
 
     /// Ends the output after what is written.
@@ -358,76 +334,66 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Only once the client has that: where the client has ended its side, the channel makes this a whole close, which drops
     /// what it has not sent.
     private func endOutput() {
-        decoder?.dropHeldBytes()
-        flush()
-        guard !isOutputEnding else { return }
-        if unreadBytes == 0 { return finishOutput() }
-        isOutputEnding = true
-        state.beginEndingOutput()
-        noteEnteredPhase()
+        loop.batch.send(output)
+        if output.isSent { return perform(state.outputSent()) }
+        output.whenSent { [self] in perform(state.outputSent()) }
+        perform(state.beginEndingOutput())
     }
 
-    private func finishOutput() {
-        isOutputEnding = false
-        let action = state.finishOutput()
-        if case .none = action { context?.close(mode: .output, promise: nil) }
-        perform(action)
+    private func close(_ reason: RefusalReason?) {
+        if let reason { loop.statistics.refusals.increment(reason) }
+        parser?.removeAll()
+        loop.timeouts.remove(self)
+        context?.close(promise: nil)
     }
 
     // MARK: Documents
 
     /// Holds what comes after a request until its document is made.
-    private func awaitDocument(_ awaited: AwaitedDocument) {
+    private func awaitDocument(_ question: DocumentQuestion, _ request: RequestLabel, _ connection: ConnectionHeader) {
         guard let context else { return }
-        self.awaited = awaited
-        state.beginAwaitingDocument()
-        noteEnteredPhase()
-        readsFurther(false, context)
         let eventLoop = context.eventLoop
-        let waiting = NIOLoopBound((handler: self, awaited: awaited), eventLoop: eventLoop)
-        awaited.ticket = loop.documents.ask(awaited.question) { answer, time in
-            eventLoop.execute {
-                let (handler, awaited) = waiting.value
-                handler.loop.batch.keep(answer, to: awaited.question, madeAt: time)
-                if handler.awaited === awaited { handler.answer(awaited, answer) }
-            }
+        let handler = NIOLoopBound(self, eventLoop: eventLoop)
+        let ticket = loop.documents.ask(question) { answer, time in
+            eventLoop.execute { handler.value.received(answer, to: question, madeAt: time) }
         }
-        if awaited.ticket == nil { answer(awaited, awaited.question.late) }
+        guard let ticket else {
+            write(DocumentResponder.response(with: question.late, to: question), connection, to: request)
+            if connection == .close { endOutput() }
+            return
+        }
+        awaited = AwaitedDocument(
+            ticket: ticket,
+            question: question,
+            request: request,
+            connection: connection,
+            arrival: loop.batch.time
+        )
+        updateReading(context)
+        perform(state.beginAwaitingDocument())
+    }
+
+    private func giveUpDocument() {
+        if let awaited { answer(awaited, awaited.question.late) }
+    }
+
+    private func received(_ answer: MadeAnswer, to question: DocumentQuestion, madeAt time: Timestamp) {
+        loop.responder.keep(answer, to: question, madeAt: time)
+        if let awaited, awaited.question.key == question.key { self.answer(awaited, answer) }
     }
 
     /// Answers the request that waits, and then those that came after it.
     private func answer(_ awaited: AwaitedDocument, _ answer: MadeAnswer) {
         guard let context else { return }
         stopAwaiting()
-        write { loop.batch.answer(awaited, with: answer) }
-        readsFurther(context.channel.isWritable, context)
+        let response = DocumentResponder.response(with: answer, to: awaited.question)
+        write(response, awaited.connection, to: awaited.request, arrivedAt: awaited.arrival)
+        updateReading(context)
         perform(state.endAwaitingDocument())
     }
 
     private func stopAwaiting() {
-        if let ticket = awaited?.ticket { loop.documents.withdraw(ticket) }
+        if let awaited { loop.documents.withdraw(awaited.ticket) }
         awaited = nil
-    }
-
-    private func readsFurther(_ reads: Bool, _ context: ChannelHandlerContext) {
-        try? context.channel.syncOptions?.setOption(.autoRead, value: reads)
-    }
-
-    // MARK: The end
-
-    /// Closes the connection because it keeps more unread responses than any other.
-    func abandon() {
-        isAbandoned = true
-        reportUnreadBytes()
-        perform(state.heldMost())
-        // TLS would wait for the client to take leave, and keep the responses until then.
-        try? context?.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self).close(promise: nil)
-    }
-
-    private func close(_ reason: RefusalReason?) {
-        if let reason { loop.statistics.refusals.increment(reason) }
-        decoder?.dropHeldBytes()
-        loop.timeouts.remove(self)
-        context?.close(promise: nil)
     }
 }

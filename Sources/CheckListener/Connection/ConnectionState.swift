@@ -1,137 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import NIOCore
 import NIOHTTP1
 
-/// The state of one connection, as a state machine: each method takes an event and returns the action that follows.
+/// The state of one connection, as a state machine: each method takes an event and returns what follows.
 ///
 /// It has no channel and no clock. Limits, deadlines, the rate limit and the shutdown are decided here, whatever reads the
 /// bytes and sends the responses. Requests are answered in the order in which they arrive, each before the next is looked
-/// at; while the client leaves its responses unread, what arrives is held.
+/// at; what arrives while the client leaves its responses unread, or a document is made, is held.
 struct ConnectionState {
-    /// What the handler of the connection does next.
-    enum Action {
+    /// How far the connection is.
+    private enum Stage {
+        /// Requests are answered; those that could not be yet are held.
+        case open(ArrivingRequest, held: ArraySlice<Arrival>)
+        /// The last response is made; what still arrives is discarded.
+        case ending(Ending, discardedBytes: Int)
+        /// The connection is closed.
+        case closed
+    }
+
+    /// What the end of a connection waits for.
+    private enum Ending {
+        /// The document that is the last response.
+        case document
+        /// That the client reads the last response.
+        case reader
+        /// That the client closes the connection.
+        case client
+    }
+
+    /// How far the shutdown of the server is.
+    private enum Shutdown {
         case none
-        /// Sends `100 Continue`.
-        case sendContinue
-        /// Answers a request; ends the output after it where the response closes the connection.
-        case answer(CheckRequest, ResponseWriter.ConnectionHeader)
-        /// Answers with a problem.
-        case refuse(RefusedRequest)
-        /// Sends what is written.
-        case flush
-        /// Answers what was held.
-        case resume
-        /// Says that the document that the connection waits for could not be made in time.
-        case giveUpDocument
-        /// Ends the output after what is written.
-        case endOutput
-        /// Closes the connection and counts why; what is written and not sent is lost.
-        case close(RefusalReason?)
-        /// Closes the connection after what is written, and counts why.
-        case flushAndClose(RefusalReason?)
+        /// The response to the next request is the last one.
+        case announced
+        /// The connection ends when all that has arrived is answered.
+        case due
     }
 
-    /// A request that is refused.
-    struct RefusedRequest {
-        /// How it is answered.
-        let fault: RequestFault
-        /// The route in metrics.
-        var route = RequestKind.Route.other
-        /// The method in metrics.
-        var method = RequestKind.Method.other
-        /// Whether the response has no body.
-        var omitsBody = false
-        /// What the response says about the connection.
-        let connection: ResponseWriter.ConnectionHeader
-        /// Whether the output ends after the response; it does not while the rest of the request is discarded.
-        let endsOutput: Bool
-        /// The reason in metrics, where the status alone does not name it.
-        var reason: RefusalReason?
-    }
-
-    /// Where the connection is between two responses.
-    private enum Position {
-        /// Between two requests.
-        case idle
-        /// A request whose head was accepted is arriving.
-        case receiving(CheckRequest)
-        /// A request that is answered already is still arriving; up to `remaining` more bytes of it are discarded.
-        case discarding(remaining: Int)
-        /// The last response is written; what still arrives is discarded.
-        case closing
-
-        /// Moves the position out and leaves idle behind, so that the request in it is changed without a copy.
-        mutating func take() -> Position {
-            var position = Position.idle
-            swap(&position, &self)
-            return position
-        }
-    }
-
-    /// The most bytes of a refused request that are read before the connection is closed.
-    ///
-    /// A client that sends its whole request before it reads would otherwise see a reset instead of the answer.
-    private static let maximumDiscardedBytes = 8 << 20
-
-    /// How many requests in a row a connection may be refused for asking too often; the last refusal ends it.
-    private static let maximumRateRefusals = 16
+    private var stage = Stage.open(.none, held: [])
+    private var allowance: RequestAllowance
+    private var shutdown = Shutdown.none
+    /// Whether a TLS handshake that fails is still to be counted: none has succeeded, or was counted.
+    private var countsHandshake = true
 
     /// Where the parser is.
     private(set) var meter: RequestMeter
-    /// What the connection waits for.
-    private(set) var phase = ConnectionPhase.head
     /// Whether the client leaves its responses unread.
     private(set) var isUnread = false
-    /// Whether the last request is answered once its document is made.
-    private(set) var awaitsDocument = false
-    /// Whether some of the last response is still to be sent.
-    private var isOutputEnding = false
     /// Whether the client has sent all it will send.
     private(set) var isInputClosed = false
-    private var hasEnteredPhase = true
-    private var position = Position.idle
-    private let maximumRequests: Int
-    private var requestCount = 0
-    /// The refusal of the request that is arriving, if its client asks too often.
-    private var rateFault: RequestFault?
-    /// How many requests in a row were refused for asking too often.
-    private var rateRefusals = 0
-    /// Parsed parts that wait until earlier requests are answered.
-    ///
-    /// nil on nearly every connection, since an empty buffer has memory for many parts.
-    private var heldParts: CircularBuffer<HTTPServerRequestPart>?
-    /// The failure that came after the held parts.
-    private var heldFailure: ConnectionFailure?
-    private var isResuming = false
-    /// Whether the client has sent all it will send, some of which is held.
-    private var endsAfterHeldRequests = false
-    private var discardedBytes = 0
-    private var isShuttingDown = false
-    /// Whether the TLS handshake, if there is one, has succeeded or was counted as failed.
-    private var isHandshakeDone = false
 
     /// Creates the state of a connection that has just been opened.
     init(limits: ConnectionLimits) {
         meter = RequestMeter(maximumRequestLineBytes: limits.requestLineBytes)
-        maximumRequests = limits.requestsPerConnection
+        allowance = RequestAllowance(maximum: limits.requestsPerConnection)
     }
 
     // MARK: What the state is
 
     /// Whether requests that arrive now are answered.
     var acceptsRequests: Bool {
-        if case .closing = position { false } else { true }
-    }
-
-    /// Whether requests that arrive now are held until earlier ones are answered.
-    var isHoldingRequests: Bool {
-        isWaiting || isResuming || hasHeldRequests
+        if case .open = stage { true } else { false }
     }
 
     /// Whether no request can be answered now: the client leaves responses unread, or a document is being made.
     var isWaiting: Bool { isUnread || awaitsDocument }
+
+    /// Whether a plain request that arrives now is answered at once.
+    @inline(__always)
+    var acceptsPlainRequests: Bool {
+        if case .open(.none, let held) = stage { held.isEmpty && !isUnread && !meter.hasHeadBegun } else { false }
+    }
 
     /// Whether no byte of a request has arrived since the last response.
     var isIdle: Bool {
@@ -142,424 +82,313 @@ struct ConnectionState {
         }
     }
 
-    /// The phase that was entered since the last call; nil if none was.
-    ///
-    /// Entering the same phase again starts its time anew.
-    mutating func takeEnteredPhase() -> ConnectionPhase? {
-        guard hasEnteredPhase else { return nil }
-        hasEnteredPhase = false
-        return phase
+    /// What the connection waits for.
+    var phase: ConnectionPhase {
+        if isUnread { return .unread }
+        switch stage {
+        case .open(.awaitingDocument, _), .ending(.document, _): return .document
+        case .ending(.reader, _): return .unread
+        case .ending(.client, _), .closed: return .lingering
+        case .open:
+            if !meter.isBetweenRequests { return .body }
+            let isFirst = allowance.count == 0 && meter.headCount == 0
+            return meter.hasHeadBegun || isFirst ? .head : .idle
+        }
     }
 
-    /// Whether a plain request that arrives now is answered at once.
-    var acceptsPlainRequests: Bool {
-        if case .idle = position { !isHoldingRequests } else { false }
+    private var awaitsDocument: Bool {
+        switch stage {
+        case .open(.awaitingDocument, _), .ending(.document, _): true
+        case .open, .ending, .closed: false
+        }
     }
-
-    private var hasHeldRequests: Bool { heldParts != nil || heldFailure != nil }
 
     // MARK: Bytes and requests
 
     /// Some bytes are about to be parsed.
     ///
-    /// - Returns: How many of them the parser is given at once.
+    /// - Returns: How many of them the parser is given at once, and the phase whose time begins.
     /// - Throws: 414.
-    mutating func nextPiece(of bytes: UnsafeRawBufferPointer) throws(RequestFault) -> Int {
-        try meter.nextPiece(of: bytes)
+    mutating func nextPiece(
+        of bytes: UnsafeRawBufferPointer
+    ) throws(RequestFault) -> (length: Int, entered: ConnectionPhase?) {
+        let before = phase
+        let length = try meter.nextPiece(of: bytes)
+        return (length, before == .idle && meter.hasHeadBegun ? .head : nil)
     }
 
     /// A piece of bytes was parsed, and its parts were received.
     ///
     /// - Throws: 400.
-    mutating func didParse() throws(RequestFault) {
-        try meter.didParse()
-        if meter.isBetweenRequests, meter.hasHeadBegun, phase == .idle { enter(.head) }
+    func pieceEnded() throws(RequestFault) {
+        try meter.pieceEnded()
     }
 
-    /// Bytes arrived after the last response and were discarded.
-    mutating func discarded(_ byteCount: Int) -> Action {
-        discardedBytes += byteCount
-        return discardedBytes > Self.maximumDiscardedBytes ? close(nil) : .none
+    /// Bytes arrived that nobody will read.
+    mutating func discarded(_ byteCount: Int) -> Step {
+        guard case .ending(let ending, let before) = stage else { return stay() }
+        stage = .ending(ending, discardedBytes: before + byteCount)
+        return before + byteCount > ArrivingRequest.maximumDiscardedBytes ? close(nil) : stay()
     }
 
-    /// The client leaves its responses unread and has sent more than is held.
-    mutating func heldTooMuch() -> Action {
-        close(.unreadTimeout)
-    }
+    /// The client has sent more than is held while its requests cannot be answered.
+    mutating func heldTooMuch() -> Step { close(.unreadTimeout) }
 
     /// The connection keeps more unread responses than any other, and there are too many.
-    mutating func heldMost() -> Action {
-        close(.unreadBytes)
-    }
+    mutating func heldMost() -> Step { close(.unreadBytes) }
 
     /// A plain request has arrived, while ``acceptsPlainRequests``.
     ///
     /// - Parameters:
     ///   - isKeepAlive: Whether the client wants to keep the connection.
     ///   - isTooOften: Whether the client asks too often.
-    /// - Returns: What the response says about the connection; the output ends after it where that is `close`.
-    mutating func receivedPlainRequest(isKeepAlive: Bool, isTooOften: Bool) -> ResponseWriter.ConnectionHeader {
-        requestCount += 1
-        rateRefusals = isTooOften ? rateRefusals + 1 : 0
-        enter(.idle)
-        let connection = connectionHeader(isKeepAlive: isKeepAlive, isHTTP11: true)
-        if connection == .close { stopAccepting(entering: .lingering) }
-        return connection
+    /// - Returns: What the response says about the connection, and the phase whose time begins; the output ends after the
+    ///   response where it says `close`.
+    mutating func receivedPlainRequest(
+        isKeepAlive: Bool,
+        isTooOften: Bool
+    ) -> (connection: ConnectionHeader, entered: ConnectionPhase) {
+        allowance.take(isTooOften: isTooOften)
+        if isKeepAlive, shutdown == .none, !allowance.isUsedUp { return (.implied, .idle) }
+        stage = .ending(.client, discardedBytes: 0)
+        return (.close, .lingering)
     }
 
     /// A part of a request was parsed.
     ///
     /// - Parameter rateLimit: Counts a request by its head; the fault if its client asks too often.
-    mutating func received(
-        _ part: HTTPServerRequestPart,
-        rateLimit: (HTTPRequestHead) -> RequestFault?
-    ) -> Action {
+    mutating func received(_ part: HTTPServerRequestPart, rateLimit: (HTTPRequestHead) -> RequestFault?) -> Step {
         meter.parsed(part)
-        guard !isWaiting, heldParts == nil else {
-            if heldParts == nil { heldParts = CircularBuffer() }
-            heldParts?.append(part)
-            return .none
-        }
-        return receive(part, rateLimit)
+        return arrived(.part(part), rateLimit)
     }
 
     /// Nothing after this can be read.
-    mutating func failed(_ failure: ConnectionFailure) -> Action {
-        if case .request = failure, isWaiting || heldParts != nil {
-            heldFailure = failure
-            return .none
+    mutating func failed(_ failure: ConnectionFailure) -> Step {
+        switch failure {
+        case .request(let fault, let reason): return arrived(.fault(fault, reason)) { _ in nil }
+        case .tls where countsHandshake:
+            countsHandshake = false
+            return close(.handshake)
+        case .tls, .connection: return close(nil)
         }
-        return receive(failure)
     }
 
     /// The TLS handshake has succeeded.
-    mutating func handshakeCompleted() {
-        isHandshakeDone = true
-    }
+    mutating func handshakeCompleted() { countsHandshake = false }
 
     /// The client has sent all it will send.
     ///
     /// - Parameter hasUnparsedBytes: Whether some of it was not parsed yet.
-    mutating func inputClosed(hasUnparsedBytes: Bool) -> Action {
+    mutating func inputClosed(hasUnparsedBytes: Bool) -> Step {
         isInputClosed = true
-        guard acceptsRequests else { return awaitsDocument || isOutputEnding ? .none : close(nil) }
-        guard !isHoldingRequests, !hasUnparsedBytes else {
-            endsAfterHeldRequests = true
-            return .none
+        switch stage {
+        case .ending(.document, _), .ending(.reader, _): return stay()
+        case .ending(.client, _), .closed: return close(nil)
+        case .open: return caughtUp(hasUnparsedBytes: hasUnparsedBytes)
         }
-        return endOutput()
-    }
-
-    private mutating func receive(
-        _ part: HTTPServerRequestPart,
-        _ rateLimit: (HTTPRequestHead) -> RequestFault?
-    ) -> Action {
-        switch part {
-        case .head(let head): receive(head, rateLimit)
-        case .body(let bytes): receive(bytes)
-        case .end: receiveEnd()
-        }
-    }
-
-    private mutating func receive(
-        _ head: HTTPRequestHead,
-        _ rateLimit: (HTTPRequestHead) -> RequestFault?
-    ) -> Action {
-        guard case .idle = position else { return .none }
-        requestCount += 1
-        let framing = RequestFraming(head)
-        if let irregularity = framing.irregularity {
-            return end(with: irregularity.fault, .malformedRequest)
-        }
-        rateFault = rateLimit(head)
-        rateRefusals = rateFault == nil ? 0 : rateRefusals + 1
-        do throws(RequestFault) {
-            position = .receiving(try CheckRequest(head, framing: framing))
-        } catch {
-            return refuse(framing, RequestKind.Route(target: head.uri), rateFault ?? error)
-        }
-        guard framing.hasBody else { return .none }
-        enter(.body)
-        return framing.expectsContinue ? .sendContinue : .none
-    }
-
-    private mutating func receive(_ bytes: ByteBuffer) -> Action {
-        switch position.take() {
-        case .receiving(var request):
-            do throws(RequestFault) {
-                try request.append(bytes)
-                position = .receiving(request)
-                return .none
-            } catch {
-                return refuse(request.framing, request.kind, error)
-            }
-        case .discarding(let remaining):
-            guard bytes.readableBytes <= remaining else { return close(nil) }
-            position = .discarding(remaining: remaining - bytes.readableBytes)
-            return .none
-        case .idle:
-            return .none
-        case .closing:
-            position = .closing
-            return .none
-        }
-    }
-
-    private mutating func receiveEnd() -> Action {
-        switch position.take() {
-        case .receiving(let request):
-            enter(.idle)
-            if let rateFault { return refuse(request.framing.withoutBody, request.kind, rateFault) }
-            let connection = connectionHeader(for: request.framing)
-            if connection == .close { stopAccepting(entering: .lingering) }
-            return .answer(request, connection)
-        case .discarding:
-            return endOutput()
-        case .idle:
-            enter(.idle)
-            return .none
-        case .closing:
-            position = .closing
-            return .none
-        }
-    }
-
-    private mutating func receive(_ failure: ConnectionFailure) -> Action {
-        switch failure {
-        case .request(let fault, let reason):
-            switch position {
-            case .idle, .receiving: return end(with: fault, reason)
-            case .discarding: return endOutput()
-            case .closing: return .none
-            }
-        case .tls where !isHandshakeDone:
-            isHandshakeDone = true
-            return close(.handshake)
-        case .tls, .connection:
-            return close(nil)
-        }
-    }
-
-    // MARK: Documents
-
-    /// The document that answers the last request is to be made first; what comes after it is held until then.
-    mutating func beginAwaitingDocument() {
-        awaitsDocument = true
-        enter(.document)
-    }
-
-    /// The last request can be answered now.
-    ///
-    /// - Returns: What follows once it is.
-    mutating func endAwaitingDocument() -> Action {
-        awaitsDocument = false
-        guard acceptsRequests else { return .endOutput }
-        enter(waitingPhase)
-        return isUnread ? .none : .resume
-    }
-
-    // MARK: The end of the output
-
-    /// The output is to end, and some of it is still to be sent.
-    mutating func beginEndingOutput() {
-        isOutputEnding = true
-        enter(.unread)
-    }
-
-    /// All of the output is sent.
-    ///
-    /// - Returns: `.close` where the client has ended its side, too.
-    mutating func finishOutput() -> Action {
-        isOutputEnding = false
-        enter(.lingering)
-        return isInputClosed ? .close(nil) : .none
     }
 
     // MARK: What is held
 
     /// The client reads its responses again, or leaves more of them unread than may wait.
-    mutating func writabilityChanged(_ isWritable: Bool) -> Action {
-        guard isWritable == isUnread else { return .none }
+    mutating func writabilityChanged(_ isWritable: Bool) -> Step {
+        guard isWritable == isUnread else { return stay() }
         isUnread = !isWritable
-        if isWritable {
-            enter(waitingPhase)
-            return .resume
-        }
-        enter(.unread)
+        if isWritable { return enter(.resume) }
         // Responses may only wait for the end of their batch.
-        return .flush
+        return Step(action: .flush, entered: .unread)
     }
 
-    /// The handler is about to answer what was held.
+    /// What follows from the oldest that is held; nil when nothing is, or when no request can be answered now.
+    mutating func nextHeld(rateLimit: (HTTPRequestHead) -> RequestFault?) -> Step? {
+        guard !isWaiting, case .open(let request, var held) = stage, let arrival = held.popFirst() else { return nil }
+        stage = .open(request, held: held.isEmpty ? [] : held)
+        return take(arrival, rateLimit)
+    }
+
+    /// All that can be answered now is.
     ///
-    /// - Parameter hasUnparsedBytes: Whether some of it was not parsed yet.
-    /// - Returns: Whether there is anything to do.
-    mutating func beginResuming(hasUnparsedBytes: Bool) -> Bool {
-        guard !isResuming, !awaitsDocument, acceptsRequests,
-            isHoldingRequests || hasUnparsedBytes || endsAfterHeldRequests
-        else { return false }
-        isResuming = true
-        return true
-    }
-
-    /// The action for the oldest held part; nil when none is left, or when no request can be answered now.
-    mutating func nextHeld(rateLimit: (HTTPRequestHead) -> RequestFault?) -> Action? {
-        guard !isWaiting else { return nil }
-        if let part = heldParts?.popFirst() {
-            if heldParts?.isEmpty == true { heldParts = nil }
-            return receive(part, rateLimit)
+    /// - Parameter hasUnparsedBytes: Whether some of what has arrived was not parsed yet.
+    mutating func caughtUp(hasUnparsedBytes: Bool) -> Step {
+        guard !hasUnparsedBytes, !isWaiting, case .open(let request, let held) = stage, held.isEmpty else {
+            return stay()
         }
-        guard let failure = heldFailure else { return nil }
-        heldFailure = nil
-        return receive(failure)
+        if isInputClosed { return end(.endOutput) }
+        if shutdown == .due, case .none = request { return end(.endOutput) }
+        return stay()
     }
 
-    /// Whether more of what was held can be answered now.
-    func canResume(hasUnparsedBytes: Bool) -> Bool {
-        acceptsRequests && !isWaiting && (hasHeldRequests || hasUnparsedBytes)
+    /// Something arrives, which is held where it cannot be answered.
+    private mutating func arrived(_ arrival: Arrival, _ rateLimit: (HTTPRequestHead) -> RequestFault?) -> Step {
+        guard case .open(let request, var held) = stage, isWaiting || !held.isEmpty else {
+            return take(arrival, rateLimit)
+        }
+        stage = .closed
+        held.append(arrival)
+        stage = .open(request, held: held)
+        return stay()
     }
 
-    /// The handler has answered what it could.
-    mutating func endResuming() -> Action {
-        isResuming = false
-        return endsAfterHeldRequests && acceptsRequests && !isWaiting ? endOutput() : .none
+    // MARK: Parts of requests
+
+    private mutating func take(_ arrival: Arrival, _ rateLimit: (HTTPRequestHead) -> RequestFault?) -> Step {
+        guard acceptsRequests else { return stay() }
+        if case .part(.head) = arrival {
+            guard case .open(.none, _) = stage else { return stay() }
+        }
+        // The request is moved out, so that it is not shared while it grows.
+        var before = Stage.closed
+        swap(&before, &stage)
+        guard case .open(var request, let held) = consume before else { return stay() }
+        let outcome: ArrivingRequest.Outcome
+        switch arrival {
+        case .part(.head(let head)):
+            var isTooOften = false
+            outcome = request.begin(head) { head in
+                let fault = rateLimit(head)
+                isTooOften = fault != nil
+                return fault
+            }
+            allowance.take(isTooOften: isTooOften)
+        case .part(.body(let bytes)): outcome = request.append(bytes)
+        case .part(.end): outcome = request.end()
+        case .fault(let fault, let reason):
+            if case .discarding = request { return end(.endOutput) }
+            return refuse(fault, reason)
+        }
+        stage = .open(request, held: held)
+        return follow(outcome, of: arrival)
+    }
+
+    private mutating func follow(_ outcome: ArrivingRequest.Outcome, of arrival: Arrival) -> Step {
+        switch outcome {
+        case .none:
+            if case .part(.end) = arrival { return enter() }
+            return stay()
+        case .accepted(let framing): return enter(framing.expectsContinue ? .sendContinue : .none)
+        case .refused(let fault, let request, let framing, let hasRest):
+            let connection = hasRest ? .close : header(isKeepAlive: framing.isKeepAlive, isHTTP11: framing.isHTTP11)
+            let endsOutput = connection == .close && !hasRest
+            let refusal = Refusal(fault: fault, request: request, connection: connection, endsOutput: endsOutput)
+            if endsOutput { return end(.refuse(refusal)) }
+            if case .part(.head) = arrival, !hasRest { return stay(.refuse(refusal)) }
+            return enter(.refuse(refusal))
+        case .irregular(let fault): return refuse(fault, .malformedRequest)
+        case .complete(let request):
+            let connection = header(isKeepAlive: request.framing.isKeepAlive, isHTTP11: request.framing.isHTTP11)
+            if connection == .close { return end(.answer(request, connection)) }
+            return enter(.answer(request, connection))
+        case .discarded: return end(.endOutput)
+        case .floods: return close(nil)
+        }
+    }
+
+    private func header(isKeepAlive: Bool, isHTTP11: Bool) -> ConnectionHeader {
+        if shutdown != .none || !isKeepAlive || allowance.isUsedUp { return .close }
+        return isHTTP11 ? .implied : .keepAlive
+    }
+
+    // MARK: Documents
+
+    /// The document that answers the last request is to be made first; what comes after it is held until then.
+    mutating func beginAwaitingDocument() -> Step {
+        switch stage {
+        case .open(.none, let held): stage = .open(.awaitingDocument, held: held)
+        case .ending(.client, let bytes): stage = .ending(.document, discardedBytes: bytes)
+        case .open, .ending, .closed: return stay()
+        }
+        return enter()
+    }
+
+    /// The last request is answered.
+    mutating func endAwaitingDocument() -> Step {
+        switch stage {
+        case .open(.awaitingDocument, let held):
+            stage = .open(.none, held: held)
+            return enter(isUnread ? .none : .resume)
+        case .ending(.document, let bytes):
+            stage = .ending(.client, discardedBytes: bytes)
+            return stay(.endOutput)
+        case .open, .ending, .closed: return stay()
+        }
     }
 
     // MARK: Time
 
     /// The connection has stayed in its phase for too long.
-    mutating func deadlineExpired() -> Action {
-        if awaitsDocument, phase == .document { return .giveUpDocument }
-        guard acceptsRequests else { return close(phase == .unread ? .unreadTimeout : nil) }
-        switch phase {
-        case .head where meter.hasHeadBegun:
-            return end(with: RequestFault(.requestTimeout, "The head of the request took too long."), .headerTimeout)
-        case .body:
-            guard case .receiving = position else { return close(.bodyTimeout) }
-            return end(with: RequestFault(.requestTimeout, "The body of the request took too long."), .bodyTimeout)
-        case .head: return close(.headerTimeout)
-        case .idle: return close(.idleTimeout)
-        case .unread: return close(.unreadTimeout)
-        case .document, .lingering: return close(nil)
+    mutating func deadlineExpired() -> Step {
+        switch (phase, stage) {
+        case (.document, _): stay(.giveUpDocument)
+        case (.unread, _): close(.unreadTimeout)
+        case (.lingering, _), (_, .ending), (_, .closed): close(nil)
+        case (.idle, _): close(.idleTimeout)
+        case (.head, _) where !meter.hasHeadBegun: close(.headerTimeout)
+        case (.head, _): refuse(.tookTooLong("head"), .headerTimeout)
+        case (.body, .open(.receiving, _)): refuse(.tookTooLong("body"), .bodyTimeout)
+        case (.body, .open): close(.bodyTimeout)
         }
     }
 
     /// The connection must make room for another one.
-    mutating func evicted() -> Action {
-        closeAfterFlush(.evicted)
-    }
+    mutating func evicted() -> Step { closeAfterFlush(.evicted) }
 
     /// The server shuts down: the response to the next request is the last one.
-    ///
-    /// - Returns: Whether the connection is between two requests, and ends when the time for one more is over.
-    mutating func beginShutdown() -> Bool {
-        isShuttingDown = true
-        if case .idle = position { return true }
-        return false
-    }
+    mutating func beginShutdown() { shutdown = .announced }
 
     /// The grace of the shutdown is over.
-    mutating func shutdownGraceExpired() -> Action {
-        guard case .idle = position else { return .none }
-        guard !awaitsDocument else {
-            endsAfterHeldRequests = true
-            return .none
-        }
-        return closeAfterFlush(nil)
+    mutating func shutdownGraceExpired() -> Step {
+        shutdown = .due
+        if case .open(.none, _) = stage { return closeAfterFlush(nil) }
+        return stay()
     }
 
     /// The shutdown waits no longer.
-    mutating func shutdownLimitExpired() -> Action {
-        closeAfterFlush(nil)
-    }
-
-    private mutating func enter(_ phase: ConnectionPhase) {
-        guard !isUnread || phase == .unread else { return }
-        self.phase = phase
-        hasEnteredPhase = true
-    }
-
-    /// What the connection waits for when it does not wait for the client to read.
-    private var waitingPhase: ConnectionPhase {
-        if awaitsDocument {
-            .document
-        } else if isOutputEnding {
-            .unread
-        } else if !acceptsRequests {
-            .lingering
-        } else if !meter.isBetweenRequests {
-            .body
-        } else {
-            meter.hasHeadBegun ? .head : .idle
-        }
-    }
+    mutating func shutdownLimitExpired() -> Step { closeAfterFlush(nil) }
 
     // MARK: Ending
 
-    /// Refuses a request and discards the rest of it.
-    private mutating func refuse(
-        _ framing: RequestFraming,
-        _ route: RequestKind.Route,
-        _ fault: RequestFault
-    ) -> Action {
-        let connection = framing.hasBody ? .close : connectionHeader(for: framing)
-        if framing.hasBody {
-            enter(.body)
-            position = .discarding(remaining: Self.maximumDiscardedBytes)
-        } else if connection == .close {
-            stopAccepting(entering: .lingering)
-        }
-        return .refuse(
-            RefusedRequest(
-                fault: fault,
-                route: route,
-                method: framing.method,
-                omitsBody: framing.isHead,
-                connection: connection,
-                endsOutput: connection == .close && !framing.hasBody
-            )
-        )
+    /// The output is to end, and some of it is still to be sent.
+    mutating func beginEndingOutput() -> Step {
+        guard case .ending(.client, let bytes) = stage else { return stay() }
+        stage = .ending(.reader, discardedBytes: bytes)
+        return Step(action: .none, entered: .unread)
+    }
+
+    /// All of the output is sent.
+    mutating func outputSent() -> Step {
+        guard case .ending(_, let bytes) = stage else { return stay() }
+        stage = .ending(.client, discardedBytes: bytes)
+        return enter(isInputClosed ? .close(nil) : .closeOutput)
     }
 
     /// Answers with a problem and ends the output.
-    private mutating func end(with fault: RequestFault, _ reason: RefusalReason?) -> Action {
-        stopAccepting(entering: .lingering)
-        return .refuse(RefusedRequest(fault: fault, connection: .close, endsOutput: true, reason: reason))
+    private mutating func refuse(_ fault: RequestFault, _ reason: RefusalReason?) -> Step {
+        end(.refuse(Refusal(fault: fault, connection: .close, endsOutput: true, reason: reason)))
     }
 
-    private mutating func endOutput() -> Action {
-        stopAccepting(entering: .lingering)
-        return .endOutput
+    /// Answers no more requests.
+    private mutating func end(_ action: Action) -> Step {
+        stage = .ending(.client, discardedBytes: 0)
+        return enter(action)
     }
 
-    private mutating func close(_ reason: RefusalReason?) -> Action {
-        stopAccepting(entering: nil)
-        return .close(reason)
+    private mutating func close(_ reason: RefusalReason?) -> Step {
+        stage = .closed
+        return stay(.close(reason))
     }
 
-    private mutating func closeAfterFlush(_ reason: RefusalReason?) -> Action {
-        stopAccepting(entering: nil)
-        return .flushAndClose(reason)
+    private mutating func closeAfterFlush(_ reason: RefusalReason?) -> Step {
+        stage = .closed
+        return stay(.flushAndClose(reason))
     }
 
-    /// Discards what is held and what still arrives.
-    private mutating func stopAccepting(entering phase: ConnectionPhase?) {
-        position = .closing
-        heldParts = nil
-        heldFailure = nil
-        if let phase { enter(phase) }
+    /// A step that leaves the time as it is.
+    private func stay(_ action: Action = .none) -> Step {
+        Step(action: action, entered: nil)
     }
 
-    private func connectionHeader(for framing: RequestFraming) -> ResponseWriter.ConnectionHeader {
-        connectionHeader(isKeepAlive: framing.isKeepAlive, isHTTP11: framing.isHTTP11)
-    }
-
-    private func connectionHeader(isKeepAlive: Bool, isHTTP11: Bool) -> ResponseWriter.ConnectionHeader {
-        if isShuttingDown || !isKeepAlive || requestCount >= maximumRequests
-            || rateRefusals >= Self.maximumRateRefusals
-        {
-            return .close
-        }
-        return isHTTP11 ? .implied : .keepAlive
+    /// A step after which the time of the phase begins, unless the client leaves its responses unread for longer.
+    private func enter(_ action: Action = .none) -> Step {
+        Step(action: action, entered: isUnread ? nil : phase)
     }
 }

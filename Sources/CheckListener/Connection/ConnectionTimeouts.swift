@@ -3,30 +3,6 @@
 
 import NIOCore
 
-/// What a connection waits for; each phase has a limit of its own.
-enum ConnectionPhase: Int, CaseIterable {
-    /// The end of a head that has begun, or the first head of the connection.
-    case head
-    /// The end of a body.
-    case body
-    /// The next request.
-    case idle
-    /// The document that answers a request.
-    case document
-    /// That the client reads its responses.
-    case unread
-    /// That the client closes a connection that the server has ended.
-    case lingering
-}
-
-/// Until when a connection may stay in its phase.
-struct ConnectionDeadline {
-    /// The tick of the event loop at which it has taken too long.
-    let tick: Int
-    /// Increases with each phase that a connection of the event loop enters: the lowest has waited longest.
-    let order: Int
-}
-
 /// Closes the connections of one event loop that exceed a timeout, and idle ones when a new connection needs room.
 ///
 /// Time is counted in ticks of one task per event loop, which runs only while there are connections. A request that begins
@@ -92,7 +68,7 @@ final class ConnectionTimeouts {
 
     /// The connections that keep unread responses, the most first.
     var byUnreadBytes: [ConnectionHandler] {
-        handlers.filter { $0.unreadBytes > 0 }.sorted { $0.unreadBytes > $1.unreadBytes }
+        handlers.filter { $0.output.unreadBytes > 0 }.sorted { $0.output.unreadBytes > $1.output.unreadBytes }
     }
 
     /// Ends the connection that has waited longest for a request to begin.

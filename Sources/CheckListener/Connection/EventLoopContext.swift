@@ -12,6 +12,8 @@ final class EventLoopContext {
     let statistics: EventLoopStatistics
     /// Ends the connections that wait for too long.
     let timeouts: ConnectionTimeouts
+    /// Makes the responses.
+    var responder: Responder
     /// The responses that are sent together.
     let batch: ResponseBatch
     /// Makes what may take long to make.
@@ -45,13 +47,8 @@ final class EventLoopContext {
         self.documents = documents
         timeouts = ConnectionTimeouts(eventLoop: eventLoop, limits: limits)
         unread = UnreadResponses(maximum: unreadBytes, connections: timeouts)
-        batch = ResponseBatch(
-            eventLoop: eventLoop,
-            policy: policy,
-            responder: CheckResponder(recorder: recorder, statistics: statistics),
-            recorder: statistics.requests,
-            clock: clock
-        )
+        responder = Responder(recorder: recorder)
+        batch = ResponseBatch(eventLoop: eventLoop, policy: policy, statistics: statistics, clock: clock)
     }
 }
 

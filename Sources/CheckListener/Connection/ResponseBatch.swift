@@ -11,18 +11,26 @@ import UpdatePolicy
 /// twelfth more of the server's time than sent together. All checks of a batch share one reading of the clock, and are
 /// answered by one policy.
 final class ResponseBatch {
+    /// A run of bytes that one connection has written.
+    private struct Run {
+        let output: ConnectionOutput
+        /// Empty once it was sent.
+        var range: Range<Int>
+    }
+
     private let eventLoop: any EventLoop
     private let currentPolicy: CurrentPolicy
     private let clock: @Sendable () -> Timestamp
-    private let recorder: RequestRecorder
-    private var responder: CheckResponder
-    private var output = ByteWriter()
-    private var start: Timestamp?
-    private var policy: CompiledPolicy?
+    private let statistics: EventLoopStatistics
+    private var writer = ResponseWriter()
+    private var bytes = ByteWriter()
+    private var runs: [Run] = []
+    private var isSending = false
     private var isEndScheduled = false
-    private var answered: [RequestKind] = []
-    private var unflushed: [ConnectionHandler] = []
-    private var flushing: [ConnectionHandler] = []
+    private var start: Timestamp?
+    private var startPolicy: CompiledPolicy?
+    private var answeredChecks = 0
+    private var answeredOthers: [RequestKind] = []
 
     /// The most responses in a batch; a larger one would answer checks by an old clock.
     private static let maximumResponses = 64
@@ -34,149 +42,143 @@ final class ResponseBatch {
     /// - Parameters:
     ///   - eventLoop: The event loop.
     ///   - policy: What answers.
-    ///   - responder: Writes the responses.
-    ///   - recorder: Counts the requests that are answered.
+    ///   - statistics: Counts the requests that are answered.
     ///   - clock: The time of a check.
     init(
         eventLoop: any EventLoop,
         policy: CurrentPolicy,
-        responder: consuming CheckResponder,
-        recorder: RequestRecorder,
+        statistics: EventLoopStatistics,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.eventLoop = eventLoop
         currentPolicy = policy
-        self.responder = responder
-        self.recorder = recorder
+        self.statistics = statistics
         self.clock = clock
     }
 
     // MARK: Writing
 
-    /// Where the next response begins.
-    var position: Int { output.count }
-
-    /// Calls `body` with the bytes of responses; nothing may be written meanwhile.
-    func withBytes<Result>(_ range: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        output.withBytes(range, body)
-    }
-
-    /// Writes `100 Continue`.
-    func writeContinue() {
-        output.append("HTTP/1.1 100 Continue\r\n\r\n")
-    }
-
-    /// Answers a request that the parser read.
-    ///
-    /// - Returns: What is to be made first; then nothing is written.
-    func answer(
-        _ request: borrowing CheckRequest,
-        connection: ResponseWriter.ConnectionHeader
-    ) -> DocumentQuestion? {
-        let now = time
-        let outcome = responder.respond(
-            to: request,
-            connection: connection,
-            policy: policy,
-            now: now,
-            output: &output
-        )
-        switch outcome {
-        case .written(let status): count(request.kind, request.framing.method, status)
-        case .awaits(let question): return question
-        }
-        return nil
-    }
-
-    /// Answers a request with what was made for it.
-    func answer(_ awaited: AwaitedDocument, with answer: MadeAnswer) {
-        let now = time
-        let request = awaited.request
-        let status = responder.respond(
-            to: request,
-            with: answer,
-            awaited.connection,
-            awaited.question.policy?.revision,
-            now,
-            &output
-        )
-        let duration = max(0, now.microsecondsSince1970 &- awaited.start.microsecondsSince1970)
-        recorder.record(
-            [RequestKind(route: request.kind, method: request.framing.method, status: UInt16(status.code))],
-            duration: UInt64(duration) &* 1_000
-        )
-    }
-
-    /// Keeps a document that was made for those who ask next.
-    func keep(_ answer: MadeAnswer, to question: DocumentQuestion, madeAt time: Timestamp) {
-        responder.keep(answer, to: question, madeAt: time)
-    }
-
-    /// Answers a plain request.
-    func answer(
-        _ request: ExpressRequest,
-        in bytes: UnsafeRawBufferPointer,
-        connection: ResponseWriter.ConnectionHeader
-    ) {
-        let now = time
-        let status = responder.respond(
-            to: request,
-            in: bytes,
-            connection: connection,
-            policy: policy,
-            now: now,
-            output: &output
-        )
-        count(request.kind, request.method, status)
-    }
-
-    /// Refuses a request.
-    func refuse(_ refusal: ConnectionState.RefusedRequest) {
-        let now = time
-        let status = responder.respond(
-            with: refusal.fault,
-            connection: refusal.connection,
-            omitsBody: refusal.omitsBody,
-            now: now,
-            output: &output
-        )
-        count(refusal.route, refusal.method, status)
-    }
-
     /// The time of what is answered in this batch.
     var time: Timestamp {
         if let start { return start }
+        return begin()
+    }
+
+    /// The policy that answers in this batch.
+    var policy: CompiledPolicy? {
+        if start == nil { _ = begin() }
+        return startPolicy
+    }
+
+    @inline(never)
+    private func begin() -> Timestamp {
         let now = clock()
         start = now
-        policy = currentPolicy.value
+        startPolicy = currentPolicy.value
         scheduleEnd()
         return now
     }
 
+    /// Writes a response, and counts the request that it answers.
+    ///
+    /// - Parameters:
+    ///   - answer: The body that ``CheckResponder`` has just made.
+    ///   - connection: What the response says about the connection.
+    ///   - request: What is counted.
+    ///   - arrival: When the request arrived, where that was in an earlier batch.
+    ///   - output: What sends it.
+    /// - Returns: How many bytes in a row wait to be sent by it.
+    @inline(__always)
+    func write(
+        _ response: Response,
+        answer: borrowing ByteWriter,
+        _ connection: ConnectionHeader,
+        to request: RequestLabel,
+        arrivedAt arrival: Timestamp? = nil,
+        for output: ConnectionOutput
+    ) -> Int {
+        let now = time
+        let position = bytes.count
+        writer.write(
+            response,
+            answer: answer,
+            connection: connection,
+            omitsBody: request.method == .head,
+            now: now,
+            to: &bytes
+        )
+        if case .check = response, request.isCheck, arrival == nil {
+            answeredChecks &+= 1
+        } else {
+            count(response, request, arrival)
+        }
+        return noteRun(from: position, of: output)
+    }
+
+    /// Writes `100 Continue`.
+    func writeContinue(for output: ConnectionOutput) {
+        let position = bytes.count
+        bytes.append("HTTP/1.1 100 Continue\r\n\r\n")
+        scheduleEnd()
+        _ = noteRun(from: position, of: output)
+    }
+
+    /// Adds what was written since a position to the run of its connection.
+    ///
+    /// - Returns: How many bytes the run has.
+    @inline(__always)
+    private func noteRun(from position: Int, of output: ConnectionOutput) -> Int {
+        let last = runs.count &- 1
+        if last >= 0, runs[last].output === output, runs[last].range.upperBound == position {
+            runs[last].range = Range(uncheckedBounds: (runs[last].range.lowerBound, bytes.count))
+            return runs[last].range.count
+        }
+        runs.append(Run(output: output, range: Range(uncheckedBounds: (position, bytes.count))))
+        return bytes.count &- position
+    }
+
     /// Counts a request that was answered, at the latest before its response is sent.
-    private func count(_ route: RequestKind.Route, _ method: RequestKind.Method, _ status: HTTPResponseStatus) {
-        answered.append(RequestKind(route: route, method: method, status: UInt16(truncatingIfNeeded: status.code)))
+    @inline(never)
+    private func count(_ response: Response, _ request: RequestLabel, _ arrival: Timestamp?) {
+        if case .problem(let fault) = response { statistics.count(fault.status) }
+        let status = UInt16(truncatingIfNeeded: response.status.code)
+        let kind = RequestKind(route: request.route, method: request.method, status: status)
+        if let arrival {
+            let duration = max(0, time.microsecondsSince1970 &- arrival.microsecondsSince1970)
+            statistics.requests.record(checks: 0, [kind], duration: UInt64(duration) &* 1_000)
+        } else {
+            answeredOthers.append(kind)
+        }
     }
 
     // MARK: Sending
 
-    /// Lets a connection send what it wrote at the end of the batch.
-    func flushAtEnd(_ connection: ConnectionHandler) {
-        unflushed.append(connection)
-        scheduleEnd()
+    /// Sends what a connection has written and was not sent yet.
+    func send(_ output: ConnectionOutput) {
+        for index in runs.indices where runs[index].output === output { send(runAt: index) }
     }
 
     /// Ends the batch if it has as many responses, or as many bytes of them, as there may be.
     func endIfFull() {
-        if answered.count >= Self.maximumResponses || output.count >= Self.keptCapacity { end() }
+        if answeredChecks &+ answeredOthers.count >= Self.maximumResponses || bytes.count >= Self.keptCapacity { end() }
+    }
+
+    private func send(runAt index: Int) {
+        let run = runs[index]
+        guard !run.range.isEmpty else { return }
+        runs[index].range = run.range.upperBound..<run.range.upperBound
+        recordAnswered()
+        // Only then to the channel, which may call back for more.
+        if let rest = bytes.withBytes(run.range, { run.output.send($0) }) { run.output.sendThroughChannel(rest) }
     }
 
     /// Takes the requests that were answered until now into the metrics.
-    func recordAnswered() {
-        guard let start, !answered.isEmpty else { return }
+    private func recordAnswered() {
+        guard let start, answeredChecks > 0 || !answeredOthers.isEmpty else { return }
         let microseconds = max(0, clock().microsecondsSince1970 &- start.microsecondsSince1970)
-        recorder.record(answered, duration: UInt64(microseconds) &* 1_000)
-        answered.removeAll(keepingCapacity: true)
+        statistics.requests.record(checks: answeredChecks, answeredOthers, duration: UInt64(microseconds) &* 1_000)
+        answeredChecks = 0
+        answeredOthers.removeAll(keepingCapacity: true)
     }
 
     private func scheduleEnd() {
@@ -191,12 +193,28 @@ final class ResponseBatch {
     private func end() {
         recordAnswered()
         start = nil
-        policy = nil
-        // Sending can make a connection answer what it held back, and so begin another batch.
-        guard flushing.isEmpty else { return scheduleEnd() }
-        swap(&unflushed, &flushing)
-        for connection in flushing { connection.flush() }
-        flushing.removeAll(keepingCapacity: true)
-        if unflushed.isEmpty { output.removeAll(keptCapacity: Self.keptCapacity) }
+        startPolicy = nil
+        // Sending can make a connection answer what it held back, which is then sent behind the others.
+        guard !isSending else { return scheduleEnd() }
+        isSending = true
+        var index = 0
+        while index < runs.count {
+            send(runAt: index)
+            index &+= 1
+        }
+        isSending = false
+        runs.removeAll(keepingCapacity: true)
+        bytes.removeAll(keptCapacity: Self.keptCapacity)
     }
+}
+
+/// What metrics call a request.
+struct RequestLabel {
+    /// The route.
+    var route = RequestKind.Route.other
+    /// The method; a response to `HEAD` has no body.
+    var method = RequestKind.Method.other
+
+    /// Whether it is the most frequent kind.
+    var isCheck: Bool { route == .check && method == .post }
 }

@@ -4,39 +4,39 @@
 /// The limits on one connection to the public listener, and on all of them together.
 ///
 /// The size of a body is not among them: 16,384 bytes on every server is part of the contract with apps.
-public struct ConnectionLimits: Sendable, Hashable {
+package struct ConnectionLimits: Sendable, Hashable {
     /// The most bytes of a request line, beyond which the answer is 414.
-    public var requestLineBytes = 12_288
+    package var requestLineBytes = 12_288
     /// The most bytes of a request's target, names and values of header fields together, beyond which the answer is 431.
-    public var headerBytes = 16_384
+    package var headerBytes = 16_384
     /// The most header fields of a request, beyond which the answer is 431.
-    public var headerFields = 100
+    package var headerFields = 100
     /// How many bytes of unread responses suspend the reading of further requests.
-    public var bufferedBytes = 65_536
+    package var bufferedBytes = 65_536
     /// How many requests of one connection are answered; the last response says `Connection: close`.
-    public var requestsPerConnection = 100_000
+    package var requestsPerConnection = 100_000
     /// How many connections there may be; one more ends the one that has been idle longest, or is closed unanswered.
-    public var connections = 16_384
+    package var connections = 16_384
     /// How many of them may be from one address or, with IPv6, one /64 network; 0 for no limit of its own.
     ///
     /// nil is the default, an eighth of ``connections`` and at least 64. Trusted proxies are not held to it.
-    public var connectionsPerAddress: Int?
+    package var connectionsPerAddress: Int?
     /// How long a TLS handshake and the head of a request may take, from the connection or the first byte on.
-    public var headerTimeout = Duration.seconds(10)
+    package var headerTimeout = Duration.seconds(10)
     /// How long a body may take, from the end of the head on.
-    public var bodyTimeout = Duration.seconds(10)
+    package var bodyTimeout = Duration.seconds(10)
     /// How long a connection may be silent between two requests.
-    public var idleTimeout = Duration.seconds(75)
+    package var idleTimeout = Duration.seconds(75)
     /// How long a client may leave more than ``bufferedBytes`` unread.
-    public var unreadTimeout = Duration.seconds(10)
+    package var unreadTimeout = Duration.seconds(10)
 
     /// How long the making of a document may keep a request waiting.
-    public var documentTimeout = Duration.seconds(2)
+    package var documentTimeout = Duration.seconds(2)
     /// How many bytes of unread responses of all connections together are kept; beyond it those that hold most are closed.
-    public var bufferedBytesOfAll = 268_435_456
+    package var bufferedBytesOfAll = 268_435_456
 
     /// Creates the default limits.
-    public init() {}
+    package init() {}
 
     /// How long a client may take to notice that the server has ended the connection.
     ///

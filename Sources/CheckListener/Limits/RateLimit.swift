@@ -2,11 +2,11 @@
 // Copyright the versiongate authors
 
 /// How often an address may ask.
-public struct RateLimit: Hashable, Sendable {
+package struct RateLimit: Hashable, Sendable {
     /// Checks a second in the long run: more than 0, at most 1,000,000.
-    public let perSecond: Double
+    package let perSecond: Double
     /// How many may come at once after a pause: 1 to 1,000,000.
-    public let burst: Int
+    package let burst: Int
 
     /// Creates a rate; both numbers must be within their bounds.
     package init(perSecond: Double, burst: Int) {
@@ -17,7 +17,7 @@ public struct RateLimit: Hashable, Sendable {
     /// Reads `PER_SECOND` or `PER_SECOND:BURST`; without a burst it is the rate, rounded up.
     ///
     /// - Throws: ``LimitSyntaxError`` with what was written and what may be.
-    public init(parsing text: String) throws(LimitSyntaxError) {
+    package init(parsing text: String) throws(LimitSyntaxError) {
         let halves = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard let perSecond = halves.first.flatMap({ Double($0) }), perSecond >= 0.001, perSecond <= 1_000_000 else {
             throw Self.fault(text)
@@ -45,9 +45,9 @@ public struct RateLimit: Hashable, Sendable {
 }
 
 /// A rate or a list of proxies that cannot be read.
-public struct LimitSyntaxError: Error, CustomStringConvertible {
+package struct LimitSyntaxError: Error, CustomStringConvertible {
     /// What was written, and what may be.
-    public let description: String
+    package let description: String
 
     init(_ description: String) {
         self.description = description

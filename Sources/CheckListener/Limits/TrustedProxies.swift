@@ -2,11 +2,11 @@
 // Copyright the versiongate authors
 
 /// The proxies whose `X-Forwarded-For` is believed.
-public struct TrustedProxies: Hashable, Sendable {
+package struct TrustedProxies: Hashable, Sendable {
     private let ranges: [AddressRange]
 
     /// Trusts nobody.
-    public init() {
+    package init() {
         self.init([])
     }
 
@@ -18,7 +18,7 @@ public struct TrustedProxies: Hashable, Sendable {
     /// Reads ranges in CIDR notation, separated by commas.
     ///
     /// - Throws: ``LimitSyntaxError`` with the first one that cannot be read.
-    public init(parsing text: String) throws(LimitSyntaxError) {
+    package init(parsing text: String) throws(LimitSyntaxError) {
         var ranges: [AddressRange] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             let name = String(part.trimmingBlanks())

@@ -20,13 +20,13 @@ package struct DurationHistogram: Sendable, Equatable {
     /// How many durations there were.
     package var count: UInt64 { counts.reduce(0, +) }
 
-    /// Adds a duration in nanoseconds.
+    /// Adds a duration in nanoseconds, as often as it was one.
     @inline(__always)
-    package mutating func record(_ duration: UInt64) {
+    package mutating func record(_ duration: UInt64, count: UInt64 = 1) {
         var bucket = 0
         while bucket < Self.bounds.count, duration > Self.bounds[bucket] { bucket &+= 1 }
-        counts[bucket] &+= 1
-        sum &+= duration
+        counts[bucket] &+= count
+        sum &+= duration &* count
     }
 
     /// Adds the durations of another histogram.

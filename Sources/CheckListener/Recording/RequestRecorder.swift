@@ -17,16 +17,14 @@ final class RequestRecorder: Sendable {
 
     /// Counts requests that were answered together.
     ///
-    /// - Parameter duration: From when they had arrived until all were answered, in nanoseconds.
-    func record(_ kinds: [RequestKind], duration: UInt64) {
+    /// - Parameters:
+    ///   - checks: How many of them were of the most frequent kind.
+    ///   - others: The kinds of the others.
+    ///   - duration: From when they had arrived until all were answered, in nanoseconds.
+    func record(checks: Int, _ others: [RequestKind], duration: UInt64) {
         state.withLock { state in
-            for kind in kinds {
-                if kind == .answeredCheck {
-                    state.answeredChecks.record(duration)
-                } else {
-                    state.others[kind, default: DurationHistogram()].record(duration)
-                }
-            }
+            if checks > 0 { state.answeredChecks.record(duration, count: UInt64(checks)) }
+            for kind in others { state.others[kind, default: DurationHistogram()].record(duration) }
         }
     }
 

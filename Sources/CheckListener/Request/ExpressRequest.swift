@@ -8,8 +8,8 @@ import UpdatePolicy
 /// Nearly every check is one: `POST /v1/check HTTP/1.1`, header fields of plain form, one `Content-Length`, the body
 /// complete. To recognise it costs a tenth of the instructions that the parser and its header fields cost.
 ///
-/// It has no rules of its own. What it accepts, the parser and ``RequestFraming`` would have accepted with the same
-/// meaning; in any doubt it accepts nothing, and the bytes go to the parser untouched.
+/// It splits a head into its fields, as the parser does; what they mean ``RequestFields`` says to both. In any doubt it
+/// accepts nothing, and the bytes go to the parser untouched.
 struct ExpressRequest {
     /// What is asked.
     enum Route {
@@ -36,25 +36,24 @@ struct ExpressRequest {
     init?(_ bytes: UnsafeRawBufferPointer, limits: ConnectionLimits) {
         let (route, lineEnd) = Self.requestLine(bytes)
         guard lineEnd > 0, lineEnd <= limits.requestLineBytes else { return nil }
-        var fields = HeaderFields(bytes, position: lineEnd)
-        guard fields.scan(), fields.count <= limits.headerFields, fields.position <= limits.headerBytes else {
-            return nil
-        }
+        var head = PlainHead(bytes, position: lineEnd)
+        guard head.scan(), head.count <= limits.headerFields, head.position <= limits.headerBytes else { return nil }
         self.route = route
+        let bodyLength = head.fields.contentLength
         if route == .checkQuery {
-            guard fields.contentLength <= 0 else { return nil }
+            guard bodyLength == 0 else { return nil }
             input = Range(uncheckedBounds: (Self.queryStart, lineEnd &- Self.queryLineEnd.utf8CodeUnitCount))
-            length = fields.position
+            length = head.position
         } else {
-            guard fields.contentLength >= 0, fields.contentLength <= CheckBodyDecoder.maximumBodySize,
-                bytes.count &- fields.position >= fields.contentLength
+            guard head.fields.lengthCount == 1, bodyLength <= CheckBodyDecoder.maximumBodySize,
+                bytes.count &- head.position >= bodyLength
             else { return nil }
-            length = fields.position &+ fields.contentLength
-            input = Range(uncheckedBounds: (fields.position, length))
+            length = head.position &+ bodyLength
+            input = Range(uncheckedBounds: (head.position, length))
         }
-        isKeepAlive = !fields.asksForClose
-        forwardedFor = fields.forwardedFor
-        knownAnswers = fields.knownAnswers
+        isKeepAlive = head.fields.connection == .keepAlive
+        forwardedFor = head.forwardedFor
+        knownAnswers = head.knownAnswers
     }
 
     /// The values of `X-Forwarded-For`.
@@ -68,11 +67,13 @@ struct ExpressRequest {
     /// The names that the answer uses.
     var shape: AnswerShape { route == .legacyCheckBody ? .legacy : .standard }
 
-    /// The route in metrics.
-    var kind: RequestKind.Route { route == .legacyCheckBody ? .legacyCheck : .check }
-
-    /// The method in metrics.
-    var method: RequestKind.Method { route == .checkQuery ? .get : .post }
+    /// What metrics call it.
+    var label: RequestLabel {
+        RequestLabel(
+            route: route == .legacyCheckBody ? .legacyCheck : .check,
+            method: route == .checkQuery ? .get : .post
+        )
+    }
 
     // MARK: The request line
 
@@ -126,18 +127,15 @@ private struct FieldValue {
     }
 }
 
-/// The header fields of a request as ``ExpressRequest`` reads them.
-private struct HeaderFields {
+/// The head of a request behind its first line, split into fields.
+private struct PlainHead {
     private let bytes: UnsafeRawBufferPointer
     /// Where the next field begins; in the end, where the body does.
     private(set) var position: Int
     private(set) var count = 0
-    /// The length that the request says its body has; -1 where it says none.
-    private(set) var contentLength = -1
+    private(set) var fields = RequestFields()
     private(set) var forwardedFor = FieldValue()
     private(set) var knownAnswers = FieldValue()
-    private(set) var asksForClose = false
-    private var hasHost = false
 
     init(_ bytes: UnsafeRawBufferPointer, position: Int) {
         self.bytes = bytes
@@ -149,7 +147,7 @@ private struct HeaderFields {
         while position &+ 1 < bytes.count {
             if bytes[position] == 0x0D {
                 position &+= 2
-                return bytes[position &- 1] == 0x0A && hasHost
+                return bytes[position &- 1] == 0x0A && fields.isPlain
             }
             guard scanField() else { return false }
         }
@@ -158,96 +156,23 @@ private struct HeaderFields {
 
     @inline(__always)
     private mutating func scanField() -> Bool {
-        let name = position
-        var end = bytes.end(of: .name, from: name)
+        let start = position
+        var end = bytes.end(of: .name, from: start)
         while end < bytes.count, Self.token.contains(bytes[end]) { end &+= 1 }
-        guard end > name, end < bytes.count, bytes[end] == UInt8(ascii: ":") else { return false }
-        guard let valueEnd = endOfValue(from: end &+ 1) else { return false }
+        guard end > start, end < bytes.count, bytes[end] == UInt8(ascii: ":") else { return false }
+        // A value is blanks and visible ASCII characters.
+        let valueEnd = bytes.end(of: .fieldValue, from: end &+ 1)
+        guard valueEnd &+ 1 < bytes.count, bytes[valueEnd] == 0x0D, bytes[valueEnd &+ 1] == 0x0A else { return false }
+        // The parser keeps blanks behind it.
+        var valueStart = end &+ 1
+        while valueStart < valueEnd, bytes[valueStart] == 0x20 { valueStart &+= 1 }
         position = valueEnd &+ 2
         count &+= 1
-        return take(name..<end, trimmed((end &+ 1)..<valueEnd))
-    }
-
-    /// Where the CR LF is that ends a value; nil where a byte before is not a blank or a visible ASCII character.
-    @inline(__always)
-    private func endOfValue(from start: Int) -> Int? {
-        let end = bytes.end(of: .fieldValue, from: start)
-        guard end &+ 1 < bytes.count, bytes[end] == 0x0D, bytes[end &+ 1] == 0x0A else { return nil }
-        return end
-    }
-
-    /// A value from its first character on; the parser keeps blanks behind it.
-    @inline(__always)
-    private func trimmed(_ range: Range<Int>) -> Range<Int> {
-        var start = range.lowerBound
-        while start < range.upperBound, bytes[start] == 0x20 { start &+= 1 }
-        return Range(uncheckedBounds: (start, range.upperBound))
-    }
-
-    /// Takes over what a field says about the request; `false` where it is one that the parser must judge.
-    @inline(__always)
-    private mutating func take(_ name: Range<Int>, _ value: Range<Int>) -> Bool {
-        switch name.count {
-        case 4 where isName(name, "host"):
-            guard !hasHost else { return false }
-            hasHost = true
-            return HostField.isValid(UnsafeRawBufferPointer(rebasing: bytes[value]))
-        case 6: return !isName(name, "expect")
-        case 7: return !isName(name, "upgrade")
-        case 10 where isName(name, "connection"): return takeConnection(value)
-        case 13 where isName(name, "if-none-match"):
-            return knownAnswers.set(value)
-        case 14 where isName(name, "content-length"): return takeContentLength(value)
-        case 15 where isName(name, "x-forwarded-for"):
-            return forwardedFor.set(value)
-        case 16: return !isName(name, "content-encoding") && !isName(name, "proxy-connection")
-        case 17: return !isName(name, "transfer-encoding")
-        default: return true
+        switch fields.take(bytes.part(start, end), bytes.part(valueStart, valueEnd)) {
+        case .knownAnswers: return knownAnswers.set(valueStart..<valueEnd)
+        case .forwardedFor: return forwardedFor.set(valueStart..<valueEnd)
+        case .other: return true
         }
-    }
-
-    private mutating func takeConnection(_ value: Range<Int>) -> Bool {
-        if isName(value, "keep-alive") { return true }
-        guard isName(value, "close") else { return false }
-        asksForClose = true
-        return true
-    }
-
-    private mutating func takeContentLength(_ value: Range<Int>) -> Bool {
-        guard contentLength < 0, (1...5).contains(value.count) else { return false }
-        var length = 0
-        for index in value {
-            let digit = bytes[index] &- UInt8(ascii: "0")
-            guard digit < 10 else { return false }
-            length = length &* 10 &+ Int(digit)
-        }
-        contentLength = length
-        return true
-    }
-
-    /// Whether some bytes are a name in lower case, when the case of their ASCII letters is left out.
-    ///
-    /// The bytes must be characters from 0x20 to 0x7E, and the name letters and hyphens: then no other character becomes
-    /// one of these when its bit of case is set.
-    @inline(__always)
-    private func isName(_ range: Range<Int>, _ lowercased: StaticString) -> Bool {
-        let length = lowercased.utf8CodeUnitCount
-        guard range.count == length else { return false }
-        let name = UnsafeRawPointer(lowercased.utf8Start)
-        var offset = 0
-        while offset &+ 8 <= length {
-            let word = bytes.loadUnaligned(fromByteOffset: range.lowerBound &+ offset, as: UInt64.self)
-            let other = name.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            if word | 0x2020_2020_2020_2020 != other { return false }
-            offset &+= 8
-        }
-        while offset < length {
-            if bytes[range.lowerBound &+ offset] | 0x20 != name.load(fromByteOffset: offset, as: UInt8.self) {
-                return false
-            }
-            offset &+= 1
-        }
-        return true
     }
 
     /// The characters that may stand in the name of a field
@@ -257,6 +182,12 @@ private struct HeaderFields {
 }
 
 extension UnsafeRawBufferPointer {
+    /// Some of these bytes.
+    @inline(__always)
+    fileprivate func part(_ start: Int, _ end: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: self[Range(uncheckedBounds: (start, end))])
+    }
+
     /// Whether these bytes begin with those of a text.
     @inline(__always)
     fileprivate func starts(with text: StaticString) -> Bool {

@@ -15,6 +15,8 @@ final class FeedRequest: Sendable {
     let target: String
     /// The fields that a document may depend on.
     let acceptLanguage, userAgent: String?
+    /// The answers that the client has already.
+    let knownAnswers: IfNoneMatch
     private let query: Substring
 
     init(_ subject: FeedSubject, target: String, query: Substring, _ fields: HTTPHeaders) {
@@ -24,6 +26,7 @@ final class FeedRequest: Sendable {
         let languages = fields["accept-language"]
         acceptLanguage = languages.isEmpty ? nil : languages.joined(separator: ",")
         userAgent = fields.first(name: "user-agent")
+        knownAnswers = IfNoneMatch(fields["if-none-match"])
     }
 
     /// The document that says nothing to the client of a request, so that it survives being refused; nil where no update

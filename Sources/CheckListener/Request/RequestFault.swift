@@ -52,6 +52,11 @@ struct RequestFault: Error, Hashable {
         RequestFault(.badRequest, detail)
     }
 
+    /// A part of a request that did not come in its time.
+    static func tookTooLong(_ part: String) -> RequestFault {
+        RequestFault(.requestTimeout, "The \(part) of the request took too long.")
+    }
+
     /// What a fault repeats of a request: its first 100 bytes, and "..." for the rest.
     static func excerpt(_ text: Substring) -> String {
         let utf8 = text.utf8

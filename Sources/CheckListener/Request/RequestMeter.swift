@@ -40,7 +40,7 @@ struct RequestMeter {
     private static let maximumChunkOverhead = 1_024
 
     /// The fault of a chunked body that carries too much besides its content.
-    static let chunkOverheadFault = RequestFault.badRequest(
+    private static let chunkOverheadFault = RequestFault.badRequest(
         "The chunked body has too many chunks, extensions or trailers; send Content-Length or larger chunks."
     )
 
@@ -142,10 +142,16 @@ struct RequestMeter {
         }
     }
 
+    /// What an error of the parser means: within a body, header fields are trailers.
+    func meaning(of error: any Error) -> any Error {
+        if case HTTPParserError.headerOverflow = error, !isBetweenRequests { return Self.chunkOverheadFault }
+        return error
+    }
+
     /// Measures the piece after it was parsed.
     ///
     /// - Throws: 400 when the body carries too much besides its content.
-    func didParse() throws(RequestFault) {
+    func pieceEnded() throws(RequestFault) {
         guard !isBetweenRequests, case .chunked = body, chunkOverhead > Self.maximumChunkOverhead else { return }
         throw Self.chunkOverheadFault
     }

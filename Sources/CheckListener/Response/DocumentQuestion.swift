@@ -44,6 +44,11 @@ struct DocumentQuestion: Sendable {
         if case .gate = subject { true } else { false }
     }
 
+    /// The answers that the client has already.
+    var knownAnswers: IfNoneMatch? {
+        if case .feed(let request) = subject { request.knownAnswers } else { nil }
+    }
+
     /// How it is answered when the answer is not made in time.
     var late: MadeAnswer {
         switch subject {

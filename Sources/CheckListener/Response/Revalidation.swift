@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import Glibc
-import NIOHTTP1
 import UpdatePolicy
 
 /// The name of an answer by its content, by which a cache asks whether the one it keeps still holds.
@@ -94,46 +93,5 @@ struct IfNoneMatch: Hashable {
             let quote = memchr(first + start, Int32(UInt8(ascii: "\"")), list.count - start)
         else { return nil }
         return UnsafeRawPointer(first).distance(to: quote)
-    }
-}
-
-extension ResponseWriter {
-    /// Appends the answer of a check that caches may keep as long as they ask each time whether it still holds.
-    ///
-    /// Nothing in it depends on the fields of the request, so it has no `Vary`.
-    ///
-    /// - Parameter known: The answers that the client has; it gets 304 without a body if this one is among them.
-    /// - Returns: The status.
-    mutating func writeRevalidatableAnswer(
-        _ body: borrowing ByteWriter,
-        revision: Int64?,
-        known: IfNoneMatch,
-        connection: ConnectionHeader,
-        omitsBody: Bool,
-        now: Timestamp,
-        to output: inout ByteWriter
-    ) -> HTTPResponseStatus {
-        let tag = body.withBytes { EntityTag(of: $0) }
-        let isKnown = known.contains(tag)
-        if isKnown {
-            output.append("HTTP/1.1 304 Not Modified\r\n")
-        } else {
-            output.append("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ")
-            output.append(decimal: body.count)
-            output.append("\r\n")
-        }
-        output.append("Cache-Control: no-cache\r\nETag: ")
-        output.append(tag.text)
-        if let revision {
-            output.append("\r\nPolicy-Revision: ")
-            output.append(decimal: Int(revision))
-        }
-        output.append("\r\nDate: ")
-        output.append(date(now))
-        output.append("\r\n")
-        if connection != .implied { output.append(connection.line) }
-        output.append("\r\n")
-        if !isKnown, !omitsBody { body.withBytes { output.append($0) } }
-        return isKnown ? .notModified : .ok
     }
 }

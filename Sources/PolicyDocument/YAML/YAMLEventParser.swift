@@ -12,7 +12,6 @@ final class YAMLEventParser {
     private let input: UnsafeMutableBufferPointer<UInt8>
     private let bytes: [UInt8]
 
-    /// A parser of text in UTF-8.
     init(_ bytes: [UInt8]) throws(PolicyFileFault) {
         self.bytes = bytes
         input = .allocate(capacity: bytes.count + 1)
@@ -33,7 +32,6 @@ final class YAMLEventParser {
         input.deallocate()
     }
 
-    /// The next event of the file.
     func next() throws(PolicyFileFault) -> YAMLEvent {
         var event = yaml_event_t()
         guard yaml_parser_parse(parser, &event) == 1 else { throw fault }
@@ -69,7 +67,6 @@ final class YAMLEventParser {
         FilePosition(line: mark.line + 1, column: mark.column + 1)
     }
 
-    /// The fault that libyaml reports.
     private var fault: PolicyFileFault {
         let state = parser.pointee
         let problem = state.problem.map { String(cString: $0) } ?? "it cannot be read"
@@ -138,7 +135,6 @@ struct YAMLEvent {
     let hasAnchor: Bool
     let hasTag: Bool
 
-    /// Whether a list or a map ends here.
     var isEnd: Bool {
         if case .collectionEnd = kind { true } else { false }
     }

@@ -138,7 +138,6 @@ struct YAMLReader {
 
 /// A value of a YAML document with its position in the file. Scalars are kept as written, without a type.
 struct YAMLNode {
-    /// A scalar as a key, with its position.
     struct Key {
         let text: String
         let position: FilePosition

@@ -36,7 +36,6 @@ enum YAMLScalarText {
             + lines.map { $0.isEmpty ? "\n" : "\n\(indentation)\(Substring($0))" }.joined()
     }
 
-    /// The text in double quotation marks.
     static func quoted(_ text: String) -> String {
         var literal = "\""
         for scalar in text.unicodeScalars {

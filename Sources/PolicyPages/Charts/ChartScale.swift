@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import PolicyFigures
+import PolicyStore
 import UpdatePolicy
 
 /// Where the values of a chart lie on an axis, and the ticks of it.

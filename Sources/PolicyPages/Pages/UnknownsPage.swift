@@ -1,121 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import PolicyFigures
 import PolicyStore
 import Postgres
 import UpdatePolicy
 
 /// `/unknowns`: what asks and nobody configured, or cannot be read.
-struct UnknownsPage {
-    /// What is read from the database.
+struct UnknownsPage: Page {
     struct Figures: Sendable {
         let versions: [VersionCount]
-        let unknownChecks: ClosedRange<Int64>?
+        /// The checks of apps that were not added; nil: none, or not known.
+        let unknownChecks: String?
         let countsSince: Timestamp
     }
 
-    private struct Row {
-        let app: String
-        let address: String
-        let name: String
-        let place: String
-        let checks: String
-    }
-
-    private struct Name {
-        let name: String
-        let checks: String
-        /// The app that may be meant.
-        var meant = ""
-        let command: String
-        let sql: String
-    }
-
-    private struct View {
-        let frame: PageScene.Frame
-        let isWhole: Bool
-        let unknown: String
-        let since: [PageTime]
-        let bundles: [Name]
-        let hasBundles: Bool
-        let languages: [Name]
-        let hasLanguages: Bool
-        let platforms: [Row]
-        let hasPlatforms: Bool
-        let unreadable: [Row]
-        let hasUnreadable: Bool
-        let unreleased: [Row]
-        let hasUnreleased: Bool
-        let edits: [EditView]
-    }
-
-    fileprivate static let mostKinds = 20_000
+    private static let mostKinds = 20_000
     private static let mostRows = 50
 
-    private let figures: Figures?
-    private let scene: PageScene
-
-    init(_ figures: Figures?, _ scene: PageScene) {
-        self.figures = figures
-        self.scene = scene
+    func figures(_ session: PostgresSession) throws -> Figures {
+        let status = try DatabaseStatus(session)
+        return Figures(
+            versions: try CountReader(session).versionsOfLastDay(limit: Self.mostKinds),
+            unknownChecks: status.counts?.unknownChecks,
+            countsSince: status.countsSince
+        )
     }
 
-    var response: PageResponse {
-        let kinds = sorted
+    func response(_ figures: Figures?, _ scene: PageScene) -> PageResponse {
         let names = scene.facts.unknowns
         let known = scene.facts.policy?.sections.compactMap { $0.app?.bundle } ?? []
-        let unknown =
-            figures?.unknownChecks.flatMap { $0.upperBound > 0 ? $0 : nil }.map { unknown in
-                let least =
-                    unknown.lowerBound == unknown.upperBound ? "" : "\(NumberText.count(unknown.lowerBound)) to "
-                return "\(least)\(NumberText.checks(unknown.upperBound))"
-            } ?? ""
-        let view = View(
-            frame: scene.frame("Unknowns", section: "/unknowns"),
-            isWhole: figures != nil,
-            unknown: unknown,
-            since: figures.map { [scene.time($0.countsSince)] } ?? [],
-            bundles: names.bundles.prefix(Self.mostRows).map { entry in
-                Name(
-                    name: entry.name,
-                    checks: Self.text(entry),
-                    meant: SimilarNames.of(entry.name, among: known).first ?? "",
-                    command: PrintedCommand.text("app add \(entry.name.shellWord)"),
-                    sql: "INSERT INTO apps (bundle) VALUES (\(entry.name.sqlLiteral));"
-                )
+        let view: JSONValue = [
+            "frame": scene.frame(in: .unknowns), "isWhole": figures != nil, "unknown": figures?.unknownChecks,
+            "since": figures.map { scene.time($0.countsSince) },
+            "bundles": names.bundles.prefix(Self.mostRows).map { entry -> JSONValue in
+                [
+                    "name": entry.name, "checks": Self.text(entry),
+                    "meant": SimilarNames.of(entry.name, among: known).first,
+                    "command": PrintedCommand.text("app add \(entry.name.shellWord)"),
+                ]
             },
-            hasBundles: !names.bundles.isEmpty,
-            languages: names.languages.prefix(Self.mostRows).map {
-                Name(name: $0.name, checks: Self.text($0), command: "", sql: "")
+            "languages": names.languages.prefix(Self.mostRows).map { entry -> JSONValue in
+                ["name": entry.name, "checks": Self.text(entry)]
             },
-            hasLanguages: !names.languages.isEmpty,
-            platforms: kinds.platforms,
-            hasPlatforms: !kinds.platforms.isEmpty,
-            unreadable: kinds.unreadable,
-            hasUnreadable: !kinds.unreadable.isEmpty,
-            unreleased: kinds.unreleased,
-            hasUnreleased: !kinds.unreleased.isEmpty,
-            edits: [
-                EditView(
-                    what: "Add an app that asks",
-                    command: PrintedCommand.text("app add BUNDLE"),
-                    sql: "INSERT INTO apps (bundle) VALUES ('BUNDLE');"
-                ),
-                EditView(
-                    what: "Record a release that is out",
-                    command: PrintedCommand.text("release add BUNDLE VERSION --platform PLATFORM --live-at now"),
-                    sql:
-                        "INSERT INTO releases (bundle, platform, version, live_at) VALUES ('BUNDLE', 'PLATFORM', 'VERSION', now());"
-                ),
-                EditView(
-                    what: "Write a message in another language",
-                    command: PrintedCommand.text("rule translate KEY LANGUAGE --title TITLE --text TEXT"),
-                    sql:
-                        "INSERT INTO rule_texts (rule, language, title, text) VALUES ('KEY', 'LANGUAGE', 'TITLE', 'TEXT');"
-                ),
-            ]
-        )
+            "groups": figures.map { Self.groups($0.versions, scene) }, "edits": Self.edits,
+        ]
         return PageTemplates.all.page("unknowns", view)
     }
 
@@ -142,53 +70,82 @@ struct UnknownsPage {
         }
     }
 
-    /// The counted kinds that nobody configured, most checks first.
-    private var sorted: (platforms: [Row], unreadable: [Row], unreleased: [Row]) {
+    /// Checks of one kind: its app, and the version or platform that nobody configured.
+    private struct Kind: Hashable {
+        let bundle: String
+        let name: String
+        var platform: String?
+    }
+
+    /// The counted kinds that nobody configured.
+    private static func groups(_ counts: [VersionCount], _ scene: PageScene) -> [JSONValue] {
         var known: [String: Known] = [:]
-        var platforms: [[String]: Int64] = [:]
-        var unreadable: [[String]: Int64] = [:]
-        var unreleased: [[String]: Int64] = [:]
-        for count in figures?.versions ?? [] {
-            guard let section = scene.facts.policy?.section(ofApp: count.bundle), let app = section.app else {
-                continue
-            }
-            let facts = known[app.bundle] ?? Known(section)
-            known[app.bundle] = facts
+        var (platforms, unreadable, unreleased): ([Kind: Int64], [Kind: Int64], [Kind: Int64]) = ([:], [:], [:])
+        for count in counts {
+            guard let section = scene.facts.policy?.section(ofApp: count.bundle), let bundle = section.app?.bundle
+            else { continue }
+            let facts = known[bundle] ?? Known(section)
+            known[bundle] = facts
             let platform = count.platform ?? ""
-            if let version = count.version, AppVersion(version) == nil {
-                unreadable[[app.bundle, version, platform], default: 0] += count.checks
+            let read = count.version.flatMap { AppVersion($0) }
+            if let version = count.version, read == nil {
+                unreadable[Kind(bundle: bundle, name: version, platform: platform), default: 0] += count.checks
             } else if !platform.isEmpty, !facts.platforms.isEmpty, !facts.platforms.contains(platform) {
-                platforms[[app.bundle, platform, ""], default: 0] += count.checks
-            } else if let version = count.version, let releases = facts.releases[platform],
-                let read = AppVersion(version), !releases.contains(read)
-            {
-                unreleased[[app.bundle, version, platform], default: 0] += count.checks
+                platforms[Kind(bundle: bundle, name: platform), default: 0] += count.checks
+            } else if let version = count.version, let read, facts.releases[platform]?.contains(read) == false {
+                unreleased[Kind(bundle: bundle, name: version, platform: platform), default: 0] += count.checks
             }
         }
-        return (rows(platforms), rows(unreadable), rows(unreleased))
+        return [
+            group("platforms", "Platforms without a release, a store link or a rule", platforms, ofVersions: false),
+            group(
+                "unreadable",
+                "Versions that cannot be read",
+                note: "No rule with versions or a target reaches them.",
+                unreadable
+            ), group("unreleased", "Versions that are no release", unreleased),
+        ]
     }
 
-    private func rows(_ counts: [[String]: Int64]) -> [Row] {
+    private static func group(
+        _ id: String,
+        _ title: String,
+        note: String? = nil,
+        _ counts: [Kind: Int64],
+        ofVersions: Bool = true
+    ) -> JSONValue {
+        func order(_ kind: Kind) -> [String] { [kind.bundle, kind.name, kind.platform ?? ""] }
         let most = counts.sorted { left, right in
-            left.value != right.value ? left.value > right.value : left.key.lexicographicallyPrecedes(right.key)
+            left.value != right.value
+                ? left.value > right.value : order(left.key).lexicographicallyPrecedes(order(right.key))
         }
-        return most.prefix(Self.mostRows).map { names, checks in
-            Row(
-                app: names[0],
-                address: Address.app(names[0]),
-                name: names[1],
-                place: names[2],
-                checks: NumberText.count(checks)
-            )
+        let rows = most.prefix(mostRows).map { kind, checks -> JSONValue in
+            [
+                "app": kind.bundle, "address": PageRoute.app(kind.bundle).path, "name": kind.name,
+                "platform": kind.platform, "checks": NumberText.count(checks),
+            ]
         }
+        return ["id": id, "title": title, "note": note, "ofVersions": ofVersions, "rows": rows]
     }
-}
 
-extension UnknownsPage.Figures {
-    init(_ session: PostgresSession) throws {
-        let status = try DatabaseStatus(session)
-        unknownChecks = status.counts?.unknown
-        countsSince = status.countsSince
-        versions = try CountReader(session).versionsOfLastDay(limit: UnknownsPage.mostKinds)
+    private static var edits: [JSONValue] {
+        [
+            PageScene.edit(
+                "Add an app that asks",
+                "app add BUNDLE",
+                sql: "INSERT INTO apps (bundle) VALUES ('BUNDLE');"
+            ),
+            PageScene.edit(
+                "Record a release that is out",
+                "release add BUNDLE VERSION --platform PLATFORM --live-at now",
+                sql: "INSERT INTO releases (bundle, platform, version, live_at)"
+                    + " VALUES ('BUNDLE', 'PLATFORM', 'VERSION', now());"
+            ),
+            PageScene.edit(
+                "Write a message in another language",
+                "rule translate KEY LANGUAGE --title TITLE --text TEXT",
+                sql: "INSERT INTO rule_texts (rule, language, title, text) VALUES ('KEY', 'LANGUAGE', 'TITLE', 'TEXT');"
+            ),
+        ]
     }
 }

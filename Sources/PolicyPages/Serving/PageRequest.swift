@@ -2,96 +2,83 @@
 // Copyright the versiongate authors
 
 /// A GET or HEAD for a page.
-public struct PageRequest: Sendable {
+package struct PageRequest: Sendable {
     /// The most bytes of path and query.
-    public static let maximumLength = 8_192
+    package static let maximumLength = 8_192
+    /// The most members of a query.
+    private static let mostMembers = 100
 
-    /// The parts of the path, decoded.
-    let path: [String]
+    let route: PageRoute
     /// The query as it was sent.
     let query: String
     /// The `If-None-Match` of the request; nil: none.
     let knownTag: String?
 
     /// - Parameters:
-    ///   - path: As it was sent.
+    ///   - route: What is asked for.
     ///   - query: As it was sent, without the question mark.
     ///   - knownTag: The `If-None-Match` of the request; nil: none.
-    public init(path: String, query: String, knownTag: String? = nil) {
-        // A part that cannot be decoded is nobody's.
-        self.path = path.split(separator: "/").map { Self.decoded($0, plusIsBlank: false) ?? "\u{FFFD}" }
+    package init(_ route: PageRoute, query: String, knownTag: String? = nil) {
+        self.route = route
         self.query = query
         self.knownTag = knownTag
     }
 
-    /// The members of the query in their order, as a form sends them; nil where they cannot be decoded.
-    var members: [(name: String, value: String)]? {
+    /// The members of the query in their order, as a form sends them.
+    func members() throws(PageProblem) -> [(name: String, value: String)] {
         var members: [(name: String, value: String)] = []
         for part in query.split(separator: "&") {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = Self.decoded(pair[0], plusIsBlank: true),
-                let value = pair.count == 1 ? "" : Self.decoded(pair[1], plusIsBlank: true)
-            else { return nil }
+                .map { $0.replacing("+", with: " ").percentDecoded }
+            guard let name = pair[0], let value = pair.count == 1 ? "" : pair[1] else {
+                throw PageProblem(400, "This address cannot be read", "Its query is not encoded as addresses are.")
+            }
             members.append((name, value))
         }
-        return members
-    }
-
-    /// Text without its percent signs; nil where two digits are missing behind one, or it is no UTF-8.
-    private static func decoded(_ text: Substring, plusIsBlank: Bool) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "+") where plusIsBlank: bytes.append(UInt8(ascii: " "))
-            case UInt8(ascii: "%"):
-                guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
-                    return nil
-                }
-                bytes.append(high << 4 | low)
-            default: bytes.append(byte)
-            }
+        guard members.count <= Self.mostMembers else {
+            throw PageProblem(
+                400,
+                "This address cannot be read",
+                "Its query has more than \(Self.mostMembers) members."
+            )
         }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
+        return members
     }
 }
 
 /// The answer to a ``PageRequest``.
-public struct PageResponse: Sendable {
+package struct PageResponse: Sendable {
     /// The status of HTTP.
-    public let status: Int
+    package let status: Int
     /// The media type; nil without a body.
-    public let contentType: String?
+    package let contentType: String?
     /// The fields of the head beside those of every answer and the type.
-    public let fields: [(name: String, value: String)]
+    package let fields: [(name: String, value: String)]
     /// The body.
-    public let body: [UInt8]
+    package let body: [UInt8]
 
     init(
         status: Int = 200,
         contentType: String?,
-        fields: [(name: String, value: String)] = [("Cache-Control", "no-store")],
+        fields: [(name: String, value: String)] = [],
+        caching: String = "no-store",
         body: some Sequence<UInt8>
     ) {
         self.status = status
         self.contentType = contentType
-        self.fields = fields
+        self.fields = [("Cache-Control", caching)] + fields
         self.body = Array(body)
     }
 
     /// A line of text for whoever gets no page.
-    public init(status: Int, text: String) {
-        self.init(status: status, contentType: "text/plain; charset=utf-8", body: text.utf8)
+    package init(status: Int, text: String, fields: [(name: String, value: String)] = []) {
+        self.init(status: status, contentType: "text/plain; charset=utf-8", fields: fields, body: text.utf8)
     }
 
     /// The fields of every answer of the pages.
     ///
     /// A page loads what this listener serves and nothing else, is shown in no frame, and tells nobody its address.
-    public static let commonFields = [
+    package static let commonFields = [
         (
             name: "Content-Security-Policy",
             value: "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -102,4 +89,17 @@ public struct PageResponse: Sendable {
         (name: "Cross-Origin-Resource-Policy", value: "same-origin"),
         (name: "Cross-Origin-Opener-Policy", value: "same-origin"),
     ]
+}
+
+/// Why there is no page.
+struct PageProblem: Error {
+    let status: Int
+    let title: String
+    let text: String
+
+    init(_ status: Int, _ title: String, _ text: String) {
+        self.status = status
+        self.title = title
+        self.text = text
+    }
 }

@@ -11,6 +11,17 @@ struct PageTemplates: Sendable {
         let contentType: String
         let tag: String
         let body: [UInt8]
+
+        func response(knownTag: String?) -> PageResponse {
+            let isKnown = knownTag?.contains(tag) ?? false
+            return PageResponse(
+                status: isKnown ? 304 : 200,
+                contentType: isKnown ? nil : contentType,
+                fields: [("ETag", tag)],
+                caching: "no-cache",
+                body: isKnown ? [] : body
+            )
+        }
     }
 
     /// All of them, read once.
@@ -26,6 +37,8 @@ struct PageTemplates: Sendable {
     let assets: [String: Asset]
     private let templates: MustacheLibrary
 
+    private static let types = ["css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"]
+
     private init() throws {
         MustacheContentTypes.register(PageText(), named: PageText.name)
         var templates = MustacheLibrary()
@@ -37,11 +50,7 @@ struct PageTemplates: Sendable {
                 try templates.register("{{% CONTENT_TYPE: \(PageText.name)}}\n" + text, named: String(parts[0]))
             } else {
                 assets[name] = Asset(
-                    contentType: ["css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"][
-                        ending,
-                        default: "text/plain"
-                    ]
-                        + "; charset=utf-8",
+                    contentType: "\(Self.types[ending] ?? "text/plain"); charset=utf-8",
                     tag: "\"\(SHA256.hash(data: text.utf8).hexadecimal.prefix(32))\"",
                     body: Array(text.utf8)
                 )
@@ -51,55 +60,76 @@ struct PageTemplates: Sendable {
         self.assets = assets
     }
 
-    /// A page of a view.
-    func page(_ name: String, _ view: Any, status: Int = 200, fields: [(name: String, value: String)] = [])
-        -> PageResponse
-    {
+    /// A page.
+    ///
+    /// - Parameters:
+    ///   - name: Its template.
+    ///   - view: What the template shows.
+    func page(
+        _ name: String,
+        _ view: JSONValue,
+        status: Int = 200,
+        fields: [(name: String, value: String)] = []
+    ) -> PageResponse {
+        PageResponse(
+            status: status,
+            contentType: "text/html; charset=utf-8",
+            fields: fields,
+            body: text(name, view).utf8
+        )
+    }
+
+    /// What a template makes of a view.
+    func text(_ name: String, _ view: JSONValue) -> String {
         guard let text = templates.render(PageValue.of(view), withTemplate: name) else {
             preconditionFailure("no template \(name)")
         }
-        return PageResponse(
-            status: status,
-            contentType: "text/html; charset=utf-8",
-            fields: [("Cache-Control", "no-store")] + fields,
-            body: text.utf8
-        )
+        return text
     }
 }
 
-/// A text of a view; an empty one is as good as none to a section of a template.
-private struct PageValue: MustacheCustomRenderable {
-    let renderText: String
-    var isNull: Bool { renderText.isEmpty }
+/// A value of a view; an empty text or null is as good as none to a section of a template.
+private struct PageValue: MustacheParent, MustacheCustomRenderable, MustacheTransformable {
+    let value: JSONValue
 
-    /// A view as templates read it: objects as dictionaries, so that what is not there is looked for nowhere else.
-    static func of(_ view: Any) -> Any {
-        if let text = view as? String { return PageValue(renderText: text) }
-        if view is Bool { return view }
-        let mirror = Mirror(reflecting: view)
-        switch mirror.displayStyle {
-        case .collection: return mirror.children.map { of($0.value) }
-        case .optional: return mirror.children.first.map { of($0.value) } ?? PageValue(renderText: "")
-        default:
-            return mirror.children.reduce(into: [String: Any]()) { members, child in
-                if let name = child.label { members[name] = of(child.value) }
-            }
+    static func of(_ value: JSONValue) -> Any {
+        switch value {
+        case .boolean(let boolean): boolean
+        case .array(let elements): elements.map(of)
+        default: PageValue(value: value)
         }
     }
+
+    var renderText: String {
+        switch value {
+        case .string(let text), .number(let text): text
+        case .integer(let integer): "\(integer)"
+        case .null, .boolean, .array, .object: ""
+        }
+    }
+
+    var isNull: Bool {
+        if case .object = value { false } else { renderText.isEmpty }
+    }
+
+    /// A list that is not known is as empty as one without elements.
+    func transform(_ name: String) -> Any? { name == "empty" ? isNull : nil }
+
+    func child(named name: String) -> Any? {
+        guard case .object(let members) = value else { return nil }
+        return members.first { $0.name == name }.map { Self.of($0.value ?? .null) }
+    }
 }
 
-/// Text as a page shows it.
+/// Text within HTML and SVG: what steers or cannot be shown is written out, and what means something is escaped.
 struct PageText: MustacheContentType {
     static let name = "PAGE"
 
-    func escapeText(_ text: String) -> String { text.markup(keepsNewlines: true) }
-}
-
-extension String {
-    /// The text within HTML and SVG: what steers or cannot be shown is written out, and what means something escaped.
-    func markup(keepsNewlines: Bool = false) -> String {
-        let text = visible(keepsNewlines: keepsNewlines)
-            .replacing("\u{FFFE}", with: "\\u{fffe}").replacing("\u{FFFF}", with: "\\u{ffff}")
+    func escapeText(_ text: String) -> String {
+        var text = text.visible(keepsNewlines: true)
+        for scalar in ["\u{FFFE}", "\u{FFFF}"] as [Unicode.Scalar] where text.unicodeScalars.contains(scalar) {
+            text = text.replacing("\(scalar)", with: "\\u{\(String(scalar.value, radix: 16))}")
+        }
         return XMLText.escaped(text)
     }
 }

@@ -3,33 +3,23 @@
 
 import UpdatePolicy
 
-/// A message as a phone would show it.
-struct MessageView {
-    let id: String
-    let ruleAddress: String
-    /// The language, for screen readers; empty: not known.
-    let language: String
-    /// What stands above the message: `as written`, `de`.
-    let label: String
-    let title: String
-    let text: String
-    /// The link as written; empty: none.
-    let link: String
-    /// The link for a browser; empty: it cannot follow it.
-    let address: String
-    let lockout: Bool
-    let hints: String
+extension Message {
+    /// The message as a phone would show it, for the template `message`.
+    ///
+    /// - Parameters:
+    ///   - label: What stands above it: `the rule's own`, `de`.
+    ///   - language: The language, for screen readers; empty: not known.
+    func view(label: String = "", language: String) -> JSONValue {
+        [
+            "id": id, "ruleAddress": PageRoute.rule(id).path, "language": language, "label": label, "title": title,
+            "text": text, "link": link, "address": link.flatMap(Self.followed), "lockout": lockout,
+            "hints": hints?.sentence,
+        ]
+    }
 
-    init(_ message: Message, label: String = "", language: String = "") {
-        id = message.id
-        ruleAddress = Address.rule(message.id)
-        self.label = label
-        self.language = language
-        title = message.title
-        text = message.text
-        link = message.link ?? ""
-        address = message.link.flatMap(Address.followed) ?? ""
-        lockout = message.lockout
-        hints = message.hints?.sentence ?? ""
+    /// A link that a browser may follow from a page; nil for schemes of phones.
+    private static func followed(_ link: String) -> String? {
+        let scheme = link.prefix { $0 != ":" }.lowercased()
+        return scheme == "https" || scheme == "http" ? link : nil
     }
 }

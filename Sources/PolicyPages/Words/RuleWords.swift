@@ -1,47 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import Foundation
 import PolicyStore
 import UpdatePolicy
 
 /// A rule in words.
 struct RuleWords {
-    /// One thing about a rule: what it is about, and what it says.
-    struct Line {
-        let term: String
-        let text: String
-    }
-
     let rule: Rule
     let status: RuleStatus
     let now: Timestamp
 
-    /// All of it, in the order in which it matters.
-    var lines: [Line] {
-        [
-            Line(term: "Status", text: statusSentence),
-            Line(term: "Who", text: rule.who),
-            ranges.isEmpty ? nil : Line(term: "Ranges", text: ranges.joined(separator: "; ")),
-            Line(term: "Effect", text: effect), Line(term: "How many", text: share),
-            rule.startsAt == nil && rule.endsAt == nil ? nil : Line(term: "When", text: period),
-            rule.link.map {
-                Line(
-                    term: "Link",
-                    text: $0 == MessageLink.store ? "the app's link to the store of the client's platform" : $0
-                )
-            },
-            rule.hints.map { Line(term: "Shown", text: $0.sentence) },
-            Line(
-                term: "Order",
-                text: "Position \(rule.position)." + (rule.final ? " When it is sent, no message comes after it." : "")
+    /// All of it in the order in which it matters, each as what it is about and what it says.
+    var lines: [JSONValue] {
+        let link = rule.link.map { link in
+            link == MessageLink.store ? "the app's link to the store of the client's platform" : link
+        }
+        let lines: [(term: String, text: String?)] = [
+            ("Status", statusSentence), ("Who", rule.who),
+            ("Ranges", ranges.isEmpty ? nil : ranges.joined(separator: "; ")), ("Effect", effect),
+            ("How many", share), ("When", rule.startsAt == nil && rule.endsAt == nil ? nil : period), ("Link", link),
+            ("Shown", rule.hints?.sentence),
+            (
+                "Order",
+                "Position \(rule.position)." + (rule.final ? " When it is sent, no message comes after it." : "")
             ),
-        ].compactMap(\.self)
+        ]
+        return lines.compactMap { term, text in text.map { ["term": term, "text": $0] } }
+    }
+
+    /// The status as every page shows it: its name, the class that gives the colour, and why it is so.
+    var tag: JSONValue {
+        let kind =
+            switch status.name {
+            case .disabled, .ended: "off"
+            case .on: rule.lockout ? "lockout" : "on"
+            case .partlyWithoutLockout: "lockout"
+            case .paused, .scheduled, .waiting, .hidden, .onWithoutLockout: "part"
+            }
+        return [
+            "text": status.name.rawValue, "kind": kind, "reason": status.reason.map { PageScene.words.sentence($0) },
+        ]
     }
 
     private var statusSentence: String {
         let reason = status.reason.map { ": \(PageScene.words.sentence($0))" } ?? ""
-        let next = status.next.map { " It changes at \(PageTime.text($0))." } ?? ""
+        let next = status.next.map { " It changes at \(NumberText.minute($0))." } ?? ""
         return "\(status.name.rawValue.prefix(1).uppercased())\(status.name.rawValue.dropFirst())\(reason).\(next)"
     }
 
@@ -64,13 +67,13 @@ struct RuleWords {
     private var share: String {
         let present = status.rollout == .all ? "All of them" : "\(status.rollout) % of the installs"
         guard !rule.steps.isEmpty else { return "\(present)." }
-        let coming = rule.steps.filter { $0.at > now }.map { "\($0.rollout) % from \(PageTime.text($0.at))" }
+        let coming = rule.steps.filter { $0.at > now }.map { "\($0.rollout) % from \(NumberText.minute($0.at))" }
         return coming.isEmpty ? "\(present)." : "\(present) now, then \(coming.joined(separator: ", then "))."
     }
 
     private var period: String {
-        let start = rule.startsAt.map { "From \(PageTime.text($0))" }
-        let end = rule.endsAt.map { "\(start == nil ? "Until" : "until") \(PageTime.text($0))" }
+        let start = rule.startsAt.map { "From \(NumberText.minute($0))" }
+        let end = rule.endsAt.map { "\(start == nil ? "Until" : "until") \(NumberText.minute($0))" }
         return [start, end].compactMap(\.self).joined(separator: " ") + "."
     }
 }

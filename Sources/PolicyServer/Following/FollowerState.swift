@@ -10,7 +10,6 @@ import UpdatePolicy
 /// operation. After a connection is made, the machine finds out how the database announces changes. Then it reads the
 /// version of the policy, loads the policy if it is another one, and waits, again and again until the connection breaks.
 struct FollowerState {
-    /// The next operation to perform.
     private(set) var operation = Operation.connect(after: .zero)
 
     private var backoff = ReconnectBackoff()
@@ -25,17 +24,12 @@ struct FollowerState {
     enum Operation: Equatable {
         /// Close the connection if there is one, wait, and connect.
         case connect(after: Duration)
-        /// Ask whether a pooler stands before the database.
         case detectPooler
-        /// Ask for notifications.
         case listen
-        /// Read the version of the policy.
         case readVersion(within: Duration)
-        /// Ask whether the database is a primary.
         case detectPrimary
         /// Read and compile the policy, and put it in place.
         case load
-        /// Wait for a notification.
         case wait(upTo: Duration)
 
         /// How long the operation may take before the follower counts as stalled: at least twice as long as its own bounds
@@ -52,19 +46,14 @@ struct FollowerState {
         }
     }
 
-    /// The outcome of an operation.
     enum Event: Equatable {
-        /// There is a connection.
         case connected(isStandby: Bool)
-        /// A pooler stands before the database, or none does.
         case pooler(isPresent: Bool)
-        /// The database notifies.
         case listening
         /// The database, or what stands before it, refuses to notify.
         case listenRefused(String)
         /// The database is at this version; `answering` is the version of the policy that answers, or is about to.
         case version(PolicyVersion, answering: PolicyVersion?, after: Duration)
-        /// The database is a primary, or a standby.
         case primary(Bool)
         /// The policy of this version answers now.
         case loaded(PolicyVersion)
@@ -78,13 +67,10 @@ struct FollowerState {
 
     /// A change of status to record and log, at once and in order.
     enum Note: Equatable {
-        /// The database can be reached.
         case connected
-        /// The database cannot be reached.
         case disconnected
         /// How changes are noticed is known, or has changed.
         case following(NotificationMode)
-        /// The database refuses to notify.
         case notificationsRefused(String)
         /// The policy that answers is that of the database.
         case upToDate
@@ -94,16 +80,12 @@ struct FollowerState {
         case failure(Failure, reason: String, rejected: Int64? = nil)
     }
 
-    /// A kind of failure.
-    enum Failure: Equatable {
-        /// No connection could be made.
-        case connecting
-        /// The connection was lost.
-        case connection
-        /// The policy could not be read.
-        case loading
-        /// The policy that was read could not be compiled.
-        case compiling
+    /// A kind of failure, in words for the log.
+    enum Failure: String {
+        case connecting = "The database cannot be reached"
+        case connection = "The connection to the database broke"
+        case loading = "The policy cannot be loaded"
+        case compiling = "The newest policy cannot be used"
     }
 
     /// Handles the outcome of ``operation``.
@@ -225,9 +207,7 @@ struct FollowerState {
 
 /// How a follower notices that the policy may have changed, before it reads the version anyway.
 enum NotificationMode: Sendable {
-    /// Nothing was asked for yet.
     case unknown
-    /// The database notifies.
     case notifications
     /// The database cannot notify, because it is a hot standby.
     case noneOnStandby
@@ -247,7 +227,6 @@ enum NotificationMode: Sendable {
         }
     }
 
-    /// The same in words for the log.
     var description: String {
         switch self {
         case .unknown: "not asked for yet"
@@ -269,12 +248,10 @@ struct AdaptiveTimeout {
 
     private(set) var limit = minimum
 
-    /// Notes that an answer came.
     mutating func answered(after duration: Duration) {
         limit = min(max(duration * 4, Self.minimum), Self.maximum)
     }
 
-    /// Notes that none came within the limit.
     mutating func ranOut() {
         limit = min(limit * 2, Self.maximum)
     }
@@ -296,7 +273,6 @@ struct ReconnectBackoff {
         return delay * Double.random(in: 0.5...1, using: &generator)
     }
 
-    /// Begins anew, after a success.
     mutating func reset() {
         delay = Self.initial
     }

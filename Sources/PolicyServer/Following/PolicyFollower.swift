@@ -3,7 +3,6 @@
 
 import Glibc
 import Logging
-import PolicyFigures
 import PolicyStore
 import Postgres
 import ServiceLifecycle
@@ -14,40 +13,21 @@ import UpdatePolicy
 /// A notification is only a hint that makes a reload quick; the revision row, read again and again, is the truth. So an
 /// edit that is made while the connection is broken, or on a server that cannot notify, is not missed.
 struct PolicyFollower: Service {
-    private let database: @Sendable () async throws -> PostgresConfiguration
-    private let policy: LivePolicy
-    private let clock: @Sendable () -> Timestamp
-    private let logger: Logger
+    /// Where the database is, asked before each connection; may bring the database up.
+    let database: @Sendable () async throws -> PostgresConfiguration
+    let policy: LivePolicy
+    let clock: @Sendable () -> Timestamp
+    let logger: Logger
     /// Where an earlier run kept its policy, and this one keeps its own; nil: nowhere.
     var file: LastGoodPolicyFile?
     /// Knows where checks are asked; nil: nowhere.
     var serving: ServingState?
-    /// The certificate of the public listener; nil: it has none.
     var tls: ReloadedCertificate?
 
     /// The channel on which the database announces new revisions.
     private static let channel = "versiongate"
     /// How connections are attempted, so that one is there soon after the network is.
     private static let attempts = HedgedAttempts(interval: .seconds(1), limit: 10)
-
-    /// Creates a follower.
-    ///
-    /// - Parameters:
-    ///   - database: Where the database is, asked before each connection; may bring the database up.
-    ///   - policy: What is kept up to date.
-    ///   - clock: The time that reloads are dated with.
-    ///   - logger: Where changes of state are logged.
-    init(
-        database: @escaping @Sendable () async throws -> PostgresConfiguration,
-        policy: LivePolicy,
-        clock: @escaping @Sendable () -> Timestamp,
-        logger: Logger
-    ) {
-        self.database = database
-        self.policy = policy
-        self.clock = clock
-        self.logger = logger
-    }
 
     /// Follows the database until graceful shutdown.
     func run() async throws {
@@ -78,7 +58,7 @@ struct PolicyFollower: Service {
                 default:
                     break
                 }
-                for note in state.handle(event, at: clock(), using: &generator) { await take(note, connection) }
+                for note in state.handle(event, at: clock(), using: &generator) { await report.take(note, connection) }
                 if let connection, state.mode != .noneThroughPooler { await announce(after: event, over: connection) }
             }
             withExtendedLifetime(kept) {}
@@ -86,13 +66,14 @@ struct PolicyFollower: Service {
         }
     }
 
+    private var report: FollowerReport { FollowerReport(policy: policy, clock: clock, logger: logger) }
+
     /// What went wrong, and who knows more where rights are missing.
     private static func reason(_ error: any Error) -> String {
         (error as? PostgresError)?.sqlState == .insufficientPrivilege
             ? "\(error); `\(PrintedCommand("migrate --status"))` names the rights that the role lacks" : "\(error)"
     }
 
-    /// Performs an operation of the state machine.
     private func perform(
         _ operation: FollowerState.Operation,
         on current: inout PostgresConnection?
@@ -108,8 +89,7 @@ struct PolicyFollower: Service {
         }
         guard let connection = current else { throw PostgresError(.closed, "there is no connection") }
         switch operation {
-        case .connect:
-            preconditionFailure("it is performed above")
+        case .connect: preconditionFailure("it is performed above")
         case .detectPooler:
             return .pooler(isPresent: try await connection.isPooled())
         case .listen:
@@ -125,12 +105,7 @@ struct PolicyFollower: Service {
                 try PolicyReader.versionAndClock(session, machine: clock)
             }
             let duration = ContinuousClock.now - begin
-            if policy.notePoll(at: clock(), databaseClockOffset: databaseClock.offset) {
-                logger.warning(
-                    "The clocks of this machine and the database differ; checks go by this one, edits by that one",
-                    metadata: ["database.clock.offset": "\(Int(databaseClock.offset.rounded())) s"]
-                )
-            }
+            report.polled(databaseClock)
             return .version(version, answering: earlierPolicy, after: duration)
         case .detectPrimary:
             return .primary(try await !connection.withSession { try PolicyReader.isStandby($0) })
@@ -149,7 +124,7 @@ struct PolicyFollower: Service {
             onFailure: { error in
                 guard !Task.isCancelled else { return }
                 policy.noteFollowerStep(nextDue: .now + FollowerState.Operation.connect(after: .zero).timeLimit)
-                report(.connecting, "\(error)")
+                report.failed(.connecting, "\(error)")
             }
         )
     }
@@ -158,7 +133,8 @@ struct PolicyFollower: Service {
     private func load(_ connection: PostgresConnection) async throws -> FollowerState.Event {
         let start = ContinuousClock.now
         let reading = try await read(connection)
-        let replaced = try await replacedPolicy(by: reading, connection)
+        var replaced: PolicyVersion?
+        if case .whole = reading { replaced = try await replacedPolicy(by: reading.version, connection) }
         let compiled: CompiledPolicy
         do {
             compiled = try await reading.compile()
@@ -166,21 +142,7 @@ struct PolicyFollower: Service {
             return .rejected(reading.version, reason: "\(error)")
         }
         policy.replace(with: compiled, insteadOf: replaced, at: clock(), after: ContinuousClock.now - start)
-        if let replaced {
-            logger.warning(
-                "The policy of the database does not continue the one before, and is in its place now",
-                metadata: [
-                    "policy.replaced": "\(replaced.revision)", "policy.revision": "\(compiled.revision)",
-                ]
-            )
-        }
-        logger.notice(
-            "Loaded the policy",
-            metadata: [
-                "policy.revision": "\(compiled.revision)", "policy.apps": "\(compiled.appCount)",
-                "policy.rules": "\(compiled.ruleCount)", "policy.read": "\(reading.amount)",
-            ]
-        )
+        report.loaded(compiled, reading.amount, insteadOf: replaced)
         return .loaded(reading.version)
     }
 
@@ -202,43 +164,6 @@ struct PolicyFollower: Service {
         }
     }
 
-    /// Records and logs a note of the state machine.
-    private func take(_ note: FollowerState.Note, _ connection: PostgresConnection?) async {
-        switch note {
-        case .connected:
-            policy.noteDatabase(address: await connection?.address)
-            logger.notice("Connected to the database")
-            if let connection { await warnOfDangers(connection) }
-        case .disconnected:
-            policy.noteDatabaseAway()
-        case .following(let mode):
-            logger.notice("Following the policy of the database", metadata: ["database.changes": "\(mode.description)"])
-        case .notificationsRefused(let reason):
-            logger.notice("The database refuses to notify", metadata: ["error": "\(reason)"])
-        case .upToDate:
-            policy.noteUpToDate()
-        case .unedited(let time):
-            let reason =
-                "nothing was ever edited in this database, which is at revision 0: a dump is being restored, or it is not"
-                + " the database that is meant; with the next edit in it, or at \(time), its policy is taken"
-            // It stays so for a while, and fails once.
-            if policy.status.failure?.reason != reason { report("The database holds no policy yet", reason) }
-        case .failure(let failure, let reason, let rejected):
-            report(failure, reason, rejecting: rejected)
-        }
-    }
-
-    /// Warns where somebody can act as the owner of the schema, which is no reason to answer nothing.
-    private func warnOfDangers(_ connection: PostgresConnection) async {
-        let faults = try? await connection.transaction(.repeatableReadReadOnly) { try SchemaFault.all($0) }
-        for fault in faults ?? [] where fault.isDangerous {
-            logger.warning(
-                "The rights in the database are not safe",
-                metadata: ["fault": "\(fault.fault)", "remedy": "\(fault.remedy)"]
-            )
-        }
-    }
-
     /// The version that answers until the database gives a policy: that of the file, also before the file is read.
     private var earlierPolicy: PolicyVersion? {
         if let current = policy.current { return current.version }
@@ -246,51 +171,34 @@ struct PolicyFollower: Service {
         return version
     }
 
-    /// The last good policy, if the new one does not continue it: another history, or a lower revision.
+    /// The last good policy, if the new one does not continue it.
     private func replacedPolicy(
-        by reading: PolicyReading,
+        by next: PolicyVersion,
         _ connection: PostgresConnection
     ) async throws -> PolicyVersion? {
-        guard case .whole = reading else { return nil }
         var before = policy.current?.version
         if case .policy(let version) = file?.occupant { before = version }
-        guard let before, before.revision > 0, before.token != reading.version.token else { return nil }
-        guard before.revision < reading.version.revision else { return before }
-        do {
-            let isContinued = try await connection.withSession { try PolicyReader.isInHistory(before, $0) }
-            return isContinued ? nil : before
-        } catch let error as PostgresError where error.code == .server {
-            // An older schema, or a role that may not ask, keeps no policy from being loaded.
-            logger.debug("The database does not say whether its policy continues", metadata: ["error": "\(error)"])
-            return nil
+        guard let before else { return nil }
+        switch before.succession(of: next) {
+        case .continues: return nil
+        case .breaks: return before
+        case .historyKnows:
+            do {
+                return try await connection.withSession { try PolicyReader.isInHistory(before, $0) } ? nil : before
+            } catch let error as PostgresError where error.code == .server {
+                // An older schema, or a role that may not ask, keeps no policy from being loaded.
+                logger.debug("The database does not say whether its policy continues", metadata: ["error": "\(error)"])
+                return nil
+            }
         }
-    }
-
-    private func report(_ failure: FollowerState.Failure, _ reason: String, rejecting rejected: Int64? = nil) {
-        switch failure {
-        case .connecting: report("The database cannot be reached", reason)
-        case .connection: report("The connection to the database broke", reason)
-        case .loading: report("The policy cannot be loaded", reason)
-        case .compiling: report("The newest policy cannot be used", reason, rejecting: rejected)
-        }
-    }
-
-    /// Notes what went wrong, and logs it once for as long as it stays the same.
-    private func report(_ message: Logger.Message, _ reason: String, rejecting rejected: Int64? = nil) {
-        let level: Logger.Level = policy.status.failure?.reason == reason ? .debug : .warning
-        let answer =
-            policy.current.map { "the policy of revision \($0.revision)" } ?? "no messages, as there is no policy"
-        logger.log(level: level, message, metadata: ["error": "\(reason)", "checks.answer": "\(answer)"])
-        policy.noteFailure(reason, rejecting: rejected, at: clock())
     }
 
     /// Reads what changed since the policy in memory, or everything where the history does not show it.
     private func read(_ connection: PostgresConnection) async throws -> PolicyReading {
-        if let current = policy.current {
-            let known = PolicyVersion(revision: current.revision, token: current.token)
-            if let update = try await PolicyReader.update(connection, since: known) {
-                return .update(update, of: current)
-            }
+        if let current = policy.current,
+            let update = try await PolicyReader.update(connection, since: current.version)
+        {
+            return .update(update, of: current)
         }
         return .whole(try await PolicyReader.policy(connection))
     }
@@ -298,17 +206,17 @@ struct PolicyFollower: Service {
 
 /// The rows that were read from the database to make the next policy.
 private enum PolicyReading: Sendable {
-    /// All rows.
     case whole(Policy)
     /// The rows of what differs from the policy in memory.
     case update(PolicyUpdate, of: CompiledPolicy)
 
-    /// The state that was read.
     var version: PolicyVersion {
-        switch self {
-        case .whole(let policy): PolicyVersion(revision: policy.revision, token: policy.token)
-        case .update(let update, _): PolicyVersion(revision: update.policy.revision, token: update.policy.token)
-        }
+        let policy =
+            switch self {
+            case .whole(let policy): policy
+            case .update(let update, _): update.policy
+            }
+        return PolicyVersion(revision: policy.revision, token: policy.token)
     }
 
     /// How much was read, in words for the log.
@@ -321,13 +229,11 @@ private enum PolicyReading: Sendable {
 
     /// Compiles the policy at a lower priority than checks.
     func compile() async throws -> CompiledPolicy {
-        try await LowPriorityThread.run { try compiled() }
-    }
-
-    private func compiled() throws -> CompiledPolicy {
-        switch self {
-        case .whole(let policy): try CompiledPolicy(policy)
-        case .update(let update, let policy): try policy.updated(with: update)
+        try await LowPriorityThread.run {
+            switch self {
+            case .whole(let policy): try CompiledPolicy(policy)
+            case .update(let update, let policy): try policy.updated(with: update)
+            }
         }
     }
 }

@@ -24,20 +24,16 @@ struct ReloadDecision {
     private var rejected: PolicyVersion?
     private var lower: Lower?
 
-    /// The lower revision that is waited for.
     private struct Lower {
         let version: PolicyVersion
         let isOnPrimary: Bool
         let since: Timestamp
     }
 
-    /// The decision about a version of the database.
     enum Verdict: Equatable {
         /// Nothing: its policy is the one that answers.
         case upToDate
-        /// Load its policy.
         case load
-        /// Nothing yet.
         case wait
         /// Ask whether the database is a primary, and judge again.
         case mustKnowPrimary
@@ -90,5 +86,23 @@ struct ReloadDecision {
     /// Notes that this version cannot be compiled, which trying again would not change.
     mutating func rejected(_ version: PolicyVersion) {
         rejected = version
+    }
+}
+
+extension PolicyVersion {
+    /// How a policy stands to one that answered before it.
+    enum Succession {
+        /// It is the same, or it was edited on from there, or nothing was ever edited before.
+        case continues
+        /// It is of a lower revision, or of another history: what was there before is lost.
+        case breaks
+        /// Only the history of its database knows.
+        case historyKnows
+    }
+
+    /// How the policy of another version stands to this one.
+    func succession(of next: PolicyVersion) -> Succession {
+        if revision == 0 || token == next.token { return .continues }
+        return revision < next.revision ? .historyKnows : .breaks
     }
 }

@@ -23,19 +23,16 @@ import UpdatePolicy
 ///
 /// A new file is written beside the old one and renamed over it, so there is always a complete file.
 struct LastGoodPolicyFile: Sendable {
-    /// Where it is.
     let path: String
 
     /// The beginning of the first line; the format version follows.
     static let formatName = "versiongate policy "
     /// The format that is written; all from 1 on are read.
     static let format = 2
-    /// The first line of what is written.
     static let firstLine = "\(formatName)\(format)"
     /// The beginning of the last line.
     static let checksumName = "sha256 "
 
-    /// The second line.
     struct Header: StoredRow {
         static let blank = Header(revision: 0, token: "")
         static let members: [StoredMember<Header>] = [.required("revision", \.revision), .required("token", \.token)]
@@ -56,7 +53,6 @@ struct LastGoodPolicyFile: Sendable {
         var rules: [Rule] = []
     }
 
-    /// The file in a state folder.
     init(stateDirectory: String) {
         path = stateDirectory + "/last-good-policy"
     }
@@ -155,7 +151,6 @@ struct LastGoodPolicyFile: Sendable {
 
     /// What is at the path of the file.
     enum Occupant: Equatable {
-        /// No file.
         case nothing
         /// A file that says it holds the policy of this revision.
         case policy(PolicyVersion)
@@ -214,10 +209,12 @@ struct LastGoodPolicyFile: Sendable {
         case .nothing: return nil
         case .unknown: return try keep()
         case .policy(let version):
-            guard version.token != next.token, version.revision > 0 else { return nil }
-            // A lower revision is never a continuation; another server may have written the file meanwhile.
-            guard version == replaced || version.revision > next.revision else { return nil }
-            return try keep()
+            switch version.succession(of: next) {
+            case .continues: return nil
+            case .breaks: return try keep()
+            // Another server may have written the file meanwhile.
+            case .historyKnows: return version == replaced ? try keep() : nil
+            }
         }
     }
 

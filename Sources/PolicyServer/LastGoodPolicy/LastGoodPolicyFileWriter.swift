@@ -20,7 +20,6 @@ struct LastGoodPolicyFileWriter {
     /// How long such a file is kept: its writer may be another server that is still running.
     private static let unfinishedLifetime: TimeInterval = 3_600
 
-    /// The last file that this writer wrote.
     private final class Written: Sendable {
         /// Kept, so that no section of another policy gets the identity of one of its.
         let policy: CompiledPolicy
@@ -131,7 +130,6 @@ struct LastGoodPolicyFileWriter {
         return lines
     }
 
-    /// Makes the rename durable.
     private static func synchronize(_ folder: FilePath) throws {
         let descriptor = try FileDescriptor.open(folder, .readOnly, options: .closeOnExec)
         try descriptor.closeAfter {
@@ -147,14 +145,12 @@ private struct LastGoodPolicyFileOutput {
     private let target: FileDescriptor
     private var pending = Data()
     private var checksum = SHA256()
-    /// How many bytes there are so far.
     private(set) var position: Int64 = 0
 
     init(_ target: FileDescriptor) {
         self.target = target
     }
 
-    /// Appends a line and its end.
     mutating func append(line: Data) throws {
         pending.append(line)
         pending.append(UInt8(ascii: "\n"))
@@ -162,7 +158,6 @@ private struct LastGoodPolicyFileOutput {
         if pending.count >= Self.chunk { try flush() }
     }
 
-    /// Appends some bytes of another file.
     mutating func copy(_ range: Range<Int64>, of source: FileDescriptor) throws {
         var offset = range.lowerBound
         while offset < range.upperBound {
@@ -177,7 +172,6 @@ private struct LastGoodPolicyFileOutput {
         position += Int64(range.count)
     }
 
-    /// Appends the checksum and writes what is left.
     mutating func finish() throws {
         try flush()
         pending = Data((LastGoodPolicyFile.checksumName + checksum.finalize().hexadecimal + "\n").utf8)

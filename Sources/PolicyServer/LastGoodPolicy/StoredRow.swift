@@ -15,7 +15,6 @@ protocol StoredRow: Sendable {
     static var members: [StoredMember<Self>] { get }
 }
 
-/// A member of a ``StoredRow``.
 struct StoredMember<Row: StoredRow>: Sendable {
     /// The member's name in the file, for ever.
     let name: String
@@ -23,25 +22,31 @@ struct StoredMember<Row: StoredRow>: Sendable {
     fileprivate let write: @Sendable (Row, inout KeyedEncodingContainer<StoredName>) throws -> Void
     fileprivate let read: @Sendable (inout Row, KeyedDecodingContainer<StoredName>) throws -> Void
 
-    private init(
+    /// - Parameters:
+    ///   - value: What is written; nil: the member is left out.
+    ///   - take: Takes over what was read; not called where the member is missing.
+    private init<Value: Codable & Sendable>(
         _ name: String,
-        write: @escaping @Sendable (Row, inout KeyedEncodingContainer<StoredName>) throws -> Void,
-        read: @escaping @Sendable (inout Row, KeyedDecodingContainer<StoredName>) throws -> Void
+        isRequired: Bool = false,
+        value: @escaping @Sendable (Row) -> Value?,
+        take: @escaping @Sendable (Value, inout Row) -> Void
     ) {
         self.name = name
-        self.write = write
-        self.read = read
+        write = { try $1.encodeIfPresent(value($0), forKey: StoredName(name)) }
+        read = { row, container in
+            if isRequired {
+                take(try container.decode(Value.self, forKey: StoredName(name)), &row)
+            } else if let value = try container.decodeIfPresent(Value.self, forKey: StoredName(name)) {
+                take(value, &row)
+            }
+        }
     }
 
     /// A member without which a row means nothing.
     static func required<Value: Codable & Sendable>(_ name: String, _ path: any WritableKeyPath<Row, Value> & Sendable)
         -> Self
     {
-        Self(
-            name,
-            write: { try $1.encode($0[keyPath: path], forKey: StoredName(name)) },
-            read: { $0[keyPath: path] = try $1.decode(Value.self, forKey: StoredName(name)) }
-        )
+        Self(name, isRequired: true, value: { $0[keyPath: path] }, take: { $1[keyPath: path] = $0 })
     }
 
     /// A member that is left out where it is what ``StoredRow/blank`` has.
@@ -51,14 +56,8 @@ struct StoredMember<Row: StoredRow>: Sendable {
     ) -> Self {
         Self(
             name,
-            write: { row, container in
-                guard row[keyPath: path] != Row.blank[keyPath: path] else { return }
-                try container.encode(row[keyPath: path], forKey: StoredName(name))
-            },
-            read: { row, container in
-                guard let value = try container.decodeIfPresent(Value.self, forKey: StoredName(name)) else { return }
-                row[keyPath: path] = value
-            }
+            value: { $0[keyPath: path] == Row.blank[keyPath: path] ? nil : $0[keyPath: path] },
+            take: { $1[keyPath: path] = $0 }
         )
     }
 
@@ -69,14 +68,8 @@ struct StoredMember<Row: StoredRow>: Sendable {
     ) -> Self {
         Self(
             name,
-            write: { row, container in
-                guard !row[keyPath: path].isEmpty else { return }
-                try container.encode(row[keyPath: path].map { Stored(row: $0) }, forKey: StoredName(name))
-            },
-            read: { row, container in
-                let rows = try container.decodeIfPresent([Stored<Element>].self, forKey: StoredName(name))
-                row[keyPath: path] = rows?.map(\.row) ?? []
-            }
+            value: { $0[keyPath: path].isEmpty ? nil : $0[keyPath: path].map { Stored(row: $0) } },
+            take: { $1[keyPath: path] = $0.map(\.row) }
         )
     }
 
@@ -87,14 +80,8 @@ struct StoredMember<Row: StoredRow>: Sendable {
     ) -> Self {
         Self(
             name,
-            write: { row, container in
-                guard let rows = row[keyPath: path] else { return }
-                try container.encode(rows.map { Stored(row: $0) }, forKey: StoredName(name))
-            },
-            read: { row, container in
-                let rows = try container.decodeIfPresent([Stored<Element>].self, forKey: StoredName(name))
-                row[keyPath: path] = rows?.map(\.row)
-            }
+            value: { $0[keyPath: path]?.map { Stored(row: $0) } },
+            take: { $1[keyPath: path] = $0.map(\.row) }
         )
     }
 
@@ -103,16 +90,7 @@ struct StoredMember<Row: StoredRow>: Sendable {
         _ name: String,
         _ path: any WritableKeyPath<Row, Element?> & Sendable
     ) -> Self {
-        Self(
-            name,
-            write: { row, container in
-                guard let element = row[keyPath: path] else { return }
-                try container.encode(Stored(row: element), forKey: StoredName(name))
-            },
-            read: { row, container in
-                row[keyPath: path] = try container.decodeIfPresent(Stored<Element>.self, forKey: StoredName(name))?.row
-            }
-        )
+        Self(name, value: { $0[keyPath: path].map { Stored(row: $0) } }, take: { $1[keyPath: path] = $0.row })
     }
 }
 
@@ -142,14 +120,8 @@ extension StoredMember where Row: PolicyRecord {
     private static func microseconds(_ name: String, _ path: PolicyColumn<Row>.Path<DayTimeInterval?>) -> Self {
         Self(
             name,
-            write: { row, container in
-                guard let length = row[keyPath: path]?.inMicroseconds, length != 0 else { return }
-                try container.encode(length, forKey: StoredName(name))
-            },
-            read: { row, container in
-                let length = try container.decodeIfPresent(Int64.self, forKey: StoredName(name)) ?? 0
-                row[keyPath: path] = length == 0 ? nil : DayTimeInterval(microseconds: length)
-            }
+            value: { row in row[keyPath: path].map(\.inMicroseconds).flatMap { $0 == 0 ? nil : $0 } },
+            take: { $1[keyPath: path] = $0 == 0 ? nil : DayTimeInterval(microseconds: $0) }
         )
     }
 }
@@ -199,7 +171,7 @@ extension AttributeCondition: StoredRow {
 // MARK: - Coding
 
 /// A row on its way to JSON, or from there.
-struct Stored<Row: StoredRow>: Codable {
+struct Stored<Row: StoredRow>: Codable, Sendable {
     let row: Row
 
     init(row: Row) {
@@ -224,7 +196,6 @@ struct Stored<Row: StoredRow>: Codable {
     }
 }
 
-/// The name of a member.
 struct StoredName: CodingKey {
     let stringValue: String
     let intValue: Int? = nil

@@ -5,9 +5,9 @@ import Foundation
 import NIOCore
 
 /// How many processors this process may use.
-public enum AvailableProcessors {
+package enum AvailableProcessors {
     /// The least of what the machine has, what a container's quota grants, and what `taskset` or systemd allows.
-    public static var count: Int {
+    package static var count: Int {
         max(1, min(System.coreCount, allowedByAffinity ?? .max))
     }
 

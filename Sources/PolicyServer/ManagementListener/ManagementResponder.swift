@@ -8,14 +8,32 @@ import NIOCore
 import PolicyPages
 import UpdatePolicy
 
-/// A document of the management listener, by its path.
-enum ManagementRoute: String, CaseIterable {
-    case live
-    case ready
-    case policy
-    case metrics
-    case openAPI = "openapi.yaml"
-    case openAPIServer = "openapi-server.yaml"
+/// What the management listener has at a path.
+enum ManagementRoute {
+    case document(Document)
+    case page(PageRoute)
+
+    /// A document for programs, by its path.
+    enum Document: String, CaseIterable {
+        case live
+        case ready
+        case policy
+        case metrics
+        case openAPI = "openapi.yaml"
+        case openAPIServer = "openapi-server.yaml"
+    }
+
+    /// Nil where there is nothing.
+    init?(path: String) {
+        let parts = path.split(separator: "/")
+        if parts.count == 1, let document = Document(rawValue: String(parts[0])) {
+            self = .document(document)
+        } else if let page = PageRoute(path: path) {
+            self = .page(page)
+        } else {
+            return nil
+        }
+    }
 }
 
 /// A request of the management listener, with who sent it.
@@ -30,7 +48,7 @@ struct ManagementContext: RequestContext {
     }
 }
 
-/// Answers the requests of the management listener: a document for each ``ManagementRoute``, and pages everywhere else.
+/// Answers the requests of the management listener.
 struct ManagementResponder: HTTPResponder {
     let hosts: HostCheck
     let policy: LivePolicy
@@ -60,15 +78,17 @@ struct ManagementResponder: HTTPResponder {
             return response
         }
         let isReading = request.method == .get || request.method == .head
-        let path = request.uri.path.split(separator: "/")
-        if path.count == 1, let route = ManagementRoute(rawValue: String(path[0])) {
+        let page: PageRoute?
+        switch ManagementRoute(path: request.uri.path) {
+        case .document(let document):
             guard isReading else { return Response(status: .methodNotAllowed, headers: [.allow: "GET, HEAD"]) }
-            return try await document(route, request)
+            return try await respond(document, request)
+        case .page(let route): page = route
+        case nil: page = nil
         }
-        let isPage = path.isEmpty || PolicyPages.folders.contains(String(path[0]))
         let refusal = access.refusal(authorization: request.headers[.authorization], from: context.client)
         // Without pages, what is none is not there.
-        if !isPage, refusal != nil || !isReading { return Response(status: .notFound) }
+        if page == nil, refusal != nil || !isReading { return Response(status: .notFound) }
         if let refusal { return .refusal(refusal) }
         guard !Self.isCrossSite(request) else {
             return .text(
@@ -87,32 +107,27 @@ struct ManagementResponder: HTTPResponder {
         guard request.head.path.map(\.utf8.count) ?? 0 <= PageRequest.maximumLength else {
             return .text(.uriTooLong, "The address has more than \(PageRequest.maximumLength) bytes.\n")
         }
-        let page = await pages.respond(
-            to: PageRequest(
-                path: request.uri.path,
-                query: request.uri.query ?? "",
-                knownTag: request.headers[.ifNoneMatch]
-            )
-        )
-        return .page(page)
+        let query = request.uri.query ?? ""
+        let knownTag = request.headers[.ifNoneMatch]
+        return .page(await pages.respond(to: PageRequest(page ?? .nothing, query: query, knownTag: knownTag)))
     }
 
-    private func document(_ route: ManagementRoute, _ request: Request) async throws -> Response {
-        switch route {
+    private func respond(_ document: ManagementRoute.Document, _ request: Request) async throws -> Response {
+        switch document {
         case .live:
             return try .document(LiveDocument())
         case .ready:
-            let document = ReadyDocument(policy: policy, tls: tls, state: state, now: clock())
-            return try .document(document, status: document.ready ? .ok : .serviceUnavailable)
+            let ready = ReadyDocument(policy: policy, tls: tls, state: state, now: clock())
+            return try .document(ready, status: ready.ready ? .ok : .serviceUnavailable)
         case .policy:
             return try .document(LoadedPolicyDocument(policy.current, counting?.status))
         case .metrics:
             let format = MetricsText.Format(accept: request.headers[.accept])
             // What all rules are now may take a while to work out.
-            let document = try await LowPriorityThread.run { metrics.document(format) }
-            return .document(document, contentType: format.mediaType)
+            let text = try await LowPriorityThread.run { metrics.document(format) }
+            return .document(text, contentType: format.mediaType)
         case .openAPI, .openAPIServer:
-            return .document(Self.descriptions[route.rawValue]!, contentType: "application/yaml")
+            return .document(Self.descriptions[document.rawValue]!, contentType: "application/yaml")
         }
     }
 

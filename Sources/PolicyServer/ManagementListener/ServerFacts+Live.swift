@@ -2,8 +2,8 @@
 // Copyright the versiongate authors
 
 import CheckListener
-import PolicyFigures
 import PolicyPages
+import PolicyStore
 import UpdatePolicy
 
 extension ServerFacts {

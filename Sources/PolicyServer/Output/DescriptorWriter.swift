@@ -4,7 +4,7 @@
 import Glibc
 
 /// Writes to a file descriptor that may be full, closed, non-blocking, or without a reader.
-public enum DescriptorWriter {
+package enum DescriptorWriter {
     /// Writes some of the bytes, and waits where the descriptor takes none at the moment.
     ///
     /// - Returns: How many bytes were written, at least one; nil when it takes none: no space, no reader, no such descriptor.
@@ -26,7 +26,7 @@ public enum DescriptorWriter {
     }
 
     /// Writes all of a text as far as the descriptor takes it; what it does not take is lost.
-    public static func write(_ text: String, to descriptor: Int32) {
+    package static func write(_ text: String, to descriptor: Int32) {
         var text = text
         text.withUTF8 { utf8 in
             var rest = UnsafeRawBufferPointer(utf8)

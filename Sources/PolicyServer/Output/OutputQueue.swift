@@ -9,7 +9,7 @@ import Synchronization
 /// The caller never waits for the reader: ``print(_:)`` puts the line into a queue of bounded size and returns. A
 /// line that finds the queue full, or that the system does not take (no space, no reader, a closed descriptor), is
 /// dropped and counted. The next line that can be written is preceded by one that says how many are missing.
-public final class OutputQueue: Sendable {
+package final class OutputQueue: Sendable {
     private enum Entry {
         /// A line, and how many lines were dropped for want of room just before it.
         case line([UInt8], droppedBefore: Int)
@@ -38,7 +38,7 @@ public final class OutputQueue: Sendable {
     ///   - capacity: The size in bytes of the lines that may wait.
     ///   - retryInterval: How often to try to say that lines are missing, when no line comes.
     ///   - gapNotice: The line that reports the number of missing lines.
-    public convenience init(
+    package convenience init(
         descriptor: Int32,
         capacity: Int = 1 << 20,
         retryInterval: Duration = .seconds(10),
@@ -77,7 +77,7 @@ public final class OutputQueue: Sendable {
     /// Puts a line into the queue, or drops it; never waits.
     ///
     /// - Parameter line: The line without its end.
-    public func print(_ line: String) {
+    package func print(_ line: String) {
         let bytes = Array(line.utf8) + [UInt8(ascii: "\n")]
         state.withLock { state in
             guard state.size + bytes.count <= capacity else {
@@ -96,7 +96,7 @@ public final class OutputQueue: Sendable {
     ///
     /// - Returns: Whether they have.
     @discardableResult
-    public func flush(within limit: Duration) -> Bool {
+    package func flush(within limit: Duration) -> Bool {
         let done = DispatchSemaphore(value: 0)
         state.withLock { $0.entries.append(.flush(done)) }
         wakeup.signal()

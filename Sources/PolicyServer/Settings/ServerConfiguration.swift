@@ -2,17 +2,17 @@
 // Copyright the versiongate authors
 
 import CheckListener
-public import Configuration
+package import Configuration
 import Foundation
-public import Logging
-public import Systemd
+package import Logging
+package import Systemd
 
 /// The configuration of `serve`.
-public struct ServerConfiguration: Sendable {
+package struct ServerConfiguration: Sendable {
     /// The address for apps.
     var publicAddress = ListenAddress(host: "0.0.0.0", port: 8_080)
     /// The limits and the TLS of the public listener.
-    public var publicListener = PublicListenerConfiguration()
+    package var publicListener = PublicListenerConfiguration()
     /// The address for operators.
     var managementAddress = ListenAddress(host: "127.0.0.1", port: 9_090)
     /// The host names that the management listener accepts, besides IP addresses and `localhost`.
@@ -20,26 +20,26 @@ public struct ServerConfiguration: Sendable {
     /// The password of the pages for people; nil: they are served on a loopback address alone.
     var pagesPassword: String?
     /// An open socket that apps connect to; used instead of ``publicAddress``.
-    public var publicSocket: InheritedSocket?
+    package var publicSocket: InheritedSocket?
     /// The time for which `/ready` answers 503 before a shutdown begins, so that load balancers notice.
     var drainDuration: Duration = .zero
     /// The folder where the last good policy is kept; nil: it is not kept.
-    public var stateDirectory: String?
+    package var stateDirectory: String?
     /// The counting of checks.
     var counting = CountingConfiguration()
     /// The form of log messages.
-    public var logFormat = LogFormat.text
+    package var logFormat = LogFormat.text
     /// The least severe messages that are logged.
-    public var logLevel = Logger.Level.notice
+    package var logLevel = Logger.Level.notice
 
     /// Creates the default configuration.
-    public init() {}
+    package init() {}
 
     /// Reads every setting of ``Setting/all``; one that is not set, or empty, keeps its default.
     ///
     /// - Throws: ``ConfigurationError`` that names the setting, its value and what it may be; also when the files of TLS
     ///   cannot be used.
-    public init(_ config: ConfigReader) throws(ConfigurationError) {
+    package init(_ config: ConfigReader) throws(ConfigurationError) {
         for setting in Setting.all { try setting.read(config, into: &self) }
         guard let tls = publicListener.tls else { return }
         guard !tls.key.isEmpty else {
@@ -55,26 +55,36 @@ public struct ServerConfiguration: Sendable {
         _ = try tls.load()
     }
 
+    /// Sets a password for the pages where they would be refused without one.
+    ///
+    /// - Parameter make: Makes a password.
+    /// - Returns: The password; nil where none is needed, or one is set.
+    package mutating func makePagesPassword(_ make: () -> String) -> String? {
+        guard PageAccess(password: pagesPassword, host: managementAddress.host).isRefused else { return nil }
+        pagesPassword = make()
+        return pagesPassword
+    }
+
     /// Whether an earlier run left a policy that a start without a database can answer from.
-    public var hasLastGoodPolicy: Bool {
+    package var hasLastGoodPolicy: Bool {
         stateDirectory.map { FileManager.default.fileExists(atPath: LastGoodPolicyFile(stateDirectory: $0).path) }
             ?? false
     }
 }
 
 /// A setting has a value that cannot be used.
-public struct ConfigurationError: Error, CustomStringConvertible {
+package struct ConfigurationError: Error, CustomStringConvertible {
     /// The setting, its value, and what it may be.
-    public let description: String
+    package let description: String
 
     /// Creates an error.
-    public init(_ description: String) {
+    package init(_ description: String) {
         self.description = description
     }
 }
 
 /// The form of log messages: one line each.
-public enum LogFormat: String, CaseIterable, Sendable {
+package enum LogFormat: String, CaseIterable, Sendable {
     /// For people: the time (UTC), the level, the message, and its metadata as `key=value`.
     case text
     /// For programs that collect logs: an object with `time`, `level`, `message` and `metadata`.
@@ -99,7 +109,7 @@ struct CountingConfiguration: Sendable, Equatable {
 }
 
 /// The limits and the TLS of the listener.
-public struct PublicListenerConfiguration: Sendable, Hashable {
+package struct PublicListenerConfiguration: Sendable, Hashable {
     /// The limits of connections and requests.
     var limits = ConnectionLimits()
     /// The limit on what an address may ask; nil for no limit.
@@ -110,7 +120,7 @@ public struct PublicListenerConfiguration: Sendable, Hashable {
     var tls: TLSFiles?
 
     /// The most connections, as ``limits`` has it.
-    public var maximumConnections: Int {
+    package var maximumConnections: Int {
         get { limits.connections }
         set { limits.connections = newValue }
     }

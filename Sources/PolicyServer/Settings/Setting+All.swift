@@ -6,10 +6,10 @@ import Logging
 
 extension Setting {
     /// Every setting.
-    public static let all = ofServer + ofClients
+    package static let all = ofServer + ofClients
 
     /// Where the server listens, how it ends, what it counts and what it logs.
-    public static let ofServer: [Setting] = [
+    package static let ofServer: [Setting] = [
         .text("host", \.publicAddress.host, option: "address", "The address that apps connect to."),
         .number(
             "port",
@@ -99,7 +99,7 @@ extension Setting {
     ]
 
     /// The limits of the public listener.
-    public static let ofClients: [Setting] = [
+    package static let ofClients: [Setting] = [
         .number(
             "maxConnections",
             \.publicListener.limits.connections,

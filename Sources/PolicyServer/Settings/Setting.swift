@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import Configuration
+package import Configuration
 
 /// A setting of the server: its names, range, default and help.
 ///
 /// ``all`` has each setting once. The reader, the help of `serve` and the tables of the documentation come from it.
-public struct Setting: Sendable {
+package struct Setting: Sendable {
     /// The name in camel case, such as `maxConnections`.
-    public let name: String
+    package let name: String
     /// What the help calls the value of the option; nil where only the environment has the setting.
-    public let valueName: String?
+    package let valueName: String?
     /// What the setting does, in a sentence or two.
-    public let help: String
+    package let help: String
     /// What the documentation says beyond ``help``; may be empty.
-    public let note: String
+    package let note: String
     /// The default as it would be written, or in words; nil where there is none.
-    public let defaultText: String?
+    package let defaultText: String?
     /// The allowed values, in words; nil where ``help`` names them.
-    public let range: String?
+    package let range: String?
     /// Reads the value into a configuration; throws what is wrong with it, without the names of the setting.
     private let parse: @Sendable (String, inout ServerConfiguration) throws(ConfigurationError) -> Void
 
     /// The key of swift-configuration.
-    public var key: ConfigKey { ConfigKey("versiongate.\(name)") }
+    package var key: ConfigKey { ConfigKey("versiongate.\(name)") }
 
     /// The environment variable: `VERSIONGATE_MAX_CONNECTIONS` of `maxConnections`.
-    public var variable: String { "VERSIONGATE_" + words.joined(separator: "_").uppercased() }
+    package var variable: String { "VERSIONGATE_" + words.joined(separator: "_").uppercased() }
 
     /// The option of `serve`: `--max-connections` of `maxConnections`; nil where only the environment has the setting.
-    public var option: String? { valueName.map { _ in "--" + words.joined(separator: "-").lowercased() } }
+    package var option: String? { valueName.map { _ in "--" + words.joined(separator: "-").lowercased() } }
 
     /// Both names as errors show them.
     var names: String { option.map { "\($0) (\(variable))" } ?? variable }

@@ -3,7 +3,6 @@
 
 import CheckListener
 import Logging
-import PolicyFigures
 import Synchronization
 import UpdatePolicy
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import UpdatePolicy
+package import UpdatePolicy
 
 /// The steps of time in which counts are shown: the last 24 hours one by one, or whole days (UTC).
 ///
 /// Counts keep their hours for a week, so days are all that is left of longer periods.
-public struct CountPeriod: Sendable, Equatable {
+package struct CountPeriod: Sendable, Equatable {
     /// The length of a step.
-    public enum Step: String, Sendable {
+    package enum Step: String, Sendable {
         /// An hour.
         case hour
         /// A day.
@@ -16,11 +16,11 @@ public struct CountPeriod: Sendable, Equatable {
     }
 
     /// How many days it goes back.
-    public let days: Int
+    package let days: Int
     /// How long each step is.
-    public let step: Step
+    package let step: Step
     /// When each step begins, in order; the last one is not over.
-    public let starts: [Timestamp]
+    package let starts: [Timestamp]
     /// When it ends.
     let end: Timestamp
 
@@ -29,7 +29,7 @@ public struct CountPeriod: Sendable, Equatable {
     /// - Parameters:
     ///   - days: How many days; at least 1.
     ///   - time: Now.
-    public init(days: Int, at time: Timestamp) {
+    package init(days: Int, at time: Timestamp) {
         self.days = max(1, days)
         end = time
         let day: Int64 = 86_400_000_000
@@ -45,8 +45,8 @@ public struct CountPeriod: Sendable, Equatable {
     }
 
     /// When it begins.
-    public var start: Timestamp { starts[0] }
+    package var start: Timestamp { starts[0] }
 
     /// The period in words: `the last 24 hours`, `the last 7 days`.
-    public var text: String { step == .hour ? "the last 24 hours" : "the last \(days) days" }
+    package var text: String { step == .hour ? "the last 24 hours" : "the last \(days) days" }
 }

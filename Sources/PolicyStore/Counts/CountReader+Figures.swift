@@ -2,39 +2,51 @@
 // Copyright the versiongate authors
 
 import Postgres
-public import UpdatePolicy
+package import UpdatePolicy
 
 /// Checks with those that were answered with a message and with a lockout.
-public struct CheckTotals: Sendable, Equatable {
+package struct CheckTotals: Sendable, Equatable {
     /// How many checks.
-    public var checks: Int64
+    package var checks: Int64
     /// Those that were answered with a message.
-    public var messages: Int64
+    package var messages: Int64
     /// Those that were answered with a lockout.
-    public var lockouts: Int64
+    package var lockouts: Int64
 
     /// No checks.
-    public static let none = CheckTotals(checks: 0, messages: 0, lockouts: 0)
+    package static let none = CheckTotals(checks: 0, messages: 0, lockouts: 0)
 
     /// Adds other checks.
-    public static func += (left: inout CheckTotals, right: CheckTotals) {
+    package static func += (left: inout CheckTotals, right: CheckTotals) {
         left.checks += right.checks
         left.messages += right.messages
         left.lockouts += right.lockouts
     }
+
+    /// All checks of some steps.
+    static func sum(_ steps: some Sequence<CheckTotals?>) -> CheckTotals {
+        steps.reduce(into: .none) { if let totals = $1 { $0 += totals } }
+    }
+
+    /// The share that was answered with a message, for people.
+    package var messageShare: String { NumberText.share(Double(messages), of: Double(checks)) }
+    /// The part that was answered with a lockout, from 0 to 1; 0 of none.
+    package var lockoutPart: Double { checks == 0 ? 0 : Double(lockouts) / Double(checks) }
+    /// The share that was answered with a lockout, for people.
+    package var lockoutShare: String { NumberText.share(Double(lockouts), of: Double(checks)) }
 }
 
 /// Checks that named a platform, and something else beside it.
-public struct PlatformChecks: Sendable, Equatable {
+package struct PlatformChecks: Sendable, Equatable {
     /// The platform; nil: not sent.
-    public let platform: String?
+    package let platform: String?
     /// What they named as clients sent it: a version, a system; nil: not sent.
-    public let name: String?
+    package let name: String?
     /// How many checks.
-    public let checks: Int64
+    package let checks: Int64
 
     /// Checks of a platform with what they named.
-    public init(platform: String?, name: String?, checks: Int64) {
+    package init(platform: String?, name: String?, checks: Int64) {
         self.platform = platform
         self.name = name
         self.checks = checks
@@ -49,7 +61,7 @@ extension CountReader {
     /// The checks of an app in each step of a period; nil where there were none.
     ///
     /// - Parameter bundle: The app; nil: all apps that were added.
-    public func totals(of bundle: String?, in period: CountPeriod) throws -> [CheckTotals?] {
+    package func totals(of bundle: String?, in period: CountPeriod) throws -> [CheckTotals?] {
         var totals: [Timestamp: CheckTotals] = [:]
         for row in try session.query(
             """
@@ -70,17 +82,17 @@ extension CountReader {
     }
 
     /// The versions of an app in a period as clients spelled them, by platform, most checks first.
-    public func versions(of bundle: String, in period: CountPeriod) throws -> [PlatformChecks] {
+    package func versions(of bundle: String, in period: CountPeriod) throws -> [PlatformChecks] {
         try names("version", bundle, period)
     }
 
     /// The systems of an app's clients in a period as clients spelled them, by platform, most checks first.
-    public func systems(of bundle: String, in period: CountPeriod) throws -> [PlatformChecks] {
+    package func systems(of bundle: String, in period: CountPeriod) throws -> [PlatformChecks] {
         try names("os", bundle, period)
     }
 
     /// The regions of an app's clients in a period, most checks first.
-    public func regions(of bundle: String, in period: CountPeriod) throws -> [PlatformChecks] {
+    package func regions(of bundle: String, in period: CountPeriod) throws -> [PlatformChecks] {
         try names("region", bundle, period, ofPlatforms: false)
     }
 
@@ -110,7 +122,7 @@ extension CountReader {
     ///
     /// - Parameter spellings: For each version the ways in which clients spell it.
     /// - Returns: For each version a count for each step.
-    public func checks(
+    package func checks(
         of bundle: String,
         in period: CountPeriod,
         bySpellings spellings: [[String]]
@@ -139,7 +151,7 @@ extension CountReader {
     ///   - bundle: The app.
     ///   - time: Now.
     /// - Returns: The adoptions, in the same order.
-    public func adoptions(
+    package func adoptions(
         of releases: [(newest: NewestRelease, previous: NewestRelease?)],
         bundle: String,
         at time: Timestamp
@@ -207,7 +219,7 @@ extension CountReader {
     }
 
     /// How often a rule's message was sent in each step of a period, and how often with the lockout; nil where it was not.
-    public func sent(ofRule key: String, in period: CountPeriod) throws -> [(sent: Int64, lockouts: Int64)?] {
+    package func sent(ofRule key: String, in period: CountPeriod) throws -> [(sent: Int64, lockouts: Int64)?] {
         var sent: [Timestamp: (Int64, Int64)] = [:]
         // Hour by hour, as the index is by hour and a great many other rules may have been sent.
         for row in try session.query(

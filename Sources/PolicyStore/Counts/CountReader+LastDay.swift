@@ -4,28 +4,28 @@
 import Postgres
 
 /// The checks of an app in the last 24 hours, and what its rules sent.
-public struct LastDay: Sendable {
+package struct LastDay: Sendable {
     /// How many checks.
-    public let checks: Int64
+    package let checks: Int64
     /// By the key of a rule: how many messages it sent, and how many of them locked out.
-    public let rules: [String: (sent: Int64, lockouts: Int64)]
+    package let rules: [String: (sent: Int64, lockouts: Int64)]
 }
 
 /// The checks of one version of an app on one platform in the last 24 hours.
-public struct VersionCount: Sendable {
+package struct VersionCount: Sendable {
     /// The app.
-    public let bundle: String
+    package let bundle: String
     /// The platform; nil: not sent.
-    public let platform: String?
+    package let platform: String?
     /// The version as clients sent it; nil: not sent.
-    public let version: String?
+    package let version: String?
     /// How many checks.
-    public let checks: Int64
+    package let checks: Int64
 }
 
 extension CountReader {
     /// The checks of an app in the last 24 hours, and what some rules sent.
-    public func lastDay(of bundle: String, rules: [String]) throws -> LastDay {
+    package func lastDay(of bundle: String, rules: [String]) throws -> LastDay {
         let checks = try session.query(
             """
             SELECT \(CountedTable.bounded("sum(checks)")) FROM public.check_counts
@@ -49,7 +49,7 @@ extension CountReader {
     }
 
     /// The versions that asked in the last 24 hours, most checks first.
-    public func versionsOfLastDay(limit: Int) throws -> [VersionCount] {
+    package func versionsOfLastDay(limit: Int) throws -> [VersionCount] {
         try session.query(
             """
             SELECT bundle, platform, version, \(CountedTable.bounded("sum(checks)")) AS sum FROM public.check_counts

@@ -10,12 +10,12 @@ extension CountReader {
     /// - Parameters:
     ///   - bundle: The app; case does not count.
     ///   - days: How many days before now; the day on which they begin counts as a whole.
-    public func dailyCounts(of bundle: String, days: Int) throws -> [PeriodCount] {
+    package func dailyCounts(of bundle: String, days: Int) throws -> [PeriodCount] {
         try periodCounts(bundle, since: Self.isRecent, Int64(days))
     }
 
     /// The checks of an app in a period by day, platform and version, in order of the day.
-    public func dailyCounts(of bundle: String, in period: CountPeriod) throws -> [PeriodCount] {
+    package func dailyCounts(of bundle: String, in period: CountPeriod) throws -> [PeriodCount] {
         try periodCounts(
             bundle,
             since: "hour >= to_timestamp($1::int8 / 1000000.0) AND \(Self.isOver)",
@@ -24,7 +24,7 @@ extension CountReader {
     }
 
     /// The checks of an app in the last hours, by platform and version.
-    public func countsOfLast(hours: Int, of bundle: String) throws -> [PeriodCount] {
+    package func countsOfLast(hours: Int, of bundle: String) throws -> [PeriodCount] {
         try periodCounts(
             bundle,
             since: "hour > now() - $1::int8 * interval '1 hour' AND \(Self.isOver)",

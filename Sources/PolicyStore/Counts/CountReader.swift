@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import Postgres
-public import UpdatePolicy
+package import Postgres
+package import UpdatePolicy
 
 /// Reads the counts that servers wrote.
-public struct CountReader {
+package struct CountReader {
     let session: PostgresSession
 
     /// The limit on kinds of clients that are read; the checks of the others count as unknown.
     private static let mostKinds = 200_000
 
     /// Reads within one transaction.
-    public init(_ session: PostgresSession) {
+    package init(_ session: PostgresSession) {
         self.session = session
     }
 
@@ -21,7 +21,7 @@ public struct CountReader {
     /// - Parameters:
     ///   - days: How many days before now.
     ///   - bundles: Only these apps; nil for all.
-    public func recentChecks(days: Int, bundles: [String]? = nil) throws -> RecentChecks {
+    package func recentChecks(days: Int, bundles: [String]? = nil) throws -> RecentChecks {
         let (isNamed, parameters) = Self.condition(days, bundles)
         let counts = try session.query(
             """
@@ -61,7 +61,7 @@ public struct CountReader {
     /// What `read` reads, nil where the database refuses it: edits go on without counts.
     ///
     /// - Throws: `PostgresError` if the connection fails.
-    public func ifReadable<Counts>(_ read: (CountReader) throws -> Counts) throws -> Counts? {
+    package func ifReadable<Counts>(_ read: (CountReader) throws -> Counts) throws -> Counts? {
         switch try attempt(read) {
         case .success(let counts): counts
         case .failure: nil
@@ -71,7 +71,7 @@ public struct CountReader {
     /// What `read` reads, or why the database refuses it, which leaves the transaction as it was.
     ///
     /// - Throws: `PostgresError` if the connection fails.
-    public func attempt<Counts>(_ read: (CountReader) throws -> Counts) throws -> Result<Counts, PostgresError> {
+    package func attempt<Counts>(_ read: (CountReader) throws -> Counts) throws -> Result<Counts, PostgresError> {
         try session.execute("SAVEPOINT counts")
         do {
             return .success(try read(self))
@@ -82,7 +82,7 @@ public struct CountReader {
     }
 
     /// The checks of the last days as ``recentChecks(days:bundles:)`` reads them, not known where the database refuses that.
-    public func recentChecksIfReadable(days: Int, bundles: [String]? = nil) throws -> RecentChecks {
+    package func recentChecksIfReadable(days: Int, bundles: [String]? = nil) throws -> RecentChecks {
         try ifReadable { try $0.recentChecks(days: days, bundles: bundles) }
             ?? RecentChecks(days: days, clients: [], unknown: 0, merged: [], isKnown: false)
     }
@@ -92,7 +92,7 @@ public struct CountReader {
     /// - Parameters:
     ///   - days: How many days before now.
     ///   - bundles: Only these apps; nil for all.
-    public func mergedChecks(days: Int, bundles: [String]? = nil) throws -> [MergedChecks] {
+    package func mergedChecks(days: Int, bundles: [String]? = nil) throws -> [MergedChecks] {
         let (isNamed, parameters) = Self.condition(days, bundles)
         return try session.query(
             """
@@ -115,7 +115,7 @@ public struct CountReader {
 
     /// The kinds of clients that checked in the last days, at most `limit`. In each app, kinds of more days come first, then
     /// those with more checks; the apps take turns.
-    public func recentKinds(limit: Int) throws -> [ClientKind] {
+    package func recentKinds(limit: Int) throws -> [ClientKind] {
         try session.query(
             """
             SELECT bundle, platform, version, build, region, os FROM (

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import Postgres
-public import UpdatePolicy
+package import Postgres
+package import UpdatePolicy
 
 extension CountStore {
     /// The most kinds of clients of an app in a day that are counted separately.
-    public static let kindsPerDay: Int64 = 20_000
+    package static let kindsPerDay: Int64 = 20_000
 
     /// The most kinds that one step merges.
-    public static let kindsPerStep: Int64 = 50_000
+    package static let kindsPerStep: Int64 = 50_000
 
     /// Merges the kinds of clients of a day beyond the limit for each app: one step in the transaction of `session`.
     ///
@@ -24,7 +24,7 @@ extension CountStore {
     ///   - kindsPerDay: The bound.
     /// - Returns: How many rows were merged; nil while another server is at work.
     /// - Throws: `PostgresError`.
-    public static func merge(
+    package static func merge(
         at now: Timestamp,
         dayOf day: Timestamp,
         keeping kindsPerDay: Int64 = kindsPerDay,

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import Postgres
-public import UpdatePolicy
+package import Postgres
+package import UpdatePolicy
 
 extension CountStore {
     /// The result of one step of rolling up.
-    public struct RollUpStep: Sendable, Equatable {
+    package struct RollUpStep: Sendable, Equatable {
         /// How many rows of hours became part of their day.
-        public internal(set) var rolledUp = 0
+        package internal(set) var rolledUp = 0
         /// How many rows of days were deleted.
-        public internal(set) var deleted = 0
+        package internal(set) var deleted = 0
 
         /// A step that did nothing.
-        public init() {}
+        package init() {}
 
         /// Whether nothing was left to do.
-        public var isDone: Bool { rolledUp == 0 && deleted == 0 }
+        package var isDone: Bool { rolledUp == 0 && deleted == 0 }
 
         /// Adds what another step did.
-        public mutating func add(_ other: RollUpStep) {
+        package mutating func add(_ other: RollUpStep) {
             rolledUp += other.rolledUp
             deleted += other.deleted
         }
     }
 
     /// How many days keep their hours, the current one not counted.
-    public static let daysOfHours: Int64 = 7
+    package static let daysOfHours: Int64 = 7
 
     /// The most rows that one step takes.
-    public static let rowsPerStep = 5_000
+    package static let rowsPerStep = 5_000
 
     /// The key of the advisory lock for rolling up: "versroll" as eight ASCII bytes.
     private static let advisoryLock: Int64 = 0x7665_7273_726F_6C6C
@@ -46,7 +46,7 @@ extension CountStore {
     ///   - daysKept: How many days are kept, the current one not counted.
     /// - Returns: What was done; nil while another server rolls up.
     /// - Throws: `PostgresError`.
-    public static func rollUp(
+    package static func rollUp(
         at now: Timestamp,
         keepingDays daysKept: Int,
         _ session: PostgresSession
@@ -76,7 +76,7 @@ extension CountStore {
     /// The time of the database's clock.
     ///
     /// - Throws: `PostgresError`.
-    public static func time(_ session: PostgresSession) throws -> Timestamp {
+    package static func time(_ session: PostgresSession) throws -> Timestamp {
         Timestamp(try session.query("SELECT now()").value(as: PostgresTimestamp.self))
     }
 

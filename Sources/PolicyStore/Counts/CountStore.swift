@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import Postgres
+package import Postgres
 import UpdatePolicy
 
 /// Writes counts of checks, and keeps their tables small.
-public enum CountStore {
+package enum CountStore {
     /// Adds a batch to what the database counts, in one statement.
     ///
     /// - Throws: `PostgresError`; nothing is added then.
-    public static func add(_ batch: CountBatch, _ session: PostgresSession) throws {
+    package static func add(_ batch: CountBatch, _ session: PostgresSession) throws {
         _ = try session.query(
             "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)",
             [lockTimeout, statementTimeout]
@@ -20,7 +20,7 @@ public enum CountStore {
     /// Sets timeouts for the next statements.
     ///
     /// - Throws: `PostgresError`.
-    public static func boundReading(_ session: PostgresSession) throws {
+    package static func boundReading(_ session: PostgresSession) throws {
         _ = try session.query(
             "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)",
             [lockTimeout, "30s"]

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import UpdatePolicy
+package import UpdatePolicy
 
 /// The outcome of an edit that is made only if it needs no review.
-public enum EditOutcome: Sendable {
+package enum EditOutcome: Sendable {
     /// The policy was like that already.
     case unchanged
     /// The edit was made.
@@ -16,7 +16,7 @@ public enum EditOutcome: Sendable {
     case needsReview(RolledBack, before: Policy)
 
     /// The change that the edit makes, or would make; nil if there is none.
-    public var change: PolicyChange? {
+    package var change: PolicyChange? {
         switch self {
         case .unchanged: nil
         case .made(let change): change
@@ -26,16 +26,16 @@ public enum EditOutcome: Sendable {
     }
 
     /// An edit that was made and rolled back.
-    public struct RolledBack: Sendable {
+    package struct RolledBack: Sendable {
         /// The change that it would make; its id and time are not final.
-        public let change: PolicyChange
+        package let change: PolicyChange
         /// The state of the policy before it.
-        public let base: PolicyVersion
+        package let base: PolicyVersion
         /// The apps whose answers the edit may change.
-        public let apps: EditedApps
+        package let apps: EditedApps
         /// The policy after it, of the apps that it affects.
-        public let after: Policy
+        package let after: Policy
         /// The keys of the lockouts for which it needs consent.
-        public let consent: [String]
+        package let consent: [String]
     }
 }

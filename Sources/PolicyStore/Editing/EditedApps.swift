@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import Postgres
+package import Postgres
 import UpdatePolicy
 
 /// The apps whose answers an edit may change, and whether it may change lockouts; found from the rows that it changed.
 ///
 /// Messages and notes affect no lockout; neither does a rule that is not enabled. The role of a column decides.
-public struct EditedApps: Sendable {
+package struct EditedApps: Sendable {
     /// Whether lockouts are affected, and not just messages.
-    public let lockouts: Bool
+    package let lockouts: Bool
 
     /// The apps affected, in lower case; nil: every app.
-    public let bundles: [String]?
+    package let bundles: [String]?
 
     /// Finds the apps of a change; nil where it affects nothing that clients get.
     ///
     /// - Parameters:
     ///   - change: The id of an entry of the history.
     ///   - session: A transaction that sees it.
-    public init?(of change: Int64, _ session: PostgresSession) throws {
+    package init?(of change: Int64, _ session: PostgresSession) throws {
         let rows = try session.query(Self.query, [change])
         guard !rows.isEmpty else { return nil }
         lockouts = try rows.contains { try $0.decode(1, as: Bool.self) }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import Postgres
+package import Postgres
 import UpdatePolicy
 
 /// A session that has edited the policy, or locked rows of it, and has neither committed nor rolled back.
-public struct OpenEdit: Sendable {
+package struct OpenEdit: Sendable {
     /// The process ID of the server process.
-    public let processID: Int32
+    package let processID: Int32
     /// The role that logged in.
-    public let role: String
+    package let role: String
     /// The program, as it named itself; may be empty.
-    public let application: String
+    package let application: String
     /// Whether whoever asks may end the session.
-    public let mayBeEnded: Bool
+    package let mayBeEnded: Bool
 
     /// A session with these facts.
-    public init(processID: Int32, role: String, application: String, mayBeEnded: Bool) {
+    package init(processID: Int32, role: String, application: String, mayBeEnded: Bool) {
         self.processID = processID
         self.role = role
         self.application = application
@@ -24,12 +24,12 @@ public struct OpenEdit: Sendable {
     }
 
     /// The session, for people: `process 7316 of anna (psql)`.
-    public var words: String {
+    package var words: String {
         "process \(processID) of \(role)" + (application.isEmpty ? "" : " (\(application))")
     }
 
     /// All such sessions except this one, ordered by process ID.
-    public static func all(
+    package static func all(
         _ connection: PostgresConnection,
         includesReaders: Bool = false
     ) async throws -> [OpenEdit] {
@@ -39,7 +39,7 @@ public struct OpenEdit: Sendable {
     /// All such sessions except this one, ordered by process ID.
     ///
     /// - Parameter includesReaders: Whether transactions count that have only read, for which a migration waits too.
-    public static func all(_ session: PostgresSession, includesReaders: Bool = false) throws -> [OpenEdit] {
+    package static func all(_ session: PostgresSession, includesReaders: Bool = false) throws -> [OpenEdit] {
         let tables = PolicyTable.allCases.map(\.rawValue) + ["policy_revision"]
         return try session.query(
             """

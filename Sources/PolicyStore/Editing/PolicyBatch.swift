@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import Postgres
-public import UpdatePolicy
+package import Postgres
+package import UpdatePolicy
 
 /// One statement that inserts, updates or deletes many rows of a table.
 ///
@@ -216,20 +216,20 @@ extension PolicyValue {
 }
 
 /// A wanted row that the database refuses.
-public struct PolicyRefusal: Sendable {
+package struct PolicyRefusal: Sendable {
     /// The error of the database.
-    public let error: PostgresError
+    package let error: PostgresError
     /// The table of the row, if it is known.
-    public let table: PolicyTable?
+    package let table: PolicyTable?
     /// The index of the row among the wanted rows of its table; nil if it is unknown or the row is to be removed.
-    public let index: Int?
+    package let index: Int?
 
     /// The column that was refused.
-    public var column: String? { error.column }
+    package var column: String? { error.column }
 }
 
 /// The wanted rows that the database refuses: never none.
-public struct PolicyRefusals: Error, Sendable {
+package struct PolicyRefusals: Error, Sendable {
     /// Each row, in the order in which rows are written.
-    public let refusals: [PolicyRefusal]
+    package let refusals: [PolicyRefusal]
 }

@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// Another edit changed the policy, so it is not in the state that this edit expects.
-public enum PolicyConflict: Error, Sendable, CustomStringConvertible {
+package enum PolicyConflict: Error, Sendable, CustomStringConvertible {
     /// The policy is at another revision than the expected one; with the change that made it, if it can be read.
     case otherRevision(Int64, expected: Int64, change: PolicyChange?)
     /// The policy was changed between the review of an edit, at the expected revision, and the edit.
@@ -11,7 +11,7 @@ public enum PolicyConflict: Error, Sendable, CustomStringConvertible {
     case tooManyEdits
 
     /// What happened.
-    public var description: String {
+    package var description: String {
         switch self {
         case .otherRevision(let revision, let expected, let change):
             "the policy is at revision \(revision), not at \(expected)" + (change.map(Self.origin) ?? "")

@@ -1,29 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import Logging
-public import Postgres
+package import Logging
+package import Postgres
 import UpdatePolicy
 
 /// Makes edits of the policy: one transaction, one entry of the history.
-public struct PolicyEditing: Sendable {
+package struct PolicyEditing: Sendable {
     let connection: PostgresConnection
     let migrator: SchemaMigrator
 
     /// Creates editing over a connection whose role may edit.
-    public init(_ connection: PostgresConnection, logger: Logger) {
+    package init(_ connection: PostgresConnection, logger: Logger) {
         self.connection = connection
         migrator = SchemaMigrator(logger: logger)
     }
 
-    /// Refuses a planner before anything is asked or tried; the database would refuse the commit.
+    /// Reads what an edit depends on, before anything is asked or tried.
     ///
-    /// - Throws: ``SchemaError`` unless the schema is this binary's; the refusal of the database.
-    public func requireRightToCommit() async throws {
+    /// - Parameters:
+    ///   - commits: Whether the edit is to be committed: a planner is refused here, as the database would at the commit.
+    ///   - body: Reads, in one transaction.
+    /// - Throws: ``SchemaError`` unless the schema is this binary's; the refusal of the database; what `body` throws.
+    package func prepare<Result: Sendable>(
+        commits: Bool,
+        _ body: @Sendable (PostgresSession) throws -> Result
+    ) async throws -> Result {
         try await connection.transaction(.repeatableReadReadOnly) { [migrator] session in
             try migrator.status(session).requireCurrent()
-            guard try session.query("SELECT versiongate_internal.may_only_plan()").value(as: Bool.self) else { return }
-            try session.query("SELECT versiongate_internal.refuse_planner()")
+            if commits, try session.query("SELECT versiongate_internal.may_only_plan()").value(as: Bool.self) {
+                try session.query("SELECT versiongate_internal.refuse_planner()")
+            }
+            return try body(session)
         }
     }
 
@@ -41,14 +49,15 @@ public struct PolicyEditing: Sendable {
     /// - Throws: ``SchemaError`` unless the schema is this binary's; ``PolicyConflict`` if the policy is no longer
     ///   in the state `base`; what `body` throws; `PostgresError` if the database refuses the edit. Nothing is changed
     ///   then.
-    public func edit(
+    package func edit(
         by author: EditAuthor,
         onto base: PolicyVersion? = nil,
         consent: [String] = [],
         _ body: @Sendable (PolicyEditor) throws -> Void
     ) async throws -> PolicyChange? {
         try await connection.transaction(.readWrite) { [migrator] session in
-            guard let made = try Self.make(session, migrator, author, consent: consent, body) else { return nil }
+            try migrator.status(session).requireCurrent()
+            guard let made = try Self.make(session, author, consent: consent, body) else { return nil }
             if let base, made.base != base {
                 throw PolicyConflict.changedSinceReview(
                     try PolicyReader.version(session).revision,
@@ -61,11 +70,13 @@ public struct PolicyEditing: Sendable {
 
     /// Makes one edit, unless it affects what clients get: then it is rolled back, to be reviewed first.
     ///
+    /// ``prepare(commits:_:)`` comes before it, and has judged the schema.
+    ///
     /// - Parameters:
     ///   - author: Who edits, in addition to the role that the database knows.
     ///   - body: Changes the rows; may be called several times.
     /// - Throws: As ``edit(by:onto:_:)``. Nothing is changed then.
-    public func editUnlessReviewIsNeeded(
+    package func editUnlessReviewIsNeeded(
         by author: EditAuthor,
         _ body: @Sendable (PolicyEditor) throws -> Void
     ) async throws -> EditOutcome {
@@ -75,12 +86,12 @@ public struct PolicyEditing: Sendable {
     /// Makes an edit as ``edit(by:onto:_:)`` does, returns what it changes, and rolls it back.
     ///
     /// So the result is what the database would do, and refusals are those of the database. Other edits wait at their commit
-    /// for the end of the rehearsal.
+    /// for the end of the rehearsal. ``prepare(commits:_:)`` comes before it, and has judged the schema.
     ///
     /// - Parameter body: Changes the rows; may be called several times.
     /// - Returns: What would become of the edit; `.rehearsed` where it does not affect what clients get.
     /// - Throws: What ``edit(by:onto:_:)`` throws.
-    public func rehearse(_ body: @Sendable (PolicyEditor) throws -> Void) async throws -> EditOutcome {
+    package func rehearse(_ body: @Sendable (PolicyEditor) throws -> Void) async throws -> EditOutcome {
         try await outcome(by: EditAuthor(osUser: nil, why: nil), commits: false, body)
     }
 
@@ -120,8 +131,8 @@ public struct PolicyEditing: Sendable {
     ) async throws -> Attempt {
         try await connection.transaction(
             .readWrite,
-            deciding: { [migrator] session in
-                guard let made = try Self.make(session, migrator, author, consent: nil, body) else {
+            deciding: { session in
+                guard let made = try Self.make(session, author, consent: nil, body) else {
                     return .rollback(.ended(.unchanged))
                 }
                 guard let apps = try EditedApps(of: made.change.id, session) else {
@@ -163,12 +174,10 @@ public struct PolicyEditing: Sendable {
     /// - Parameter consent: The keys of lockouts that are meant; nil where the edit is rolled back if any needs it.
     private static func make(
         _ session: PostgresSession,
-        _ migrator: SchemaMigrator,
         _ author: EditAuthor,
         consent: [String]?,
         _ body: (PolicyEditor) throws -> Void
     ) throws -> MadeEdit? {
-        try migrator.status(session).requireCurrent()
         _ = try session.query(
             """
             SELECT set_config('versiongate.os_user', $1, true), set_config('versiongate.why', $2, true),
@@ -200,14 +209,14 @@ public struct PolicyEditing: Sendable {
 }
 
 /// Who makes an edit and why: what the program knows and the database does not.
-public struct EditAuthor: Sendable {
+package struct EditAuthor: Sendable {
     /// The name of the operating system's user.
-    public var osUser: String?
+    package var osUser: String?
     /// The reason given.
-    public var why: String?
+    package var why: String?
 
     /// Creates an author.
-    public init(osUser: String?, why: String?) {
+    package init(osUser: String?, why: String?) {
         self.osUser = osUser
         self.why = why
     }

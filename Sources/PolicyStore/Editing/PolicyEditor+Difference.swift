@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import Foundation
 import Postgres
-public import UpdatePolicy
+package import UpdatePolicy
 
 extension PolicyEditor {
     /// How long an edit waits for rows that another transaction has edited and not committed.
@@ -22,7 +21,7 @@ extension PolicyEditor {
     ///   - version: The state of the policy that the difference starts from.
     /// - Throws: ``PolicyConflict`` if the policy is in another state; ``PolicyRefusals`` if the database refuses rows;
     ///   `PostgresError` for anything else, such as a lock that somebody holds for too long.
-    public func make(_ difference: PolicyDifference, from version: PolicyVersion) throws {
+    package func make(_ difference: PolicyDifference, from version: PolicyVersion) throws {
         try requireVersion(version)
         let batches = difference.batches
         guard !batches.isEmpty else { return }
@@ -100,19 +99,12 @@ extension PolicyRow {
     }
 }
 
-extension PostgresError {
-    /// The columns that tell the row which a guard has refused.
-    var rowKey: [String: String?] {
-        dataType.flatMap { try? JSONDecoder().decode([String: String?].self, from: Data($0.utf8)) } ?? [:]
-    }
-}
-
 extension PolicyRefusal {
     /// The refusal of a guard, which judges the outcome of all edits and gives the key columns of the row.
     fileprivate init(_ error: PostgresError, in batches: [PolicyBatch]) {
         self.error = error
         table = error.table.flatMap(PolicyTable.init)
-        let key = error.rowKey
+        let key = PolicyFault(error)?.row ?? [:]
         let items = batches.filter { [table] in $0.table == table }.flatMap(\.items).filter { $0.index != nil }
         index = key.isEmpty ? nil : items.first { $0.row.has(key) }?.index
     }

@@ -2,10 +2,11 @@
 // Copyright the versiongate authors
 
 import Postgres
+package import UpdatePolicy
 
 extension PolicyEditor {
     /// The ids of the rows of a release, in order.
-    public func releaseIDs(_ selection: ReleaseSelection) throws -> [Int64] {
+    package func releaseIDs(_ selection: ReleaseSelection) throws -> [Int64] {
         try session.query(
             """
             SELECT id::bigint FROM public.releases
@@ -24,31 +25,31 @@ extension PolicyEditor {
     /// A row that goes live later is withdrawn at its `live_at`, so that users never get it.
     ///
     /// - Parameters:
-    ///   - row: The id of the row.
+    ///   - id: The id of the row.
     ///   - time: From when on.
-    public func withdraw(_ row: ColumnValue, at time: String) throws {
+    package func withdraw(_ id: Int64, at time: Timestamp) throws {
         _ = try session.query(
             "UPDATE public.releases SET withdrawn_at = greatest($1::timestamptz, live_at) WHERE id = $2::bigint",
-            [time, row.parameter]
+            [time.description, id]
         )
     }
 }
 
 /// Selects rows of a release.
-public struct ReleaseSelection: Sendable {
+package struct ReleaseSelection: Sendable {
     /// The app.
-    public var bundle: String
+    package var bundle: String
     /// The version, in any spelling.
-    public var version: String
+    package var version: String
     /// Only this platform; nil for all.
-    public var platform: String?
+    package var platform: String?
     /// Only this build, in any spelling; nil for all.
-    public var build: String?
+    package var build: String?
     /// Only rows for this region; nil for all.
-    public var region: String?
+    package var region: String?
 
     /// Creates a selection.
-    public init(bundle: String, version: String, platform: String?, build: String?, region: String?) {
+    package init(bundle: String, version: String, platform: String?, build: String?, region: String?) {
         self.bundle = bundle
         self.version = version
         self.platform = platform

@@ -2,10 +2,10 @@
 // Copyright the versiongate authors
 
 import Foundation
-public import UpdatePolicy
+package import UpdatePolicy
 
 /// Writes changes, their rows and the values of columns for people.
-public struct ChangeWords: Sendable {
+package struct ChangeWords: Sendable {
     /// The most rows that are named one by one.
     private static let mostNames = 3
 
@@ -13,12 +13,12 @@ public struct ChangeWords: Sendable {
     private let moment: @Sendable (Timestamp) -> String
 
     /// - Parameter moment: Writes a time for whoever reads.
-    public init(moment: @escaping @Sendable (Timestamp) -> String) {
+    package init(moment: @escaping @Sendable (Timestamp) -> String) {
         self.moment = moment
     }
 
     /// What it did: `added rule bad-1.1`, `changed rule a: title, text`, `removed app a, 12 rules`.
-    public func summary(_ change: PolicyChange) -> String {
+    package func summary(_ change: PolicyChange) -> String {
         if change.rowCount == 1, let row = change.rows.first, row.kind == .changed {
             return "changed \(name(row)): \(row.columns.map(\.name).joined(separator: ", "))"
         }
@@ -40,13 +40,13 @@ public struct ChangeWords: Sendable {
     }
 
     /// What a row is and its key: `rule bad-1.1`.
-    public func name(_ row: PolicyChange.Row) -> String {
+    package func name(_ row: PolicyChange.Row) -> String {
         let key = row.table == PolicyTable.rolloutSteps.rawValue ? sentence(row.key) : row.key
         return "\(Self.noun(row.table)) \(key.visible())"
     }
 
     /// The noun for a row of a table.
-    public static func noun(_ table: String) -> String {
+    package static func noun(_ table: String) -> String {
         switch table {
         case "apps": "app"
         case "store_links": "store link"
@@ -61,7 +61,7 @@ public struct ChangeWords: Sendable {
     }
 
     /// A value of a column: times as people read them, lists without JSON's brackets; `(none)` for null.
-    public func value(_ value: String?, of column: String, in table: String) -> String {
+    package func value(_ value: String?, of column: String, in table: String) -> String {
         guard let value else { return "(none)" }
         let type = PolicyTable(rawValue: table)?.columns.first { $0.name == column }?.type
         let text: String? =
@@ -81,7 +81,7 @@ public struct ChangeWords: Sendable {
     }
 
     /// The columns of an added or removed row that differ from their defaults, without its key.
-    public static func changedFromDefault(_ row: PolicyChange.Row) -> [PolicyChange.Column] {
+    package static func changedFromDefault(_ row: PolicyChange.Row) -> [PolicyChange.Column] {
         guard let table = PolicyTable(rawValue: row.table) else { return row.columns }
         return row.columns.filter { column in
             guard let known = table.columns.first(where: { $0.name == column.name }) else { return false }
@@ -97,7 +97,7 @@ public struct ChangeWords: Sendable {
     }
 
     /// A text of the database with its times, which are words of it, as people read them.
-    public func sentence(_ text: String) -> String {
+    package func sentence(_ text: String) -> String {
         text.split(separator: " ", omittingEmptySubsequences: false).map { word in
             Timestamp(String(word)).map(moment) ?? String(word)
         }.joined(separator: " ")

@@ -2,30 +2,30 @@
 // Copyright the versiongate authors
 
 import Postgres
-public import UpdatePolicy
+package import UpdatePolicy
 
 /// Selects entries of the history.
-public struct HistoryFilter: Sendable {
+package struct HistoryFilter: Sendable {
     /// Only entries that touched this rule, its texts or its steps; nil for all.
-    public var rule: String?
+    package var rule: String?
     /// Only the entry with this id, or entries that touched the rule with this key, or anything of the app with this bundle;
     /// nil for all.
-    public var subject: String?
+    package var subject: String?
     /// Only entries from this time on; nil for all.
-    public var since: Timestamp?
+    package var since: Timestamp?
     /// Only entries up to this time; nil for all.
-    public var until: Timestamp?
+    package var until: Timestamp?
     /// Only entries of this database role or user of the operating system; nil for all.
-    public var author: String?
+    package var author: String?
     /// Only entries that have this in their reason or in a row before or after, case aside; nil for all.
-    public var search: String?
+    package var search: String?
     /// Only entries before this one; nil for all.
-    public var before: Int64?
+    package var before: Int64?
     /// The most entries.
-    public var limit: Int
+    package var limit: Int
 
     /// Creates a filter.
-    public init(
+    package init(
         rule: String? = nil,
         subject: String? = nil,
         since: Timestamp? = nil,

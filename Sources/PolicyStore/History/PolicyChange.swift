@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import UpdatePolicy
+package import UpdatePolicy
 
 /// An entry of the history: the changes of one transaction to the policy.
-public struct PolicyChange: Sendable, Hashable {
+package struct PolicyChange: Sendable, Hashable {
     /// The id of the entry, which is the revision that it made.
-    public let id: Int64
+    package let id: Int64
     /// When it was committed.
-    public let at: Timestamp
+    package let at: Timestamp
     /// The database role that logged in.
-    public let role: String
+    package let role: String
     /// The operating system's user, when the command line edited.
-    public let osUser: String?
+    package let osUser: String?
     /// The program that edited, as it named itself.
-    public let tool: String?
+    package let tool: String?
     /// The reason given.
-    public let why: String?
+    package let why: String?
     /// The entry that this one undoes.
-    public let undoes: Int64?
+    package let undoes: Int64?
     /// The rows that differ, in the order of their first edit; the first ones where not all were read.
-    public let rows: [Row]
+    package let rows: [Row]
     /// How many rows of each table differ, by kind, in the order of their first edit; of all rows, read or not.
-    public let counts: [Count]
+    package let counts: [Count]
 
     /// How many rows differ.
-    public var rowCount: Int { counts.reduce(0) { $0 + $1.rows } }
+    package var rowCount: Int { counts.reduce(0) { $0 + $1.rows } }
 
     init(
         id: Int64,
@@ -58,29 +58,29 @@ public struct PolicyChange: Sendable, Hashable {
     }
 
     /// A row that was added, changed or removed.
-    public struct Row: Sendable, Hashable {
+    package struct Row: Sendable, Hashable {
         /// The table.
-        public let table: String
+        package let table: String
         /// The row's key, as people read it.
-        public let key: String
+        package let key: String
         /// The kind of the change.
-        public let kind: Kind
+        package let kind: Kind
         /// The columns that differ, in the order of the table.
-        public let columns: [Column]
+        package let columns: [Column]
     }
 
     /// How many rows of a table were added, changed or removed.
-    public struct Count: Sendable, Hashable {
+    package struct Count: Sendable, Hashable {
         /// The table.
-        public let table: String
+        package let table: String
         /// The kind of their change.
-        public let kind: Kind
+        package let kind: Kind
         /// How many rows.
-        public let rows: Int
+        package let rows: Int
     }
 
     /// A kind of change to a row.
-    public enum Kind: String, Sendable {
+    package enum Kind: String, Sendable {
         /// The row is new.
         case added
         /// Some columns are different.
@@ -90,12 +90,12 @@ public struct PolicyChange: Sendable, Hashable {
     }
 
     /// A column's value before and after; nil is SQL's null.
-    public struct Column: Sendable, Hashable {
+    package struct Column: Sendable, Hashable {
         /// The column.
-        public let name: String
+        package let name: String
         /// Its value before.
-        public let before: String?
+        package let before: String?
         /// Its value after.
-        public let after: String?
+        package let after: String?
     }
 }

@@ -1,42 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import Postgres
-public import UpdatePolicy
+import Postgres
+package import UpdatePolicy
 
 /// What one change did to rules, by one of their rows.
-public struct RuleEdit: Sendable, Equatable {
+package struct RuleEdit: Sendable, Equatable {
     /// The id of the change.
-    public let change: Int64
+    package let change: Int64
     /// When it was committed.
-    public let at: Timestamp
+    package let at: Timestamp
     /// The table of the row: `rules`, `rule_texts`, `rollout_steps` or `apps`.
-    public let table: String
+    package let table: String
     /// The rule's key; the bundle for `apps`.
-    public let name: String
+    package let name: String
     /// What was done to the row.
-    public let kind: PolicyChange.Kind
+    package let kind: PolicyChange.Kind
     /// The columns of the row that differ, in alphabetical order.
-    public let columns: [PolicyChange.Column]
+    package let columns: [PolicyChange.Column]
     /// How many more rows it touched; at most ``mostRows`` are counted.
-    public let otherRows: Int64
+    package let otherRows: Int64
 
     /// The most rows of a change that are looked at.
-    public static let mostRows: Int64 = 100
+    package static let mostRows: Int64 = 100
 }
 
 extension PolicyHistory {
-    /// Whether the role of this session may read the history.
-    public static func isReadable(_ session: PostgresSession) throws -> Bool {
-        try session.query(
-            """
-            SELECT has_table_privilege('public.changes', 'SELECT') AND has_table_privilege('public.change_rows', 'SELECT')
-            """
-        ).value(as: Bool.self)
-    }
-
     /// The newest changes of the rules that an app has, of those for every app, and of the app itself, in order of time.
-    public func ruleEdits(ofApp bundle: String, since time: Timestamp, limit: Int) throws -> [RuleEdit] {
+    package func ruleEdits(ofApp bundle: String, since time: Timestamp, limit: Int) throws -> [RuleEdit] {
         let isOfApp = "(bundle IS NULL OR lower(bundle COLLATE \"C\") = lower($1::text COLLATE \"C\"))"
         return try ruleEdits(
             """
@@ -53,7 +44,7 @@ extension PolicyHistory {
     }
 
     /// The newest changes of a rule, its texts and its steps, in order of time.
-    public func ruleEdits(ofRule key: String, since time: Timestamp, limit: Int) throws -> [RuleEdit] {
+    package func ruleEdits(ofRule key: String, since time: Timestamp, limit: Int) throws -> [RuleEdit] {
         try ruleEdits(
             """
             r.table_name = 'rules' AND \(Self.row) ->> 'key' = $1
@@ -64,7 +55,7 @@ extension PolicyHistory {
     }
 
     /// The newest changes of rules, their texts and steps, and of apps, in order of time.
-    public func ruleEdits(since time: Timestamp, limit: Int) throws -> [RuleEdit] {
+    package func ruleEdits(since time: Timestamp, limit: Int) throws -> [RuleEdit] {
         try ruleEdits(
             "$1::text IS NULL AND r.table_name IN ('rules', 'rule_texts', 'rollout_steps', 'apps')",
             [String?.none, PostgresTimestamp(time), Int64(limit)]

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import Postgres
-public import UpdatePolicy
+package import Postgres
+package import UpdatePolicy
 
 /// Reads the history of the policy, and undoes entries.
-public struct PolicyHistory {
+package struct PolicyHistory {
     let session: PostgresSession
     private let rowsPerChange: Int64?
 
     /// Creates the history as one transaction sees it.
     ///
     /// - Parameter rowsPerChange: How many rows of an entry are read at most; nil for all.
-    public init(_ session: PostgresSession, rowsPerChange: Int? = nil) throws {
+    package init(_ session: PostgresSession, rowsPerChange: Int? = nil) throws {
         self.session = session
         self.rowsPerChange = rowsPerChange.map(Int64.init)
         try session.execute("SET LOCAL TimeZone = 'UTC'; SET LOCAL IntervalStyle = 'postgres'")
     }
 
     /// One entry with its rows; nil if there is none with this id.
-    public func change(_ id: Int64) throws -> PolicyChange? {
+    package func change(_ id: Int64) throws -> PolicyChange? {
         try changes(condition: "change.id = $1", [id]).first
     }
 
     /// The entries, newest first.
-    public func changes(_ filter: HistoryFilter) throws -> [PolicyChange] {
+    package func changes(_ filter: HistoryFilter) throws -> [PolicyChange] {
         try changes(condition: "change.id IN (\(HistoryFilter.query))", filter.parameters)
     }
 
     /// The newest entry that stands, whoever made it: it was not undone, and is no undo itself. So asking again after an
     /// undo gives the one before.
-    public func newestStanding() throws -> PolicyChange? {
+    package func newestStanding() throws -> PolicyChange? {
         var undone: Set<Int64> = []
         for row in try session.query(
             "SELECT id, undoes FROM public.changes ORDER BY id DESC LIMIT \(Self.mostSearched)"
@@ -44,20 +44,20 @@ public struct PolicyHistory {
     }
 
     /// How many of the newest entries are searched for one to undo.
-    public static let mostSearched = 1_000
+    package static let mostSearched = 1_000
 
     /// Who has edited, as the filter for an author takes them, in order.
-    public func authors() throws -> [String] {
+    package func authors() throws -> [String] {
         try session.query(
             "SELECT DISTINCT unnest(ARRAY[role::text, os_user]) AS author FROM public.changes ORDER BY author"
         ).compactMap { try $0.decode(0, as: String?.self) }
     }
 
     /// The database role of this session, as the history records it.
-    public func role() throws -> String { try session.query("SELECT session_user::text").value(as: String.self) }
+    package func role() throws -> String { try session.query("SELECT session_user::text").value(as: String.self) }
 
     /// The revision of the policy at a time: that of the last entry until then, 0 if there is none.
-    public func revision(at time: Timestamp) throws -> Int64 {
+    package func revision(at time: Timestamp) throws -> Int64 {
         try session.query(
             "SELECT coalesce(max(id), 0)::int8 FROM public.changes WHERE at <= $1::timestamptz",
             [PostgresTimestamp(time)]
@@ -67,7 +67,7 @@ public struct PolicyHistory {
     /// Undoes an entry of the history, as a new entry.
     ///
     /// - Throws: `PostgresError` with the reason if later changes stand in the way.
-    public func undo(_ id: Int64) throws {
+    package func undo(_ id: Int64) throws {
         _ = try session.query("SELECT undo_change($1)", [id])
     }
 

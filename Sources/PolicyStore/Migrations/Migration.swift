@@ -4,21 +4,21 @@
 import UpdatePolicy
 
 /// One step of the schema: a plain SQL file that the binary carries.
-public struct Migration: Sendable, Hashable {
+package struct Migration: Sendable, Hashable {
     /// The file's name without its ending: `0001_versions`.
-    public let name: String
+    package let name: String
     /// The file's contents.
-    public let sql: String
+    package let sql: String
     /// SHA-256 of the contents, in hexadecimal digits.
-    public let checksum: String
+    package let checksum: String
 
     /// Creates a migration.
-    public init(name: String, sql: String) {
+    package init(name: String, sql: String) {
         self.name = name
         self.sql = sql
         checksum = SHA256.hash(data: sql.utf8).hexadecimal
     }
 
     /// All migrations that this binary knows, in order.
-    public static let all = embeddedFiles.map { Migration(name: String($0.name.dropLast(".sql".count)), sql: $0.text) }
+    package static let all = embeddedFiles.map { Migration(name: String($0.name.dropLast(".sql".count)), sql: $0.text) }
 }

@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// A reason why this binary cannot use the schema of a database.
-public enum SchemaError: ErrorWithCommand, Hashable {
+package enum SchemaError: ErrorWithCommand, Hashable {
     /// The database has no schema of versiongate.
     case notInstalled
     /// The database lacks migrations that this binary knows.
@@ -25,7 +25,7 @@ public enum SchemaError: ErrorWithCommand, Hashable {
     case locked(by: String)
 
     /// The fault and what to do.
-    public func description(command: (String) -> String) -> String {
+    package func description(command: (String) -> String) -> String {
         switch self {
         case .notInstalled:
             "the database has no schema of versiongate; create it with `\(command("migrate"))`"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import Logging
-public import Postgres
+package import Logging
+package import Postgres
 
 /// Migrates the schema of a database to that of this binary, and compares the two.
 ///
 /// Each migration is applied in a transaction of its own under one advisory lock, so that several migrators at once
 /// apply each file once, and a failure leaves the schema at the last whole step.
-public struct SchemaMigrator: Sendable {
+package struct SchemaMigrator: Sendable {
     private let migrations: [Migration]
     private let lockTimeout: String
     private let logger: Logger
@@ -22,7 +22,7 @@ public struct SchemaMigrator: Sendable {
     ///   - migrations: The steps, in order; all that this binary knows unless a test says otherwise.
     ///   - lockTimeout: How long a migration waits for a lock before it gives up, as PostgreSQL writes times.
     ///   - logger: Where each applied step is logged.
-    public init(migrations: [Migration] = Migration.all, lockTimeout: String = "10s", logger: Logger) {
+    package init(migrations: [Migration] = Migration.all, lockTimeout: String = "10s", logger: Logger) {
         self.migrations = migrations
         self.lockTimeout = lockTimeout
         self.logger = logger
@@ -31,7 +31,7 @@ public struct SchemaMigrator: Sendable {
     /// How the schema of a database compares with this binary's.
     ///
     /// - Throws: ``SchemaError`` if an applied migration is changed, missing or misplaced; `PostgresError`.
-    public func status(_ connection: PostgresConnection) async throws -> SchemaStatus {
+    package func status(_ connection: PostgresConnection) async throws -> SchemaStatus {
         try await connection.transaction(.repeatableReadReadOnly) { [self] session in
             try status(session)
         }
@@ -40,12 +40,12 @@ public struct SchemaMigrator: Sendable {
     /// The faults of the privileges in a database.
     ///
     /// - Throws: `PostgresError`.
-    public func faults(_ connection: PostgresConnection) async throws -> [SchemaFault] {
+    package func faults(_ connection: PostgresConnection) async throws -> [SchemaFault] {
         try await connection.transaction(.repeatableReadReadOnly) { try SchemaFault.all($0) }
     }
 
     /// All migrations as one script for psql, which leaves an empty database as ``migrate(_:)`` does.
-    public var script: String {
+    package var script: String {
         let steps = migrations.map { migration in
             """
             -- \(migration.name).sql
@@ -77,7 +77,7 @@ public struct SchemaMigrator: Sendable {
     /// - Throws: ``SchemaError`` if the schema is newer or does not fit, if somebody can act as its owner, or if another
     ///   session holds the lock; `PostgresError`.
     @discardableResult
-    public func migrate(_ connection: PostgresConnection) async throws -> [String] {
+    package func migrate(_ connection: PostgresConnection) async throws -> [String] {
         var applied: [String] = []
         while let name = try await applyNext(connection) {
             logger.notice("Applied a migration", metadata: ["migration": "\(name)"])
@@ -166,7 +166,7 @@ public struct SchemaMigrator: Sendable {
     /// How the schema compares, seen from within a transaction.
     ///
     /// - Throws: ``SchemaError`` if an applied migration is changed, missing or misplaced; `PostgresError`.
-    public func status(_ session: PostgresSession) throws -> SchemaStatus {
+    package func status(_ session: PostgresSession) throws -> SchemaStatus {
         let isRecorded = "SELECT to_regclass('versiongate_internal.schema_migrations') IS NOT NULL"
         guard try session.query(isRecorded).value(as: Bool.self) else {
             let hasTables = try session.query("SELECT to_regclass('public.policy_revision') IS NOT NULL")

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import Postgres
+package import Postgres
 
 /// How the schema of a database compares with the migrations of this binary.
-public struct SchemaStatus: Sendable, Hashable {
+package struct SchemaStatus: Sendable, Hashable {
     /// The migrations that both have.
-    public let applied: [Migration]
+    package let applied: [Migration]
     /// The migrations that the database lacks.
-    public let pending: [Migration]
+    package let pending: [Migration]
     /// The names of migrations that the database has and this binary does not know.
-    public let unknown: [String]
+    package let unknown: [String]
 
     /// Refuses a schema that is not exactly this binary's; commands that edit ask for this first.
-    public func requireCurrent() throws(SchemaError) {
+    package func requireCurrent() throws(SchemaError) {
         if applied.isEmpty, unknown.isEmpty, !pending.isEmpty {
             throw .notInstalled
         }
@@ -26,7 +26,7 @@ public struct SchemaStatus: Sendable, Hashable {
     }
 
     /// Refuses a schema that is not there or older than this binary's; a newer one can be read.
-    public func requireReadable() throws(SchemaError) {
+    package func requireReadable() throws(SchemaError) {
         if unknown.isEmpty {
             try requireCurrent()
         }
@@ -34,20 +34,20 @@ public struct SchemaStatus: Sendable, Hashable {
 }
 
 /// A fault of the privileges in a database, as its function `schema_faults` reports it.
-public struct SchemaFault: Sendable, Hashable {
+package struct SchemaFault: Sendable, Hashable {
     /// What is wrong.
-    public let fault: String
+    package let fault: String
     /// What to do, with the statements.
-    public let remedy: String
+    package let remedy: String
     /// Whether somebody can act as the owner of the schema.
-    public let isDangerous: Bool
+    package let isDangerous: Bool
     /// Whether servers cannot read what they need.
-    public let stopsServers: Bool
+    package let stopsServers: Bool
 
     /// Asks a database for its faults; none where there is no schema yet. Any role may ask.
     ///
     /// - Throws: `PostgresError`.
-    public static func all(_ session: PostgresSession) throws -> [SchemaFault] {
+    package static func all(_ session: PostgresSession) throws -> [SchemaFault] {
         guard try session.query("SELECT to_regprocedure('public.schema_faults()') IS NOT NULL").value(as: Bool.self)
         else { return [] }
         return try session.query("SELECT fault, remedy, is_dangerous, stops_servers FROM public.schema_faults()").map {

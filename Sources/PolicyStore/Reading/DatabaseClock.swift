@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import Postgres
-public import UpdatePolicy
+package import Postgres
+package import UpdatePolicy
 
 /// The clock of a database, read beside that of this machine.
-public struct DatabaseClock: Sendable {
+package struct DatabaseClock: Sendable {
     /// The time of the database.
-    public let now: Timestamp
+    package let now: Timestamp
     /// How many seconds it is ahead of this machine at least, negative where it is behind; the time that the question took
     /// is not counted as a difference.
-    public let offset: Double
+    package let offset: Double
 
     /// The seconds from which on a difference is reported.
-    public static let tolerance = 2.0
+    package static let tolerance = 2.0
 
     /// Whether the clocks differ enough to be reported.
-    public var isOff: Bool { abs(offset) > Self.tolerance }
+    package var isOff: Bool { abs(offset) > Self.tolerance }
 
     /// Compares a time of the database, read between two times of this machine.
     init(now: Timestamp, asked: Timestamp, answered: Timestamp) {
@@ -29,7 +29,7 @@ public struct DatabaseClock: Sendable {
     /// Asks the database.
     ///
     /// - Parameter machine: The clock of this machine.
-    public init(_ session: PostgresSession, machine: () -> Timestamp) throws {
+    package init(_ session: PostgresSession, machine: () -> Timestamp) throws {
         let asked = machine()
         let now = try session.query("SELECT clock_timestamp()").value(as: PostgresTimestamp.self)
         self.init(now: Timestamp(now), asked: asked, answered: machine())

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import Postgres
+package import Postgres
 
 /// The names in the database that complete a word on a command line.
-public enum KnownNames {
+package enum KnownNames {
     /// How many changes are offered.
     private static let mostChanges = 50
 
     /// The numbers of the newest changes.
-    public static func changes(_ session: PostgresSession) throws -> [String] {
+    package static func changes(_ session: PostgresSession) throws -> [String] {
         try texts(session, "SELECT id::text FROM public.changes ORDER BY id DESC LIMIT \(mostChanges)")
     }
 
     /// The roles and users of the operating system that have edited.
-    public static func authors(_ session: PostgresSession) throws -> [String] {
+    package static func authors(_ session: PostgresSession) throws -> [String] {
         try texts(
             session,
             "SELECT DISTINCT name FROM public.changes, unnest(ARRAY[role, os_user]) AS name WHERE name <> '' ORDER BY 1"
@@ -22,7 +22,7 @@ public enum KnownNames {
     }
 
     /// The users with one of the roles of people.
-    public static func users(_ session: PostgresSession) throws -> [String] {
+    package static func users(_ session: PostgresSession) throws -> [String] {
         try texts(
             session,
             """
@@ -35,12 +35,12 @@ public enum KnownNames {
     }
 
     /// The platforms of releases.
-    public static func platforms(_ session: PostgresSession) throws -> [String] {
+    package static func platforms(_ session: PostgresSession) throws -> [String] {
         try texts(session, "SELECT DISTINCT platform FROM public.releases ORDER BY 1")
     }
 
     /// The versions of the releases of the apps among some words.
-    public static func versions(ofAppsAmong words: [String], _ session: PostgresSession) throws -> [String] {
+    package static func versions(ofAppsAmong words: [String], _ session: PostgresSession) throws -> [String] {
         try texts(
             session,
             "SELECT DISTINCT version FROM public.releases WHERE bundle = ANY (string_to_array($1, E'\\n')) ORDER BY 1",
@@ -49,7 +49,7 @@ public enum KnownNames {
     }
 
     /// The templates of the apps among some words.
-    public static func templates(ofAppsAmong words: [String], _ session: PostgresSession) throws -> [String] {
+    package static func templates(ofAppsAmong words: [String], _ session: PostgresSession) throws -> [String] {
         try texts(
             session,
             "SELECT DISTINCT name FROM public.feed_templates WHERE bundle = ANY (string_to_array($1, E'\\n')) ORDER BY 1",

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import Postgres
-public import UpdatePolicy
+package import Postgres
+package import UpdatePolicy
 
 /// Reads the policy tables into plain values.
-public enum PolicyReader {
+package enum PolicyReader {
     /// How long a read waits for a lock, so that somebody's `LOCK TABLE` delays a reload and nothing else.
     private static let lockTimeout = "2s"
     /// How long one statement of a read may take.
@@ -14,14 +14,14 @@ public enum PolicyReader {
     /// The current state of the policy tables; one short statement.
     ///
     /// - Throws: ``SchemaError/notInstalled``; `PostgresError`.
-    public static func version(_ session: PostgresSession) throws -> PolicyVersion {
+    package static func version(_ session: PostgresSession) throws -> PolicyVersion {
         try versionAndTime(session).version
     }
 
     /// The version of the policy tables, and the clock of the database beside that of this machine.
     ///
     /// - Parameter machine: The clock of this machine.
-    public static func versionAndClock(
+    package static func versionAndClock(
         _ session: PostgresSession,
         machine: () -> Timestamp
     ) throws -> (version: PolicyVersion, clock: DatabaseClock) {
@@ -46,7 +46,7 @@ public enum PolicyReader {
     /// Whether the history of the database has made this state of the policy.
     ///
     /// - Throws: `PostgresError`.
-    public static func isInHistory(_ version: PolicyVersion, _ session: PostgresSession) throws -> Bool {
+    package static func isInHistory(_ version: PolicyVersion, _ session: PostgresSession) throws -> Bool {
         try session.query(
             "SELECT versiongate_internal.history_has($1, $2)",
             [version.revision, version.token]
@@ -54,7 +54,7 @@ public enum PolicyReader {
     }
 
     /// Whether the database is a standby, which can lag behind its primary.
-    public static func isStandby(_ session: PostgresSession) throws -> Bool {
+    package static func isStandby(_ session: PostgresSession) throws -> Bool {
         try session.query("SELECT pg_is_in_recovery()").value(as: Bool.self)
     }
 
@@ -63,7 +63,7 @@ public enum PolicyReader {
     /// - Parameter revision: The policy as it stood at this revision, rebuilt from the history; nil for today's.
     /// - Throws: ``SchemaError`` if this binary cannot read the schema; `PostgresError`, also where there is no such
     ///   revision.
-    public static func policy(_ connection: PostgresConnection, revision: Int64? = nil) async throws -> Policy {
+    package static func policy(_ connection: PostgresConnection, revision: Int64? = nil) async throws -> Policy {
         try await reading(connection) { try policy($0, revision: revision) }
     }
 
@@ -71,7 +71,7 @@ public enum PolicyReader {
     ///
     /// - Parameter revision: The policy as it stood at this revision, rebuilt from the history; nil for today's.
     /// - Throws: ``SchemaError/notInstalled``; `PostgresError`, also where there is no such revision.
-    public static func policy(_ session: PostgresSession, revision: Int64? = nil) throws -> Policy {
+    package static func policy(_ session: PostgresSession, revision: Int64? = nil) throws -> Policy {
         try policy(session, revision: revision, .served)
     }
 
@@ -91,7 +91,7 @@ public enum PolicyReader {
     ///
     /// - Parameter bundle: The app; case does not count.
     /// - Throws: `PostgresError`, also where there is no such revision.
-    public static func policy(_ session: PostgresSession, ofApp bundle: String, revision: Int64) throws -> Policy {
+    package static func policy(_ session: PostgresSession, ofApp bundle: String, revision: Int64) throws -> Policy {
         var policy = try policy(session, of: .appsAt(revision, [bundle]))
         policy.revision = revision
         return policy
@@ -101,8 +101,16 @@ public enum PolicyReader {
     /// them.
     ///
     /// - Parameter bundles: The apps, case does not count; those that are not there are left out; nil for all.
-    public static func policy(_ session: PostgresSession, bundles: [String]?) throws -> Policy {
-        guard let bundles else { return try policy(session, of: .everything) }
+    package static func policy(_ session: PostgresSession, bundles: [String]?) throws -> Policy {
+        try policy(session, bundles: bundles, .served)
+    }
+
+    private static func policy(
+        _ session: PostgresSession,
+        bundles: [String]?,
+        _ detail: PolicyDetail
+    ) throws -> Policy {
+        guard let bundles else { return try policy(session, of: .everything, detail) }
         let spelled = try session.query(
             """
             SELECT bundle FROM public.apps
@@ -110,7 +118,14 @@ public enum PolicyReader {
             """,
             [bundles]
         ).map { try $0.decode(0, as: String.self) }
-        return try policy(session, of: .apps(spelled, rulesForEveryApp: true))
+        return try policy(session, of: .apps(spelled, rulesForEveryApp: true), detail)
+    }
+
+    /// Reads all that people edit of some apps, and of the rules for every app.
+    ///
+    /// - Parameter bundles: As for ``policy(_:bundles:)``.
+    package static func editedPolicy(_ session: PostgresSession, bundles: [String]?) throws -> Policy {
+        try policy(session, bundles: bundles, .edited)
     }
 
     /// Reads all that people edit as the transaction of `session` sees it: also notes, and lengths of time as they were
@@ -121,7 +136,7 @@ public enum PolicyReader {
     /// - Parameter revision: The policy as it stood at this revision, rebuilt from the history; nil for today's.
     /// - Throws: ``SchemaError/unknownColumns(_:)`` where a table has a column that would be left out; `PostgresError`, also
     ///   where there is no such revision.
-    public static func editedPolicy(_ session: PostgresSession, revision: Int64? = nil) throws -> Policy {
+    package static func editedPolicy(_ session: PostgresSession, revision: Int64? = nil) throws -> Policy {
         try requireKnownColumns(session)
         return try policy(session, revision: revision, .edited)
     }
@@ -130,7 +145,7 @@ public enum PolicyReader {
     ///
     /// - Returns: nil where the history does not go back that far, or so much changed that reading everything is as fast.
     /// - Throws: as ``policy(_:)-(PostgresConnection)`` does.
-    public static func update(_ connection: PostgresConnection, since known: PolicyVersion) async throws
+    package static func update(_ connection: PostgresConnection, since known: PolicyVersion) async throws
         -> PolicyUpdate?
     {
         try await reading(connection) { session in
@@ -308,16 +323,21 @@ public enum PolicyReader {
 
 extension PolicyReader {
     /// The bundle that a rule is for, nil within for every app; nil if there is no such rule.
-    public static func bundle(ofRule key: String, _ session: PostgresSession) throws -> String?? {
+    package static func bundle(ofRule key: String, _ session: PostgresSession) throws -> String?? {
         try session.query("SELECT bundle FROM public.rules WHERE key = $1", [key]).first.map { row in
             try row.decode(0, as: String?.self)
         }
     }
 
+    /// The note of a rule, which is for those who edit and which no server keeps.
+    package static func note(ofRule key: String, _ session: PostgresSession) throws -> String? {
+        try session.query("SELECT note FROM public.rules WHERE key = $1", [key]).first?.decode(0, as: String?.self)
+    }
+
     /// Refuses names that cannot be platforms, as an edit does.
     ///
     /// - Throws: `PostgresError` with the reason.
-    public static func requirePlatforms(_ names: [String], _ session: PostgresSession) throws {
+    package static func requirePlatforms(_ names: [String], _ session: PostgresSession) throws {
         for name in names {
             _ = try session.query(
                 "SELECT versiongate_internal.check_platform(versiongate_internal.platform_name($1), 'rules.platforms')",
@@ -327,39 +347,39 @@ extension PolicyReader {
     }
 
     /// The bundles of all apps in order.
-    public static func bundles(_ session: PostgresSession) throws -> [String] {
+    package static func bundles(_ session: PostgresSession) throws -> [String] {
         try session.query("SELECT bundle FROM public.apps ORDER BY bundle").map { try $0.decode(0, as: String.self) }
     }
 
     /// The keys of the rules for every app that are enabled and not over, in order.
-    public static func activeRulesForEveryApp(_ session: PostgresSession) throws -> [String] {
+    package static func activeRulesForEveryApp(_ session: PostgresSession) throws -> [String] {
         try session.query(
             "SELECT key FROM public.rules WHERE bundle IS NULL AND enabled AND (ends_at IS NULL OR ends_at > now()) ORDER BY key"
         ).map { try $0.decode(0, as: String.self) }
     }
 
     /// The bundle of the app with a name, case aside; nil where none or several have it.
-    public static func bundle(ofAppNamed name: String, _ session: PostgresSession) throws -> String? {
+    package static func bundle(ofAppNamed name: String, _ session: PostgresSession) throws -> String? {
         let bundles = try session.query("SELECT bundle FROM public.apps WHERE lower(name) = lower($1)", [name])
             .map { try $0.decode(0, as: String.self) }
         return bundles.count == 1 ? bundles[0] : nil
     }
 
     /// The keys of all rules in order.
-    public static func ruleKeys(_ session: PostgresSession) throws -> [String] {
+    package static func ruleKeys(_ session: PostgresSession) throws -> [String] {
         try session.query("SELECT key FROM public.rules ORDER BY key").map { try $0.decode(0, as: String.self) }
     }
 }
 
 /// The identity of one state of the policy tables.
-public struct PolicyVersion: Sendable, Hashable {
+package struct PolicyVersion: Sendable, Hashable {
     /// The id of the newest change, which never decreases except by a restore.
-    public let revision: Int64
+    package let revision: Int64
     /// A UUID that is new for every change, so that two histories with the same revisions differ.
-    public let token: String
+    package let token: String
 
     /// Creates a version.
-    public init(revision: Int64, token: String) {
+    package init(revision: Int64, token: String) {
         self.revision = revision
         self.token = token
     }

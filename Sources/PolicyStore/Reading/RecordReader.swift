@@ -44,8 +44,8 @@ struct RecordReader<Record: PolicyRecord> {
     private static func expression(_ column: ColumnDefinition, _ detail: PolicyDetail) -> String {
         let name = column.name
         switch column.type {
-        case .text, .key, .bundle, .language, .platform, .version, .texts, .platforms, .boolean, .time, .attributes,
-            .bigInteger:
+        case .text, .key, .bundle, .language, .platform, .version, .range, .texts, .platforms, .boolean, .time,
+            .attributes, .bigInteger:
             return name
         case .integer: return "\(name)::int8"
         case .percentage: return "(\(name) * 100)::int4"

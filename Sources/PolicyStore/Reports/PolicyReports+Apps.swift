@@ -2,25 +2,25 @@
 // Copyright the versiongate authors
 
 import Postgres
-import UpdatePolicy
+package import UpdatePolicy
 
 extension PolicyReports {
     /// An app as lists show it.
-    public struct AppSummary: Sendable {
+    package struct AppSummary: Sendable {
         /// The bundle as the app spells it.
-        public let bundle: String
+        package let bundle: String
         /// The name, if there is one.
-        public let name: String?
+        package let name: String?
         /// Whether the app is paused.
-        public let paused: Bool
+        package let paused: Bool
         /// How many rules are for this app alone.
-        public let ruleCount: Int64
+        package let ruleCount: Int64
         /// The platforms that have a store link.
-        public let linkedPlatforms: [String]
+        package let linkedPlatforms: [String]
     }
 
     /// All apps by bundle.
-    public func apps() throws -> [AppSummary] {
+    package func apps() throws -> [AppSummary] {
         try session.query(
             """
             SELECT app.bundle, app.name, app.paused,
@@ -40,13 +40,19 @@ extension PolicyReports {
     }
 
     /// All apps as a JSON array.
-    public func appsJSON() throws -> String {
+    package func appsJSON() throws -> String {
         try json(Self.appQuery + " ORDER BY app.bundle")
     }
 
-    /// One app with its store links, nil if there is none of this bundle.
-    public func app(_ bundle: String) throws -> Record? {
-        try record(Self.appQuery + " WHERE lower(app.bundle COLLATE \"C\") = lower($1 COLLATE \"C\")", [bundle])
+    /// An app as it was written, and how many releases and rules it has; nil if there is none of this bundle.
+    package func app(_ bundle: String) throws -> (app: App, releases: Int, rules: Int)? {
+        let policy = try PolicyReader.editedPolicy(session, bundles: [bundle])
+        return policy.apps.first.map { ($0, policy.releases.count, policy.rules.count { $0.bundle != nil }) }
+    }
+
+    /// An app with its store links as a JSON object, nil if there is none of this bundle.
+    package func appJSON(_ bundle: String) throws -> String? {
+        try object(Self.appQuery + " WHERE lower(app.bundle COLLATE \"C\") = lower($1 COLLATE \"C\")", [bundle])
     }
 
     private static let appQuery = """

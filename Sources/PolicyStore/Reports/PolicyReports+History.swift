@@ -3,12 +3,12 @@
 
 extension PolicyReports {
     /// The history as this transaction sees it.
-    public var history: PolicyHistory {
+    package var history: PolicyHistory {
         get throws { try PolicyHistory(session) }
     }
 
     /// Entries of the history as a JSON array, newest first.
-    public func historyJSON(_ filter: HistoryFilter) throws -> String {
+    package func historyJSON(_ filter: HistoryFilter) throws -> String {
         try json(
             """
             SELECT change.id, change.at, change.role::text, change.os_user, change.tool, change.why, change.undoes,

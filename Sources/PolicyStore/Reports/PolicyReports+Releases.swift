@@ -2,35 +2,35 @@
 // Copyright the versiongate authors
 
 import Postgres
-public import UpdatePolicy
+package import UpdatePolicy
 
 extension PolicyReports {
     /// A row of a release as lists show it.
-    public struct ReleaseSummary: Sendable {
+    package struct ReleaseSummary: Sendable {
         /// The app.
-        public let bundle: String
+        package let bundle: String
         /// The platform.
-        public let platform: String
+        package let platform: String
         /// The version as written.
-        public let version: String
+        package let version: String
         /// The build as written.
-        public let build: String?
+        package let build: String?
         /// The least version of the operating system.
-        public let minOS: String?
+        package let minOS: String?
         /// The regions, joined by commas; nil is everywhere.
-        public let regions: String?
+        package let regions: String?
         /// Its state: `live since`, `staged`, `from`, `no date`, `withdrawn`.
-        public let state: String
+        package let state: String
         /// The time that belongs to the state.
-        public let since: Timestamp?
+        package let since: Timestamp?
         /// The languages of its notes, in order.
-        public let languages: [String]
+        package let languages: [String]
     }
 
     /// The releases by app and platform, the greatest version first.
     ///
     /// - Parameter bundle: Only the releases of this app; nil for all.
-    public func releases(bundle: String?) throws -> [ReleaseSummary] {
+    package func releases(bundle: String?) throws -> [ReleaseSummary] {
         try session.query(
             """
             SELECT bundle, platform, version, build, min_os, array_to_string(regions, ', '), state,
@@ -63,7 +63,7 @@ extension PolicyReports {
     }
 
     /// The releases as a JSON array.
-    public func releasesJSON(bundle: String?) throws -> String {
+    package func releasesJSON(bundle: String?) throws -> String {
         try json(
             """
             SELECT id, \(Self.columns(of: Release.self)),

@@ -2,25 +2,15 @@
 // Copyright the versiongate authors
 
 import Postgres
-public import UpdatePolicy
+package import UpdatePolicy
 
 extension PolicyReports {
-    /// A rule with what belongs to it.
-    public struct RuleRecord: Sendable {
-        /// The JSON object.
-        public let json: String
-        /// The fields in the order of the columns.
-        public let fields: [RecordField]
-        /// The planned steps, in order of time.
-        public let steps: [RolloutStep]
-    }
-
     /// The rules in the order of their messages, with what is so about each now.
     ///
     /// - Parameters:
     ///   - bundle: Only the rules of this app and those for every app; nil for all.
     ///   - search: Only rules with this in their key, message, note or translations; case does not count; nil for all.
-    public func rules(
+    package func rules(
         bundle: String?,
         search: String? = nil,
         at time: Timestamp
@@ -35,7 +25,7 @@ extension PolicyReports {
     }
 
     /// The rules as a JSON array, in the order of their messages.
-    public func rulesJSON(bundle: String?, search: String? = nil) throws -> String {
+    package func rulesJSON(bundle: String?, search: String? = nil) throws -> String {
         try json("\(Self.ruleQuery) WHERE \(Self.isListed) ORDER BY position, key", [bundle, try search.map(keys)])
     }
 
@@ -55,20 +45,17 @@ extension PolicyReports {
         }
     }
 
-    /// One rule with its texts and steps, nil if there is none of this key.
-    public func rule(_ key: String) throws -> RuleRecord? {
-        guard let record = try record("\(Self.ruleQuery) WHERE key = $1", [key]) else { return nil }
-        let steps = try session.query(
-            "SELECT at, (rollout * 100)::int4 FROM public.rollout_steps WHERE rule = $1 ORDER BY at",
-            [key]
-        ).map { row in
-            RolloutStep(
-                at: Timestamp(try row.decode(0, as: PostgresTimestamp.self)),
-                rollout: try Percentage(row: row, column: 1)
-            )
-        }
-        return RuleRecord(json: record.json, fields: record.fields, steps: steps)
+    /// A rule as it was written, with what is so about it now; nil if there is none of this key.
+    package func rule(_ key: String, at time: Timestamp) throws -> (rule: Rule, status: RuleStatus)? {
+        guard let bundle = try PolicyReader.bundle(ofRule: key, session) else { return nil }
+        let policy = try PolicyReader.editedPolicy(session, bundles: bundle.map { [$0] })
+        guard let rule = policy.rules.first(where: { $0.key == key }), let status = policy.ruleStatuses(at: time)[key]
+        else { return nil }
+        return (rule, status)
     }
+
+    /// A rule with its texts and steps as a JSON object, nil if there is none of this key.
+    package func ruleJSON(_ key: String) throws -> String? { try object("\(Self.ruleQuery) WHERE key = $1", [key]) }
 
     private static let isListed = """
         ($1::text IS NULL OR bundle IS NULL OR lower(bundle COLLATE "C") = lower($1::text COLLATE "C"))

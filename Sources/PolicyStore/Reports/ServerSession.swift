@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import Postgres
+package import Postgres
 
 /// A server that follows the policy of a database, as it names itself in `application_name`.
 ///
 /// Every role can read that of every session. Sessions on a standby are seen on that standby alone.
-public struct ServerSession: Sendable, Hashable {
+package struct ServerSession: Sendable, Hashable {
     /// The process of the database that serves the session.
-    public let processID: Int32
+    package let processID: Int32
     /// The machine of the server, as it calls itself, with the port of its public listener: `gate-1:8080`.
-    public let address: String
+    package let address: String
     /// The revision of the policy that answers checks.
-    public let revision: Int64
+    package let revision: Int64
     /// The seconds that its clock is ahead of that of the database; 0 where that is not worth a report.
-    public let clockOffset: Int
+    package let clockOffset: Int
 
     /// The faults of its machine.
-    public let faults: [Fault]
+    package let faults: [Fault]
 
     /// Something that a server says is broken on its machine; its `/ready` says more.
-    public enum Fault: String, Sendable, CaseIterable {
+    package enum Fault: String, Sendable, CaseIterable {
         /// The TLS certificate has expired, or cannot be read again.
         case certificate
         /// The policy cannot be kept on disk.
@@ -35,7 +35,7 @@ public struct ServerSession: Sendable, Hashable {
         }
 
         /// The fault, for people.
-        public var sentence: String {
+        package var sentence: String {
             switch self {
             case .certificate: "apps may refuse its certificate"
             case .disk: "it cannot keep the policy on its disk"
@@ -44,7 +44,7 @@ public struct ServerSession: Sendable, Hashable {
     }
 
     /// The description of a server in the name of its session.
-    public struct Description: Sendable {
+    package struct Description: Sendable {
         private let text: String
         private let address: String
 
@@ -53,7 +53,7 @@ public struct ServerSession: Sendable, Hashable {
         ///   - address: The machine of the server and its port; of a long one the end is kept.
         ///   - databaseClockOffset: How many seconds the clock of the database is ahead of that of the machine.
         ///   - faults: What is broken on the machine.
-        public init(revision: Int64, address: String, databaseClockOffset: Double, faults: [Fault]) {
+        package init(revision: Int64, address: String, databaseClockOffset: Double, faults: [Fault]) {
             let seconds = Int(-databaseClockOffset.rounded())
             let isOff = abs(databaseClockOffset) > DatabaseClock.tolerance
             let remarks =
@@ -65,7 +65,7 @@ public struct ServerSession: Sendable, Hashable {
         /// Announces it, if this session has not already. The name that the session began with stays in front, where there is room.
         ///
         /// - Throws: `PostgresError`.
-        public func make(over connection: PostgresConnection) async throws {
+        package func make(over connection: PostgresConnection) async throws {
             let present = await connection.reportedSetting("application_name") ?? ""
             let program = present.firstRange(of: ServerSession.mark).map { present[..<$0.lowerBound] } ?? present[...]
             let name = ServerSession.name(program: program, text, address)
@@ -91,7 +91,7 @@ public struct ServerSession: Sendable, Hashable {
     }
 
     /// The servers that are connected to the database of a session, by machine.
-    public static func all(_ session: PostgresSession) throws -> [ServerSession] {
+    package static func all(_ session: PostgresSession) throws -> [ServerSession] {
         let faults = Fault.allCases.map(\.word).joined(separator: "|")
         return try session.query(
             """

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import Postgres
-public import UpdatePolicy
+package import Postgres
+package import UpdatePolicy
 
 /// A server that was heard of, as it is noted beside its counts.
-public struct ServerSighting: Sendable, Hashable {
+package struct ServerSighting: Sendable, Hashable {
     /// The machine of the server, as it calls itself, with the port of its public listener: `gate-1:8080`.
-    public let name: String
+    package let name: String
     /// Where its connection came from; `nil`: the machine of the database.
-    public let address: String?
+    package let address: String?
     /// The revision that answered checks there.
-    public let revision: Int64
+    package let revision: Int64
     /// When it was heard of last.
-    public let seenAt: Timestamp
+    package let seenAt: Timestamp
 
     /// The longest name that is kept; of a longer one the end.
     private static let longestName = 128
@@ -21,7 +21,7 @@ public struct ServerSighting: Sendable, Hashable {
     /// Notes that a server is there.
     ///
     /// - Throws: `PostgresError`.
-    public static func note(_ name: String, revision: Int64, over connection: PostgresConnection) async throws {
+    package static func note(_ name: String, revision: Int64, over connection: PostgresConnection) async throws {
         let name = String(name.filter { $0.isASCII && !$0.isWhitespace }.suffix(longestName))
         try await connection.query("SELECT versiongate_internal.note_server($1, $2)", [name, revision])
     }

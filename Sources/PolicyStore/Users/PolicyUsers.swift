@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-public import Postgres
-public import UpdatePolicy
+package import Postgres
+package import UpdatePolicy
 
 /// The roles of the database with which people and pipelines log in: members of one of versiongate's roles.
-public struct PolicyUsers: Sendable {
+package struct PolicyUsers: Sendable {
     private let connection: PostgresConnection
 
     /// Users of the database of a connection, whose role may create roles.
-    public init(_ connection: PostgresConnection) {
+    package init(_ connection: PostgresConnection) {
         self.connection = connection
     }
 
     /// All users but superusers and the owner of the schema, who may do everything anyway; ordered by name.
-    public func list() async throws -> [PolicyUser] {
+    package func list() async throws -> [PolicyUser] {
         try await connection.query(
             """
             SELECT r.rolname::text, \(Self.roleOfMember("r.oid")),
@@ -35,7 +35,7 @@ public struct PolicyUsers: Sendable {
     }
 
     /// Whether there is a role of this name.
-    public func exists(_ name: String) async throws -> Bool {
+    package func exists(_ name: String) async throws -> Bool {
         try await connection.query("SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", [name]).value()
     }
 
@@ -46,7 +46,7 @@ public struct PolicyUsers: Sendable {
     ///   - role: What the user may do.
     ///   - password: The password; nil: none, and that of a user who exists stays as it is.
     /// - Throws: ``PolicyUserError``. Nothing is changed then.
-    public func add(_ name: String, role: UserRole, password: String?) async throws -> AddedUser {
+    package func add(_ name: String, role: UserRole, password: String?) async throws -> AddedUser {
         let identifier = try Self.identifier(name)
         let verifier: String? =
             if let password { try await connection.scramVerifier(ofPassword: password, user: name) } else { nil }
@@ -92,7 +92,7 @@ public struct PolicyUsers: Sendable {
     /// Removes a user, whose open sessions may do nothing more from then on. The history keeps the name.
     ///
     /// - Throws: ``PolicyUserError``. Nothing is changed then.
-    public func remove(_ name: String) async throws {
+    package func remove(_ name: String) async throws {
         let identifier = try Self.identifier(name)
         try await refusing("DROP ROLE \(identifier);") { session in
             guard let found = try Self.present(name, session) else { throw PolicyUserError.isUnknown(name) }
@@ -197,7 +197,7 @@ public struct PolicyUsers: Sendable {
 }
 
 /// What a user may do.
-public enum UserRole: String, Sendable, CaseIterable {
+package enum UserRole: String, Sendable, CaseIterable {
     /// Reads everything.
     case viewer
     /// Reads everything, and rehearses edits.
@@ -211,7 +211,7 @@ public enum UserRole: String, Sendable, CaseIterable {
     static let people: [UserRole] = [.viewer, .planner, .admin]
 
     /// The role of the database whose members have the rights.
-    public var group: String { "versiongate_\(rawValue)" }
+    package var group: String { "versiongate_\(rawValue)" }
 
     /// The roles of the database, those with most rights first.
     static let groups = [UserRole.admin, .planner, .viewer, .server].map(\.group)
@@ -225,25 +225,25 @@ public enum UserRole: String, Sendable, CaseIterable {
 }
 
 /// A role of the database with which somebody logs in.
-public struct PolicyUser: Sendable, Hashable {
+package struct PolicyUser: Sendable, Hashable {
     /// The name, as the history shows it.
-    public let name: String
+    package let name: String
     /// What the user may do.
-    public let role: UserRole
+    package let role: UserRole
     /// When the user changed the policy last.
-    public let lastEdit: Timestamp?
+    package let lastEdit: Timestamp?
 }
 
 /// What there was before a user was added.
-public struct AddedUser: Sendable, Hashable {
+package struct AddedUser: Sendable, Hashable {
     /// Whether the role existed.
-    public let existed: Bool
+    package let existed: Bool
     /// The role that it had.
-    public let earlier: UserRole?
+    package let earlier: UserRole?
 }
 
 /// Why a user cannot be made or removed.
-public enum PolicyUserError: ErrorWithCommand, Sendable, Hashable {
+package enum PolicyUserError: ErrorWithCommand, Sendable, Hashable {
     /// PostgreSQL does not allow it; with statements that do the same.
     case isNotAllowed(String, statements: String)
     /// The name is empty or too long.
@@ -264,7 +264,7 @@ public enum PolicyUserError: ErrorWithCommand, Sendable, Hashable {
     case ownsObjects(String, detail: String)
 
     /// The fault and what to do about it.
-    public func description(command: (String) -> String) -> String {
+    package func description(command: (String) -> String) -> String {
         switch self {
         case .isNotAllowed(let message, let statements):
             "\(message); log in as a superuser, or as a role with CREATEROLE that may grant versiongate's roles, such as the "

@@ -13,18 +13,18 @@ struct Attributes: Sendable {
 
     private static let mostScanned = 16
 
+    /// The members, and behind them those of clients before, whose memory is used again.
     private var members: [Member] = []
+    private var count = 0
     private var indexes: [UTF8Text: Int] = [:]
 
     /// How many of the members are attributes.
     private(set) var attributeCount = 0
-
-    /// Whether there are no members.
-    var isEmpty: Bool { members.isEmpty }
+    var isEmpty: Bool { count == 0 }
 
     /// Forgets all members, and keeps the memory.
     mutating func removeAll() {
-        members.removeAll(keepingCapacity: true)
+        count = 0
         if !indexes.isEmpty { indexes = [:] }
         attributeCount = 0
     }
@@ -41,18 +41,20 @@ struct Attributes: Sendable {
             range = TextRange(value)
             attributeCount &+= 1
         }
-        members.append(Member(name: TextRange(name), value: range))
-        if members.count == Self.mostScanned {
-            for index in members.indices { indexes[Self.text(members[index].name, in: bytes)] = index }
-        } else if members.count > Self.mostScanned {
-            indexes[Self.text(TextRange(name), in: bytes)] = members.count - 1
+        let member = Member(name: TextRange(name), value: range)
+        if count < members.count { members[count] = member } else { members.append(member) }
+        count &+= 1
+        if count == Self.mostScanned {
+            for index in 0..<count { indexes[Self.text(members[index].name, in: bytes)] = index }
+        } else if count > Self.mostScanned {
+            indexes[Self.text(TextRange(name), in: bytes)] = count - 1
         }
         return true
     }
 
     /// Where the value of an attribute is; `nil` where it was not sent.
     func value(of name: UnsafeRawBufferPointer, in bytes: borrowing ByteWriter) -> TextRange? {
-        if members.isEmpty { return nil }
+        if isEmpty { return nil }
         guard let index = bytes.withBytes({ index(of: name, among: $0) }), members[index].value != .notSent else {
             return nil
         }
@@ -65,7 +67,8 @@ struct Attributes: Sendable {
         in bytes: UnsafeRawBufferPointer,
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void
     ) {
-        for member in members where member.value != .notSent {
+        for index in 0..<count where members[index].value != .notSent {
+            let member = members[index]
             body(
                 UnsafeRawBufferPointer(rebasing: bytes[member.name.indices]),
                 UnsafeRawBufferPointer(rebasing: bytes[member.value.indices])
@@ -74,13 +77,15 @@ struct Attributes: Sendable {
     }
 
     private func isNew(_ name: Range<Int>, in bytes: borrowing ByteWriter) -> Bool {
-        if members.isEmpty { return true }
+        if isEmpty { return true }
         return bytes.withBytes { index(of: UnsafeRawBufferPointer(rebasing: $0[name]), among: $0) == nil }
     }
 
     private func index(of name: UnsafeRawBufferPointer, among bytes: UnsafeRawBufferPointer) -> Int? {
-        if members.count >= Self.mostScanned { return indexes[UTF8Text(decoding: name)] }
-        return members.firstIndex { UnsafeRawBufferPointer(rebasing: bytes[$0.name.indices]).hasSameBytes(as: name) }
+        if count >= Self.mostScanned { return indexes[UTF8Text(decoding: name)] }
+        return members[..<count].firstIndex {
+            UnsafeRawBufferPointer(rebasing: bytes[$0.name.indices]).hasSameBytes(as: name)
+        }
     }
 
     private static func text(_ range: TextRange, in bytes: borrowing ByteWriter) -> UTF8Text {

@@ -8,12 +8,12 @@
 ///
 /// All texts lie in one run of bytes, which the next client uses again after ``removeAll()``. So a check is read without
 /// allocating anything, and its body is copied once: a `String` for each member took twice the instructions.
-public struct Client: Sendable {
+package struct Client: Sendable {
     /// The country that could be read.
-    public private(set) var region: Region?
+    package private(set) var region: Region?
 
     /// The language; `nil` where it was not sent.
-    public private(set) var language: LanguageTag?
+    package private(set) var language: LanguageTag?
 
     private(set) var versionKey: VersionKey?
     private(set) var buildKey: VersionKey?
@@ -21,80 +21,66 @@ public struct Client: Sendable {
 
     /// The texts of all members, in UTF-8, and perhaps what stands between them.
     private var bytes = ByteWriter()
-    /// Where among them each field is, by the number of the field.
+    /// Where among them each field is, by the number of the field; it means nothing for a field that was not sent.
     private var texts = InlineArray<16, TextRange>(repeating: .notSent)
+    /// The fields that were sent with a text, a bit for each.
+    private var sentFields: UInt16 = 0
     private var seenFields: UInt16 = 0
     private var otherMembers = Attributes()
 
     /// The most bytes a bundle may have; a longer one is an error.
-    public static let maximumBundleLength = 255
+    package static let maximumBundleLength = 255
 
     /// The most bytes a language, region or platform may have; a longer one counts as not sent.
-    public static let maximumTagLength = 64
+    package static let maximumTagLength = 64
 
     /// The most bytes an install id may have; a longer one counts as not sent.
-    public static let maximumInstallLength = 128
+    package static let maximumInstallLength = 128
 
     /// The most attributes; more are an error.
-    public static let maximumAttributeCount = 64
+    package static let maximumAttributeCount = 64
 
     /// The most bytes the name of an attribute may have; an attribute with a longer one counts as not sent.
-    public static let maximumAttributeNameLength = 128
+    package static let maximumAttributeNameLength = 128
 
     /// The most bytes the value of an attribute may have; an attribute with a longer one counts as not sent.
-    public static let maximumAttributeValueLength = 1_024
+    package static let maximumAttributeValueLength = 1_024
 
     /// The install id of clients that have none: iOS gives it to apps that may not track.
     private static let zeroInstall: StaticString = "00000000-0000-0000-0000-000000000000"
 
     /// A client of which nothing is known yet.
-    public init() {}
+    package init() {}
 
-    /// The app's bundle or package identifier, as the client wrote it; `nil` before it was set.
-    public var bundle: UTF8Text? { text(.bundle) }
+    // What the client wrote; `nil` where it was not sent. An install that is of no use for buckets counts as not sent.
 
-    /// The app's version as the client wrote it; `nil` where it was not sent.
-    public var versionText: UTF8Text? { text(.version) }
+    package var bundle: UTF8Text? { text(.bundle) }
+    package var versionText: UTF8Text? { text(.version) }
+    package var buildText: UTF8Text? { text(.build) }
+    package var osText: UTF8Text? { text(.os) }
+    package var platformText: UTF8Text? { text(.platform) }
+    package var regionText: UTF8Text? { text(.region) }
+    package var install: UTF8Text? { text(.install) }
 
-    /// The build as the client wrote it; `nil` where it was not sent.
-    public var buildText: UTF8Text? { text(.build) }
+    // What could be read of it.
 
-    /// The version of the operating system as the client wrote it; `nil` where it was not sent.
-    public var osText: UTF8Text? { text(.os) }
-
-    /// The platform as the client wrote it; `nil` where it was not sent.
-    public var platformText: UTF8Text? { text(.platform) }
-
-    /// The country or locale as the client wrote it; `nil` where it was not sent.
-    public var regionText: UTF8Text? { text(.region) }
-
-    /// The id of the installation; `nil` where it was not sent or is of no use for buckets.
-    public var install: UTF8Text? { text(.install) }
-
-    /// The version that could be read.
-    public var version: AppVersion? { Self.version(versionText, versionKey) }
+    package var version: AppVersion? { Self.version(versionText, versionKey) }
+    package var build: AppVersion? { Self.version(buildText, buildKey) }
+    package var os: AppVersion? { Self.version(osText, osKey) }
+    package var platform: Platform? { platformText.map { Platform($0.string) } }
 
     /// Whether the client sent a version that cannot be read, so that no range and no target reaches it.
-    public var hasUnreadableVersion: Bool { versionKey == nil && has(.version) }
-
-    /// The build that could be read.
-    public var build: AppVersion? { Self.version(buildText, buildKey) }
-
-    /// The version of the operating system that could be read.
-    public var os: AppVersion? { Self.version(osText, osKey) }
-
-    /// The platform.
-    public var platform: Platform? { platformText.map { Platform($0.string) } }
+    package var hasUnreadableVersion: Bool { versionKey == nil && has(.version) }
 
     /// The names and values of the attributes, in the order they were set.
-    public var attributes: [(name: UTF8Text, value: UTF8Text)] {
+    package var attributes: [(name: UTF8Text, value: UTF8Text)] {
         var attributes: [(name: UTF8Text, value: UTF8Text)] = []
         forEachAttribute { name, value in attributes.append((UTF8Text(decoding: name), UTF8Text(decoding: value))) }
         return attributes
     }
 
     /// The value of an attribute; `nil` where it was not sent.
-    public func attribute(_ name: UTF8Text) -> UTF8Text? {
+    package func attribute(_ name: UTF8Text) -> UTF8Text? {
         withAttribute(name) { UTF8Text(decoding: $0) }
     }
 
@@ -108,7 +94,7 @@ public struct Client: Sendable {
         buildKey = nil
         osKey = nil
         bytes.removeAll()
-        texts = InlineArray(repeating: .notSent)
+        sentFields = 0
         seenFields = 0
         if !otherMembers.isEmpty { otherMembers.removeAll() }
     }
@@ -126,7 +112,7 @@ public struct Client: Sendable {
     ///
     /// - Throws: `ClientError` that names the member, where it was set before, a field is of the wrong type or too long,
     ///   or it is one attribute too many.
-    public mutating func set(_ name: UTF8Text, to value: MemberValue) throws(ClientError) {
+    package mutating func set(_ name: UTF8Text, to value: MemberValue) throws(ClientError) {
         let value = append(value)
         if let field = ClientField(name: name) {
             try set(field, to: value)
@@ -139,7 +125,7 @@ public struct Client: Sendable {
     ///
     /// - Throws: `ClientError` that names the member, where it was set before, is of the wrong type, or is a bundle that
     ///   is too long.
-    public mutating func set(_ field: ClientField, to value: MemberValue) throws(ClientError) {
+    package mutating func set(_ field: ClientField, to value: MemberValue) throws(ClientError) {
         try set(field, to: append(value))
     }
 
@@ -234,6 +220,7 @@ public struct Client: Sendable {
         case .install: if withBytes(range, Self.isZeroInstall) { return }
         }
         texts[Int(field.rawValue)] = TextRange(range)
+        sentFields |= 1 &<< UInt16(field.rawValue)
     }
 
     @inline(__always)
@@ -253,7 +240,7 @@ public struct Client: Sendable {
     /// Checks that everything required was set.
     ///
     /// - Throws: `ClientError.missingBundle`.
-    public borrowing func validate() throws(ClientError) {
+    package borrowing func validate() throws(ClientError) {
         guard has(.bundle) else { throw .missingBundle }
     }
 
@@ -262,9 +249,8 @@ public struct Client: Sendable {
     /// Calls `body` with the bytes of a field; `nil` where it was not sent.
     @inline(__always)
     borrowing func withText<Result>(_ field: ClientField, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
-        let range = texts[Int(field.rawValue)]
-        if range == .notSent { return nil }
-        return bytes.withBytes(range.indices, body)
+        guard has(field) else { return nil }
+        return bytes.withBytes(texts[Int(field.rawValue)].indices, body)
     }
 
     /// Calls `body` with the name and value of each attribute.
@@ -283,11 +269,12 @@ public struct Client: Sendable {
         return bytes.withBytes(range.indices, body)
     }
 
-    private borrowing func has(_ field: ClientField) -> Bool {
-        texts[Int(field.rawValue)] != .notSent
+    @inline(__always)
+    borrowing func has(_ field: ClientField) -> Bool {
+        sentFields & 1 &<< UInt16(field.rawValue) != 0
     }
 
-    private func text(_ field: ClientField) -> UTF8Text? {
+    func text(_ field: ClientField) -> UTF8Text? {
         withText(field) { UTF8Text(decoding: $0) }
     }
 
@@ -305,24 +292,18 @@ public struct Client: Sendable {
 
 /// The value of a member, whose text lies among the bytes that were appended to the client.
 package enum MemberRange {
-    /// A string, its escapes resolved.
     case text(Range<Int>)
     /// A number, in the characters it was written with.
     case number(Range<Int>)
-    /// `true` or `false`.
     case boolean(Bool)
     /// `null`, which means that the member was not sent.
     case null
-    /// An object or an array.
     case composite
 }
 
-/// Where a text lies in a run of bytes.
 struct TextRange: Sendable, Equatable {
     private let start: Int32
     private let end: Int32
-
-    /// The range of a text that was not sent.
     static let notSent = TextRange(-1..<(-1))
 
     @inline(__always)
@@ -331,7 +312,6 @@ struct TextRange: Sendable, Equatable {
         end = Int32(truncatingIfNeeded: range.upperBound)
     }
 
-    /// The indices of its bytes.
     @inline(__always)
     var indices: Range<Int> { Range(uncheckedBounds: (Int(start), Int(end))) }
 }

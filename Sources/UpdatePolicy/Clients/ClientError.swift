@@ -2,35 +2,27 @@
 // Copyright the versiongate authors
 
 /// Why a check cannot be answered: a fault in the members that describe the client.
-public struct ClientError: Error, Sendable, Equatable {
-    /// The fault.
-    public enum Reason: Sendable, Equatable {
+package struct ClientError: Error, Sendable, Equatable {
+    package enum Reason: Sendable, Equatable {
         /// The value is of another type than this one, told in words: "a string".
         case wrongType(expected: String)
-        /// The member is there twice.
         case duplicate
-        /// The member is required and was not sent.
         case missing
-        /// The value has more than so many bytes.
         case tooLong(maximum: Int)
         /// The member is an attribute beyond the first so many.
         case tooManyAttributes(maximum: Int)
     }
 
-    /// The name of the member.
-    public let member: String
+    package let member: String
+    package let reason: Reason
 
-    /// The fault.
-    public let reason: Reason
-
-    /// A fault in a member.
-    public init(member: String, reason: Reason) {
+    package init(member: String, reason: Reason) {
         self.member = member
         self.reason = reason
     }
 
     /// The fault and the member in a sentence; of a long name the first 64 characters.
-    public var message: String {
+    package var message: String {
         let name = member.count > 64 ? member.prefix(64) + "..." : member[...]
         switch reason {
         case .wrongType(let expected): return "member `\(name)` must be \(expected)"
@@ -43,10 +35,10 @@ public struct ClientError: Error, Sendable, Equatable {
     }
 
     /// The check names no app.
-    public static let missingBundle = ClientError(member: "bundle", reason: .missing)
+    package static let missingBundle = ClientError(member: "bundle", reason: .missing)
 }
 
 extension ClientError: CustomStringConvertible {
     /// The fault and the member in a sentence.
-    public var description: String { message }
+    package var description: String { message }
 }

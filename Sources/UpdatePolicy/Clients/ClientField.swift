@@ -2,26 +2,18 @@
 // Copyright the versiongate authors
 
 /// A member of a check that has a meaning of its own; every other one is an attribute. A client has room for 16.
-public enum ClientField: UInt8, Sendable, CaseIterable {
-    /// The app's bundle or package identifier.
+package enum ClientField: UInt8, Sendable, CaseIterable {
     case bundle
-    /// The app's version.
     case version
-    /// The build number.
     case build
-    /// The platform.
     case platform
-    /// The country or locale.
     case region
-    /// The version of the operating system.
     case os
-    /// The language.
     case language
-    /// The opaque id of the installation.
     case install
 
     /// The name in a check.
-    public var name: String { "\(staticName)" }
+    package var name: String { "\(staticName)" }
 
     private var staticName: StaticString {
         switch self {
@@ -37,16 +29,16 @@ public enum ClientField: UInt8, Sendable, CaseIterable {
     }
 
     /// The most bytes that a name has.
-    public static let maximumNameLength = 8
+    package static let maximumNameLength = 8
 
     /// The field of this name, if there is one; case counts.
-    public init?(name: UTF8Text) {
+    package init?(name: UTF8Text) {
         guard let field = name.string.withBytes({ ClientField(name: $0) }) else { return nil }
         self = field
     }
 
     /// The field whose name has these UTF-8 bytes, if there is one.
-    public init?(name bytes: UnsafeRawBufferPointer) {
+    package init?(name bytes: UnsafeRawBufferPointer) {
         guard let first = bytes.first else { return nil }
         let field: ClientField? =
             switch (bytes.count, first) {
@@ -96,15 +88,12 @@ public enum ClientField: UInt8, Sendable, CaseIterable {
 }
 
 /// The value of a member of a check, as the request has it.
-public enum MemberValue: Sendable, Hashable {
-    /// A string, its escapes resolved.
+package enum MemberValue: Sendable, Hashable {
     case text(UTF8Text)
     /// A number, in the characters it was written with: `1.10` is not 1.1.
     case number(UTF8Text)
-    /// `true` or `false`.
     case boolean(Bool)
     /// `null`, which means that the member was not sent.
     case null
-    /// An object or an array.
     case composite
 }

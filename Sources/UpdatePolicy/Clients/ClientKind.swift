@@ -5,33 +5,33 @@
 ///
 /// While checks are counted a kind is a run of bytes, the six texts in the order below with a zero byte between them,
 /// an empty text for one that is missing. No text holds a zero byte, so equal bytes are equal kinds.
-public struct ClientKind: Sendable, Hashable {
+package struct ClientKind: Sendable, Hashable {
     /// The app's bundle as the policy spells it.
-    public let bundle: String
+    package let bundle: String
 
     /// The platform, as rules name it; `nil` where it was not sent or cannot be the name of one.
     ///
     /// A name is 1 to 32 lower-case ASCII letters, digits, `_` and `-`.
-    public let platform: String?
+    package let platform: String?
 
     /// The version as the client wrote it, without blanks at its ends; `nil` where it was not sent.
     ///
     /// One that cannot be read is kept as well, so that people can see what their apps send; it is `unkeptVersion` where
     /// it is longer than 64 bytes or has other characters than printable ASCII.
-    public let version: String?
+    package let version: String?
 
     /// The build as the client wrote it, without blanks at its ends; `nil` where it was not sent, cannot be read, or has
     /// more than 32 bytes.
-    public let build: String?
+    package let build: String?
 
     /// The country, two upper-case letters; `nil` where none could be read.
-    public let region: String?
+    package let region: String?
 
     /// The version of the operating system, as the build.
-    public let os: String?
+    package let os: String?
 
     /// What stands for a version that cannot be read and is not kept.
-    public static let unkeptVersion = "?"
+    package static let unkeptVersion = "?"
 
     /// The most bytes of a version that is kept although it cannot be read.
     static let maximumUnreadableVersionLength = 64
@@ -47,14 +47,13 @@ public struct ClientKind: Sendable, Hashable {
         5 + maximumPlatformLength + VersionScanner.maximumLength + 2 + 2 * maximumNumberLength
 
     /// The kind as bytes, as `Client.writeKind(ofApp:into:)` writes it.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         Array(
             [bundle, platform, version, build, region, os].map { $0 ?? "" }.joined(separator: "\0").utf8
         )
     }
 
-    /// A kind of these members.
-    public init(
+    package init(
         bundle: String,
         platform: String? = nil,
         version: String? = nil,
@@ -71,7 +70,7 @@ public struct ClientKind: Sendable, Hashable {
     }
 
     /// Reads what `Client.writeKind(ofApp:into:)` wrote.
-    public init(bytes: some Collection<UInt8>) {
+    package init(bytes: some Collection<UInt8>) {
         let texts = bytes.split(separator: 0, omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
         }
@@ -93,7 +92,7 @@ extension Client {
     ///
     /// - Parameter bundle: The app's bundle as the policy spells it.
     /// - Returns: How many bytes the kind has.
-    public borrowing func writeKind(ofApp bundle: String, into bytes: inout [UInt8]) -> Int {
+    package borrowing func writeKind(ofApp bundle: String, into bytes: inout [UInt8]) -> Int {
         let room = bundle.utf8.count + ClientKind.maximumLengthOfMembers
         if bytes.count < room { bytes = [UInt8](repeating: 0, count: room) }
         return bytes.withUnsafeMutableBytes { bytes in
@@ -129,7 +128,7 @@ extension Client {
     ///   - version: The version as the release spells it.
     ///   - bytes: What ``writeKind(ofApp:into:)`` wrote, which leaves room enough.
     /// - Returns: How many bytes the coarse kind has.
-    public static func writeCoarseKind(ofVersion version: String, in bytes: inout [UInt8]) -> Int {
+    package static func writeCoarseKind(ofVersion version: String, in bytes: inout [UInt8]) -> Int {
         bytes.withUnsafeMutableBytes { bytes in
             var end = 0
             for _ in 0..<2 {

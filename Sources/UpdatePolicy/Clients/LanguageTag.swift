@@ -5,15 +5,14 @@
 ///
 /// Tags compare by their subtags, ASCII case does not count, and `_` is `-`. The code set and the modifier of a POSIX
 /// locale (`de_DE.UTF-8@euro`) are no part of the language and are cut off.
-public struct LanguageTag: Sendable {
-    /// The tag as it was written.
-    public let text: String
+package struct LanguageTag: Sendable {
+    package let text: String
 
     /// The tag in lower case, its subtags joined by `-`.
     let normalized: String
 
     /// Takes over a tag; a text that is no tag matches nothing but itself.
-    public init(_ text: String) {
+    package init(_ text: String) {
         self.text = text
         normalized = Self.normalize(text)
     }
@@ -21,7 +20,7 @@ public struct LanguageTag: Sendable {
     /// Whether the tag is in a language range by basic filtering (RFC 4647, 3.3.1).
     ///
     /// `zh-Hant` holds `zh-Hant` and `zh-Hant-TW`, not `zh-TW`; `*` holds every tag.
-    public func matches(_ range: LanguageTag) -> Bool {
+    package func matches(_ range: LanguageTag) -> Bool {
         if range.isWildcard { return true }
         return normalized.withBytes { tag in
             range.normalized.withBytes { range in
@@ -35,7 +34,7 @@ public struct LanguageTag: Sendable {
     /// The index of the best of some tags by lookup (RFC 4647, 3.4), or `nil` where none is good enough.
     ///
     /// The tag is shortened from the end, subtag by subtag, until one of `tags` equals it.
-    public func lookup(in tags: some Collection<LanguageTag>) -> Int? {
+    package func lookup(in tags: some Collection<LanguageTag>) -> Int? {
         var end = normalized.utf8.count
         return normalized.withBytes { bytes in
             while end > 0 {
@@ -74,17 +73,17 @@ public struct LanguageTag: Sendable {
 
 extension LanguageTag: Hashable {
     /// Whether both tags have the same subtags.
-    public static func == (left: LanguageTag, right: LanguageTag) -> Bool {
+    package static func == (left: LanguageTag, right: LanguageTag) -> Bool {
         UTF8Text(left.normalized) == UTF8Text(right.normalized)
     }
 
     /// Feeds the subtags to the hasher.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(UTF8Text(normalized))
     }
 }
 
 extension LanguageTag: CustomStringConvertible {
     /// The tag as it was written.
-    public var description: String { text }
+    package var description: String { text }
 }

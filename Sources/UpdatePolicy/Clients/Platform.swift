@@ -4,12 +4,12 @@
 /// A platform by its name in lower case, such as `ios`, `android` or `macos`.
 ///
 /// `ipados`, `iphone os` and `iphoneos` are `ios`.
-public struct Platform: Sendable, Hashable {
+package struct Platform: Sendable, Hashable {
     /// The name, in lower case as far as ASCII letters go.
-    public let name: String
+    package let name: String
 
     /// Reads a name as a client sends it or a rule holds it; ASCII case does not count.
-    public init(_ text: String) {
+    package init(_ text: String) {
         let lowercased = ASCII.lowercased(text)
         name = Self.otherNamesOfIOS.contains { UTF8Text($0) == UTF8Text(lowercased) } ? "ios" : lowercased
     }
@@ -19,11 +19,10 @@ public struct Platform: Sendable, Hashable {
         "android", "ios", "linux", "macos", "tvos", "visionos", "watchos", "web", "windows",
     ]
 
-    /// The names that mean `ios` besides itself.
     static let otherNamesOfIOS = ["ipados", "iphone os", "iphoneos"]
 }
 
 extension Platform: CustomStringConvertible {
     /// The name.
-    public var description: String { name }
+    package var description: String { name }
 }

@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// A country or territory, as an assigned two-letter code of ISO 3166-1 (or XK, which Kosovo's users send).
-public struct Region: Sendable, Hashable {
+package struct Region: Sendable, Hashable {
     /// Both letters, the first in the higher byte; never 0.
     let letters: UInt16
 
@@ -17,7 +17,7 @@ public struct Region: Sendable, Hashable {
     }
 
     /// Reads a code as rules and releases hold it: two upper-case letters that are assigned, nothing else.
-    public init?(code: String) {
+    package init?(code: String) {
         let region = code.withBytes { bytes -> Region? in
             guard bytes.count == 2, ASCII.isUpper(bytes[0]), ASCII.isUpper(bytes[1]) else { return nil }
             return Region(bytes[0], bytes[1])
@@ -31,7 +31,7 @@ public struct Region: Sendable, Hashable {
     /// The text is cut at `@` and `.`, and `_` counts as `-`. Two upper-case letters alone are a country; otherwise it is
     /// the first subtag of two letters, in any case, behind the first subtag; one behind a single letter is none.
     /// Everything else (`en`, `us`, `English`, `es-419`, a code that is not assigned) names no country and is `nil`.
-    public init?(locale: String) {
+    package init?(locale: String) {
         guard let region = locale.withBytes(Self.read) else { return nil }
         self = region
     }
@@ -75,20 +75,18 @@ public struct Region: Sendable, Hashable {
         byte == UInt8(ascii: "@") || byte == UInt8(ascii: ".")
     }
 
-    /// The two upper-case letters.
-    public var code: String {
+    package var code: String {
         String(decoding: [UInt8(letters >> 8), UInt8(truncatingIfNeeded: letters)], as: UTF8.self)
     }
 }
 
 extension Region: CustomStringConvertible {
     /// The two upper-case letters.
-    public var description: String { code }
+    package var description: String { code }
 }
 
 extension Region {
-    /// Every region, in the order of the codes.
-    public static var all: [Region] {
+    package static var all: [Region] {
         assignedCodes.split(separator: " ").compactMap { Region(code: String($0)) }
     }
 

@@ -10,10 +10,7 @@ final class CompiledApp: Sendable {
         let bytes: [UInt8]
     }
 
-    /// The index of the app among those of the policy.
     let index: Int
-
-    /// The bundle as the policy spells it.
     let bundle: String
 
     /// The app's row; `nil` where the policy has none, and just something about its bundle.
@@ -43,12 +40,12 @@ final class CompiledApp: Sendable {
     init(
         index: Int,
         bundle: String,
-        row: App?,
-        links: [Link],
-        releaseRows: [Release],
-        releases: [ReleaseList],
-        releaseVersions: [ReleaseVersion: String],
-        rules: RuleGroup?
+        row: App? = nil,
+        links: [Link] = [],
+        releaseRows: [Release] = [],
+        releases: [ReleaseList] = [],
+        releaseVersions: [ReleaseVersion: String] = [:],
+        rules: RuleGroup? = nil
     ) {
         self.index = index
         self.bundle = bundle
@@ -63,7 +60,7 @@ final class CompiledApp: Sendable {
         self.rules = rules
     }
 
-    /// The place of the releases on a platform; `nil` where there are none.
+    /// The index of the releases on a platform; `nil` where there are none.
     func releaseList(onPlatform platform: Int32) -> Int? {
         releases.firstIndex { $0.platform == platform }
     }

@@ -8,25 +8,20 @@ import Synchronization
 /// A check looks its app up by bundle, then asks the index of the app's rules, and that of the rules for every app, for
 /// those that the client may meet; only these are compared. What belongs to one app is compiled on its own, so a policy
 /// in which few apps differ from the one before shares all others with it.
-public final class CompiledPolicy: Sendable {
+package final class CompiledPolicy: Sendable {
     /// The number of the last change that is in the policy.
-    public let revision: Int64
+    package let revision: Int64
 
     /// A text that differs whenever the policy does.
-    public let token: String
+    package let token: String
 
     /// Differs from that of any other compiled policy of this process.
-    public let serialNumber: UInt64
+    package let serialNumber: UInt64
     private static let lastSerialNumber = Atomic<UInt64>(0)
 
-    /// How many apps the policy has.
-    public let appCount: Int
-
-    /// How many rules the policy has, enabled or not.
-    public let ruleCount: Int
-
-    /// How many releases the policy has.
-    public let releaseCount: Int
+    package let appCount: Int
+    package let ruleCount: Int
+    package let releaseCount: Int
 
     let apps: [CompiledApp]
     let appIndexes: NameTable
@@ -65,7 +60,7 @@ public final class CompiledPolicy: Sendable {
     ///   - hashSeed: The secret of the hashes in the indexes; answers do not depend on it.
     /// - Throws: `PolicyError` that names the row which means nothing: a range, a version, a region that cannot be
     ///   read, an empty list, or an app or rule that is there twice.
-    public convenience init(_ policy: Policy, hashSeed: UInt64 = .random(in: .min ... .max)) throws(PolicyError) {
+    package convenience init(_ policy: Policy, hashSeed: UInt64 = .random(in: .min ... .max)) throws(PolicyError) {
         var compiler = PolicyCompiler(hashSeed: hashSeed)
         try compiler.compile(policy)
         self.init(revision: policy.revision, token: policy.token, compiler)
@@ -74,7 +69,7 @@ public final class CompiledPolicy: Sendable {
     /// Compiles what differs from this policy, and shares the rest with it.
     ///
     /// - Throws: as ``init(_:hashSeed:)`` does.
-    public func updated(with update: PolicyUpdate) throws(PolicyError) -> CompiledPolicy {
+    package func updated(with update: PolicyUpdate) throws(PolicyError) -> CompiledPolicy {
         var compiler = PolicyCompiler(continuing: self)
         try compiler.compile(
             update.policy,
@@ -85,7 +80,7 @@ public final class CompiledPolicy: Sendable {
     }
 
     /// The rows that the policy was compiled from, in the order of bundles, of releases and of messages.
-    public var policy: Policy {
+    package var policy: Policy {
         let apps = apps.sorted { UTF8Text($0.bundle) < UTF8Text($1.bundle) }
         return Policy(
             revision: revision,
@@ -99,7 +94,7 @@ public final class CompiledPolicy: Sendable {
     /// The key of a rule.
     ///
     /// - Parameter rule: One that an answer of this policy holds.
-    public func key(of rule: RuleID) -> String {
+    package func key(of rule: RuleID) -> String {
         let group = rule.app < 0 ? rulesForEveryApp : apps[Int(rule.app)].rules
         return group?.rows[Int(rule.index)].key ?? ""
     }
@@ -109,16 +104,14 @@ public final class CompiledPolicy: Sendable {
 ///
 /// Policies share the sections in which they do not differ, so whoever keeps what was made of a section can tell whether
 /// it still holds.
-public struct PolicySection: Sendable {
+package struct PolicySection: Sendable {
     /// What the section was compiled to; the same object in policies that share it.
     private let compiled: any AnyObject & Sendable
 
-    /// The app's row, if it has one.
-    public let app: App?
-    /// The rows of the app's releases.
-    public let releases: [Release]
-    /// The rules, in the order of their messages.
-    public let rules: [Rule]
+    package let app: App?
+    package let releases: [Release]
+    /// In the order of their messages.
+    package let rules: [Rule]
 
     init(_ app: CompiledApp) {
         compiled = app
@@ -135,12 +128,12 @@ public struct PolicySection: Sendable {
     }
 
     /// What tells the section apart from others for as long as one of the policies that share it lives.
-    public var id: ObjectIdentifier { ObjectIdentifier(compiled) }
+    package var id: ObjectIdentifier { ObjectIdentifier(compiled) }
 }
 
 extension CompiledPolicy {
     /// All sections that hold anything, in an order that stays from one policy to the next.
-    public var sections: [PolicySection] {
+    package var sections: [PolicySection] {
         let ofApps = apps.filter { $0.row != nil || !$0.releaseRows.isEmpty || $0.rules != nil }
         return ofApps.map { PolicySection($0) } + (rulesForEveryApp.map { [PolicySection($0)] } ?? [])
     }

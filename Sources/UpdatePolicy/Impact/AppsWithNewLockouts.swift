@@ -4,20 +4,18 @@
 /// The apps in which an edit may lock out more clients, judged by the rows alone.
 ///
 /// It is used where counts are missing. In doubt an app is included.
-public struct AppsWithNewLockouts: Sendable, Equatable {
+package struct AppsWithNewLockouts: Sendable, Equatable {
     /// Whether clients of every app may be locked out.
-    public private(set) var everyApp = false
+    package private(set) var everyApp = false
 
     /// The bundles of the affected apps, in lower case.
-    public private(set) var bundles: Set<String> = []
-
-    /// Whether no app is affected.
-    public var isEmpty: Bool { !everyApp && bundles.isEmpty }
+    package private(set) var bundles: Set<String> = []
+    package var isEmpty: Bool { !everyApp && bundles.isEmpty }
 
     /// Compares two policies; both may be limited to the same apps.
     ///
     /// - Parameter time: Now; what ended before it does not count.
-    public init(from before: Policy, to after: Policy, at time: Timestamp) {
+    package init(from before: Policy, to after: Policy, at time: Timestamp) {
         let rulesBefore = Dictionary(before.rules.map { ($0.key, $0) }) { first, _ in first }
         let rulesAfter = Dictionary(after.rules.map { ($0.key, $0) }) { first, _ in first }
         let lockouts = after.rules.filter { $0.lockout && $0.mayReachSomebody(from: time) }
@@ -116,9 +114,5 @@ extension Rule {
     /// Whether the rule reaches the same clients as another form of it while both are in force.
     private func hasSameConditions(as other: Rule) -> Bool {
         isLike(other, in: [.condition])
-    }
-
-    private func rollout(at time: Timestamp) -> Percentage {
-        steps.filter { $0.at <= time }.max { $0.at < $1.at }?.rollout ?? rollout
     }
 }

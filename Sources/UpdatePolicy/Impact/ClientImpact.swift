@@ -9,8 +9,8 @@ struct ClientImpact {
     private(set) var lockouts: [ImpactCurve.Moment] = []
     /// Who gets a message and would get none without the edit, from now on.
     private(set) var messages: [ImpactCurve.Moment] = []
-    private(set) var uncounted: Set<UncountedCondition> = []
-    private(set) var leftOut: Set<UncountedCondition> = []
+    private(set) var uncounted: Set<Condition> = []
+    private(set) var leftOut: Set<Condition> = []
 
     /// The most future times that are judged; clients with more planned changes count as locked out.
     private static let mostMoments = 512
@@ -46,11 +46,13 @@ struct ClientImpact {
             after: deciders
         )
         // A rule that the edit leaves alone and whose share nobody knows would hide what the edit does.
-        let untouched = Set(allAfter.filter { $0.isConditional && $0.rule == old[$0.rule.key]?.rule }.map(\.rule.key))
+        let untouched = Set(
+            allAfter.filter { !$0.demands.isEmpty && $0.rule == old[$0.rule.key]?.rule }.map(\.rule.key)
+        )
         let rulesBefore = allBefore.filter { !untouched.contains($0.rule.key) }
         let rulesAfter = allAfter.filter { !untouched.contains($0.rule.key) }
         for reach in allAfter where untouched.contains(reach.rule.key) {
-            leftOut.formUnion(reach.rule.uncountedConditions)
+            leftOut.formUnion(reach.demands.keys)
         }
         let deciding = newLockouts > 0 ? allAfter.filter { $0.delivery == .lockout || $0.isFinal } : []
         for reach in rulesBefore + rulesAfter + deciding where !reach.isCertain {

@@ -4,28 +4,20 @@
 /// The checks that get messages and lockouts before an edit and after it.
 ///
 /// Counts are of checks, and fractional where a rollout reaches a part of them. Each is an upper bound.
-public struct ImpactCounts: Sendable, Equatable {
-    /// Checks with a message, before.
-    public var messagesBefore = 0.0
-
-    /// Checks with a message, after.
-    public var messagesAfter = 0.0
-
-    /// Checks with a lockout, before.
-    public var lockoutsBefore = 0.0
-
-    /// Checks with a lockout, after.
-    public var lockoutsAfter = 0.0
+package struct ImpactCounts: Sendable, Equatable {
+    package var messagesBefore = 0.0
+    package var messagesAfter = 0.0
+    package var lockoutsBefore = 0.0
+    package var lockoutsAfter = 0.0
 
     /// Checks that are locked out after and were not before.
-    public var newLockouts = 0.0
+    package var newLockouts = 0.0
 
     /// Checks that, after, get the message of a lockout without it because they have no way out, and that no other rule
     /// locks out.
-    public var withoutWayOut = 0.0
+    package var withoutWayOut = 0.0
 
-    /// Nothing.
-    public init() {}
+    package init() {}
 
     /// Adds what other checks get.
     static func += (left: inout ImpactCounts, right: ImpactCounts) {

@@ -2,16 +2,14 @@
 // Copyright the versiongate authors
 
 /// A time from which on an edit gives something to more checks than at any time before.
-public struct ImpactStep: Sendable, Equatable {
-    /// When.
-    public let at: Timestamp
+package struct ImpactStep: Sendable, Equatable {
+    package let at: Timestamp
     /// How many checks from then on, at most.
-    public let checks: Double
+    package let checks: Double
     /// The rules that give it to them, by key.
-    public let rules: [String]
+    package let rules: [String]
 
-    /// A time with what an edit gives from then on.
-    public init(at: Timestamp, checks: Double, rules: [String]) {
+    package init(at: Timestamp, checks: Double, rules: [String]) {
         (self.at, self.checks, self.rules) = (at, checks, rules)
     }
 }

@@ -10,17 +10,10 @@ struct LockoutImpact {
     /// A rule that decides whether a client is locked out: it locks out, or it lets no message follow.
     struct Decider {
         let key: String
-        /// Hundredths of a percent.
         let share: Int
         let locksOut: Bool
-        /// The conditions that are not counted, nil where there are none.
-        let condition: UncountedDemand?
-    }
-
-    /// The conditions of a rule that are not counted.
-    struct UncountedDemand: Equatable {
-        let languages: [String]?
-        let attributes: [AttributeCondition]?
+        /// What it asks for that is not counted.
+        let demands: [Condition: PolicyValue]
     }
 
     /// The progress through the rules of one policy.
@@ -60,14 +53,12 @@ struct LockoutImpact {
     static func deciders(_ rules: [RuleReach]) -> [Decider] {
         var deciders: [Decider] = []
         for reach in rules where reach.delivery == .lockout || reach.isFinal {
-            let rule = reach.rule
             deciders.append(
                 Decider(
-                    key: rule.key,
+                    key: reach.rule.key,
                     share: reach.share,
                     locksOut: reach.delivery == .lockout,
-                    condition: reach.isConditional
-                        ? UncountedDemand(languages: rule.languages, attributes: rule.attributes) : nil
+                    demands: reach.demands
                 )
             )
             if reach.isCertain { break }
@@ -97,7 +88,7 @@ struct LockoutImpact {
             (share: 10_000 - max(oldShare, newShare), isInBefore: false, isInAfter: false),
         ]
         var most = 0.0
-        for demand in Self.demands(old?.condition, new?.condition) {
+        for demand in Self.outcomes(old?.demands ?? [:], new?.demands ?? [:]) {
             var part = 0.0
             for segment in segments where segment.share > 0 {
                 members[key] = Membership(
@@ -113,15 +104,15 @@ struct LockoutImpact {
     }
 
     /// The possible outcomes of the conditions that are not counted.
-    private static func demands(_ old: UncountedDemand?, _ new: UncountedDemand?) -> [Membership] {
-        let met = Membership(before: true, after: true)
-        let unmet = Membership(before: false, after: false)
-        if old == new { return old == nil ? [met] : [met, unmet] }
-        switch (old, new) {
-        case (nil, _): return [met, Membership(before: true, after: false)]
-        case (_, nil): return [met, Membership(before: false, after: true)]
-        default: return [met, unmet, Membership(before: true, after: false), Membership(before: false, after: true)]
-        }
+    private static func outcomes(
+        _ old: [Condition: PolicyValue],
+        _ new: [Condition: PolicyValue]
+    ) -> [Membership] {
+        let both = [Membership(before: true, after: true), Membership(before: false, after: false)]
+        if old == new { return old.isEmpty ? [both[0]] : both }
+        if old.isEmpty { return [both[0], Membership(before: true, after: false)] }
+        if new.isEmpty { return [both[0], Membership(before: false, after: true)] }
+        return both + [Membership(before: true, after: false), Membership(before: false, after: true)]
     }
 
     private func advanced(

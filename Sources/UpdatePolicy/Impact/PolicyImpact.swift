@@ -6,52 +6,46 @@
 /// The whole policies are compared, not the rows that differ: a rule behind a final one, or of a paused app, does
 /// nothing, and an edit that removes such an obstacle makes the rule effective. They are compared at the same times, now
 /// and whenever something begins or ends, so what other rules plan is not taken for the impact of the edit.
-public struct PolicyImpact: Sendable {
+package struct PolicyImpact: Sendable {
     /// The impact on the clients of one app, version and platform.
-    public struct Row: Sendable {
-        /// The clients.
-        public let group: ClientGroup
-        /// Their number of checks.
-        public internal(set) var checks: Int64 = 0
+    package struct Row: Sendable {
+        package let group: ClientGroup
+        package internal(set) var checks: Int64 = 0
         /// Right after the edit.
-        public internal(set) var now = ImpactCounts()
+        package internal(set) var now = ImpactCounts()
         /// Checks that are newly locked out, now or at some time later.
-        public internal(set) var newLockouts = 0.0
+        package internal(set) var newLockouts = 0.0
     }
 
     /// The impact on the app in which the largest part is newly locked out.
-    public struct LargestLockout: Sendable {
-        /// The app.
-        public let bundle: String
-        /// The number of checks of its clients.
-        public let checks: Int64
+    package struct LargestLockout: Sendable {
+        package let bundle: String
+        package let checks: Int64
         /// Who is newly locked out right after the edit.
-        public let now: Double
+        package let now: Double
         /// When most are; nil where that is now.
-        public let later: ImpactStep?
+        package let later: ImpactStep?
 
         /// The largest part, 0 to 1, now or later.
-        public var share: Double { checks == 0 ? 0 : (later?.checks ?? now) / Double(checks) }
+        package var share: Double { checks == 0 ? 0 : (later?.checks ?? now) / Double(checks) }
     }
 
     /// By app, platform and version.
-    public let rows: [Row]
+    package let rows: [Row]
 
     /// The times after now at which more checks are newly locked out than at any time before.
-    public let laterLockouts: [ImpactStep]
+    package let laterLockouts: [ImpactStep]
 
     /// The times after now at which more checks get a message by the edit than at any time before.
-    public let laterMessages: [ImpactStep]
+    package let laterMessages: [ImpactStep]
 
     /// The app with the largest share of newly locked out checks; nil without checks.
-    public let largestLockout: LargestLockout?
-
-    /// The conditions that matter and are not counted.
-    public let uncounted: Set<UncountedCondition>
+    package let largestLockout: LargestLockout?
+    package let uncounted: Set<Condition>
 
     /// The conditions, not counted, of rules that the edit leaves alone: these rules are in no figure of who gets a message
     /// or is locked out before and after.
-    public let leftOut: Set<UncountedCondition>
+    package let leftOut: Set<Condition>
 
     /// Judges an edit.
     ///
@@ -60,15 +54,15 @@ public struct PolicyImpact: Sendable {
     ///   - after: The policy as it would be.
     ///   - clients: The clients that made checks.
     ///   - time: Now.
-    public init(
+    package init(
         from before: CompiledPolicy,
         to after: CompiledPolicy,
         clients: some Sequence<WeightedClient>,
         at time: Timestamp
     ) {
         var rows: [ClientGroup: Row] = [:]
-        var uncounted: Set<UncountedCondition> = []
-        var leftOut: Set<UncountedCondition> = []
+        var uncounted: Set<Condition> = []
+        var leftOut: Set<Condition> = []
         var lockouts = ImpactCurve()
         var messages = ImpactCurve()
         var lockoutsOfApps: [String: ImpactCurve] = [:]
@@ -101,12 +95,11 @@ public struct PolicyImpact: Sendable {
         }.max { ($0.share, $1.bundle) < ($1.share, $0.bundle) }
     }
 
-    /// The number of checks that were judged.
-    public var checks: Int64 { rows.reduce(0) { $0 + $1.checks } }
+    package var checks: Int64 { rows.reduce(0) { $0 + $1.checks } }
 
     /// The messages and lockouts of all of them right after the edit.
-    public var now: ImpactCounts { rows.reduce(into: ImpactCounts()) { $0 += $1.now } }
+    package var now: ImpactCounts { rows.reduce(into: ImpactCounts()) { $0 += $1.now } }
 
     /// Who is newly locked out, now or at the time when most are.
-    public var newLockouts: Double { laterLockouts.last?.checks ?? now.newLockouts }
+    package var newLockouts: Double { laterLockouts.last?.checks ?? now.newLockouts }
 }

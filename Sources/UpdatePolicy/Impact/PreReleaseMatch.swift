@@ -5,20 +5,18 @@
 ///
 /// Some build systems add the name of an environment to the version (`1.2.0-prod`). Such a version sorts below 1.2.0,
 /// so a rule for `<1.2.0` reaches it.
-public struct PreReleaseMatch: Sendable {
-    /// The version as clients sent it.
-    public let version: AppVersion
+package struct PreReleaseMatch: Sendable {
+    package let version: AppVersion
 
     /// The release with the same numbers, as it is recorded or as clients sent it.
-    public let release: String
-
-    /// How many checks came from it.
-    public let checks: Int64
+    package let release: String
+    package let checks: Int64
 
     /// The pre-releases among clients that match a release, most checks first.
     ///
     /// - Parameter releases: The recorded releases.
-    public static func matches(among clients: some Sequence<WeightedClient>, releases: [Release]) -> [PreReleaseMatch] {
+    package static func matches(among clients: some Sequence<WeightedClient>, releases: [Release]) -> [PreReleaseMatch]
+    {
         var released: [[String]: String] = [:]
         var preReleases: [AppVersion: Int64] = [:]
         for client in clients {
@@ -42,7 +40,7 @@ public struct PreReleaseMatch: Sendable {
 
 extension AppVersion {
     /// Whether it comes before the release with the same numbers.
-    public var isPreRelease: Bool {
+    package var isPreRelease: Bool {
         var reader = VersionKeyReader(key)
         _ = reader.numbers()
         return !reader.isAtEndOfRelease

@@ -11,35 +11,43 @@ struct ReachingRules {
     /// A rule whose conditions on counted members are met.
     private struct Candidate {
         let group: RuleGroup
-        let number: Int
+        let index: Int
         let facts: CheckFacts
+        /// What it asks for that is not counted.
+        let demands: [Condition: PolicyValue]
 
-        var rule: CompiledRule { group.rules[number] }
-        var row: Rule { group.rows[number] }
+        var rule: CompiledRule { group.rules[index] }
+        var row: Rule { group.rows[index] }
     }
 
     init(_ policy: CompiledPolicy, _ client: Client) {
         self.client = client
         app = policy.app(of: client)
         platform = policy.platformNumbers.number(of: client)
-        guard app?.isPaused != true else {
-            candidates = []
-            return
-        }
+        let asker = PartialClient(counted: client)
         var candidates: [Candidate] = []
-        for group in [app?.rules, policy.rulesForEveryApp] {
+        for group in app?.isPaused == true ? [] : [app?.rules, policy.rulesForEveryApp] {
             guard let group else { continue }
             let facts = CheckFacts(client, platform: platform, time: 0, on: group.scales)
-            for number in group.rules.indices where group.rules[number].flags.contains(.enabled) {
-                if group.firstUnmetFact(group.rules[number], facts) == nil {
-                    candidates.append(Candidate(group: group, number: number, facts: facts))
-                }
+            for index in group.rules.indices where group.rules[index].flags.contains(.enabled) {
+                let certainty = group.certainty(Condition.onClients, of: index, asker, facts)
+                if certainty == .never { continue }
+                let row = group.rows[index]
+                let demands = certainty == .certain ? [] : Condition.uncounted.subtracting([.rollout])
+                candidates.append(
+                    Candidate(
+                        group: group,
+                        index: index,
+                        facts: facts,
+                        demands: Dictionary(uniqueKeysWithValues: demands.map { ($0, $0.value(in: row)) })
+                            .filter { $0.value != .null }
+                    )
+                )
             }
         }
         self.candidates = candidates.sorted { Rule.precedes($0.row, $1.row) }
     }
 
-    /// Whether some rule may lock these clients out at some time.
     var mayLockOut: Bool {
         candidates.contains { $0.rule.flags.contains(.lockout) }
     }
@@ -52,17 +60,18 @@ struct ReachingRules {
         var waysOut = OfferSearch(.strict)
         for candidate in candidates {
             let group = candidate.group
-            let rule = candidate.rule
-            let share = Int(group.rollout(of: rule, at: time))
+            let share = Int(group.rollout(of: candidate.rule, at: time))
+            var facts = candidate.facts
+            facts.time = time
             guard share > 0,
-                group.firstUnmetOccasion(rule, client, candidate.facts, app, at: time, &offers) == nil
+                group.firstUnmetOccasion(candidate.rule, client, facts, app, &offers) == nil
             else { continue }
             let reach = RuleReach(
                 rule: candidate.row,
                 delivery: delivery(candidate, time, &waysOut),
                 share: share,
-                isConditional: !candidate.row.uncountedConditions.isEmpty,
-                isFinal: rule.flags.contains(.final)
+                demands: candidate.demands,
+                isFinal: candidate.rule.flags.contains(.final)
             )
             rules.append(reach)
             if reach.isFinal, reach.isCertain { break }
@@ -72,7 +81,7 @@ struct ReachingRules {
 
     private func delivery(_ candidate: Candidate, _ time: Int64, _ waysOut: inout OfferSearch) -> RuleReach.Delivery {
         guard candidate.rule.flags.contains(.lockout) else { return .message }
-        let isLockedOut = candidate.group.isLockedOut(by: candidate.number, client, app, platform, time, &waysOut)
+        let isLockedOut = candidate.group.isLockedOut(by: candidate.index, client, app, platform, time, &waysOut)
         return isLockedOut ? .lockout : .withoutWayOut
     }
 
@@ -92,4 +101,35 @@ struct ReachingRules {
             }
         }
     }
+}
+
+/// A rule that reaches the clients of one kind at one time, judged by the counted conditions.
+struct RuleReach {
+    /// The message, and whether it locks out.
+    enum Delivery: Equatable {
+        case message
+        case lockout
+        /// The message of a lockout without the lockout, because there is no way out.
+        case withoutWayOut
+    }
+
+    let rule: Rule
+    let delivery: Delivery
+
+    /// The rollout, in hundredths of a percent; above 0.
+    let share: Int
+
+    /// What the rule asks for that is not counted.
+    let demands: [Condition: PolicyValue]
+    let isFinal: Bool
+    var isCertain: Bool { share == 10_000 && demands.isEmpty }
+
+    /// The largest part of the kind that is reached, 0 to 1.
+    var most: Double { Double(share) / 10_000 }
+
+    /// The least part of the kind that is reached, 0 to 1.
+    var least: Double { demands.isEmpty ? most : 0 }
+
+    /// Which of the rule's conditions are not counted.
+    var uncounted: Set<Condition> { Set(demands.keys).union(share < 10_000 ? [.rollout] : []) }
 }

@@ -2,37 +2,33 @@
 // Copyright the versiongate authors
 
 /// How a release spread among the checks of its platform.
-public struct ReleaseAdoption: Sendable {
+package struct ReleaseAdoption: Sendable {
     /// The checks of the platform in one hour, or in one day where hours are no longer kept.
-    public struct Period: Sendable, Equatable {
-        /// When the hour or day begins.
-        public let start: Timestamp
-        /// How many checks.
-        public let checks: Int64
+    package struct Period: Sendable, Equatable {
+        package let start: Timestamp
+        package let checks: Int64
         /// Those that came from the release or a greater version.
-        public let reached: Int64
+        package let reached: Int64
 
-        /// The checks of an hour or day.
-        public init(start: Timestamp, checks: Int64, reached: Int64) {
+        package init(start: Timestamp, checks: Int64, reached: Int64) {
             self.start = start
             self.checks = checks
             self.reached = reached
         }
     }
 
-    /// The release.
-    public let release: NewestRelease
+    package let release: NewestRelease
 
     /// The hours and days with checks since the release was live, in order of time. Its first hour may have begun before;
     /// a day that began before is left out.
-    public let periods: [Period]
+    package let periods: [Period]
 
     /// Follows a release.
     ///
     /// - Parameters:
     ///   - release: The release.
     ///   - periods: The checks of its platform, in any order.
-    public init(of release: NewestRelease, periods: some Sequence<Period>) {
+    package init(of release: NewestRelease, periods: some Sequence<Period>) {
         self.release = release
         self.periods = periods.filter {
             $0.checks > 0 && $0.start.advanced(byMicroseconds: Self.hour) > release.liveAt
@@ -41,17 +37,17 @@ public struct ReleaseAdoption: Sendable {
 
     /// The start of the first hour in which at least this part of the checks came from the release or a greater version;
     /// nil if there was none yet.
-    public func start(reaching percent: Int64) -> Timestamp? {
+    package func start(reaching percent: Int64) -> Timestamp? {
         periods.first { $0.reached * 100 >= $0.checks * percent }?.start
     }
 
     /// How long it took from the moment the release was live, in microseconds; 0 if the hour began before.
-    public func microseconds(toReach percent: Int64) -> Int64? {
+    package func microseconds(toReach percent: Int64) -> Int64? {
         start(reaching: percent).map { elapsed(at: $0) }
     }
 
     /// How long the release was live at a time, in microseconds; 0 before.
-    public func elapsed(at time: Timestamp) -> Int64 {
+    package func elapsed(at time: Timestamp) -> Int64 {
         max(0, time.microsecondsSince1970 - release.liveAt.microsecondsSince1970)
     }
 
@@ -59,22 +55,19 @@ public struct ReleaseAdoption: Sendable {
 }
 
 /// The greatest version of an app that users of one platform can get, and since when.
-public struct NewestRelease: Sendable, Equatable {
-    /// The platform.
-    public let platform: String
-
-    /// The version, as it is recorded.
-    public let version: AppVersion
+package struct NewestRelease: Sendable, Equatable {
+    package let platform: String
+    package let version: AppVersion
 
     /// When the first users could get it.
-    public let liveAt: Timestamp
+    package let liveAt: Timestamp
 
     /// The newest release of each platform, by platform.
     ///
     /// - Parameters:
     ///   - releases: Those of one app.
     ///   - time: Releases that are staged, or at this time not live yet or withdrawn, do not count.
-    public static func perPlatform(_ releases: [Release], at time: Timestamp) -> [NewestRelease] {
+    package static func perPlatform(_ releases: [Release], at time: Timestamp) -> [NewestRelease] {
         var newest: [String: NewestRelease] = [:]
         for release in releases {
             guard case .live(let liveAt) = release.state(at: time), let version = AppVersion(release.version) else {
@@ -94,7 +87,7 @@ public struct NewestRelease: Sendable, Equatable {
     /// - Parameters:
     ///   - releases: Those of the app.
     ///   - time: As in ``perPlatform(_:at:)``.
-    public func previous(among releases: [Release], at time: Timestamp) -> NewestRelease? {
+    package func previous(among releases: [Release], at time: Timestamp) -> NewestRelease? {
         let older = releases.filter { release in
             Platform(release.platform).name == platform && AppVersion(release.version).map { $0 < version } ?? false
         }

@@ -4,109 +4,91 @@
 /// The share of the counted checks that a rule reaches, now and at each planned step.
 ///
 /// A rule reaches a check when its message would be sent, so not behind a final rule and not in a paused app.
-public struct RuleImpact: Sendable {
+package struct RuleImpact: Sendable {
     /// A time and a rollout at which the rule is judged.
-    public struct Stage: Sendable, Equatable {
-        /// The kind of a stage.
-        public enum Kind: String, Sendable {
+    package struct Stage: Sendable, Equatable {
+        package enum Kind: String, Sendable {
             /// The rule as it stands; nobody is reached while it is disabled.
             case now
             /// The rule as it stands, but enabled.
             case enabled
-            /// A planned step.
             case step
             /// All installs, at the time from now on that reaches most.
             case everybody
         }
 
-        /// The kind of the stage.
-        public let kind: Kind
+        package let kind: Kind
         /// When; nil: at the best time for each kind of client.
-        public let at: Timestamp?
-        /// The rollout.
-        public let rollout: Percentage
+        package let at: Timestamp?
+        package let rollout: Percentage
     }
 
     /// The most checks that are reached in one stage.
-    public struct Reach: Sendable, Equatable {
-        /// Checks that get the message.
-        public internal(set) var messages = 0.0
+    package struct Reach: Sendable, Equatable {
+        package internal(set) var messages = 0.0
         /// Those of them that are locked out.
-        public internal(set) var lockouts = 0.0
+        package internal(set) var lockouts = 0.0
         /// Those of them that get it without the lockout because they have no way out.
-        public internal(set) var withoutWayOut = 0.0
+        package internal(set) var withoutWayOut = 0.0
 
-        /// Nothing.
-        public init() {}
-
-        init(messages: Double, lockouts: Double, withoutWayOut: Double) {
-            self.messages = messages
-            self.lockouts = lockouts
-            self.withoutWayOut = withoutWayOut
+        package init(messages: Double = 0, lockouts: Double = 0, withoutWayOut: Double = 0) {
+            (self.messages, self.lockouts, self.withoutWayOut) = (messages, lockouts, withoutWayOut)
         }
 
-        /// Adds what is reached of other checks.
-        public static func += (left: inout Reach, right: Reach) {
-            left.messages += right.messages
-            left.lockouts += right.lockouts
-            left.withoutWayOut += right.withoutWayOut
-        }
+        package static func += (left: inout Reach, right: Reach) { left = left.combined(with: right, +) }
 
-        func times(_ factor: Double) -> Reach {
-            Reach(messages: messages * factor, lockouts: lockouts * factor, withoutWayOut: withoutWayOut * factor)
-        }
+        func times(_ factor: Double) -> Reach { combined(with: self) { count, _ in count * factor } }
 
-        mutating func raise(to other: Reach) {
-            messages = max(messages, other.messages)
-            lockouts = max(lockouts, other.lockouts)
-            withoutWayOut = max(withoutWayOut, other.withoutWayOut)
+        mutating func raise(to other: Reach) { self = combined(with: other, max) }
+
+        private func combined(with other: Reach, _ combine: (Double, Double) -> Double) -> Reach {
+            Reach(
+                messages: combine(messages, other.messages),
+                lockouts: combine(lockouts, other.lockouts),
+                withoutWayOut: combine(withoutWayOut, other.withoutWayOut)
+            )
         }
     }
 
     /// The reach among the clients of one app, version and platform.
-    public struct Row: Sendable {
-        /// The clients.
-        public let group: ClientGroup
-        /// Their number of checks.
-        public internal(set) var checks: Int64 = 0
+    package struct Row: Sendable {
+        package let group: ClientGroup
+        package internal(set) var checks: Int64 = 0
         /// The checks that are reached, for each stage.
-        public internal(set) var reach: [Reach]
+        package internal(set) var reach: [Reach]
     }
 
     /// The stages in order of time, `everybody` last.
-    public let stages: [Stage]
+    package let stages: [Stage]
 
     /// By app, platform and version; all that checked, also those that are not reached.
-    public let rows: [Row]
-
-    /// The conditions that matter and are not counted.
-    public let uncounted: Set<UncountedCondition>
+    package let rows: [Row]
+    package let uncounted: Set<Condition>
 
     /// Judges a rule.
     ///
     /// - Parameters:
-    ///   - key: The rule.
+    ///   - rule: The rule.
     ///   - policy: The policy that it is in.
     ///   - clients: The clients that made checks.
     ///   - time: Now.
-    /// - Returns: nil where the policy has no such rule.
     /// - Throws: `PolicyError` if the policy cannot be compiled.
-    public init?(
-        of key: String,
+    package init(
+        of rule: Rule,
         in policy: Policy,
         clients: some Sequence<WeightedClient>,
         at time: Timestamp
     ) throws(PolicyError) {
-        guard let index = policy.rules.firstIndex(where: { $0.key == key }) else { return nil }
-        let rule = policy.rules[index]
         let stages = Self.stages(rule, time)
         var unbounded = policy
-        unbounded.rules[index].enabled = true
-        unbounded.rules[index].rollout = .all
-        unbounded.rules[index].steps = []
+        for index in policy.rules.indices where policy.rules[index].key == rule.key {
+            unbounded.rules[index].enabled = true
+            unbounded.rules[index].rollout = .all
+            unbounded.rules[index].steps = []
+        }
         let compiled = try CompiledPolicy(unbounded)
         var rows: [ClientGroup: Row] = [:]
-        var uncounted: Set<UncountedCondition> =
+        var uncounted: Set<Condition> =
             stages.contains { (1..<10_000).contains($0.rollout.hundredths) }
             ? [.rollout] : []
         for client in clients {
@@ -118,7 +100,7 @@ public struct RuleImpact: Sendable {
                 let times = stage.at.map { [$0] } ?? Self.moments(reach, time)
                 var most = Reach()
                 for time in times {
-                    most.raise(to: Self.reach(of: key, reach.rules(at: time), &uncounted))
+                    most.raise(to: Self.reach(of: rule.key, reach.rules(at: time), &uncounted))
                 }
                 row.reach[index] += most.times(Double(stage.rollout.hundredths) / 10_000 * Double(client.checks))
             }
@@ -129,17 +111,15 @@ public struct RuleImpact: Sendable {
         self.uncounted = uncounted
     }
 
-    /// The number of checks that were judged.
-    public var checks: Int64 { rows.reduce(0) { $0 + $1.checks } }
+    package var checks: Int64 { rows.reduce(0) { $0 + $1.checks } }
 
-    /// The reach among all of them, for each stage.
-    public var total: [Reach] {
+    package var total: [Reach] {
         stages.indices.map { stage in rows.reduce(into: Reach()) { $0 += $1.reach[stage] } }
     }
 
     private static func stages(_ rule: Rule, _ time: Timestamp) -> [Stage] {
         let steps = rule.steps.sorted { $0.at < $1.at }
-        let rollout = steps.last { $0.at <= time }?.rollout ?? rule.rollout
+        let rollout = rule.rollout(at: time)
         var stages = [Stage(kind: .now, at: time, rollout: rule.enabled ? rollout : .zero)]
         if !rule.enabled { stages.append(Stage(kind: .enabled, at: time, rollout: rollout)) }
         stages += steps.filter { $0.at > time }.map { Stage(kind: .step, at: $0.at, rollout: $0.rollout) }
@@ -158,7 +138,7 @@ public struct RuleImpact: Sendable {
     private static func reach(
         of key: String,
         _ rules: [RuleReach],
-        _ uncounted: inout Set<UncountedCondition>
+        _ uncounted: inout Set<Condition>
     ) -> Reach {
         guard let own = rules.firstIndex(where: { $0.rule.key == key }) else { return Reach() }
         var part = 1.0

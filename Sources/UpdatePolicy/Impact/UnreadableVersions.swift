@@ -4,33 +4,26 @@
 /// The versions among the recent checks of an app that cannot be read.
 ///
 /// Rules with a range of versions or a target reach none of these clients, so a lockout that is meant for them misses.
-public struct UnreadableVersions: Sendable, Equatable {
-    /// A version with the number of its checks.
-    public struct Example: Sendable, Equatable {
+package struct UnreadableVersions: Sendable, Equatable {
+    package struct Example: Sendable, Equatable {
         /// The version as clients sent it; `ClientKind.unkeptVersion` for those that are not kept.
-        public let version: String
-        /// How many checks named it.
-        public let checks: Int64
+        package let version: String
+        package let checks: Int64
     }
 
-    /// The app.
-    public let bundle: String
-
-    /// How many checks named a version that cannot be read.
-    public let checks: Int64
-
-    /// How many checks of the app there were.
-    public let allChecks: Int64
+    package let bundle: String
+    package let checks: Int64
+    package let allChecks: Int64
 
     /// Some of the versions, most checks first.
-    public let examples: [Example]
+    package let examples: [Example]
 
     private static let mostExamples = 3
 
     /// The unreadable ones among the versions of an app; `nil` where there are none.
     ///
     /// - Parameter counts: Versions as clients sent them, any of them several times, with their checks.
-    public init?(ofApp bundle: String, among counts: some Sequence<(version: String?, checks: Int64)>) {
+    package init?(ofApp bundle: String, among counts: some Sequence<(version: String?, checks: Int64)>) {
         var unreadable: [String: Int64] = [:]
         var all: Int64 = 0
         for (version, checks) in counts {
@@ -47,7 +40,7 @@ public struct UnreadableVersions: Sendable, Equatable {
     }
 
     /// The unreadable versions of each app among some clients, by the name of the app.
-    public static func byApp(among clients: some Sequence<WeightedClient>) -> [UnreadableVersions] {
+    package static func byApp(among clients: some Sequence<WeightedClient>) -> [UnreadableVersions] {
         Dictionary(grouping: clients) { ASCII.lowercased($0.client.bundle?.string ?? "") }
             .sorted { $0.key < $1.key }
             .compactMap { _, clients in

@@ -2,33 +2,33 @@
 // Copyright the versiongate authors
 
 /// An app, known by its bundle.
-public struct App: PolicyRecord {
+package struct App: PolicyRecord {
     /// The bundle or package identifier; ASCII case does not count.
-    public var bundle: String
+    package var bundle: String
 
     /// The name of the app, which replaces `{app}` in texts. `nil`: the bundle does.
-    public var name: String?
+    package var name: String?
 
     /// Whether checks of the app are answered without any message.
-    public var paused: Bool
+    package var paused: Bool
 
     /// For the people who edit; never sent. `nil` also where notes were not read.
-    public var note: String?
+    package var note: String?
 
     /// The number of the app in the App Store, by which look-ups ask. `nil`: not known.
-    public var storeID: Int64?
+    package var storeID: Int64?
 
     /// The name of the seller, as the store has it. `nil`: not known.
-    public var seller: String?
+    package var seller: String?
 
     /// The links to the app in the stores, at most one for each platform.
-    public var storeLinks: [StoreLink]
+    package var storeLinks: [StoreLink]
 
     /// The documents of the app's own, each name once.
-    public var feedTemplates: [FeedTemplate]
+    package var feedTemplates: [FeedTemplate]
 
     /// An app with these columns.
-    public init(
+    package init(
         bundle: String,
         name: String? = nil,
         paused: Bool = false,
@@ -51,13 +51,13 @@ public struct App: PolicyRecord {
 
 extension App {
     /// `apps`
-    public static let table = PolicyTable.apps
+    package static let table = PolicyTable.apps
 
     /// An app without a bundle.
-    public static let blank = App(bundle: "")
+    package static let blank = App(bundle: "")
 
     /// The columns that people edit.
-    public static let columns: [PolicyColumn<App>] = [
+    package static let columns: [PolicyColumn<App>] = [
         .text("bundle", \.bundle, .bundle, role: .identity),
         .optionalText("name", \.name, role: .message),
         .flag("paused", \.paused, role: .condition),
@@ -69,7 +69,7 @@ extension App {
 
 extension App {
     /// The number in the App Store: the one that is recorded, else that behind `id` in the link to the store.
-    public var numberInStore: Int64? {
+    package var numberInStore: Int64? {
         if let storeID { return storeID }
         guard let link = storeLinks.first(where: { Platform($0.platform).name == "ios" })?.link else { return nil }
         let parts = link.split { "/?&#".contains($0) }
@@ -81,15 +81,15 @@ extension App {
 }
 
 /// The link that stands for `store` in the messages of an app on one platform.
-public struct StoreLink: PolicyRecord {
+package struct StoreLink: PolicyRecord {
     /// The platform; ASCII case does not count.
-    public var platform: String
+    package var platform: String
 
     /// The link.
-    public var link: String
+    package var link: String
 
     /// A link for a platform.
-    public init(platform: String, link: String) {
+    package init(platform: String, link: String) {
         self.platform = platform
         self.link = link
     }
@@ -102,17 +102,17 @@ extension App {
 
 extension StoreLink {
     /// `store_links`
-    public static let table = PolicyTable.storeLinks
+    package static let table = PolicyTable.storeLinks
 
     /// A link without a platform and an address.
-    public static let blank = StoreLink(platform: "", link: "")
+    package static let blank = StoreLink(platform: "", link: "")
 
     /// The columns that people edit.
-    public static let columns: [PolicyColumn<StoreLink>] = [
+    package static let columns: [PolicyColumn<StoreLink>] = [
         .text("platform", \.platform, .platform, role: .identity),
         .text("link", \.link, role: .message, example: "https://example.com"),
     ]
 
     /// The app.
-    public static let owner: ColumnDefinition? = App.bundleOfOwner
+    package static let owner: ColumnDefinition? = App.bundleOfOwner
 }

@@ -5,12 +5,12 @@
 ///
 /// It is the first 4 bytes of SHA-256(key ":" install) as an unsigned big-endian number, modulo 10,000. So it is the
 /// same at every check, independent for each rule, and anybody can compute it.
-public struct Bucket: Sendable, Hashable {
+package struct Bucket: Sendable, Hashable {
     /// The bucket, 0 to 9,999: the install is in when this is less than the rollout in hundredths of a percent.
-    public let number: Int
+    package let number: Int
 
     /// The bucket of an install under a rule.
-    public init(key: String, install: UTF8Text) {
+    package init(key: String, install: UTF8Text) {
         self = install.string.withBytes { Bucket(key: key, install: $0) }
     }
 
@@ -25,7 +25,7 @@ public struct Bucket: Sendable, Hashable {
     }
 
     /// Whether the install is in a rollout of this share.
-    public func isIn(_ rollout: Percentage) -> Bool {
+    package func isIn(_ rollout: Percentage) -> Bool {
         number < rollout.hundredths
     }
 }

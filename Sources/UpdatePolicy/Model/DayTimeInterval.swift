@@ -3,16 +3,16 @@
 
 /// A length of time from days to seconds, in whole days and what is left of one, as the database stores it. A day is 24
 /// hours.
-public struct DayTimeInterval: Sendable, Hashable {
+package struct DayTimeInterval: Sendable, Hashable {
     /// The microseconds beyond the days, of the same sign and less than a day.
-    public let microseconds: Int64
+    package let microseconds: Int64
     /// Whole days.
-    public let days: Int32
+    package let days: Int32
 
     private static let day: Int64 = 86_400_000_000
 
     /// A length of time of days and microseconds.
-    public init(days: Int32, microseconds: Int64) {
+    package init(days: Int32, microseconds: Int64) {
         var (whole, rest) = microseconds.quotientAndRemainder(dividingBy: Self.day)
         whole += Int64(days)
         if whole > 0, rest < 0 { (whole, rest) = (whole - 1, rest + Self.day) }
@@ -22,12 +22,12 @@ public struct DayTimeInterval: Sendable, Hashable {
     }
 
     /// A length of time without days.
-    public init(microseconds: Int64) {
+    package init(microseconds: Int64) {
         self.init(days: 0, microseconds: microseconds)
     }
 
     /// The whole length in microseconds, as far as 64 bits can hold it. A day is 24 hours.
-    public var inMicroseconds: Int64 {
+    package var inMicroseconds: Int64 {
         let (product, overflow) = Int64(days).multipliedReportingOverflow(by: Self.day)
         let (sum, overflowOfSum) = product.addingReportingOverflow(microseconds)
         return overflow || overflowOfSum ? (days < 0 ? .min : .max) : sum
@@ -37,7 +37,7 @@ public struct DayTimeInterval: Sendable, Hashable {
     ///
     /// Units are weeks, days, hours, minutes and seconds, also by their first letter; each number may have a sign, and
     /// only seconds have decimals, up to six. Anything else is nil.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         var reader = DayTimeIntervalReader(text)
         guard let time = reader.read() else { return nil }
         self = time
@@ -46,7 +46,7 @@ public struct DayTimeInterval: Sendable, Hashable {
 
 extension DayTimeInterval: CustomStringConvertible {
     /// The time in units that PostgreSQL reads too: `2 days`, `1 day 12 hours`, `1.5 seconds`.
-    public var description: String {
+    package var description: String {
         var parts: [String] = []
         if days != 0 { parts.append(Self.part(String(days), "day")) }
         let (seconds, fraction) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000)

@@ -3,7 +3,7 @@
 
 extension MessageHints {
     /// How often the message is shown, for people: `Shown again after 1 day, at most 3 times; can be skipped.`
-    public var sentence: String {
+    package var sentence: String {
         var shown: [String] = []
         if let seconds = remind, shows != 1 {
             shown.append("again after \(DayTimeInterval(microseconds: seconds * 1_000_000))")

@@ -2,9 +2,9 @@
 // Copyright the versiongate authors
 
 /// The rules for the link of a message.
-public enum MessageLink {
+package enum MessageLink {
     /// The word that stands for the app's link on the client's platform.
-    public static let store = "store"
+    package static let store = "store"
 
     /// The schemes that apps may open, each with what must follow its colon.
     private static let schemes = [
@@ -18,7 +18,7 @@ public enum MessageLink {
     /// a host, without a user.
     ///
     /// The SQL function `check_link` says the same.
-    public static func isAllowed(_ link: String) -> Bool {
+    package static func isAllowed(_ link: String) -> Bool {
         let bytes = Array(link.utf8)
         guard bytes.count <= 2_048, bytes.allSatisfy({ (0x21...0x7E).contains($0) }),
             let colon = bytes.firstIndex(of: UInt8(ascii: ":"))

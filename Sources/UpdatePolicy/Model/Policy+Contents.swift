@@ -9,7 +9,7 @@ extension Policy {
     /// which an earlier version wrote is not refused.
     ///
     /// - Throws: `PolicyError` that names the row.
-    public func requireAllowedContents() throws(PolicyError) {
+    package func requireAllowedContents() throws(PolicyError) {
         for app in apps {
             try app.requireAllowedContents()
         }

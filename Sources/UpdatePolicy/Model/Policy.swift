@@ -2,24 +2,24 @@
 // Copyright the versiongate authors
 
 /// All apps, releases and rules as they stand at one revision.
-public struct Policy: Sendable, Equatable {
+package struct Policy: Sendable, Equatable {
     /// The id of the last change in it.
-    public var revision: Int64
+    package var revision: Int64
 
     /// A UUID that is new for every change, so that policies of two databases with the same revision differ.
-    public var token: String
+    package var token: String
 
     /// The apps, in any order.
-    public var apps: [App]
+    package var apps: [App]
 
     /// The releases of all apps, in any order.
-    public var releases: [Release]
+    package var releases: [Release]
 
     /// The rules of all apps, in any order; compiled fastest in the order of position and key.
-    public var rules: [Rule]
+    package var rules: [Rule]
 
     /// A policy of these rows.
-    public init(revision: Int64, token: String, apps: [App] = [], releases: [Release] = [], rules: [Rule] = []) {
+    package init(revision: Int64, token: String, apps: [App] = [], releases: [Release] = [], rules: [Rule] = []) {
         self.revision = revision
         self.token = token
         self.apps = apps
@@ -30,7 +30,7 @@ public struct Policy: Sendable, Equatable {
 
 extension Policy {
     /// An app, its releases and its rules, without those for every app; case does not count.
-    public func part(of bundle: String) -> Policy {
+    package func part(of bundle: String) -> Policy {
         let isOfApp = { (other: String) in
             UTF8Text(ASCII.lowercased(other)) == UTF8Text(ASCII.lowercased(bundle))
         }
@@ -45,18 +45,18 @@ extension Policy {
 }
 
 /// The differences of a policy from an earlier one, app by app.
-public struct PolicyUpdate: Sendable, Equatable {
+package struct PolicyUpdate: Sendable, Equatable {
     /// The apps that differ, as the policy spells them, including removed ones.
-    public var bundles: [String]
+    package var bundles: [String]
 
     /// Whether the rules for every app differ.
-    public var includesRulesForEveryApp: Bool
+    package var includesRulesForEveryApp: Bool
 
     /// The new revision, and all rows of what differs.
-    public var policy: Policy
+    package var policy: Policy
 
     /// An update of these apps.
-    public init(bundles: [String], includesRulesForEveryApp: Bool, policy: Policy) {
+    package init(bundles: [String], includesRulesForEveryApp: Bool, policy: Policy) {
         self.bundles = bundles
         self.includesRulesForEveryApp = includesRulesForEveryApp
         self.policy = policy

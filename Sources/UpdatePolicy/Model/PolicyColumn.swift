@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// The type of the values of a column.
-public enum ColumnType: Sendable, Hashable {
+package enum ColumnType: Sendable, Hashable {
     /// Text for people, a name, an address.
     case text
     /// The key of a rule or the name of a feed, which never changes.
@@ -13,8 +13,10 @@ public enum ColumnType: Sendable, Hashable {
     case language
     /// The name of a platform, which is kept in one form.
     case platform
-    /// A version, a build or a range of them: text that often looks like a number, and is none.
+    /// A version or a build: text that often looks like a number, and is none.
     case version
+    /// A range of versions or builds.
+    case range
     /// A list of texts.
     case texts
     /// A list of names of platforms.
@@ -36,7 +38,7 @@ public enum ColumnType: Sendable, Hashable {
 }
 
 /// The purpose of a column. It decides whether an edit can lock somebody out.
-public enum ColumnRole: Sendable, Hashable, CaseIterable {
+package enum ColumnRole: Sendable, Hashable, CaseIterable {
     /// Identifies the row.
     case identity
     /// Decides which clients a rule reaches, which a release can be offered to, or whether an app is answered at all.
@@ -54,17 +56,17 @@ public enum ColumnRole: Sendable, Hashable, CaseIterable {
 }
 
 /// A column of a policy table that people edit, whatever its record.
-public struct ColumnDefinition: Sendable, Hashable {
+package struct ColumnDefinition: Sendable, Hashable {
     /// The name in SQL and in policy files.
-    public let name: String
+    package let name: String
     /// The type of the values.
-    public let type: ColumnType
+    package let type: ColumnType
     /// The purpose of the column.
-    public let role: ColumnRole
+    package let role: ColumnRole
     /// The value where none is given; nil where a value is required.
-    public let defaultValue: PolicyValue?
+    package let defaultValue: PolicyValue?
     /// A value as people write it, for hints.
-    public let example: String
+    package let example: String
 
     init(_ name: String, _ type: ColumnType, role: ColumnRole, default defaultValue: PolicyValue?, example: String?) {
         self.name = name
@@ -76,11 +78,14 @@ public struct ColumnDefinition: Sendable, Hashable {
 }
 
 extension ColumnType {
+    /// Whether a value is several, each written by itself.
+    package var isList: Bool { self == .texts || self == .platforms || self == .attributes }
+
     fileprivate var example: String {
         switch self {
         case .text, .key, .bundle, .language: "text"
         case .platform: "ios"
-        case .version: "\"1.2\""
+        case .version, .range: "\"1.2\""
         case .texts: "[JP, US]"
         case .platforms: "[ios]"
         case .boolean: "true"
@@ -98,12 +103,12 @@ extension ColumnType {
 ///
 /// Everything that reads, writes or compares columns uses ``PolicyRecord/columns``, so a new column is defined there and
 /// nowhere else.
-public struct PolicyColumn<Record: PolicyRecord>: Sendable {
+package struct PolicyColumn<Record: PolicyRecord>: Sendable {
     /// A property of the record.
-    public typealias Path<Value> = any WritableKeyPath<Record, Value> & Sendable
+    package typealias Path<Value> = any WritableKeyPath<Record, Value> & Sendable
 
     /// The property that holds the value, by its Swift type.
-    public enum Property: Sendable {
+    package enum Property: Sendable {
         /// A required text.
         case text(Path<String>)
         /// A text; nil is null.
@@ -129,20 +134,20 @@ public struct PolicyColumn<Record: PolicyRecord>: Sendable {
     }
 
     /// The column, whatever its record.
-    public let definition: ColumnDefinition
+    package let definition: ColumnDefinition
     /// The property that holds the value.
-    public let property: Property
+    package let property: Property
     /// The name in the file of the last good policy, for ever.
-    public let storedName: String
+    package let storedName: String
 
     /// The name in SQL and in policy files.
-    public var name: String { definition.name }
+    package var name: String { definition.name }
     /// The type of the values.
-    public var type: ColumnType { definition.type }
+    package var type: ColumnType { definition.type }
     /// The purpose of the column.
-    public var role: ColumnRole { definition.role }
+    package var role: ColumnRole { definition.role }
     /// The value where none is given; nil where a value is required.
-    public var defaultValue: PolicyValue? { definition.defaultValue }
+    package var defaultValue: PolicyValue? { definition.defaultValue }
 
     private init(
         _ name: String,
@@ -165,12 +170,12 @@ public struct PolicyColumn<Record: PolicyRecord>: Sendable {
     }
 
     /// The value that a record has.
-    public func value(of record: Record) -> PolicyValue { property.value(of: record) }
+    package func value(of record: Record) -> PolicyValue { property.value(of: record) }
 
     /// Gives a record a value.
     ///
     /// - Precondition: The value is of the column's type; null is only where the property can be nil.
-    public func set(_ value: PolicyValue, in record: inout Record) {
+    package func set(_ value: PolicyValue, in record: inout Record) {
         switch (property, value) {
         case (.text(let path), .text(let text)): record[keyPath: path] = text.string
         case (.optionalText(let path), .text(let text)): record[keyPath: path] = text.string
@@ -203,6 +208,23 @@ public struct PolicyColumn<Record: PolicyRecord>: Sendable {
 }
 
 extension PolicyColumn.Property {
+    /// The property of the record.
+    fileprivate var path: PartialKeyPath<Record> {
+        switch self {
+        case .text(let path): path
+        case .optionalText(let path): path
+        case .texts(let path): path
+        case .flag(let path): path
+        case .integer(let path): path
+        case .optionalInteger(let path): path
+        case .percentage(let path): path
+        case .time(let path): path
+        case .optionalTime(let path): path
+        case .duration(let path): path
+        case .attributes(let path): path
+        }
+    }
+
     fileprivate func value(of record: Record) -> PolicyValue {
         switch self {
         case .text(let path): .text(UTF8Text(record[keyPath: path]))
@@ -224,6 +246,18 @@ extension PolicyColumn.Property {
                 )
             } ?? .null
         }
+    }
+}
+
+extension PolicyRecord {
+    /// The column that a property holds.
+    ///
+    /// - Precondition: The property has a column: it is neither an id nor the rows of another table.
+    package static func column(_ path: PartialKeyPath<Self>) -> PolicyColumn<Self> {
+        guard let column = columns.first(where: { $0.property.path == path }) else {
+            preconditionFailure("\(path) is no column of \(table.rawValue)")
+        }
+        return column
     }
 }
 

@@ -2,29 +2,29 @@
 // Copyright the versiongate authors
 
 /// The edits that turn the rows of one policy into those of another. Both policies have their notes.
-public struct PolicyDifference: Sendable {
+package struct PolicyDifference: Sendable {
     /// The edit of one row.
-    public struct Edit: Sendable {
+    package struct Edit: Sendable {
         /// The row as it is; nil if it is to be added.
-        public let before: PolicyRow?
+        package let before: PolicyRow?
         /// The row as it is to be; nil if it is to be removed. Notes of a release that is to be added have the complement
         /// (`~`) of its index in place of its id.
-        public let after: PolicyRow?
+        package let after: PolicyRow?
         /// The index of ``after`` among the wanted rows of its table.
-        public let index: Int?
+        package let index: Int?
         /// The table of the row.
-        public let table: PolicyTable
+        package let table: PolicyTable
     }
 
     /// The edits, table by table; none for a row that is as it should be.
-    public let edits: [Edit]
+    package let edits: [Edit]
 
     /// Compares two policies.
     ///
     /// Rows with the same key are the same row. Releases have only a generated id, so each wanted release is paired with the
     /// most similar present one: equal in everything, else in version, build and regions, else in version and build, else in
     /// the version.
-    public init(from current: Policy, to wanted: Policy) {
+    package init(from current: Policy, to wanted: Policy) {
         var edits: [Edit] = []
         var wanted = wanted
         for table in PolicyTable.allCases {

@@ -5,15 +5,15 @@
 ///
 /// The database refuses such rows when they are written; a policy that has one comes from elsewhere, or from a newer
 /// schema.
-public struct PolicyError: Error, Sendable, Equatable {
+package struct PolicyError: Error, Sendable, Equatable {
     /// The row: `rule security-2.3`, `release 12`, `app com.example.doto`.
-    public let row: String
+    package let row: String
 
     /// What is wrong with it.
-    public let reason: String
+    package let reason: String
 
     /// A fault of a row.
-    public init(row: String, reason: String) {
+    package init(row: String, reason: String) {
         self.row = row
         self.reason = reason
     }
@@ -21,5 +21,5 @@ public struct PolicyError: Error, Sendable, Equatable {
 
 extension PolicyError: CustomStringConvertible {
     /// The row and what is wrong with it.
-    public var description: String { "\(row): \(reason)" }
+    package var description: String { "\(row): \(reason)" }
 }

@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// A typed row of a policy table, with the rows that belong to it.
-public protocol PolicyRecord: Sendable, Equatable {
+package protocol PolicyRecord: Sendable, Equatable {
     /// The table.
     static var table: PolicyTable { get }
 
@@ -19,13 +19,13 @@ public protocol PolicyRecord: Sendable, Equatable {
 
 extension PolicyRecord {
     /// No owner.
-    public static var owner: ColumnDefinition? { nil }
+    package static var owner: ColumnDefinition? { nil }
 
     /// Whether the record equals another one in all columns of these roles.
     ///
     /// Texts are compared byte by byte: Swift takes some as equal that differ in a check. The case of a bundle does not
     /// count.
-    func isLike(_ other: Self, in roles: Set<ColumnRole>) -> Bool {
+    package func isLike(_ other: Self, in roles: Set<ColumnRole>) -> Bool {
         Self.columns.allSatisfy { column in
             !roles.contains(column.role)
                 || column.value(of: self).identity(as: column.type) == column.value(of: other).identity(as: column.type)

@@ -2,13 +2,13 @@
 // Copyright the versiongate authors
 
 /// A record of any table as the values of its columns, so that rows of all tables are compared and written the same way.
-public struct PolicyRow: Sendable, Hashable {
+package struct PolicyRow: Sendable, Hashable {
     /// The table.
-    public let table: PolicyTable
+    package let table: PolicyTable
     /// The id of a release; nil for other tables, and for a release that the database does not have yet.
-    public let id: Int64?
+    package let id: Int64?
     /// A value for each of the table's columns, in their order.
-    public let values: [PolicyValue]
+    package let values: [PolicyValue]
 
     /// The row of a record.
     ///
@@ -30,12 +30,12 @@ public struct PolicyRow: Sendable, Hashable {
     /// The value of a column.
     ///
     /// - Precondition: The table has a column of this name.
-    public subscript(column: String) -> PolicyValue { values[table.index(of: column)] }
+    package subscript(column: String) -> PolicyValue { values[table.index(of: column)] }
 }
 
 extension Policy {
     /// The rows of a table: in the order of the policy, those that belong to an app or a rule in the order of their owners.
-    public func rows(of table: PolicyTable) -> [PolicyRow] {
+    package func rows(of table: PolicyTable) -> [PolicyRow] {
         switch table {
         case .apps: apps.map { PolicyRow($0) }
         case .storeLinks: Self.rows(apps, \.storeLinks) { .text(UTF8Text($0.bundle)) }

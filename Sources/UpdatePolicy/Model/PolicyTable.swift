@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// A table of the policy that people edit; a table stands behind the one that its rows belong to.
-public enum PolicyTable: String, Sendable, CaseIterable {
+package enum PolicyTable: String, Sendable, CaseIterable {
     /// The apps, by bundle.
     case apps
     /// The links to apps in stores, by platform.
@@ -21,7 +21,7 @@ public enum PolicyTable: String, Sendable, CaseIterable {
     case rolloutSteps = "rollout_steps"
 
     /// The columns that people edit, in the order in which they are read and written.
-    public var columns: [ColumnDefinition] {
+    package var columns: [ColumnDefinition] {
         switch self {
         case .apps: Self.columnsOfApps
         case .storeLinks: Self.columnsOfStoreLinks
@@ -35,10 +35,10 @@ public enum PolicyTable: String, Sendable, CaseIterable {
     }
 
     /// The columns that identify a row. They are unique, except in releases, which have a generated id.
-    public var identity: [ColumnDefinition] { columns.filter { $0.role == .identity } }
+    package var identity: [ColumnDefinition] { columns.filter { $0.role == .identity } }
 
     /// The column with an id that the database generates; nil for a table without one.
-    public var idColumn: String? { self == .releases ? "id" : nil }
+    package var idColumn: String? { self == .releases ? "id" : nil }
 
     /// The index of a column among ``columns``.
     ///

@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// The value of a column of a policy table. Texts are equal if their UTF-8 bytes are.
-public enum PolicyValue: Sendable, Hashable {
+package enum PolicyValue: Sendable, Hashable {
     /// SQL's null.
     case null
     /// A text.
@@ -23,7 +23,7 @@ public enum PolicyValue: Sendable, Hashable {
     case attributes([UTF8Text: [UTF8Text]])
 
     /// The text, nil for anything else.
-    public var text: String? {
+    package var text: String? {
         if case .text(let text) = self { text.string } else { nil }
     }
 

@@ -2,45 +2,45 @@
 // Copyright the versiongate authors
 
 /// A version of an app on a platform that users can get, or will be able to.
-public struct Release: PolicyRecord {
+package struct Release: PolicyRecord {
     /// The row's id; 0 for a release that the database does not have yet.
-    public var id: Int64
+    package var id: Int64
 
     /// The app's bundle; ASCII case does not count.
-    public var bundle: String
+    package var bundle: String
 
     /// The platform; ASCII case does not count.
-    public var platform: String
+    package var platform: String
 
     /// The version as it was written.
-    public var version: String
+    package var version: String
 
     /// The build as it was written, where it is recorded.
-    public var build: String?
+    package var build: String?
 
     /// The minimum version of the operating system; `nil`: any.
-    public var minOS: String?
+    package var minOS: String?
 
     /// The codes of the regions where it is available; `nil`: everywhere.
-    public var regions: [String]?
+    package var regions: [String]?
 
     /// When it becomes available; `nil`: not known yet.
-    public var liveAt: Timestamp?
+    package var liveAt: Timestamp?
 
     /// Whether it is still in a staged rollout of the store, so that not every user can get it.
-    public var staged: Bool
+    package var staged: Bool
 
     /// When it stops being available; `nil`: never.
-    public var withdrawnAt: Timestamp?
+    package var withdrawnAt: Timestamp?
 
     /// For the people who edit; never sent. `nil` also where notes were not read.
-    public var note: String?
+    package var note: String?
 
     /// What is new in the release, each language once.
-    public var notes: [ReleaseNote]
+    package var notes: [ReleaseNote]
 
     /// A release with these columns.
-    public init(
+    package init(
         id: Int64,
         bundle: String,
         platform: String,
@@ -69,7 +69,7 @@ public struct Release: PolicyRecord {
     }
 
     /// The version as it was written and, where one is recorded, the build: `1.2 (42)`.
-    public var label: String {
+    package var label: String {
         build.map { "\(version) (\($0))" } ?? version
     }
 
@@ -80,23 +80,20 @@ public struct Release: PolicyRecord {
     /// - Parameters:
     ///   - version: The client's version.
     ///   - build: Its build; nil: not known.
-    public func isAbove(_ version: AppVersion, build: AppVersion?) -> Bool {
-        guard let own = AppVersion(self.version) else { return false }
-        if version.key < own.key.family { return true }
-        guard version == own, let build, let ownBuild = self.build.flatMap({ AppVersion($0) }) else { return false }
-        return build < ownBuild
+    package func isAbove(_ version: AppVersion, build: AppVersion?) -> Bool {
+        JudgedRelease(self)?.isAbove(version.key, build: build?.key) ?? false
     }
 }
 
 extension Release {
     /// `releases`
-    public static let table = PolicyTable.releases
+    package static let table = PolicyTable.releases
 
     /// A release without an app, a platform and a version.
-    public static let blank = Release(id: 0, bundle: "", platform: "", version: "")
+    package static let blank = Release(id: 0, bundle: "", platform: "", version: "")
 
     /// The columns that people edit.
-    public static let columns: [PolicyColumn<Release>] = [
+    package static let columns: [PolicyColumn<Release>] = [
         .text("bundle", \.bundle, .bundle, role: .identity),
         .text("version", \.version, .version, role: .identity),
         .text("platform", \.platform, .platform, role: .identity),
@@ -111,18 +108,18 @@ extension Release {
 }
 
 /// What is new in a release, in one language.
-public struct ReleaseNote: PolicyRecord {
+package struct ReleaseNote: PolicyRecord {
     /// The tag of the notes for whoever has none of the other languages: BCP 47's for a language that is not determined.
-    public static let anyLanguage = "und"
+    package static let anyLanguage = "und"
 
     /// The language, a BCP 47 tag; ASCII case does not count.
-    public var language: String
+    package var language: String
 
     /// The notes, in which nothing is filled in.
-    public var text: String
+    package var text: String
 
     /// Notes in a language.
-    public init(language: String = Self.anyLanguage, text: String) {
+    package init(language: String = Self.anyLanguage, text: String) {
         self.language = language
         self.text = text
     }
@@ -130,19 +127,19 @@ public struct ReleaseNote: PolicyRecord {
 
 extension ReleaseNote {
     /// `release_notes`
-    public static let table = PolicyTable.releaseNotes
+    package static let table = PolicyTable.releaseNotes
 
     /// Notes in no language, without words.
-    public static let blank = ReleaseNote(text: "")
+    package static let blank = ReleaseNote(text: "")
 
     /// The columns that people edit.
-    public static let columns: [PolicyColumn<ReleaseNote>] = [
+    package static let columns: [PolicyColumn<ReleaseNote>] = [
         .text("language", \.language, .language, role: .identity),
         .text("text", \.text, role: .message),
     ]
 
     /// The release, by its id.
-    public static let owner: ColumnDefinition? = ColumnDefinition(
+    package static let owner: ColumnDefinition? = ColumnDefinition(
         "release",
         .bigInteger,
         role: .identity,

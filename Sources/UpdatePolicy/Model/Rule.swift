@@ -4,94 +4,94 @@
 /// A message and the conditions under which a client gets it.
 ///
 /// A condition that is `nil` is none. Flags stand behind optional values, where they take no memory of their own.
-public struct Rule: PolicyRecord {
+package struct Rule: PolicyRecord {
     /// The rule's name, the message's id and the salt of its buckets.
-    public var key: String
+    package var key: String
 
     /// The app; `nil`: every app, also those that are not known.
-    public var bundle: String?
+    package var bundle: String?
 
     /// The order of the messages, before the key.
-    public var position: Int
+    package var position: Int
 
     /// The range of versions of the app.
-    public var versions: String?
+    package var versions: String?
 
     /// The range of builds.
-    public var builds: String?
+    package var builds: String?
 
     /// The range of versions of the operating system.
-    public var os: String?
+    package var os: String?
 
     /// The platforms, one of which must be the client's.
-    public var platforms: [String]?
+    package var platforms: [String]?
 
     /// The codes of the regions, one of which must be the client's.
-    public var regions: [String]?
+    package var regions: [String]?
 
     /// The language ranges, one of which must hold the client's language.
-    public var languages: [String]?
+    package var languages: [String]?
 
     /// The attributes that a client must have.
-    public var attributes: [AttributeCondition]?
+    package var attributes: [AttributeCondition]?
 
     /// The version that the rule asks clients to reach.
-    public var target: String?
+    package var target: String?
 
     /// How long a release must have been live before it is offered; `nil`: no time. Servers keep it in microseconds, without
     /// days.
-    public var soak: DayTimeInterval?
+    package var soak: DayTimeInterval?
 
     /// Whether the app must not be used until it is updated.
-    public var lockout: Bool
+    package var lockout: Bool
 
     /// Whether clients without a way out are locked out too.
-    public var lockoutWithoutUpdate: Bool
+    package var lockoutWithoutUpdate: Bool
 
     /// Whether no message follows this one when it is sent.
-    public var final: Bool
+    package var final: Bool
 
     /// The share of installs that the rule reaches before the first of its steps.
-    public var rollout: Percentage
+    package var rollout: Percentage
 
     /// When the rule begins to apply, inclusive.
-    public var startsAt: Timestamp?
+    package var startsAt: Timestamp?
 
     /// When the rule stops to apply, exclusive.
-    public var endsAt: Timestamp?
+    package var endsAt: Timestamp?
 
     /// Whether the rule reaches anybody.
-    public var enabled: Bool
+    package var enabled: Bool
 
     /// The message's title.
-    public var title: String
+    package var title: String
 
     /// The message's text.
-    public var text: String
+    package var text: String
 
     /// The message's link; `store` stands for the app's link on the client's platform.
-    public var link: String?
+    package var link: String?
 
     /// How long after it was shown the message may be shown again; `nil`: at every start. Whole seconds, above zero.
-    public var remind: DayTimeInterval?
+    package var remind: DayTimeInterval?
 
     /// How often the message may be shown on one installation, 1 to 1,000; `nil`: without limit.
-    public var shows: Int64?
+    package var shows: Int64?
 
     /// Whether the person may choose never to see the message again.
-    public var skippable: Bool
+    package var skippable: Bool
 
     /// For the people who edit; never sent. `nil` also where notes were not read.
-    public var note: String?
+    package var note: String?
 
     /// The message in other languages, each once.
-    public var texts: [RuleText]
+    package var texts: [RuleText]
 
     /// Planned changes of the rollout.
-    public var steps: [RolloutStep]
+    package var steps: [RolloutStep]
 
     /// A rule with these columns.
-    public init(
+    package init(
         key: String,
         bundle: String? = nil,
         enabled: Bool = true,
@@ -154,20 +154,20 @@ public struct Rule: PolicyRecord {
 
 extension Rule {
     /// `rules`
-    public static let table = PolicyTable.rules
+    package static let table = PolicyTable.rules
 
     /// A rule without a key and a message, which reaches nobody.
-    public static let blank = Rule(key: "", enabled: false, title: "", text: "")
+    package static let blank = Rule(key: "", enabled: false, title: "", text: "")
 
     /// The columns that people edit.
-    public static let columns: [PolicyColumn<Rule>] = [
+    package static let columns: [PolicyColumn<Rule>] = [
         .text("key", \.key, .key, role: .identity),
         .optionalText("bundle", \.bundle, .bundle, role: .condition),
         .flag("enabled", \.enabled, role: .switch),
         .integer("position", \.position, role: .order),
-        .optionalText("versions", \.versions, .version, role: .condition),
-        .optionalText("builds", \.builds, .version, role: .condition),
-        .optionalText("os", \.os, .version, role: .condition),
+        .optionalText("versions", \.versions, .range, role: .condition),
+        .optionalText("builds", \.builds, .range, role: .condition),
+        .optionalText("os", \.os, .range, role: .condition),
         .texts("platforms", \.platforms, .platforms, role: .condition),
         .texts("regions", \.regions, role: .condition),
         .texts("languages", \.languages, role: .condition, example: "[de, zh-Hant]"),
@@ -190,7 +190,7 @@ extension Rule {
     ]
 
     /// ``soak`` in microseconds, 0 for none.
-    public var soakMicroseconds: Int64 { soak?.inMicroseconds ?? 0 }
+    package var soakMicroseconds: Int64 { soak?.inMicroseconds ?? 0 }
 
     /// When a lockout ends, in whole seconds since 1970-01-01T00:00:00Z, rounded up; `nil` where no end is set.
     var until: Int64? {
@@ -198,7 +198,7 @@ extension Rule {
     }
 
     /// What the message asks of clients where it is sent without a lockout; `nil` where it asks nothing.
-    public var hints: MessageHints? {
+    package var hints: MessageHints? {
         guard remind != nil || shows != nil || skippable else { return nil }
         return MessageHints(
             remind: remind.map { $0.inMicroseconds / 1_000_000 },
@@ -209,40 +209,40 @@ extension Rule {
     }
 
     /// Whether a rule's message comes before that of another: by position, then by key as bytes.
-    public static func precedes(_ left: Rule, _ right: Rule) -> Bool {
+    package static func precedes(_ left: Rule, _ right: Rule) -> Bool {
         if left.position != right.position { return left.position < right.position }
         return UTF8Text(left.key) < UTF8Text(right.key)
     }
 }
 
 /// The values of one attribute that a rule accepts.
-public struct AttributeCondition: Sendable, Equatable {
+package struct AttributeCondition: Sendable, Equatable {
     /// The attribute's name; case counts.
-    public var name: String
+    package var name: String
 
     /// The accepted values, case counts, in the order they were written.
-    public var values: [String]
+    package var values: [String]
 
     /// A condition on an attribute.
-    public init(name: String, values: [String]) {
+    package init(name: String, values: [String]) {
         self.name = name
         self.values = values
     }
 }
 
 /// A rule's message in another language.
-public struct RuleText: PolicyRecord {
+package struct RuleText: PolicyRecord {
     /// The language, a BCP 47 tag.
-    public var language: String
+    package var language: String
 
     /// The message's title.
-    public var title: String
+    package var title: String
 
     /// The message's text.
-    public var text: String
+    package var text: String
 
     /// A message in a language.
-    public init(language: String, title: String, text: String) {
+    package init(language: String, title: String, text: String) {
         self.language = language
         self.title = title
         self.text = text
@@ -250,15 +250,15 @@ public struct RuleText: PolicyRecord {
 }
 
 /// A planned change of a rule's rollout.
-public struct RolloutStep: PolicyRecord {
+package struct RolloutStep: PolicyRecord {
     /// When the step begins; it applies until the next one.
-    public var at: Timestamp
+    package var at: Timestamp
 
     /// The share of installs that the rule reaches from then on.
-    public var rollout: Percentage
+    package var rollout: Percentage
 
     /// A change of the rollout at a time.
-    public init(at: Timestamp, rollout: Percentage) {
+    package init(at: Timestamp, rollout: Percentage) {
         self.at = at
         self.rollout = rollout
     }
@@ -266,37 +266,37 @@ public struct RolloutStep: PolicyRecord {
 
 extension RuleText {
     /// `rule_texts`
-    public static let table = PolicyTable.ruleTexts
+    package static let table = PolicyTable.ruleTexts
 
     /// A text without a language and without words.
-    public static let blank = RuleText(language: "", title: "", text: "")
+    package static let blank = RuleText(language: "", title: "", text: "")
 
     /// The columns that people edit.
-    public static let columns: [PolicyColumn<RuleText>] = [
+    package static let columns: [PolicyColumn<RuleText>] = [
         .text("language", \.language, .language, role: .identity),
         .text("title", \.title, role: .message),
         .text("text", \.text, role: .message),
     ]
 
     /// The rule.
-    public static let owner: ColumnDefinition? = Rule.keyOfOwner
+    package static let owner: ColumnDefinition? = Rule.keyOfOwner
 }
 
 extension RolloutStep {
     /// `rollout_steps`
-    public static let table = PolicyTable.rolloutSteps
+    package static let table = PolicyTable.rolloutSteps
 
     /// A step to nobody.
-    public static let blank = RolloutStep(at: Timestamp(microsecondsSince1970: 0), rollout: .zero)
+    package static let blank = RolloutStep(at: Timestamp(microsecondsSince1970: 0), rollout: .zero)
 
     /// The columns that people edit.
-    public static let columns: [PolicyColumn<RolloutStep>] = [
+    package static let columns: [PolicyColumn<RolloutStep>] = [
         .time("at", \.at, role: .identity),
         .percentage("rollout", \.rollout, role: .schedule, isRequired: true),
     ]
 
     /// The rule.
-    public static let owner: ColumnDefinition? = Rule.keyOfOwner
+    package static let owner: ColumnDefinition? = Rule.keyOfOwner
 }
 
 extension Rule {

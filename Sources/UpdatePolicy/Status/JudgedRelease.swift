@@ -1,8 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+/// What releases are compared by, with each other and with clients.
+protocol NumberedRelease {
+    var version: VersionKey { get }
+    /// Where the versions with its numbers begin.
+    var family: VersionKey { get }
+    /// `nil` is below any.
+    var build: VersionKey? { get }
+}
+
+extension NumberedRelease {
+    /// Whether the release is above what a client has: by its numbers, or by its build where the versions are equal or the
+    /// client's is not known.
+    ///
+    /// Pre-releases do not count: an app that calls itself 1.2.0-play may be the very release 1.2.0.
+    @inline(__always)
+    func isAbove(_ other: VersionKey?, build otherBuild: VersionKey?) -> Bool {
+        if let other {
+            if other < family { return true }
+            if other != version { return false }
+        }
+        guard let build, let otherBuild else { return false }
+        return otherBuild < build
+    }
+
+    /// Whether its version, and then its build, is less than that of another release; `nil` where they are equal.
+    func isLess(than other: Self) -> Bool? {
+        if version != other.version { return version < other.version }
+        if build == other.build { return nil }
+        guard let build, let otherBuild = other.build else { return build == nil }
+        return build < otherBuild
+    }
+}
+
 /// A release whose versions were read to be compared with rules and with other releases.
-struct JudgedRelease {
+struct JudgedRelease: NumberedRelease {
     let row: Release
     let version: VersionKey
     let family: VersionKey
@@ -19,13 +52,13 @@ struct JudgedRelease {
         minOS = row.minOS.flatMap { AppVersion($0)?.key }
     }
 
-    /// Whether it is offered rather than another one: by its version, then its build, then its number.
+    /// The least first; of equal ones the first row.
+    static func isBefore(_ left: JudgedRelease, _ right: JudgedRelease) -> Bool {
+        left.isLess(than: right) ?? (left.row.id < right.row.id)
+    }
+
+    /// Whether it is offered rather than another one: the greatest first; of equal ones the first row.
     static func isOfferedBefore(_ left: JudgedRelease, _ right: JudgedRelease) -> Bool {
-        if left.version != right.version { return right.version < left.version }
-        if left.build != right.build {
-            guard let leftBuild = left.build, let rightBuild = right.build else { return left.build != nil }
-            return rightBuild < leftBuild
-        }
-        return left.row.id < right.row.id
+        right.isLess(than: left) ?? (left.row.id < right.row.id)
     }
 }

@@ -29,23 +29,19 @@ struct JudgedRule {
     }
 
     /// The readable versions that it is for: those of its range that are below its target.
-    var effectiveVersions: [VersionInterval] {
-        let below = VersionInterval(lower: .minimum, upper: target ?? .maximum)
-        return (versions ?? [.all]).compactMap { interval in
-            var interval = interval
-            interval.formIntersection(below)
-            return interval.isEmpty ? nil : interval
-        }
+    var effectiveVersions: [VersionInterval] { (versions ?? [.all]).below(target ?? .maximum) }
+
+    /// Whether it is for a version and build; a build that is not known is any.
+    func isFor(_ release: JudgedRelease) -> Bool {
+        versions?.contains { $0.contains(release.version) } ?? true
+            && release.build.map { build in builds?.contains { $0.contains(build) } ?? true } ?? true
+            && target.map { release.version < $0 } ?? true
     }
 
     /// Whether a release lets somebody out of the rule's lockout: it is above a client that the rule matches, and would
     /// not be matched itself.
     func isLeft(for release: JudgedRelease) -> Bool {
-        let isMatched =
-            versions?.contains { $0.contains(release.version) } ?? true
-            && release.build.map { build in builds?.contains { $0.contains(build) } ?? true } ?? true
-            && target.map { release.version < $0 } ?? true
-        if isMatched { return false }
+        if isFor(release) { return false }
         let versions = effectiveVersions
         if versions.contains(where: { $0.lower < release.family }) { return true }
         guard let build = release.build, versions.contains(where: { $0.contains(release.version) }) else {
@@ -56,54 +52,18 @@ struct JudgedRule {
 
     /// The times at which it is on for everybody whom it is for.
     var timesForAll: TimeSpans {
-        var spans: [Range<Int64>] = []
-        var start = Int64.min
-        var rollout = row.rollout
-        for step in row.steps.sorted(by: { $0.at < $1.at }) {
-            if rollout == .all { spans.append(start..<step.at.microsecondsSince1970) }
-            (start, rollout) = (step.at.microsecondsSince1970, step.rollout)
-        }
-        if rollout == .all { spans.append(start ..< .max) }
+        let steps = row.steps.sorted { $0.at < $1.at }
+        let starts = [.earliest] + steps.map(\.at)
+        let ends = steps.map(\.at) + [.latest]
+        let shares = [row.rollout] + steps.map(\.rollout)
+        let spans = shares.indices.filter { shares[$0] == .all }.map { starts[$0]..<ends[$0] }
         return TimeSpans(spans).intersection(TimeSpans(from: row.startsAt, until: row.endsAt))
     }
+}
 
-    /// Whether every client that another rule is for meets the conditions of this one, which has no target.
-    func includes(_ other: JudgedRule) -> Bool {
-        guard bundle == nil || bundle == other.bundle else { return false }
-        if let versions {
-            guard other.versions != nil || other.target != nil else { return false }
-            guard Self.include(versions, other.effectiveVersions) else { return false }
-        }
-        return Self.include(builds, other.builds) && Self.include(os, other.os)
-            && Self.include(platforms, other.platforms) && Self.include(row.regions, other.row.regions)
-            && includesLanguages(of: other) && includesAttributes(of: other)
-    }
-
-    private static func include(_ intervals: [VersionInterval]?, _ others: [VersionInterval]?) -> Bool {
-        guard let intervals else { return true }
-        guard let others else { return false }
-        return others.allSatisfy { other in
-            intervals.contains { !(other.lower < $0.lower) && !($0.upper < other.upper) }
-        }
-    }
-
-    private static func include(_ names: [String]?, _ others: [String]?) -> Bool {
-        guard let names else { return true }
-        return others.map { Set($0.map { UTF8Text($0) }).isSubset(of: names.map { UTF8Text($0) }) } ?? false
-    }
-
-    private func includesLanguages(of other: JudgedRule) -> Bool {
-        guard let languages = row.languages?.map({ LanguageTag($0) }) else { return true }
-        return other.row.languages.map { others in
-            others.allSatisfy { other in languages.contains { LanguageTag(other).matches($0) } }
-        } ?? false
-    }
-
-    private func includesAttributes(of other: JudgedRule) -> Bool {
-        (row.attributes ?? []).allSatisfy { attribute in
-            other.row.attributes?.contains {
-                UTF8Text($0.name) == UTF8Text(attribute.name) && Self.include(attribute.values, $0.values)
-            } ?? false
-        }
+extension Rule {
+    /// The share of installs that is in force at a time.
+    func rollout(at time: Timestamp) -> Percentage {
+        steps.filter { $0.at <= time }.max { $0.at < $1.at }?.rollout ?? rollout
     }
 }

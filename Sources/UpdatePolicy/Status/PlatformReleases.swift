@@ -9,9 +9,7 @@ struct PlatformReleases {
         let region: String?
         /// The releases' `min_os` that their system has reached last; `nil`: none, or none that they sent.
         let least: VersionKey?
-        /// The versions of their system.
         let systems: VersionInterval
-        /// What they are offered, and when.
         let offers: [(release: JudgedRelease, times: TimeSpans)]
     }
 

@@ -2,14 +2,12 @@
 // Copyright the versiongate authors
 
 /// Whether users can get a release at a moment.
-public enum ReleaseState: Sendable, Equatable {
-    /// They can, since then.
+package enum ReleaseState: Sendable, Equatable {
     case live(Timestamp)
     /// Some of them can, as its store gives it out in stages.
     case staged
     /// It is not known from when on they can.
     case noDate
-    /// They can from then on.
     case comes(Timestamp)
     /// They can no longer, or never could: it was withdrawn before it was live.
     case withdrawn(Timestamp)
@@ -17,7 +15,7 @@ public enum ReleaseState: Sendable, Equatable {
 
 extension Release {
     /// Whether users can get the release at a moment.
-    public func state(at time: Timestamp) -> ReleaseState {
+    package func state(at time: Timestamp) -> ReleaseState {
         if let withdrawnAt, withdrawnAt <= time || liveAt.map({ withdrawnAt <= $0 }) ?? false {
             return .withdrawn(withdrawnAt)
         }
@@ -27,13 +25,13 @@ extension Release {
     }
 
     /// Whether users can get it at a moment.
-    public func isLive(at time: Timestamp) -> Bool {
+    package func isLive(at time: Timestamp) -> Bool {
         if case .live = state(at: time) { return true }
         return false
     }
 
     /// Whether users can no longer get it.
-    public func isWithdrawn(at time: Timestamp) -> Bool {
+    package func isWithdrawn(at time: Timestamp) -> Bool {
         if case .withdrawn = state(at: time) { return true }
         return false
     }
@@ -42,7 +40,6 @@ extension Release {
     func times(soak: Int64) -> TimeSpans {
         guard !staged, let liveAt else { return .never }
         let (start, overflow) = liveAt.microsecondsSince1970.addingReportingOverflow(soak)
-        let end = withdrawnAt?.microsecondsSince1970 ?? .max
-        return overflow || start >= end ? .never : TimeSpans([start..<end])
+        return overflow ? .never : TimeSpans(from: Timestamp(microsecondsSince1970: start), until: withdrawnAt)
     }
 }

@@ -46,39 +46,33 @@ struct RuleJudge {
             everywhere = ways?.reduce(anywhere) { $0.intersection($1.times) } ?? .always
         }
 
-        func name(at time: Int64) -> RuleStatus.Name {
+        func name(at time: Timestamp) -> RuleStatus.Name {
             if !rule.enabled { return .disabled }
-            if let end = rule.endsAt, end.microsecondsSince1970 <= time { return .ended }
+            if let end = rule.endsAt, end <= time { return .ended }
             if isPaused { return .paused }
-            if let start = rule.startsAt, time < start.microsecondsSince1970 { return .scheduled }
-            if !reached.contains(time) || rollout(at: time) == .zero { return .waiting }
+            if let start = rule.startsAt, time < start { return .scheduled }
+            if !reached.contains(time) || rule.rollout(at: time) == .zero { return .waiting }
             if hiddenTimes.contains(time) { return .hidden }
             if everywhere.contains(time) { return .on }
             return anywhere.contains(time) ? .partlyWithoutLockout : .onWithoutLockout
         }
 
-        func rollout(at time: Int64) -> Percentage {
-            rule.steps.filter { $0.at.microsecondsSince1970 <= time }.max { $0.at < $1.at }?.rollout ?? rule.rollout
-        }
-
         /// What changes count: the name, and the rollout while messages are sent.
-        private func state(at time: Int64) -> (RuleStatus.Name, Percentage?) {
+        private func state(at time: Timestamp) -> (RuleStatus.Name, Percentage?) {
             let name = name(at: time)
-            return (name, name.isSent ? rollout(at: time) : nil)
+            return (name, name.isSent ? rule.rollout(at: time) : nil)
         }
 
-        /// The last change up to a moment, and the first one after it.
-        func changes(around time: Int64) -> (since: Timestamp?, next: Timestamp?) {
-            var moments = [rule.startsAt, rule.endsAt].compactMap(\.self) + rule.steps.map(\.at)
-            moments += [reached, hiddenTimes, anywhere, everywhere].flatMap(\.bounds).map {
-                Timestamp(microsecondsSince1970: $0)
-            }
+        func changes(around time: Timestamp) -> (since: Timestamp?, next: Timestamp?) {
+            let moments =
+                [rule.startsAt, rule.endsAt].compactMap(\.self) + rule.steps.map(\.at)
+                + [reached, hiddenTimes, anywhere, everywhere].flatMap(\.bounds)
             var since: Timestamp?
-            var state = state(at: .min)
+            var state = state(at: .earliest)
             for moment in Set(moments).sorted() {
-                let new = self.state(at: moment.microsecondsSince1970)
+                let new = self.state(at: moment)
                 guard new != state else { continue }
-                if moment.microsecondsSince1970 > time { return (since, moment) }
+                if moment > time { return (since, moment) }
                 (since, state) = (moment, new)
             }
             return (since, nil)
@@ -106,15 +100,14 @@ struct RuleJudge {
     mutating func status(of row: Rule, at time: Timestamp) -> RuleStatus {
         let rule = JudgedRule(row)
         let facts = facts(of: rule)
-        let moment = time.microsecondsSince1970
-        let name = facts.name(at: moment)
-        let changes = facts.changes(around: moment)
+        let name = facts.name(at: time)
+        let changes = facts.changes(around: time)
         return RuleStatus(
             key: row.key,
             name: name,
             since: changes.since,
             next: changes.next,
-            rollout: facts.rollout(at: moment),
+            rollout: row.rollout(at: time),
             reason: reason(name, rule, facts, at: time)
         )
     }
@@ -168,24 +161,22 @@ struct RuleJudge {
 }
 
 extension RuleJudge {
-    /// How many names a reason has at most.
     private static let mostNames = 20
 
     private func reason(_ name: RuleStatus.Name, _ rule: JudgedRule, _ facts: Facts, at time: Timestamp) -> String? {
-        let moment = time.microsecondsSince1970
         switch name {
         case .disabled, .ended, .on: return nil
         case .paused: return "\(pausedBundle(of: rule)) is paused"
         case .scheduled: return rule.row.startsAt.map { "it starts at \($0)" }
         case .waiting:
-            if !facts.reached.contains(moment) { return missingRelease(rule, at: time) }
+            if !facts.reached.contains(time) { return missingRelease(rule, at: time) }
             let step = rule.row.steps.filter { time < $0.at && $0.rollout > .zero }.min { $0.at < $1.at }
             return step.map { "the step to \($0.rollout) % comes at \($0.at)" } ?? "its rollout is 0 %"
         case .hidden:
-            let key = facts.hidden.first { $0.times.contains(moment) }?.key ?? ""
+            let key = facts.hidden.first { $0.times.contains(time) }?.key ?? ""
             return "\(key) comes before it, is final and is sent to everybody whom it is for"
         case .onWithoutLockout, .partlyWithoutLockout:
-            let closed = (facts.ways ?? []).filter { !$0.times.contains(moment) }.map(\.place.name)
+            let closed = (facts.ways ?? []).filter { !$0.times.contains(time) }.map(\.place.name)
             if closed.isEmpty { return "no release is recorded" }
             let more = closed.count > Self.mostNames ? " and \(closed.count - Self.mostNames) more" : ""
             return "no way out on \(closed.prefix(Self.mostNames).joined(separator: ", "))\(more)"
@@ -204,12 +195,7 @@ extension RuleJudge {
             for release in here.releases where !(release.version < target) && !release.row.isWithdrawn(at: time) {
                 let (order, text) = obstacle(release, rule, at: time)
                 let isFirst = first.map { first in
-                    if order != first.order { return order < first.order }
-                    if release.version != first.release.version { return release.version < first.release.version }
-                    if release.build != first.release.build {
-                        return release.build.map { build in first.release.build.map { build < $0 } ?? false } ?? true
-                    }
-                    return release.row.id < first.release.row.id
+                    order == first.order ? JudgedRelease.isBefore(release, first.release) : order < first.order
                 }
                 if isFirst ?? true { first = (order, release, "\(release.row.label) on \(platform) \(text)") }
             }
@@ -223,14 +209,18 @@ extension RuleJudge {
         _ rule: JudgedRule,
         at time: Timestamp
     ) -> (order: (Int, Timestamp), text: String) {
-        let never = Timestamp(microsecondsSince1970: .max)
-        if release.row.staged { return ((2, never), "is staged") }
-        guard let liveAt = release.row.liveAt else { return ((3, never), "has no date") }
-        if !PlatformReleases.isForRegions(of: rule, release) { return ((4, never), "is not for its regions") }
-        if !PlatformReleases.isForSome(of: rule, release) { return ((4, never), "is not for its systems") }
+        let liveAt: Timestamp
+        switch release.row.state(at: time) {
+        case .staged: return ((2, .latest), "is staged")
+        case .noDate: return ((3, .latest), "has no date")
+        case .withdrawn: return ((4, .latest), "is withdrawn")
+        case .live(let date), .comes(let date): liveAt = date
+        }
+        if !PlatformReleases.isForRegions(of: rule, release) { return ((4, .latest), "is not for its regions") }
+        if !PlatformReleases.isForSome(of: rule, release) { return ((4, .latest), "is not for its systems") }
         let soaked = liveAt.advanced(byMicroseconds: rule.row.soakMicroseconds)
         if let withdrawnAt = release.row.withdrawnAt, withdrawnAt <= soaked {
-            return ((4, never), "is withdrawn before it has soaked")
+            return ((4, .latest), "is withdrawn before it has soaked")
         }
         if liveAt <= time { return ((1, soaked), "is live and soaks until \(soaked)") }
         let soaks = rule.row.soakMicroseconds > 0 ? " and soaks until \(soaked)" : ""

@@ -2,16 +2,12 @@
 // Copyright the versiongate authors
 
 /// What is so about a rule at a moment: the same that the view `rule_status` says in the database.
-public struct RuleStatus: Sendable, Equatable {
+package struct RuleStatus: Sendable, Equatable {
     /// The name of a status, as SQL and the command line write it. Of several that hold, the first counts.
-    public enum Name: String, Sendable, CaseIterable {
-        /// It is not enabled.
+    package enum Name: String, Sendable, CaseIterable {
         case disabled
-        /// It has ended.
         case ended
-        /// Its app is paused.
         case paused
-        /// It has not started.
         case scheduled
         /// No release reaches its target yet, or its rollout is at 0 %.
         case waiting
@@ -21,33 +17,27 @@ public struct RuleStatus: Sendable, Equatable {
         case onWithoutLockout = "on without lockout"
         /// On some of its platforms, or in some of its regions, nobody has a way out.
         case partlyWithoutLockout = "partly without lockout"
-        /// It is in force.
         case on
 
         /// Whether messages are sent by the rule.
-        public var isSent: Bool { self == .on || self == .onWithoutLockout || self == .partlyWithoutLockout }
+        package var isSent: Bool { self == .on || self == .onWithoutLockout || self == .partlyWithoutLockout }
     }
 
-    /// The rule's key.
-    public let key: String
-
-    /// What it is.
-    public let name: Name
+    package let key: String
+    package let name: Name
 
     /// Since when by the clock it is what it is; `nil` where nothing has changed it but an edit.
-    public let since: Timestamp?
+    package let since: Timestamp?
 
     /// When the clock changes what it is, or its rollout while it is sent; `nil`: it stays.
-    public let next: Timestamp?
-
-    /// The share of installs that is in force.
-    public let rollout: Percentage
+    package let next: Timestamp?
+    package let rollout: Percentage
 
     /// Why it is not plainly on: a clause such as `2.5 on ios is staged`; `nil` where the name says it all.
-    public let reason: String?
+    package let reason: String?
 
     /// Whether a client may be locked out by the rule now; `isLockout` is the rule's own.
-    public func locksOut(_ rule: Rule) -> Bool { rule.lockout && (name == .on || name == .partlyWithoutLockout) }
+    package func locksOut(_ rule: Rule) -> Bool { rule.lockout && (name == .on || name == .partlyWithoutLockout) }
 }
 
 extension Policy {
@@ -56,7 +46,7 @@ extension Policy {
     /// - Parameters:
     ///   - time: The moment.
     ///   - rules: Only these rules of the policy; `nil` for all.
-    public func ruleStatuses(at time: Timestamp, of rules: [Rule]? = nil) -> [String: RuleStatus] {
+    package func ruleStatuses(at time: Timestamp, of rules: [Rule]? = nil) -> [String: RuleStatus] {
         var judge = RuleJudge(self)
         var statuses: [String: RuleStatus] = [:]
         for rule in rules ?? self.rules { statuses[rule.key] = judge.status(of: rule, at: time) }

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// A set of times in microseconds: spans from one moment, inclusive, to another, exclusive.
+/// A set of times: spans from one moment, inclusive, to another, exclusive.
 struct TimeSpans: Sendable, Equatable {
     /// Sorted, none of them empty, and none touches the next.
-    private(set) var spans: [Range<Int64>]
-
-    /// Every time.
-    static let always = TimeSpans([.min ..< .max])
-
-    /// No time.
+    private(set) var spans: [Range<Timestamp>]
+    static let always = TimeSpans(from: nil, until: nil)
     static let never = TimeSpans([])
 
     /// The times in any of some spans.
-    init(_ spans: [Range<Int64>]) {
+    init(_ spans: [Range<Timestamp>]) {
         self.spans = []
         for span in spans.sorted(by: { $0.lowerBound < $1.lowerBound }) where !span.isEmpty {
             if let last = self.spans.last, span.lowerBound <= last.upperBound {
@@ -26,15 +22,17 @@ struct TimeSpans: Sendable, Equatable {
 
     /// The times from one moment to another; `nil` is no bound.
     init(from start: Timestamp?, until end: Timestamp?) {
-        let lower = start?.microsecondsSince1970 ?? .min
-        let upper = end?.microsecondsSince1970 ?? .max
+        let lower = start ?? .earliest
+        let upper = end ?? .latest
         self.init(lower < upper ? [lower..<upper] : [])
     }
 
     /// The moments at which a time begins or ceases to be in the set.
-    var bounds: [Int64] { spans.flatMap { [$0.lowerBound, $0.upperBound] }.filter { $0 != .min && $0 != .max } }
+    var bounds: [Timestamp] {
+        spans.flatMap { [$0.lowerBound, $0.upperBound] }.filter { $0 != .earliest && $0 != .latest }
+    }
 
-    func contains(_ time: Int64) -> Bool { spans.contains { $0.contains(time) } }
+    func contains(_ time: Timestamp) -> Bool { spans.contains { $0.contains(time) } }
 
     func union(_ other: TimeSpans) -> TimeSpans {
         if other.spans.isEmpty { return self }
@@ -46,13 +44,13 @@ struct TimeSpans: Sendable, Equatable {
     }
 
     func subtracting(_ other: TimeSpans) -> TimeSpans {
-        var gaps: [Range<Int64>] = []
-        var start = Int64.min
+        var gaps: [Range<Timestamp>] = []
+        var start = Timestamp.earliest
         for span in other.spans {
             gaps.append(start..<span.lowerBound)
             start = span.upperBound
         }
-        gaps.append(start ..< .max)
+        gaps.append(start ..< .latest)
         return intersection(TimeSpans(gaps))
     }
 }

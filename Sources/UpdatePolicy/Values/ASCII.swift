@@ -15,7 +15,6 @@ enum ASCII {
     static let openParenthesis = UInt8(ascii: "(")
     static let closeParenthesis = UInt8(ascii: ")")
 
-    /// Whether the byte is a blank, such as is cut at the ends of versions.
     @inline(__always)
     static func isBlank(_ byte: UInt8) -> Bool {
         byte == space || byte == tab || byte == lineFeed || byte == carriageReturn

@@ -68,7 +68,7 @@ public struct ByteWriter: Sendable {
         bytes.withUnsafeBytes { append($0) }
     }
 
-    /// Appends a literal.
+    /// Appends a literal, which is copied without a call.
     @inlinable
     @inline(__always)
     public mutating func append(_ text: StaticString) {
@@ -76,7 +76,7 @@ public struct ByteWriter: Sendable {
     }
 
     /// Appends the UTF-8 bytes of a text.
-    public mutating func append(_ text: String) {
+    public mutating func append(text: String) {
         text.withBytes { append($0) }
     }
 

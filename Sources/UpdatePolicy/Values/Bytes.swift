@@ -34,8 +34,9 @@ extension UnsafeRawBufferPointer {
 
 extension String {
     /// Calls `body` with the UTF-8 bytes of the string, without copying them where they are stored as such.
+    @inlinable
     @inline(__always)
-    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         if let result = utf8.withContiguousStorageIfAvailable({ body(UnsafeRawBufferPointer($0)) }) {
             return result
         }

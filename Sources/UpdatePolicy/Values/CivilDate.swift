@@ -4,13 +4,12 @@
 /// A day in the proleptic Gregorian calendar.
 ///
 /// The conversions count days in eras of 400 years that begin on 1 March, so that a leap day is the last of its year.
-public struct CivilDate: Equatable {
+package struct CivilDate: Equatable {
     /// The year, astronomically counted: 0 is 1 BC.
-    public let year: Int64
-    /// The month, 1 to 12.
-    public let month: Int64
+    package let year: Int64
+    package let month: Int64
     /// The day of the month, from 1.
-    public let day: Int64
+    package let day: Int64
 
     private static let daysPerEra: Int64 = 146_097
     private static let daysFromEraToEpoch: Int64 = 719_468
@@ -27,7 +26,7 @@ public struct CivilDate: Equatable {
     }
 
     /// The date by its days since 1970-01-01; negative before it.
-    public init(daysSince1970: Int64) {
+    package init(daysSince1970: Int64) {
         let days = daysSince1970 + Self.daysFromEraToEpoch
         let era = (days >= 0 ? days : days - Self.daysPerEra + 1) / Self.daysPerEra
         let dayOfEra = days - era * Self.daysPerEra

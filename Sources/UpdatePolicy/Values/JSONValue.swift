@@ -49,37 +49,30 @@ extension JSONValue: ExpressibleByDictionaryLiteral {
 
 /// A type whose values JSON can hold.
 package protocol JSONConvertible {
-    /// The value in JSON.
     var jsonValue: JSONValue { get }
 }
 
 extension JSONValue: JSONConvertible {
-    /// The value itself.
     package var jsonValue: JSONValue { self }
 }
 
 extension String: JSONConvertible {
-    /// A string.
     package var jsonValue: JSONValue { .string(self) }
 }
 
 extension Bool: JSONConvertible {
-    /// `true` or `false`.
     package var jsonValue: JSONValue { .boolean(self) }
 }
 
 extension Int: JSONConvertible {
-    /// A number.
     package var jsonValue: JSONValue { .integer(Int64(self)) }
 }
 
 extension Int32: JSONConvertible {
-    /// A number.
     package var jsonValue: JSONValue { .integer(Int64(self)) }
 }
 
 extension Int64: JSONConvertible {
-    /// A number.
     package var jsonValue: JSONValue { .integer(self) }
 }
 
@@ -107,6 +100,5 @@ extension Timestamp: JSONConvertible {
 }
 
 extension Array: JSONConvertible where Element: JSONConvertible {
-    /// An array.
     package var jsonValue: JSONValue { .array(map(\.jsonValue)) }
 }

@@ -2,18 +2,18 @@
 // Copyright the versiongate authors
 
 /// A share of all installs, from 0 to 100 percent in hundredths of a percent.
-public struct Percentage: Sendable, Hashable, Comparable {
+package struct Percentage: Sendable, Hashable, Comparable {
     /// The share in hundredths of a percent, 0 to 10,000. A bucket below it is in.
-    public let hundredths: Int
+    package let hundredths: Int
 
     /// Nobody.
-    public static let zero = Percentage(unchecked: 0)
+    package static let zero = Percentage(unchecked: 0)
 
     /// Everybody, also clients without an install id.
-    public static let all = Percentage(unchecked: 10_000)
+    package static let all = Percentage(unchecked: 10_000)
 
     /// A share in hundredths of a percent; `nil` unless that is 0 to 10,000.
-    public init?(hundredths: Int) {
+    package init?(hundredths: Int) {
         guard (0...10_000).contains(hundredths) else { return nil }
         self.hundredths = hundredths
     }
@@ -26,7 +26,7 @@ public struct Percentage: Sendable, Hashable, Comparable {
     ///
     /// More than two decimals that are not zero, a sign, an exponent and anything outside 0 to 100 are `nil`: a share is
     /// refused, never rounded.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         var digits = Substring(text)
         if digits.hasSuffix("%") { digits.removeLast() }
         let parts = digits.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
@@ -41,14 +41,14 @@ public struct Percentage: Sendable, Hashable, Comparable {
     }
 
     /// Whether one share is smaller than the other.
-    public static func < (left: Percentage, right: Percentage) -> Bool {
+    package static func < (left: Percentage, right: Percentage) -> Bool {
         left.hundredths < right.hundredths
     }
 }
 
 extension Percentage: CustomStringConvertible {
     /// The percentage with as many decimals as it needs: `37.25`, `37.5`, `37`.
-    public var description: String {
+    package var description: String {
         let (whole, fraction) = hundredths.quotientAndRemainder(dividingBy: 100)
         if fraction == 0 { return "\(whole)" }
         if fraction % 10 == 0 { return "\(whole).\(fraction / 10)" }
@@ -58,7 +58,7 @@ extension Percentage: CustomStringConvertible {
 
 extension Percentage: Codable {
     /// Reads the share from a number of hundredths of a percent.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let percentage = Percentage(hundredths: try container.decode(Int.self)) else {
             throw DecodingError.dataCorruptedError(
@@ -70,7 +70,7 @@ extension Percentage: Codable {
     }
 
     /// Writes the share as a number of hundredths of a percent.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(hundredths)
     }

@@ -8,21 +8,18 @@ import CNIOBoringSSL
 ///
 /// swift-crypto would bring a second copy of BoringSSL, which alone takes a fifth of the first build. The module is no
 /// product of swift-nio-ssl, so the manifest names an exact version.
-public struct SHA256 {
+package struct SHA256 {
     private var context = SHA256_CTX()
 
-    /// Begins with no bytes.
-    public init() {
+    package init() {
         _ = SHA256_Init(&context)
     }
 
-    /// Adds bytes.
-    public mutating func update(bufferPointer bytes: UnsafeRawBufferPointer) {
+    package mutating func update(bufferPointer bytes: UnsafeRawBufferPointer) {
         _ = SHA256_Update(&context, bytes.baseAddress, bytes.count)
     }
 
-    /// Adds bytes.
-    public mutating func update(data: some Collection<UInt8>) {
+    package mutating func update(data: some Collection<UInt8>) {
         let isContiguous: Void? = data.withContiguousStorageIfAvailable {
             update(bufferPointer: UnsafeRawBufferPointer($0))
         }
@@ -30,7 +27,7 @@ public struct SHA256 {
     }
 
     /// The digest of all bytes; nothing is added after it.
-    public mutating func finalize() -> Digest {
+    package mutating func finalize() -> Digest {
         var digest = Digest()
         withUnsafeMutableBytes(of: &digest.words) { bytes in
             _ = SHA256_Final(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), &context)
@@ -38,24 +35,22 @@ public struct SHA256 {
         return digest
     }
 
-    /// The digest of some bytes.
-    public static func hash(data: some Collection<UInt8>) -> Digest {
+    package static func hash(data: some Collection<UInt8>) -> Digest {
         var hash = SHA256()
         hash.update(data: data)
         return hash.finalize()
     }
 
     /// The 32 bytes of a digest.
-    public struct Digest: Sendable {
+    package struct Digest: Sendable {
         fileprivate var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
-        /// Lends the bytes.
-        public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        package func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
             try Swift.withUnsafeBytes(of: words, body)
         }
 
         /// The bytes in hexadecimal digits, in lower case.
-        public var hexadecimal: String {
+        package var hexadecimal: String {
             withUnsafeBytes { bytes in
                 bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
             }

@@ -3,7 +3,7 @@
 
 extension String {
     /// The text as a word of a shell, in quotes where it needs them.
-    public var shellWord: String {
+    package var shellWord: String {
         let isPlain = unicodeScalars.allSatisfy { scalar in
             ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar) || ("0"..."9").contains(scalar)
                 || "-_./:=@%+,".unicodeScalars.contains(scalar)
@@ -12,7 +12,7 @@ extension String {
     }
 
     /// The text as a literal of SQL.
-    public var sqlLiteral: String { "'\(doubling("'", with: "''"))'" }
+    package var sqlLiteral: String { "'\(doubling("'", with: "''"))'" }
 
     private func doubling(_ quote: Unicode.Scalar, with replacement: String) -> String {
         unicodeScalars.reduce(into: "") { text, scalar in

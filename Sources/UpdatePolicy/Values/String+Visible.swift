@@ -5,7 +5,7 @@ extension String {
     /// The text with all that steers a terminal escaped.
     ///
     /// - Parameter keepsNewlines: Whether line breaks stay; otherwise they are written out as well.
-    public func visible(keepsNewlines: Bool = false) -> String {
+    package func visible(keepsNewlines: Bool = false) -> String {
         guard unicodeScalars.contains(where: \.steersTerminal) else { return self }
         var text = ""
         for scalar in unicodeScalars {
@@ -22,7 +22,7 @@ extension String {
 
 extension String {
     /// JSON with what steers a terminal escaped. Its meaning stays the same, because that can occur in strings only.
-    public var visibleJSON: String {
+    package var visibleJSON: String {
         guard unicodeScalars.contains(where: \.steersTerminal) else { return self }
         return unicodeScalars.reduce(into: "") { text, scalar in
             if scalar == "\n" || scalar == "\r" || scalar == "\t" {
@@ -43,7 +43,7 @@ extension Unicode.Scalar {
     /// Whether it is not shown as itself, but steers how a terminal or a reader shows other text: controls, marks of
     /// format such as those of direction and tags, and separators of lines. The two joiners, which emoji and the scripts of
     /// Iran and India need, join only the letters beside them.
-    public var steersTerminal: Bool {
+    package var steersTerminal: Bool {
         if isASCII { return value < 0x20 || value == 0x7F }
         if self == "\u{200C}" || self == "\u{200D}" { return false }
         return switch properties.generalCategory {

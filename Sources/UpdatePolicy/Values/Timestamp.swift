@@ -4,25 +4,31 @@
 /// A moment in time, in whole microseconds.
 ///
 /// Microseconds are what PostgreSQL keeps, so a time from the database loses nothing here.
-public struct Timestamp: Sendable, Hashable {
+package struct Timestamp: Sendable, Hashable {
     /// Microseconds since 1970-01-01T00:00:00Z, negative before it; leap seconds do not count.
-    public let microsecondsSince1970: Int64
+    package let microsecondsSince1970: Int64
 
     /// A moment by its microseconds since 1970-01-01T00:00:00Z; negative before it.
-    public init(microsecondsSince1970: Int64) {
+    package init(microsecondsSince1970: Int64) {
         self.microsecondsSince1970 = microsecondsSince1970
     }
+
+    /// Before every other time.
+    static let earliest = Timestamp(microsecondsSince1970: .min)
+
+    /// After every other time.
+    static let latest = Timestamp(microsecondsSince1970: .max)
 
     /// A moment by its seconds since 1970-01-01T00:00:00Z; negative before it.
     ///
     /// Seconds beyond what microseconds in 64 bits can hold (some 292,000 years) become the last moment that can be held.
-    public init(secondsSince1970: Int64) {
+    package init(secondsSince1970: Int64) {
         let (product, overflow) = secondsSince1970.multipliedReportingOverflow(by: 1_000_000)
         microsecondsSince1970 = overflow ? (secondsSince1970 < 0 ? .min : .max) : product
     }
 
     /// The moment that lies `microseconds` later; earlier where that is negative.
-    public func advanced(byMicroseconds microseconds: Int64) -> Timestamp {
+    package func advanced(byMicroseconds microseconds: Int64) -> Timestamp {
         let (sum, overflow) = microsecondsSince1970.addingReportingOverflow(microseconds)
         return Timestamp(microsecondsSince1970: overflow ? (microseconds < 0 ? .min : .max) : sum)
     }
@@ -30,14 +36,14 @@ public struct Timestamp: Sendable, Hashable {
 
 extension Timestamp: Comparable {
     /// Whether one moment is earlier than the other.
-    public static func < (left: Timestamp, right: Timestamp) -> Bool {
+    package static func < (left: Timestamp, right: Timestamp) -> Bool {
         left.microsecondsSince1970 < right.microsecondsSince1970
     }
 }
 
 extension Timestamp: CustomStringConvertible {
     /// The moment in ISO 8601, in UTC: `2026-03-01T12:00:00Z`, with six digits of a fraction only where it is not zero.
-    public var description: String {
+    package var description: String {
         let seconds = microsecondsSince1970.flooredQuotient(by: 1_000_000)
         let fraction = microsecondsSince1970 - seconds * 1_000_000
         let days = seconds.flooredQuotient(by: 86400)
@@ -45,17 +51,12 @@ extension Timestamp: CustomStringConvertible {
         let date = CivilDate(daysSince1970: days)
 
         var text = date.year < 0 ? "-" : ""
-        text.append(digits: date.year.magnitude, width: 4)
-        text += "-"
-        text.append(digits: date.month.magnitude, width: 2)
-        text += "-"
-        text.append(digits: date.day.magnitude, width: 2)
-        text += "T"
-        text.append(digits: (second / 3600).magnitude, width: 2)
-        text += ":"
-        text.append(digits: (second / 60 % 60).magnitude, width: 2)
-        text += ":"
-        text.append(digits: (second % 60).magnitude, width: 2)
+        let fields = [(date.year, 4, "-"), (date.month, 2, "-"), (date.day, 2, "T")]
+        let times = [(second / 3600, 2, ":"), (second / 60 % 60, 2, ":"), (second % 60, 2, "")]
+        for (number, width, separator) in fields + times {
+            text.append(digits: number.magnitude, width: width)
+            text += separator
+        }
         if fraction != 0 {
             text += "."
             text.append(digits: fraction.magnitude, width: 6)
@@ -68,7 +69,7 @@ extension Timestamp: CustomStringConvertible {
     /// The offset is required (`Z`, `+01:00`, `+0100` or `+01`): without it the moment is ambiguous.
     /// Seconds may be left out, their fraction has one to six digits, and a space may stand for the `T`.
     /// Anything else, and a date that does not exist, is `nil`.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         var reader = DigitReader(bytes: Array(text.utf8))
         guard let year = reader.number(digits: 4), reader.skip("-"),
             let month = reader.number(digits: 2), reader.skip("-"),
@@ -96,7 +97,7 @@ extension Timestamp: CustomStringConvertible {
 
 extension Timestamp: Codable {
     /// Reads a moment from a text in ISO 8601.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let timestamp = Timestamp(try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(
@@ -108,7 +109,7 @@ extension Timestamp: Codable {
     }
 
     /// Writes the moment as a text in ISO 8601.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
     }

@@ -7,7 +7,6 @@
 /// told of it, and one such character makes the whole document invalid. Byte by byte: in Swift a quotation mark with a
 /// combining character behind it is one character and no quotation mark, while a reader sees the end of an attribute.
 package enum XMLText {
-    /// Appends a text.
     package static func append(_ text: String, to bytes: inout [UInt8]) {
         var text = text
         text.withUTF8 { text in
@@ -22,7 +21,6 @@ package enum XMLText {
         }
     }
 
-    /// The text as markup has it.
     package static func escaped(_ text: String) -> String {
         var bytes: [UInt8] = []
         append(text, to: &bytes)

@@ -6,9 +6,8 @@
 /// Numbers of any size compare as numbers, missing ones are zero, and a pre-release comes before its release as in
 /// Semantic Versioning 2.0.0. Two versions are equal when neither comes before the other, however they are written:
 /// `1`, `v1.0` and `1.00.0+45` are.
-public struct AppVersion: Sendable {
-    /// The version as it was written.
-    public let text: String
+package struct AppVersion: Sendable {
+    package let text: String
 
     let key: VersionKey
 
@@ -17,7 +16,7 @@ public struct AppVersion: Sendable {
     /// A version is at most 128 bytes of ASCII between blanks: an optional `v`, numbers joined by dots, an optional
     /// pre-release (`-` and identifiers as in Semantic Versioning, or letters straight after the numbers and an
     /// optional number, so that `1.2b3` is `1.2-b.3`), and a suffix that does not count (`+45` or ` (45)`).
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard let key = text.withBytes(VersionScanner.key(of:)) else { return nil }
         self.text = text
         self.key = key
@@ -31,24 +30,24 @@ public struct AppVersion: Sendable {
 
 extension AppVersion: Comparable, Hashable {
     /// Whether neither version comes before the other.
-    public static func == (left: AppVersion, right: AppVersion) -> Bool {
+    package static func == (left: AppVersion, right: AppVersion) -> Bool {
         left.key == right.key
     }
 
     /// Whether one version comes before the other.
-    public static func < (left: AppVersion, right: AppVersion) -> Bool {
+    package static func < (left: AppVersion, right: AppVersion) -> Bool {
         left.key < right.key
     }
 
     /// Feeds what the version means to the hasher, not how it is written.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(key)
     }
 }
 
 extension AppVersion: CustomStringConvertible {
     /// The version as it was written.
-    public var description: String { text }
+    package var description: String { text }
 }
 
 /// An operator of a version range.

@@ -8,11 +8,7 @@ struct VersionInterval: Sendable {
 
     /// The upper bound as somebody wrote it; `nil` where no exact version was written there.
     var upperText: String?
-
-    /// Every version that can be read.
     static let all = VersionInterval(lower: .minimum, upper: .maximum)
-
-    /// No version.
     static let none = VersionInterval(lower: .minimum, upper: .minimum)
 
     var isEmpty: Bool { !(lower < upper) }
@@ -29,6 +25,18 @@ struct VersionInterval: Sendable {
         if lower < other.lower { lower = other.lower }
         if other.upper < upper || other.upper == upper && upperText == nil {
             (upper, upperText) = (other.upper, other.upperText)
+        }
+    }
+}
+
+extension [VersionInterval] {
+    /// The parts of the intervals below a version.
+    func below(_ end: VersionKey) -> [VersionInterval] {
+        let below = VersionInterval(lower: .minimum, upper: end)
+        return compactMap { interval in
+            var interval = interval
+            interval.formIntersection(below)
+            return interval.isEmpty ? nil : interval
         }
     }
 }
@@ -70,7 +78,6 @@ struct VersionBound {
         else { return nil }
     }
 
-    /// Whether it has no pre-release.
     var hasOnlyNumbers: Bool { !builder.isPrerelease }
 
     /// Whether a text is a family of versions.

@@ -45,7 +45,6 @@ struct VersionKeyBuilder {
         append(UnsafeRawBufferPointer(rebasing: digits[start...]))
     }
 
-    /// Appends a number.
     mutating func appendNumber(_ digits: [UInt8]) {
         digits.withUnsafeBytes { appendNumber($0) }
     }
@@ -72,7 +71,6 @@ struct VersionKeyBuilder {
         "0".withBytes { appendIdentifier($0) }
     }
 
-    /// The key of the version.
     @inline(__always)
     var key: VersionKey {
         var builder = self

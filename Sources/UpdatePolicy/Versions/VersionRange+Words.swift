@@ -5,12 +5,12 @@ extension VersionRange {
     /// What the range means, in words: `2.3 or later, but before 2.3.5; or 3.0 or later, pre-releases included`.
     ///
     /// Versions are shown by their numbers, at least two of them; how they were written is in `text`.
-    public var inWords: String {
+    package var inWords: String {
         intervals.map(Self.words).joined(separator: "; or ")
     }
 
     /// Notes on the upper bounds that are easily missed: `11.0.1 is later than 11.0; all of 11.0 is <=11.0.x`.
-    public var remarks: [String] {
+    package var remarks: [String] {
         var remarks: [String] = []
         for interval in intervals where interval.upper != .maximum {
             let upper = BoundInWords(interval.upper)

@@ -6,9 +6,8 @@
 /// `<`, `<=`, `>`, `>=`, `=`, a bare version, a space for "and", `||` for "or", `1.2 - 1.4`, `1.2.x`, `~1.2.3`, `^1.2.3`
 /// and `*`. Unlike in npm a version is exact and padded with zeros (`=1.2` is 1.2.0 alone, write `1.2.x` for the
 /// family), and pre-releases are ordinary members of the order (`<1.2` includes `1.2-beta`).
-public struct VersionRange: Sendable {
-    /// The range as it was written.
-    public let text: String
+package struct VersionRange: Sendable {
+    package let text: String
 
     /// What the range means: not empty, sorted, and none touches the next.
     let intervals: [VersionInterval]
@@ -16,7 +15,7 @@ public struct VersionRange: Sendable {
     /// Reads a range.
     ///
     /// - Throws: `VersionRangeError` where it cannot be read, and where no version can be in it.
-    public init(_ text: String) throws(VersionRangeError) {
+    package init(_ text: String) throws(VersionRangeError) {
         do throws(VersionRangeFault) {
             intervals = try Self.intervals(of: text)
         } catch {
@@ -37,27 +36,26 @@ public struct VersionRange: Sendable {
         intervals.last.map { version.key < $0.upper } ?? false
     }
 
-    /// Whether a version is in the range.
-    public func contains(_ version: AppVersion) -> Bool {
+    package func contains(_ version: AppVersion) -> Bool {
         intervals.contains { $0.contains(version.key) }
     }
 }
 
 extension VersionRange: CustomStringConvertible {
     /// The range as it was written.
-    public var description: String { text }
+    package var description: String { text }
 }
 
 /// The reason why a text is not a version range.
-public struct VersionRangeError: Error, Sendable, Equatable {
+package struct VersionRangeError: Error, Sendable, Equatable {
     /// What is wrong, with the part of the text that is at fault.
-    public let message: String
+    package let message: String
 
     /// What to do about it. It ends with ``suggestion`` where there is one.
-    public let hint: String
+    package let hint: String
 
     /// A range that means what the text seems to mean; `nil` where that cannot be known.
-    public let suggestion: String?
+    package let suggestion: String?
 
     /// How many faults a text may have so that what it means is still suggested.
     private static let mostRepairs = 4
@@ -84,5 +82,5 @@ public struct VersionRangeError: Error, Sendable, Equatable {
 
 extension VersionRangeError: CustomStringConvertible {
     /// The message and the hint in one sentence.
-    public var description: String { "\(message) (hint: \(hint))" }
+    package var description: String { "\(message) (hint: \(hint))" }
 }

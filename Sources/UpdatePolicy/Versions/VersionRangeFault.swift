@@ -35,7 +35,7 @@ struct VersionRangeFault: Error {
 extension VersionRangeFault {
     static let emptyRange = VersionRangeFault(
         "an empty range",
-        hint: "NULL means no condition; * means any version that can be read"
+        hint: "Write * for any version that can be read"
     )
 
     static let emptySide = VersionRangeFault(

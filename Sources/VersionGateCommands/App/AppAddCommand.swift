@@ -3,7 +3,6 @@
 
 import ArgumentParser
 import PolicyStore
-import Postgres
 import UpdatePolicy
 
 /// `versiongate app add`
@@ -21,23 +20,17 @@ struct AppAddCommand: AsyncParsableCommand {
     @Argument(help: "The bundle or package identifier, spelled as it is to be shown.")
     var bundle: String
 
-    @OptionGroup var fields: AppFields
+    @OptionGroup var fields: ColumnOptions<App, Adding>
 
+    @OptionGroup var storeLinks: StoreLinkOptions
+
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
     func run() async throws {
-        try await options.edit { editor in
-            do {
-                try editor.insert(.apps, [.text("bundle", bundle)] + fields.values)
-            } catch let error as PostgresError where error.sqlState == .uniqueViolation {
-                throw CommandError.appExists(bundle)
-            }
-            for link in fields.storeLinks {
-                try editor.insert(
-                    .storeLinks,
-                    [.text("bundle", bundle), .text("platform", link.name), .text("link", link.value)]
-                )
-            }
+        try await options.edit(on: database, values: fields.values) { editor, values in
+            try editor.insert([.init(\App.bundle, bundle)] + values)
+            try storeLinks.apply(to: bundle, editor)
         }
     }
 }

@@ -20,39 +20,25 @@ struct AppEditCommand: AsyncParsableCommand {
     @Argument(help: "The bundle of the app.", completion: .bundles)
     var bundle: String
 
-    @OptionGroup var fields: AppFields
+    @OptionGroup var edits: ColumnEdits<App>
 
-    @Option(help: ArgumentHelp("Empty a field; can be repeated.", valueName: "field"))
-    var clear: [ClearedField<App>] = []
+    @OptionGroup var storeLinks: StoreLinkOptions
 
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
     func validate() throws {
-        try ClearedField.requireChange(
-            fields.values.map(\.column),
-            changesRows: !fields.storeLinks.isEmpty,
-            clear: clear,
-            examples: "--name, --store-link or --clear"
-        )
+        try edits.requireChange(changesRows: !storeLinks.links.isEmpty, examples: "--name, --store-link or --clear")
     }
 
     func run() async throws {
-        let changes = fields.values + Set(clear).compactMap(\.value)
-        try await options.edit(asksAboutRemovals: clear.contains(.storeLinks)) { editor in
-            let app = ColumnValue.text("bundle", bundle)
-            guard try editor.update(.apps, where: [app], set: changes) > 0 else {
-                throw try CommandError.noSuchApp(bundle, editor.session)
-            }
-            if clear.contains(.storeLinks) {
-                try editor.delete(.storeLinks, where: [app])
-            }
-            for link in fields.storeLinks {
-                try editor.upsert(
-                    .storeLinks,
-                    key: [app, .text("platform", Platform(link.name).name)],
-                    [.text("link", link.value)]
-                )
-            }
+        let clearsStoreLinks = edits.clear.contains(ClearedField(rowsOf: .storeLinks))
+        try await options.edit(on: database, asksAboutRemovals: clearsStoreLinks, values: edits.values) {
+            editor,
+            changes in
+            try editor.edit(app: bundle, set: changes)
+            if clearsStoreLinks { try editor.delete(where: [ColumnValue<StoreLink>.owner(bundle)]) }
+            try storeLinks.apply(to: bundle, editor)
         }
     }
 }

@@ -2,8 +2,8 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyFigures
 import PolicyStore
+import UpdatePolicy
 
 /// `versiongate app list`
 struct AppListCommand: AsyncParsableCommand {
@@ -22,29 +22,23 @@ struct AppListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await database.read { reports in
-            switch output.format {
-            case .json:
-                print(try reports.appsJSON())
-            case .table:
-                let apps = try reports.apps()
-                guard !apps.isEmpty else {
-                    print(
-                        "No apps. To add one: \(PrintedCommand("app add BUNDLE --name NAME --store-link ios=https://..."))"
-                    )
-                    return
-                }
-                var table = TextTable("BUNDLE", "NAME", "STATE", "RULES", "STORE LINKS")
-                for app in apps {
-                    table.add(
-                        app.bundle,
-                        app.name ?? "-",
-                        app.paused ? "paused" : "active",
-                        "\(app.ruleCount)",
-                        app.linkedPlatforms.isEmpty ? "-" : app.linkedPlatforms.joined(separator: ", ")
-                    )
-                }
-                print(table.text)
-            }
+            try output.print(
+                try reports.apps(),
+                json: try reports.appsJSON(),
+                ifEmpty: "No apps. To add one: "
+                    + "\(PrintedCommand("app add BUNDLE --name NAME --store-link ios=https://..."))"
+            )
         }
+    }
+}
+
+extension PolicyReports.AppSummary: ListRow {
+    static let header = ["BUNDLE", "NAME", "STATE", "RULES", "STORE LINKS"]
+
+    var cells: [String] {
+        [
+            bundle, name ?? "-", paused ? "paused" : "active", "\(ruleCount)",
+            linkedPlatforms.isEmpty ? "-" : linkedPlatforms.joined(separator: ", "),
+        ]
     }
 }

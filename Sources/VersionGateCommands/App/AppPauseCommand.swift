@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyFigures
 import PolicyStore
 
 /// `versiongate app pause`
@@ -22,10 +21,11 @@ struct AppPauseCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var apps: AppSelection
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
     func run() async throws {
-        try await options.edit { editor in
+        try await options.edit(on: database) { editor in
             try apps.set(paused: true, editor)
         } remarks: { session in
             guard apps.all else { return [] }

@@ -22,11 +22,12 @@ struct AppRemoveCommand: AsyncParsableCommand {
     @Argument(help: "The bundle of the app.", completion: .bundles)
     var bundle: String
 
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
     func run() async throws {
-        try await options.edit(asksAboutRemovals: true) { editor in
-            guard try editor.delete(.apps, where: [.text("bundle", bundle)]) > 0 else {
+        try await options.edit(on: database, asksAboutRemovals: true) { editor in
+            guard try editor.delete(where: [.init(\App.bundle, bundle)]) > 0 else {
                 throw try CommandError.noSuchApp(bundle, editor.session)
             }
         }

@@ -19,10 +19,11 @@ struct AppResumeCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var apps: AppSelection
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
     func run() async throws {
-        try await options.edit { editor in
+        try await options.edit(on: database) { editor in
             try apps.set(paused: false, editor)
         }
     }

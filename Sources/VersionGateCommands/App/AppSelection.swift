@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyFigures
 import PolicyStore
 import UpdatePolicy
 
@@ -23,15 +22,10 @@ struct AppSelection: ParsableArguments {
     ///
     /// - Throws: an error that says so when there is none.
     func set(paused: Bool, _ editor: PolicyEditor) throws {
-        let changes = [ColumnValue.boolean("paused", paused)]
-        if let bundle {
-            guard try editor.update(.apps, where: [.text("bundle", bundle)], set: changes) > 0 else {
-                throw try CommandError.noSuchApp(bundle, editor.session)
-            }
-        } else if try editor.update(.apps, where: [.boolean("paused", !paused)], set: changes) == 0,
+        if let bundle { return try editor.edit(app: bundle, set: [.init(\.paused, paused)]) }
+        guard try editor.update(where: [.init(\App.paused, !paused)], set: [.init(\.paused, paused)]) == 0,
             try PolicyReader.bundles(editor.session).isEmpty
-        {
-            throw CommandError("there are no apps; add one with `\(PrintedCommand("app add BUNDLE"))`")
-        }
+        else { return }
+        throw CommandError("there are no apps; add one with `\(PrintedCommand("app add BUNDLE"))`")
     }
 }

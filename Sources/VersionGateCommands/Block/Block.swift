@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import PolicyFigures
 import PolicyStore
 import UpdatePolicy
 
@@ -20,7 +19,7 @@ struct Block: Sendable {
     var title = "Please update"
     var text = "This version of {app} does not work correctly. Please install the newest version."
 
-    private var newReleases: [[ColumnValue]] = []
+    private var newReleases: [Release] = []
     private var newBuilds: [(release: Int64, build: String)] = []
     private var newLinks: [StoreLink] = []
 
@@ -229,19 +228,15 @@ struct Block: Sendable {
 
     /// Records with the rule that users on a platform can get a release now.
     mutating func addRelease(_ version: AppVersion, build: AppVersion?, at index: Int) {
-        let bundle = facts.app.bundle
-        newReleases.append([
-            .text("bundle", bundle), .text("version", version.text), .text("platform", places[index].platform),
-            .text("build", build?.text), .time("live_at", "now"),
-        ])
         let release = Release(
             id: 0,
-            bundle: bundle,
+            bundle: facts.app.bundle,
             platform: places[index].platform,
             version: version.text,
             build: build?.text,
             liveAt: facts.time
         )
+        newReleases.append(release)
         places[index].goTo(release, at: facts.time)
     }
 
@@ -261,25 +256,23 @@ struct Block: Sendable {
 
     /// Makes the edit.
     func make(_ editor: PolicyEditor) throws {
-        for release in newReleases { try editor.insert(.releases, release) }
-        for (release, build) in newBuilds {
-            try editor.update(.releases, where: [.integer("id", release)], set: [.text("build", build)])
+        for release in newReleases {
+            try editor.insert([
+                .init(\Release.bundle, release.bundle), .init(\.version, release.version),
+                .init(\.platform, release.platform), .init(\.build, release.build), .init(\.liveAt, written: "now"),
+            ])
         }
+        for (release, build) in newBuilds { try editor.update(where: [.id(release)], set: [.init(\.build, build)]) }
         for link in newLinks {
-            try editor.insert(
-                .storeLinks,
-                [.text("bundle", facts.app.bundle), .text("platform", link.platform), .text("link", link.link)]
-            )
+            try editor.insert([
+                .owner(facts.app.bundle), .init(\StoreLink.platform, link.platform), .init(\.link, link.link),
+            ])
         }
-        try editor.insert(
-            .rules,
-            [
-                .text("key", key), .text("bundle", facts.app.bundle), .text("versions", versions),
-                .text("builds", builds), .texts("platforms", platforms.isEmpty ? nil : platforms),
-                .text("title", title), .text("text", text), .text("link", link), .boolean("lockout", true),
-                .boolean("enabled", true),
-            ]
-        )
+        try editor.insert([
+            .init(\Rule.key, key), .init(\.bundle, facts.app.bundle), .init(\.versions, versions),
+            .init(\.builds, builds), .init(\.platforms, platforms.isEmpty ? nil : platforms), .init(\.title, title),
+            .init(\.text, text), .init(\.link, link), .init(\.lockout, true), .init(\.enabled, true),
+        ])
     }
 }
 

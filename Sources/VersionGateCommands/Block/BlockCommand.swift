@@ -57,15 +57,16 @@ struct BlockCommand: AsyncParsableCommand {
     @Option(help: "The rule's key; made from the version unless given.")
     var key: String?
 
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
     func run() async throws {
-        let (facts, database) = try await options.database.withConnection(as: .admin) { connection, logger in
+        let (facts, databaseName) = try await database.withConnection(as: .admin) { connection, logger, name in
             let facts = try await connection.transaction(.repeatableReadReadOnly) { session in
                 try SchemaMigrator(logger: logger).status(session).requireCurrent()
                 return try BlockFacts(bundle: bundle, version: version, platforms: platforms, session)
             }
-            return (facts, try await options.database.databaseName(connection))
+            return (facts, name)
         }
         let asks = Terminal.canAsk && !options.yes
         var block = try Block(
@@ -82,21 +83,13 @@ struct BlockCommand: AsyncParsableCommand {
         if let key { block.key = key }
         guard block.faults.isEmpty else {
             throw CommandError(
-                "\(block.audience) is not blocked yet, nothing was changed on \(database):\n"
+                "\(block.audience) is not blocked yet, nothing was changed on \(databaseName):\n"
                     + block.faults.joined(separator: "\n")
             )
         }
         print(Terminal.standardOutput.paragraphs(block.outlook.joined(separator: "\n")))
         let edit = block
-        try await options.edit { editor in
-            do {
-                try edit.make(editor)
-            } catch let error as PostgresError
-                where error.sqlState == .uniqueViolation && error.table == PolicyTable.rules.rawValue
-            {
-                throw CommandError.ruleExists(edit.key)
-            }
-        }
+        try await options.edit(on: database) { editor in try edit.make(editor) }
         if options.dryRun { return }
         print(Terminal.standardOutput.paragraphs("What such a client gets: \(block.checkCommand)"))
     }

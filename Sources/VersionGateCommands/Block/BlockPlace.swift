@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import PolicyFigures
 import PolicyStore
 import UpdatePolicy
 
@@ -104,9 +103,9 @@ struct BlockPlace: Sendable {
     /// What users on the platform go to, in a sentence.
     var goal: String {
         guard let release = releases.first else { return "" }
-        var text = "On \(platform) users go to \(release.label)"
+        var text = "The update for \(Platform(platform).displayName) is \(release.label)"
         var conditions: [String] = []
-        if let system = release.minOS { conditions.append("from system \(system) on") }
+        if let system = release.minOS { conditions.append("requires \(Platform(platform).displayName) \(system)") }
         if let regions = release.regions { conditions.append("in \(regions.joined(separator: ", "))") }
         if !conditions.isEmpty { text += " (\(conditions.joined(separator: ", ")))" }
         if isLive { return text + "." }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import PolicyFigures
+import PolicyStore
 import UpdatePolicy
 
 /// Asks on the terminal for what a block needs and the database does not know.

@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyFigures
 import PolicyStore
 import UpdatePolicy
 
@@ -44,7 +43,8 @@ struct CheckCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp("Ask the policy as it stood at this revision.", valueName: "number"),
-        completion: .changes
+        completion: .changes,
+        transform: WholeNumber.parse
     )
     var revision: Int64?
 
@@ -98,7 +98,7 @@ struct CheckCommand: AsyncParsableCommand {
             return time
         }
         if at != nil || revision != nil || asOf != nil {
-            StandardStreams.printError("By the policy at revision \(contents.revision), at \(TimeText.local(time)).\n")
+            printError("By the policy at revision \(contents.revision), at \(TimeText.local(time)).\n")
         }
         CheckRemarks(
             client,
@@ -120,7 +120,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// The policy may have been another at a time in the past.
     private static func warnOfPast(_ time: Timestamp) {
-        let words = DatabaseWords(ProcessArguments.words).others.map { word in
+        let words = DatabaseWords(CommandContext.current.arguments).others.map { word in
             (word == "--at" ? "--as-of" : word.hasPrefix("--at=") ? "--as-of=\(word.dropFirst(5))" : word).shellWord
         }
         CommandError(

@@ -68,11 +68,24 @@ struct HTTPExchange {
                 try pipeline.addHandler(AnswerCollector(answer, upTo: Self.largestBody))
             }
         }
+        var head = HTTPRequestHead(version: .http1_1, method: method, uri: address.path, headers: headers)
+        if !headers.contains(name: "Host") { head.headers.add(name: "Host", value: hostField) }
+        head.headers.add(name: "Connection", value: "close")
+        if method != .GET, method != .HEAD {
+            head.headers.add(name: "Content-Length", value: "\(body.utf8.count)")
+        }
         let channel: any Channel
         do {
-            channel = try await bootstrap.connect(host: address.host, port: address.port).get()
+            // The event loop sends the request itself: servers do not wait for one that a busy process sends late.
+            channel = try await bootstrap.connect(host: address.host, port: address.port).map { [head] channel in
+                channel.write(HTTPClientRequestPart.head(head), promise: nil)
+                channel.write(HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(string: body))), promise: nil)
+                channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
+                return channel
+            }.get()
         } catch {
             answer.fail(error)
+            if case ChannelError.connectTimeout = error { throw Failure.late }
             throw error
         }
         let timer = eventLoop.scheduleTask(deadline: deadline) { answer.fail(Failure.late) }
@@ -80,15 +93,6 @@ struct HTTPExchange {
             timer.cancel()
             channel.close(promise: nil)
         }
-        var head = HTTPRequestHead(version: .http1_1, method: method, uri: address.path, headers: headers)
-        if !headers.contains(name: "Host") { head.headers.add(name: "Host", value: hostField) }
-        head.headers.add(name: "Connection", value: "close")
-        if method != .GET, method != .HEAD {
-            head.headers.add(name: "Content-Length", value: "\(body.utf8.count)")
-        }
-        channel.write(HTTPClientRequestPart.head(head), promise: nil)
-        channel.write(HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(string: body))), promise: nil)
-        channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
         return try await answer.futureResult.get()
     }
 

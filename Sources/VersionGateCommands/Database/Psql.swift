@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
-import PolicyFigures
+import PolicyStore
 import Postgres
 
 /// Replaces this process by psql.
@@ -14,7 +14,7 @@ enum Psql {
     ///
     /// A private PostgreSQL runs for as long as psql does, because psql inherits the lease.
     static func become(on database: RunningDatabase, _ arguments: [String]) throws {
-        let environment = ProcessInfo.processInfo.environment
+        let environment = CommandContext.current.environment
         guard let program = find(in: environment["PATH"] ?? "/usr/bin:/bin") else {
             throw CommandError(
                 "psql is not on PATH; install postgresql-client, or use another client with the address that "

@@ -27,15 +27,7 @@ struct FeedListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await database.read { reports in
-            let app = try reports.appWithTemplates(bundle)
-            let feeds = Feed.all(of: app)
-            switch output.format {
-            case .json: print(JSONValue.array(feeds.map(\.json)).lines)
-            case .table:
-                var table = TextTable("FEED", "READ BY", "ADDRESS")
-                for feed in feeds { table.add(feed.name, feed.readers, feed.address) }
-                print(table.text)
-            }
+            output.print(Feed.all(of: try reports.appWithTemplates(bundle)), ifEmpty: "No feeds.")
         }
     }
 }
@@ -53,7 +45,7 @@ extension PolicyReports {
 }
 
 /// A document of an app.
-private struct Feed {
+private struct Feed: ListedObject {
     let name: String
     let readers: String
     let address: String
@@ -80,6 +72,10 @@ private struct Feed {
         ]
             + templates
     }
+
+    static let header = ["FEED", "READ BY", "ADDRESS"]
+
+    var cells: [String] { [name, readers, address] }
 
     var json: JSONValue { ["name": name, "read_by": readers, "address": address] }
 }

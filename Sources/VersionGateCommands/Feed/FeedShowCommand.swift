@@ -3,7 +3,6 @@
 
 import ArgumentParser
 import FeedTemplates
-import PolicyFigures
 import PolicyStore
 import UpdateFeeds
 import UpdatePolicy
@@ -51,7 +50,8 @@ struct FeedShowCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp("Ask the policy as it stood at this revision.", valueName: "number"),
-        completion: .changes
+        completion: .changes,
+        transform: WholeNumber.parse
     )
     var revision: Int64?
 
@@ -115,7 +115,7 @@ struct FeedShowCommand: AsyncParsableCommand {
         let text = (["Not in this document:"] + lines).map {
             Terminal.standardError.paragraphs($0, indentation: "    ")
         }
-        StandardStreams.printError(text.joined(separator: "\n") + "\n")
+        printError(text.joined(separator: "\n") + "\n")
     }
 
     /// The document of a template.

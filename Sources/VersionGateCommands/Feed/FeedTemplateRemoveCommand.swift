@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyFigures
 import PolicyStore
 import UpdatePolicy
 
@@ -25,14 +24,13 @@ struct FeedTemplateRemoveCommand: AsyncParsableCommand {
     @Argument(help: "The last part of the document's address.", completion: .templates)
     var name: String
 
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
     func run() async throws {
-        try await options.edit(asksAboutRemovals: true) { editor in
-            guard try editor.delete(.feedTemplates, where: [.text("bundle", bundle), .text("name", name)]) > 0 else {
-                guard try editor.update(.apps, where: [.text("bundle", bundle)], set: []) > 0 else {
-                    throw try CommandError.noSuchApp(bundle, editor.session)
-                }
+        try await options.edit(on: database, asksAboutRemovals: true) { editor in
+            guard try editor.delete(where: [.owner(bundle), .init(\FeedTemplate.name, name)]) > 0 else {
+                try editor.edit(app: bundle)
                 throw CommandError(
                     "\(bundle) has no template \(name); `\(PrintedCommand("feed list \(bundle)"))` shows those there are"
                 )

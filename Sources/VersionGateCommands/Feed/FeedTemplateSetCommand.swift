@@ -38,6 +38,7 @@ struct FeedTemplateSetCommand: AsyncParsableCommand {
     )
     var contentType: String
 
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
     func run() async throws {
@@ -48,11 +49,10 @@ struct FeedTemplateSetCommand: AsyncParsableCommand {
         } catch {
             throw CommandError(error.description(file: InputFile.name(file)))
         }
-        try await options.edit { editor in
+        try await options.edit(on: database) { editor in
             try editor.upsert(
-                .feedTemplates,
-                key: [.text("bundle", bundle), .text("name", name)],
-                [.text("content_type", contentType), .text("body", body)]
+                where: [.owner(bundle), .init(\FeedTemplate.name, name)],
+                set: [.init(\.contentType, contentType), .init(\.body, body)]
             )
         }
     }

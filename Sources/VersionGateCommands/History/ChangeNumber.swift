@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import PolicyFigures
+import PolicyStore
 import UpdatePolicy
 
 /// The number of a change on the command line.

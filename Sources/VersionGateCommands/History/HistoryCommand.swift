@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyFigures
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -56,7 +55,7 @@ struct HistoryCommand: AsyncParsableCommand {
     /// The most lines of details that are shown without a request.
     private static let mostLines = 50
 
-    @Option(help: "The most changes to show.")
+    @Option(help: "The most changes to show.", transform: WholeNumber.parse)
     var limit = 50
 
     @Option(

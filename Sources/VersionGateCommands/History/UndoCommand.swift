@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyFigures
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -49,6 +48,7 @@ struct UndoCommand: AsyncParsableCommand {
     )
     var moment: PolicyMoment?
 
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
     func validate() throws {
@@ -68,20 +68,10 @@ struct UndoCommand: AsyncParsableCommand {
             id = change
         } else {
             id = try await newestChange()
-            doubts = ["this takes back change \(id)"]
+            doubts = ["this undoes change \(id)"]
         }
-        try await options.edit(asksAboutRemovals: true, doubts: { [doubts] _ in doubts }) { editor in
-            do {
-                try PolicyHistory(editor.session).undo(id)
-            } catch let error as PostgresError where error.sqlState == .noDataFound {
-                throw CommandError("there is no change \(id); `\(PrintedCommand("history"))` lists the changes")
-            } catch let error as PostgresError where error.sqlState == .objectNotInPrerequisiteState {
-                let lines = [error.message, error.detail].compactMap(\.self).joined(separator: "\n")
-                throw CommandError(
-                    "\(lines)\nHint: Undo the later changes first, the newest of them first. Or bring back the whole policy as it "
-                        + "stood before, whoever changed it since: \(PrintedCommand("undo --to \(id - 1)"))"
-                )
-            }
+        try await options.edit(on: database, asksAboutRemovals: true, doubts: { [doubts] _ in doubts }) { editor in
+            try PolicyHistory(editor.session).undo(id)
         }
     }
 
@@ -92,7 +82,7 @@ struct UndoCommand: AsyncParsableCommand {
     ///
     /// - Throws: `CommandError` that names it where nobody can be asked, and it is not surely the one that is meant.
     private func newestChange() async throws -> Int64 {
-        let (change, role, now) = try await options.database.read { reports in
+        let (change, role, now) = try await database.read { reports in
             let history = try reports.history
             return (try history.newestStanding(), try history.role(), try CommandClock(reports.session).now)
         }
@@ -125,8 +115,8 @@ struct UndoCommand: AsyncParsableCommand {
 
     /// Makes the policy what it was.
     private func restore(_ moment: PolicyMoment) async throws {
-        let present = try await options.database.editedPolicy()
-        let past = try await options.database.editedPolicy(at: moment)
+        let present = try await database.editedPolicy()
+        let past = try await database.editedPolicy(at: moment)
         print(
             "Back to revision \(past.version.revision)\(past.change.map { " of \(TimeText.local($0.at))" } ?? ", an empty policy")."
         )
@@ -134,7 +124,7 @@ struct UndoCommand: AsyncParsableCommand {
         var options = options
         if options.why == nil { options.why = "back to revision \(past.version.revision)" }
         do {
-            try await options.edit(asksAboutRemovals: true) { editor in
+            try await options.edit(on: database, asksAboutRemovals: true) { editor in
                 try editor.make(difference, from: present.version)
             }
         } catch let refusals as PolicyRefusals {

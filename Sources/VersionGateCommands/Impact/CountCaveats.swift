@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import PolicyFigures
 import PolicyStore
 import UpdatePolicy
 
@@ -15,7 +14,7 @@ enum CountCaveats {
     /// - Parameters:
     ///   - uncounted: The conditions that matter and are not counted.
     ///   - recent: The counts.
-    static func lines(uncounted: Set<UncountedCondition>, recent: RecentChecks) -> [String] {
+    static func lines(uncounted: Set<Condition>, recent: RecentChecks) -> [String] {
         var lines = tooFew(recent.known)
         let conditions = uncounted.subtracting([.rollout]).map(\.rawValue).sorted()
         if !conditions.isEmpty {
@@ -25,7 +24,8 @@ enum CountCaveats {
         }
         if uncounted.contains(.rollout) {
             lines.append(
-                "A rollout is taken as that share of the checks; clients that send no install are reached only at 100 %."
+                "A rollout is a share of all installations, so a small sample differs; clients that send no install are"
+                    + " reached only at 100 %."
             )
         }
         lines.append(unverified)

@@ -5,7 +5,10 @@ import ArgumentParser
 
 /// The option for the period of counts.
 struct DaysOption: ParsableArguments {
-    @Option(help: ArgumentHelp("Use the checks of the last days, 1 to 3660.", valueName: "days"))
+    @Option(
+        help: ArgumentHelp("Use the checks of the last days, 1 to 3660.", valueName: "days"),
+        transform: WholeNumber.parse
+    )
     var days = RecentDays.usual
 
     func validate() throws {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import Logging
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -12,7 +11,7 @@ import UpdatePolicy
 /// question. The edit is then made only if the policy is still in the state that was reviewed.
 struct EditApproval {
     let connection: PostgresConnection
-    let logger: Logger
+    let editing: PolicyEditing
     /// The name of the database in messages.
     let database: String
     /// Whether `--yes` was given.
@@ -20,7 +19,7 @@ struct EditApproval {
     /// Whether removals and withdrawals need approval, whatever their impact.
     var asksAboutRemovals = false
     /// What else needs approval: why something else may be meant.
-    var doubts: @Sendable (PostgresSession) throws -> [String] = { _ in [] }
+    var doubts: [String] = []
 
     /// How often the edit is attempted while others edit and nobody was asked.
     private static let mostAttempts = 5
@@ -36,9 +35,6 @@ struct EditApproval {
         by author: EditAuthor,
         _ body: @Sendable (PolicyEditor) throws -> Void
     ) async throws -> PolicyChange? {
-        let editing = PolicyEditing(connection, logger: logger)
-        try await editing.requireRightToCommit()
-        let doubts = try await connection.withSession(doubts)
         var attempt = 1
         while true {
             let outcome =
@@ -49,7 +45,7 @@ struct EditApproval {
             var consent: [String] = []
             if asksAboutRemovals, !yes, let removal = outcome.change.flatMap(Removal.init) {
                 print(removal.text(database: database))
-                reasons.append(removal.reason)
+                if reasons.isEmpty || !Terminal.canAsk { reasons.append(removal.reason) }
             }
             switch outcome {
             case .unchanged:

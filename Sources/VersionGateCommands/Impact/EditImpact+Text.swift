@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import PolicyFigures
 import PolicyStore
 import UpdatePolicy
 
@@ -48,7 +47,7 @@ extension EditImpact {
             ("with a message", share(now.messagesBefore), share(now.messagesAfter)),
             ("locked out", share(now.lockoutsBefore), share(now.lockoutsAfter)),
             ("newly locked out", "", share(now.newLockouts)),
-            ("not locked out: no update", "", share(now.withoutWayOut)),
+            ("spared (cannot update)", "", share(now.withoutWayOut)),
         ]
     }
 

@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyFigures
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -44,19 +43,17 @@ struct ImpactCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
 
     func run() async throws {
-        let report = try await database.withConnection(as: .admin) { connection, logger in
-            try await connection.transaction(.repeatableReadReadOnly) { session in
-                try SchemaMigrator(logger: logger).status(session).requireReadable()
-                let time = try CommandClock(session).now
-                let figures = try RuleFigures(key: key, days: period.days, at: time, session)
-                guard let rule = figures.rule, let recent = figures.recent, let impact = figures.impact else {
-                    throw try CommandError.noSuchRule(key, session)
-                }
-                guard !recent.isEmpty else {
-                    throw CommandError.noCounts(of: rule.bundle, days: period.days)
-                }
-                return RuleImpactReport(figures, of: rule, recent, impact)
+        let report = try await database.read { reports in
+            let session = reports.session
+            let time = try CommandClock(session).now
+            let bundle = try PolicyReader.bundle(ofRule: key, session)
+            let policy = try bundle.map { try PolicyReader.policy(session, bundles: $0.map { [$0] }) }
+            guard let policy, let rule = policy.rules.first(where: { $0.key == key }) else {
+                throw try CommandError.noSuchRule(key, session)
             }
+            let figures = try RuleFigures(of: rule, in: policy, days: period.days, at: time, session)
+            guard !figures.recent.isEmpty else { throw CommandError.noCounts(of: rule.bundle, days: period.days) }
+            return RuleImpactReport(figures)
         }
         switch output.format {
         case .json: print(report.json.lines)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import PolicyFigures
 import PolicyStore
 import UpdatePolicy
 
@@ -14,10 +13,10 @@ struct RuleImpactReport: Sendable {
     private let preReleases: [PreReleaseMatch]
     private let charts: [Chart]
 
-    init(_ figures: RuleFigures, of rule: Rule, _ recent: RecentChecks, _ impact: RuleImpact) {
-        self.rule = rule
-        self.recent = recent
-        self.impact = impact
+    init(_ figures: RuleFigures) {
+        rule = figures.rule
+        recent = figures.recent
+        impact = figures.impact
         isPaused = figures.isPaused
         preReleases = figures.preReleases
         charts = figures.charts

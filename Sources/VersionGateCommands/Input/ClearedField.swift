@@ -5,92 +5,84 @@ import ArgumentParser
 import PolicyStore
 import UpdatePolicy
 
-/// A record of the policy that a command edits, some of whose columns can be cleared.
+/// A record of the policy that commands add and edit.
 protocol EditableRecord: PolicyRecord {
-    /// The fields that can be cleared, in the order in which they are listed.
-    static var clearedFields: [ClearedField<Self>] { get }
+    /// The options for its columns.
+    static var options: [ColumnOption<Self>] { get }
+    /// Tables of the rows that belong to a record, which `--clear` can empty.
+    static var clearedTables: [PolicyTable] { get }
 }
 
-/// A column that `--clear` sets to its default, or a table of which it removes the record's rows.
-struct ClearedField<Record: EditableRecord>: Hashable, Sendable, CustomStringConvertible {
-    /// The name of the option.
-    let description: String
-    private let column: ColumnDefinition?
+extension EditableRecord {
+    /// None.
+    static var clearedTables: [PolicyTable] { [] }
+}
 
-    fileprivate init(_ column: ColumnDefinition, option: String? = nil) {
+/// What `--clear` names: a column that gets its default, or a table that loses the record's rows.
+///
+/// Flags have options that set them back, and a share of installs has a command of its own.
+struct ClearedField<Record: EditableRecord>: Hashable, Sendable, CustomStringConvertible {
+    /// The name: that of the column's option.
+    let description: String
+    /// The column; nil for rows.
+    let column: ColumnDefinition?
+
+    private init(_ column: ColumnDefinition) {
         self.column = column
-        description = (option ?? column.name).replacing("_", with: "-")
+        description = ColumnOption<Record>.name(of: column)
     }
 
-    fileprivate init(rowsOf table: PolicyTable) {
+    /// All rows of a table that belong to the record.
+    init(rowsOf table: PolicyTable) {
         column = nil
         description = table.rawValue.replacing("_", with: "-")
-    }
-
-    /// The column with its default; nil for rows.
-    var value: ColumnValue? { column.map { .cleared($0) } }
-
-    /// Refuses an edit that changes nothing, or both sets and clears a column.
-    ///
-    /// - Parameters:
-    ///   - given: The columns of the options that were given.
-    ///   - changesRows: Whether other options change rows of other tables.
-    ///   - examples: Some of the options, for the message.
-    static func requireChange(
-        _ given: [String],
-        changesRows: Bool = false,
-        clear: [Self],
-        examples: String
-    ) throws {
-        if given.isEmpty, !changesRows, clear.isEmpty {
-            throw ValidationError("Say what to change, for example \(examples).")
-        }
-        if let both = clear.compactMap(\.value?.column).first(where: given.contains) {
-            throw ValidationError("\(both) is both set and cleared; leave one of the two out.")
-        }
     }
 }
 
 extension ClearedField: ExpressibleByArgument, CaseIterable {
-    static var allCases: [Self] { Record.clearedFields }
+    static var allCases: [Self] {
+        Record.columns.map(\.definition).filter { column in
+            column.defaultValue != nil && column.type != .boolean && column.type != .percentage
+        }.map { ClearedField($0) } + Record.clearedTables.map { ClearedField(rowsOf: $0) }
+    }
 
+    /// Takes the name of a column for that of its option.
     init?(argument: String) {
-        guard let field = Self.allCases.first(where: { $0.description == argument }) else { return nil }
+        let field = Self.allCases.first { field in
+            field.description == argument || field.column?.name.replacing("_", with: "-") == argument
+        }
+        guard let field else { return nil }
         self = field
     }
 }
 
-extension Rule: EditableRecord {
-    /// Conditions first. Flags have options that set them back, and the rollout has a command of its own. An option that
-    /// gives one of several values has its name in the singular.
-    static let clearedFields: [ClearedField<Rule>] = {
-        let columns = Self.columns.map(\.definition).filter { column in
-            column.defaultValue != nil && column.type != .boolean && column.type != .percentage
+/// The options of `edit`: new values of columns, and what is cleared.
+struct ColumnEdits<Record: EditableRecord>: ParsableArguments {
+    @OptionGroup var options: ColumnOptions<Record, Editing>
+
+    @Option(help: ArgumentHelp("Set a field back to its default, mostly to none; can be repeated.", valueName: "field"))
+    var clear: [ClearedField<Record>] = []
+
+    /// Refuses an edit that changes nothing, or both sets and clears a column.
+    ///
+    /// - Parameters:
+    ///   - changesRows: Whether other options change rows of other tables.
+    ///   - examples: Some of the options, for the message.
+    func requireChange(changesRows: Bool = false, examples: String) throws {
+        let set = options.columns
+        if set.isEmpty, !changesRows, clear.isEmpty {
+            throw ValidationError("Say what to change, for example \(examples).")
         }
-        return [ColumnRole.condition, .message, .order, .note, .schedule].flatMap { role in
-            columns.filter { $0.role == role }
-        }.map { column in
-            let isList = [.texts, .platforms, .attributes].contains(column.type)
-            return ClearedField(column, option: isList ? String(column.name.dropLast()) : column.name)
+        if let both = clear.compactMap(\.column).first(where: set.contains) {
+            throw ValidationError("\(both.name) is both set and cleared; leave one of the two out.")
         }
-    }()
-}
+    }
 
-extension Release: EditableRecord {
-    /// Not the build, which identifies a row of a release.
-    static let clearedFields: [ClearedField<Release>] = columns.map(\.definition).filter { column in
-        column.defaultValue != nil && column.type != .boolean && column.name != "build"
-    }.map { ClearedField($0) }
-}
-
-extension App: EditableRecord {
-    /// The links in the stores are rows of their own.
-    static let clearedFields: [ClearedField<App>] =
-        columns.map(\.definition).filter { $0.defaultValue != nil && $0.type != .boolean }.map { ClearedField($0) }
-        + [.storeLinks]
-}
-
-extension ClearedField<App> {
-    /// All links of an app in the stores.
-    static var storeLinks: Self { Self(rowsOf: .storeLinks) }
+    /// The values of the columns that are set or cleared.
+    ///
+    /// - Parameter clock: Decides what times mean.
+    func values(_ clock: CommandClock) throws -> [ColumnValue<Record>] {
+        try options.values(clock)
+            + Set(clear).compactMap(\.column).map { ColumnValue($0, $0.defaultValue ?? .null) }
+    }
 }

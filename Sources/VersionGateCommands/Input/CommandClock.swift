@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import PolicyFigures
 import PolicyStore
 import Postgres
 import Synchronization
@@ -32,14 +31,14 @@ final class CommandClock: Sendable {
     ) throws -> Timestamp {
         let moment = try time.moment(now: now, direction)
         if let understanding = time.understanding(of: moment, now: now) {
-            StandardStreams.printError("\(option): \(understanding)\n")
+            printError("\(option): \(understanding)\n")
         }
         let warns = hasWarned.withLock { hasWarned in
             defer { hasWarned = true }
             return !hasWarned
         }
         if warns {
-            for fault in Self.faults(database, servers) { StandardStreams.printError("Warning: \(fault)\n") }
+            for fault in Self.faults(database, servers) { printError("Warning: \(fault)\n") }
         }
         return moment
     }

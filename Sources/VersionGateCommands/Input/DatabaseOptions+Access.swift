@@ -4,7 +4,6 @@
 import ArgumentParser
 import Foundation
 import Logging
-import PolicyFigures
 import PolicyStore
 import Postgres
 import PrivatePostgres
@@ -17,9 +16,9 @@ extension DatabaseOptions {
     ///
     /// - Throws: `CommandError` if `DATABASE_URL` or `VERSIONGATE_CONTEXT` is empty: a secret that is missing must not lead
     ///   to another database.
-    func source(environment: [String: String] = ProcessInfo.processInfo.environment) throws -> DatabaseSource {
+    func source(environment: [String: String] = CommandContext.current.environment) throws -> DatabaseSource {
         if let name = try contextName(environment) {
-            return .named(try DatabaseContexts.read(environment).address(of: name))
+            return .named(try DatabaseContexts.read(environment).address(of: name), context: name)
         }
         if !usesPrivate, let address = databaseURL ?? environment["DATABASE_URL"] {
             let name = databaseURL == nil ? "DATABASE_URL" : "--database-url"
@@ -51,7 +50,7 @@ extension DatabaseOptions {
     }
 
     /// The name of the context that the options or the environment choose; nil where they choose none.
-    func contextName(_ environment: [String: String] = ProcessInfo.processInfo.environment) throws -> String? {
+    func contextName(_ environment: [String: String] = CommandContext.current.environment) throws -> String? {
         if usesPrivate || databaseURL != nil { return nil }
         if let context { return context }
         guard let name = environment["VERSIONGATE_CONTEXT"] else { return nil }
@@ -71,7 +70,7 @@ extension DatabaseOptions {
     private func sourceForCommand() throws -> DatabaseSource {
         let source = try source()
         guard case .privatePostgres(let postgres) = source, !usesPrivate else { return source }
-        let environment = ProcessInfo.processInfo.environment
+        let environment = CommandContext.current.environment
         if let other = ["PGHOST", "PGDATABASE", "PGSERVICE", "PGUSER"].first(where: { environment[$0] != nil }) {
             CommandError(
                 "\(other) is set, and versiongate does not choose a database by it: this is the private PostgreSQL in "
@@ -89,27 +88,14 @@ extension DatabaseOptions {
         return source
     }
 
-    /// The name of the database of a connection for messages, without any password.
-    func databaseName(_ connection: PostgresConnection) async throws -> String {
-        switch try source() {
-        case .named:
-            if let context = try contextName() {
-                "\(context) (\(await connection.address ?? "the database"))"
-            } else {
-                await connection.address ?? "the database"
-            }
-        case .privatePostgres(let postgres): "private PostgreSQL in \(postgres.stateDirectory)"
-        }
-    }
-
     /// The state folder on this machine.
-    func stateDirectory(environment: [String: String] = ProcessInfo.processInfo.environment) throws -> String {
+    func stateDirectory(environment: [String: String] = CommandContext.current.environment) throws -> String {
         try StateDirectory(option: stateDir, environment: environment).path
     }
 
     /// Reads the policy for people and scripts.
     func read<Result: Sendable>(_ body: @Sendable (PolicyReports) throws -> Result) async throws -> Result {
-        try await withConnection(as: .admin) { connection, logger in
+        try await withConnection(as: .admin) { connection, logger, _ in
             try await Progress.showing("Reading the database") {
                 try await connection.transaction(.repeatableReadReadOnly) { session in
                     try SchemaMigrator(logger: logger).status(session).requireReadable()
@@ -129,7 +115,7 @@ extension DatabaseOptions {
         asOf: TimeArgument? = nil,
         at moment: @Sendable (CommandClock) throws -> Timestamp
     ) async throws -> (Policy, Timestamp) {
-        try await withConnection(as: .admin) { connection, logger in
+        try await withConnection(as: .admin) { connection, logger, _ in
             if revision != nil || asOf != nil {
                 let status = try await SchemaMigrator(logger: logger).status(connection)
                 try status.requireReadable()
@@ -152,20 +138,32 @@ extension DatabaseOptions {
         }
     }
 
-    /// Runs `body` with a connection to the database.
+    /// Runs `body` with a connection to the database, and the name that it has in messages.
     ///
     /// - Parameter migrating: Whether the schema of a private database is brought up to date first.
     func withConnection<Result: Sendable>(
         as role: DatabaseRole,
         migrating: Bool = true,
         onNotice: (@Sendable (PostgresNotice) -> Void)? = nil,
-        _ body: (PostgresConnection, Logger) async throws -> Result
+        _ body: (_ connection: PostgresConnection, _ logger: Logger, _ name: String) async throws -> Result
     ) async throws -> Result {
         let logger = Self.logger
         return try await CommandError.explaining {
-            try await sourceForCommand().withDatabase(logger: logger, migrating: migrating) { database in
+            let source = try sourceForCommand()
+            return try await source.withDatabase(logger: logger, migrating: migrating) { database in
                 try await database.withConnection(as: role, logger: logger, onNotice: onNotice) { connection in
-                    try await body(connection, logger)
+                    let name = source.name(address: await connection.address)
+                    return try await CommandError.explaining(
+                        waiting: {
+                            CommandError.waits(
+                                for: try await OpenEdit.all(connection, includesReaders: !migrating),
+                                migrates: !migrating,
+                                database: name
+                            )
+                        }
+                    ) {
+                        try await body(connection, logger, name)
+                    }
                 }
             }
         }

@@ -17,7 +17,7 @@ struct DatabaseOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The database by its name in the configuration file; see versiongate context. "
+            "The database by its name in $XDG_CONFIG_HOME/versiongate/config.yaml. "
                 + "(environment: VERSIONGATE_CONTEXT)",
             valueName: "name"
         ),

@@ -9,7 +9,7 @@ import UpdatePolicy
 
 extension EditOptions {
     /// Who edits, as the history records it beside the database role.
-    var author: EditAuthor { EditAuthor(osUser: Self.osUser(ProcessInfo.processInfo.environment), why: why) }
+    var author: EditAuthor { EditAuthor(osUser: Self.osUser(CommandContext.current.environment), why: why) }
 
     /// Makes one edit, prints what changed and how to undo it, and prints the warnings of the database.
     ///
@@ -17,17 +17,20 @@ extension EditOptions {
     /// unknown number, it needs approval.
     ///
     /// - Parameters:
+    ///   - database: Where the policy is.
     ///   - asksAboutRemovals: Whether removals and withdrawals need approval, whatever their impact.
     ///   - doubts: Why something else may be meant, from what the database has; each needs approval.
     ///   - body: Changes the rows; called again after a rollback for the review.
     ///   - remarks: Warnings for after the edit. If they cannot be read, none is printed.
     func edit(
+        on database: DatabaseOptions,
         asksAboutRemovals: Bool = false,
         doubts: @escaping @Sendable (PostgresSession) throws -> [String] = { _ in [] },
         _ body: @Sendable (PolicyEditor) throws -> Void,
         remarks: (@Sendable (PostgresSession) throws -> [String])? = nil
     ) async throws {
         try await edit(
+            on: database,
             asksAboutRemovals: asksAboutRemovals,
             doubts: doubts,
             values: { _ in },
@@ -36,10 +39,11 @@ extension EditOptions {
         )
     }
 
-    /// Makes one edit as ``edit(asksAboutRemovals:doubts:_:remarks:)`` does, with values that depend on the clock of the database.
+    /// Makes one edit as ``edit(on:asksAboutRemovals:doubts:_:remarks:)`` does, with values that depend on the clock of the database.
     ///
     /// - Parameter values: Makes the values, once.
     func edit<Values: Sendable>(
+        on database: DatabaseOptions,
         asksAboutRemovals: Bool = false,
         doubts: @escaping @Sendable (PostgresSession) throws -> [String] = { _ in [] },
         values: @Sendable (CommandClock) throws -> Values,
@@ -47,47 +51,48 @@ extension EditOptions {
         remarks: (@Sendable (PostgresSession) throws -> [String])? = nil
     ) async throws {
         let warnings = EditWarnings()
-        if dryRun { return try await rehearse(warnings, values, body) }
+        if dryRun { return try await rehearse(on: database, warnings, values, body) }
         let author = author
         let (report, found) = try await database.withConnection(as: .admin, onNotice: warnings.print) {
             connection,
-            logger in
-            let name = try await database.databaseName(connection)
+            logger,
+            name in
+            let editing = PolicyEditing(connection, logger: logger)
+            let (values, doubts) = try await editing.prepare(commits: true) { session in
+                (try values(CommandClock(session)), try doubts(session))
+            }
             let edit = EditApproval(
                 connection: connection,
-                logger: logger,
+                editing: editing,
                 database: name,
                 yes: yes,
                 asksAboutRemovals: asksAboutRemovals,
                 doubts: doubts
             )
-            let values = try values(try await connection.withSession { try CommandClock($0) })
-            let report: ChangeReport
-            do {
-                let change = try await edit.make(by: author) { editor in try body(editor, values) }
-                report = ChangeReport(change: change, database: name)
-            } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
-                throw CommandError.openEdits(try await OpenEdit.all(connection), database: name)
-            }
+            let change = try await edit.make(by: author) { editor in try body(editor, values) }
+            let report = ChangeReport(change: change, database: name)
             let found = if let remarks { try? await connection.withSession(remarks) } else { [String]?.none }
             return (report, found ?? [])
         }
         print(report.text)
-        for line in found { StandardStreams.printError(Terminal.standardError.paragraphs(line.visible()) + "\n") }
+        for line in found { printError(Terminal.standardError.paragraphs(line.visible()) + "\n") }
     }
 
     /// Makes the edit, rolls it back, and prints what it would change.
     private func rehearse<Values: Sendable>(
+        on database: DatabaseOptions,
         _ warnings: EditWarnings,
         _ values: @Sendable (CommandClock) throws -> Values,
         _ body: @Sendable (PolicyEditor, Values) throws -> Void
     ) async throws {
-        let report = try await database.withConnection(as: .admin, onNotice: warnings.print) { connection, logger in
-            let name = try await database.databaseName(connection).visible()
-            let values = try values(try await connection.withSession { try CommandClock($0) })
-            let outcome = try await PolicyEditing(connection, logger: logger).rehearse { editor in
-                try body(editor, values)
-            }
+        let report = try await database.withConnection(as: .admin, onNotice: warnings.print) {
+            connection,
+            logger,
+            name in
+            let name = name.visible()
+            let editing = PolicyEditing(connection, logger: logger)
+            let values = try await editing.prepare(commits: false) { session in try values(CommandClock(session)) }
+            let outcome = try await editing.rehearse { editor in try body(editor, values) }
             var base: PolicyVersion?
             var impact: EditImpact?
             var audiences: [String: String] = [:]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import PolicyStore
 import Postgres
 import Synchronization
 import UpdatePolicy
@@ -15,13 +16,13 @@ final class EditWarnings: Sendable {
     /// Prints a notice if it is a warning that was not printed before.
     func print(_ notice: PostgresNotice) {
         guard notice.isWarning else { return }
-        let hint = CommandHint.hint(constraint: notice.constraint, detail: notice.detail, hint: notice.hint)
+        let hint = CommandHint(place: .options).cure(PolicyFault(notice), hint: notice.hint)
         let line = "Warning: \(notice.message)\(hint.map { " (\($0))" } ?? "")".visible()
         let isNew = printed.withLock { lines in
             guard !lines.contains(line) else { return false }
             lines.append(line)
             return true
         }
-        if isNew { StandardStreams.printError(Terminal.standardError.paragraphs(line + "\n")) }
+        if isNew { printError(Terminal.standardError.paragraphs(line + "\n")) }
     }
 }

@@ -21,7 +21,8 @@ enum InputFile {
         }
         do {
             let handle =
-                path == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+                path == "-"
+                ? CommandContext.current.standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
             var bytes: [UInt8] = []
             while bytes.count <= limit, let part = try handle.read(upToCount: limit + 1 - bytes.count), !part.isEmpty {
                 bytes += part

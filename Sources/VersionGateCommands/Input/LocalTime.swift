@@ -66,7 +66,11 @@ struct LocalTime: Equatable, Sendable {
     }
 
     /// How many seconds clocks are ahead of UTC at a moment.
-    static func offset(at seconds: Int64) -> Int64 {
+    static func offset(at seconds: Int64) -> Int64 { CommandContext.current.secondsAheadOfUTC(seconds) }
+
+    /// The same by the time zone of this machine, or the variable `TZ`.
+    @Sendable
+    static func offsetOfThisMachine(at seconds: Int64) -> Int64 {
         var time = time_t(seconds)
         var fields = tm()
         return localtime_r(&time, &fields) == nil ? 0 : Int64(fields.tm_gmtoff)

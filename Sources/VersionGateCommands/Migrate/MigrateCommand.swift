@@ -51,22 +51,17 @@ struct MigrateCommand: AsyncParsableCommand {
             print(SchemaMigrator(logger: Logger(label: "versiongate")).script, terminator: "")
             return
         }
-        try await database.withConnection(as: .owner, migrating: false) { connection, logger in
+        try await database.withConnection(as: .owner, migrating: false) { connection, logger, _ in
             let migrator = SchemaMigrator(logger: logger)
             if status {
-                print(show(try await migrator.status(connection)))
+                show(try await migrator.status(connection))
                 for fault in try await migrator.faults(connection) {
                     let line = "\(fault.isDangerous ? "Danger" : "Warning"): \(fault.fault)\nHint: \(fault.remedy)\n"
-                    StandardStreams.printError(line)
+                    printError(line)
                 }
                 return
             }
-            let applied: [String]
-            do {
-                applied = try await Progress.showing("Applying migrations") { try await migrator.migrate(connection) }
-            } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
-                throw CommandError.migrationWaits(for: try await OpenEdit.all(connection, includesReaders: true))
-            }
+            let applied = try await Progress.showing("Applying migrations") { try await migrator.migrate(connection) }
             switch output.format {
             case .json:
                 print(applied.jsonValue.lines)
@@ -79,17 +74,22 @@ struct MigrateCommand: AsyncParsableCommand {
         }
     }
 
-    private func show(_ status: SchemaStatus) -> String {
+    private func show(_ status: SchemaStatus) {
         let rows =
-            status.applied.map { ($0.name, "applied") } + status.pending.map { ($0.name, "pending") }
-            + status.unknown.map { ($0, "applied, unknown to this binary") }
-        switch output.format {
-        case .json:
-            return JSONValue.array(rows.map { ["name": $0, "state": $1] }).lines
-        case .table:
-            var table = TextTable("MIGRATION", "STATE")
-            for (name, state) in rows { table.add(name, state) }
-            return table.text
-        }
+            status.applied.map { Row(name: $0.name, state: "applied") }
+            + status.pending.map { Row(name: $0.name, state: "pending") }
+            + status.unknown.map { Row(name: $0, state: "applied, unknown to this binary") }
+        output.print(rows, ifEmpty: "No migrations.")
+    }
+
+    private struct Row: ListedObject {
+        let name: String
+        let state: String
+
+        static let header = ["MIGRATION", "STATE"]
+
+        var cells: [String] { [name, state] }
+
+        var json: JSONValue { ["name": name, "state": state] }
     }
 }

@@ -16,9 +16,9 @@ enum Progress {
             } catch {
                 return
             }
-            StandardStreams.printError(terminal.styled("\(activity)...", .faint))
+            printError(terminal.styled("\(activity)...", .faint))
             await Self.waitForCancellation()
-            StandardStreams.printError("\r\u{1B}[K")
+            printError("\r\u{1B}[K")
         }
         do {
             let result = try await body()

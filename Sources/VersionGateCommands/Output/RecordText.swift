@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import PolicyStore
 import UpdatePolicy
 
 /// Lays out one record as a line per field; fields without a value are left out.

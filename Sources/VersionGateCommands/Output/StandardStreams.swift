@@ -5,24 +5,19 @@
 import PolicyServer
 
 /// The standard streams of this process, which may be closed, full or without a reader.
-public enum StandardStreams {
+package enum StandardStreams {
     /// Call it once, before anything is opened or printed.
     ///
     /// - A standard stream that is closed becomes `/dev/null`; otherwise the next file or connection that is opened
     ///   would take its place, and what is printed would go there.
     /// - When what a command printed could not be written to standard output, the process ends with 1 and says so. Where
     ///   the reader is gone, as in `| head`, it says nothing.
-    public static func prepare() {
+    package static func prepare() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
             // The lowest number that is free is taken, which is this one.
             _ = open("/dev/null", O_RDWR)
         }
         atexit { StandardStreams.finish() }
-    }
-
-    /// Writes to standard error; what cannot be written is lost.
-    static func printError(_ text: String) {
-        DescriptorWriter.write(text, to: STDERR_FILENO)
     }
 
     private static func finish() {
@@ -34,7 +29,8 @@ public enum StandardStreams {
         if reason == 0, write(STDOUT_FILENO, "\n", 1) < 0 { reason = errno }
         if reason != EPIPE {
             let fault = reason == 0 ? "it could not be written" : String(cString: strerror(reason))
-            printError("Error: not all of the output could be written to standard output: \(fault)\n")
+            let text = "Error: not all of the output could be written to standard output: \(fault)\n"
+            DescriptorWriter.write(text, to: STDERR_FILENO)
         }
         _exit(EXIT_FAILURE)
     }

@@ -12,7 +12,7 @@ extension Terminal {
     var chartWidth: Int { width ?? Self.usualWidth }
 
     /// Whether a question can be asked: standard input and output are a terminal.
-    static var canAsk: Bool { isatty(STDIN_FILENO) == 1 && standardOutput.isScreen }
+    static var canAsk: Bool { CommandContext.current.hasKeyboard && standardOutput.isScreen }
 
     /// Asks a question on standard output; `y` or `yes` is yes, anything else, also the end of the input, is no.
     static func confirms(_ question: String) -> Bool {

@@ -13,9 +13,9 @@ struct Terminal: Sendable {
     /// A stream that is not a terminal.
     static let file = Terminal(width: nil, usesColor: false)
     /// Where results go.
-    static let standardOutput = Terminal(descriptor: STDOUT_FILENO)
+    static var standardOutput: Terminal { CommandContext.current.standardOutput }
     /// Where errors, warnings and progress go.
-    static let standardError = Terminal(descriptor: STDERR_FILENO)
+    static var standardError: Terminal { CommandContext.current.standardError }
 
     /// Whether the stream is a terminal.
     var isScreen: Bool { width != nil }
@@ -26,7 +26,7 @@ struct Terminal: Sendable {
     }
 
     /// The properties of a file descriptor.
-    init(descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment) {
+    init(descriptor: Int32, environment: [String: String]) {
         guard isatty(descriptor) == 1 else {
             self = .file
             return

@@ -33,7 +33,10 @@ struct ApplyCommand: AsyncParsableCommand {
     @Argument(help: "The policy file; - reads standard input.", completion: .file())
     var file: String
 
-    @Option(help: ArgumentHelp("The revision that was planned for; refused at any other.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp("The revision that was planned for; refused at any other.", valueName: "number"),
+        transform: WholeNumber.parse
+    )
     var revision: Int64?
 
     @Option(help: ArgumentHelp("The app that the file is about.", valueName: "bundle"), completion: .bundles)
@@ -42,11 +45,12 @@ struct ApplyCommand: AsyncParsableCommand {
     @Flag(help: "With --yes, also remove more than a tenth of an app's rules or releases.")
     var removals = false
 
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
     func run() async throws {
         let policyFile = try PolicyFile(file, bundle: bundle)
-        let present = try await options.database.editedPolicy()
+        let present = try await database.editedPolicy()
         if let revision, revision != present.version.revision {
             throw policyFile.commandError(
                 .otherRevision(present.version.revision, expected: revision, change: present.change)
@@ -58,7 +62,7 @@ struct ApplyCommand: AsyncParsableCommand {
             try policyFile.requireFewRemovals(difference, from: present.policy)
         }
         try await policyFile.explaining {
-            try await options.edit(asksAboutRemovals: true) { editor in
+            try await options.edit(on: database, asksAboutRemovals: true) { editor in
                 try editor.make(difference, from: present.version)
             }
         }

@@ -31,27 +31,21 @@ extension DatabaseOptions {
     ///   - moment: Which state; nil: today's.
     ///   - option: The option that said so.
     func editedPolicy(at moment: PolicyMoment? = nil, of option: String = "--to") async throws -> EditedPolicy {
-        try await withConnection(as: .admin) { connection, logger in
-            try await Progress.showing("Reading the policy") {
-                try await connection.transaction(.repeatableReadReadOnly) { session in
-                    try SchemaMigrator(logger: logger).status(session).requireReadable()
-                    let revision: Int64? =
-                        switch moment {
-                        case nil: nil
-                        case .revision(let revision): revision
-                        case .time(let time):
-                            try PolicyHistory(session).revision(
-                                at: CommandClock(session).moment(time, of: option, .past)
-                            )
-                        }
-                    let policy = try PolicyReader.editedPolicy(session, revision: revision)
-                    return EditedPolicy(
-                        version: PolicyVersion(revision: policy.revision, token: policy.token),
-                        change: try PolicyHistory(session).change(policy.revision),
-                        policy: policy
-                    )
+        try await read { reports in
+            let session = reports.session
+            let revision: Int64? =
+                switch moment {
+                case nil: nil
+                case .revision(let revision): revision
+                case .time(let time):
+                    try PolicyHistory(session).revision(at: CommandClock(session).moment(time, of: option, .past))
                 }
-            }
+            let policy = try PolicyReader.editedPolicy(session, revision: revision)
+            return EditedPolicy(
+                version: PolicyVersion(revision: policy.revision, token: policy.token),
+                change: try PolicyHistory(session).change(policy.revision),
+                policy: policy
+            )
         }
     }
 }

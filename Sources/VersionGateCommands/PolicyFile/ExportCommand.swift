@@ -41,7 +41,8 @@ struct ExportCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp("The policy as it stood at this revision.", valueName: "number"),
-        completion: .changes
+        completion: .changes,
+        transform: WholeNumber.parse
     )
     var revision: Int64?
 

@@ -3,7 +3,6 @@
 
 import ArgumentParser
 import PolicyDocument
-import PolicyFigures
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -63,13 +62,13 @@ struct PlanCommand: AsyncParsableCommand {
         let warnings = EditWarnings()
         let (change, impact, name) = try await database.withConnection(as: .admin, onNotice: warnings.print) {
             connection,
-            logger in
-            let name = try await database.databaseName(connection)
-            return try await Progress.showing("Trying the edits") {
+            logger,
+            name in
+            try await Progress.showing("Trying the edits") {
+                let editing = PolicyEditing(connection, logger: logger)
+                try await editing.prepare(commits: false) { _ in }
                 let outcome = try await policyFile.explaining {
-                    try await PolicyEditing(connection, logger: logger).rehearse { editor in
-                        try editor.make(difference, from: present.version)
-                    }
+                    try await editing.rehearse { editor in try editor.make(difference, from: present.version) }
                 }
                 guard case .needsReview(let edit, let before) = outcome else {
                     return (outcome.change, EditImpact?.none, name)

@@ -3,7 +3,6 @@
 
 import FeedTemplates
 import PolicyDocument
-import PolicyFigures
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -135,13 +134,6 @@ struct PolicyFile: Sendable {
         } catch let conflict as PolicyConflict {
             guard case .otherRevision = conflict else { throw conflict }
             throw commandError(conflict)
-        } catch let error as PostgresError
-            where error.sqlState == .lockNotAvailable || error.sqlState == .deadlockDetected
-        {
-            throw CommandError(
-                "somebody else is editing the same rows and has not committed; nothing was changed. Try again when they "
-                    + "are done (SELECT * FROM pg_stat_activity shows who it is)"
-            )
         }
     }
 

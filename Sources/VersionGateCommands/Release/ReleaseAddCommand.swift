@@ -37,28 +37,17 @@ struct ReleaseAddCommand: AsyncParsableCommand {
     )
     var platforms: [String]
 
-    @Option(help: "The build, as the app reports it.")
-    var build: String?
+    @OptionGroup var fields: ColumnOptions<Release, Adding>
 
-    @Option(
-        name: .customLong("region"),
-        help: ArgumentHelp("A country where it is (JP); can be repeated; none means everywhere.", valueName: "country")
-    )
-    var regions: [String] = []
-
-    @Flag(help: "It is in a staged rollout, so not everybody can get it yet.")
-    var staged = false
-
-    @OptionGroup var fields: ReleaseFields
-
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
     /// The days of checks that are searched for versions that cannot be read.
     private static let daysOfChecks = 7
 
     func run() async throws {
-        try await options.edit(doubts: doubts, values: row) { editor, row in
-            for platform in platforms { try editor.insert(.releases, row + [.text("platform", platform)]) }
+        try await options.edit(on: database, doubts: doubts, values: row) { editor, row in
+            for platform in platforms { try editor.insert(row + [.init(\Release.platform, platform)]) }
         } remarks: { session in
             let counts = try CountReader(session).dailyCounts(of: bundle, days: Self.daysOfChecks)
             let unreadable = UnreadableVersions(
@@ -84,7 +73,7 @@ struct ReleaseAddCommand: AsyncParsableCommand {
         if let known, let wanted = AppVersion(version), Self.isFar(wanted.text, above: known.text) {
             doubts.append("\(version) is far above the newest release of \(bundle), \(known)")
         }
-        return doubts + fields.doubts
+        return doubts + Release.doubts(minOS: fields.text(\.minOS))
     }
 
     /// Whether the first number of a version is so much greater that a dot may be missing.
@@ -94,11 +83,9 @@ struct ReleaseAddCommand: AsyncParsableCommand {
         return wanted >= 10 && wanted >= 5 * max(present, 1)
     }
 
-    private func row(_ clock: CommandClock) throws -> [ColumnValue] {
-        var row: [ColumnValue] = [.text("bundle", bundle), .text("version", version), .boolean("staged", staged)]
-        if let build { row.append(.text("build", build)) }
-        if !regions.isEmpty { row.append(.texts("regions", regions)) }
-        if fields.liveAt == nil, !staged { row.append(.time("live_at", clock.now.description)) }
-        return row + (try fields.values { time, option in try clock.moment(time, of: option) })
+    private func row(_ clock: CommandClock) throws -> [ColumnValue<Release>] {
+        let isLive = !fields.has(\.liveAt) && !fields.isSet(\.staged)
+        return [.init(\.bundle, bundle), .init(\.version, version)] + (isLive ? [.init(\.liveAt, clock.now)] : [])
+            + (try fields.values(clock))
     }
 }

@@ -2,8 +2,8 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyFigures
 import PolicyStore
+import UpdatePolicy
 
 /// `versiongate release list`
 struct ReleaseListCommand: AsyncParsableCommand {
@@ -24,46 +24,37 @@ struct ReleaseListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await database.read { reports in
-            if let bundle, try reports.app(bundle) == nil {
-                try CommandError.noSuchApp(bundle, reports.session).printAsWarning()
-            }
-            switch output.format {
-            case .json:
-                print(try reports.releasesJSON(bundle: bundle))
-            case .table:
-                let releases = try reports.releases(bundle: bundle)
-                guard !releases.isEmpty else {
-                    print(
-                        "No releases. To add one: \(PrintedCommand("release add BUNDLE VERSION --platform PLATFORM"))"
-                    )
-                    return
-                }
-                var table = TextTable(
-                    "APP",
-                    "PLATFORM",
-                    "VERSION",
-                    "BUILD",
-                    "MIN OS",
-                    "REGIONS",
-                    "STATE",
-                    "NOTES",
-                    named: 3,
-                    silent: ["REGIONS": "everywhere"]
-                )
-                for release in releases {
-                    table.add(
-                        release.bundle,
-                        release.platform,
-                        release.version,
-                        release.build ?? "-",
-                        release.minOS ?? "-",
-                        release.regions ?? "everywhere",
-                        release.state + (release.since.map { " \(TimeText.local($0))" } ?? ""),
-                        release.languages.isEmpty ? "-" : release.languages.joined(separator: ", ")
-                    )
-                }
-                print(table.text)
-            }
+            try reports.warnOfUnknownApp(bundle)
+            try output.print(
+                try reports.releases(bundle: bundle),
+                json: try reports.releasesJSON(bundle: bundle),
+                ifEmpty: "No releases. To add one: \(PrintedCommand("release add BUNDLE VERSION --platform PLATFORM"))"
+            )
+        }
+    }
+}
+
+extension PolicyReports.ReleaseSummary: ListRow {
+    static let header = ["APP", "PLATFORM", "VERSION", "BUILD", "MIN OS", "REGIONS", "STATE", "NOTES"]
+    static let named = 3
+    static let silent = ["REGIONS": "everywhere"]
+
+    var cells: [String] {
+        [
+            bundle, platform, version, build ?? "-", minOS ?? "-", regions ?? "everywhere",
+            state + (since.map { " \(TimeText.local($0))" } ?? ""),
+            languages.isEmpty ? "-" : languages.joined(separator: ", "),
+        ]
+    }
+}
+
+extension PolicyReports {
+    /// Warns where a list is asked for of an app that there is not.
+    func warnOfUnknownApp(_ bundle: String?) throws {
+        guard let bundle else { return }
+        let bundles = try PolicyReader.bundles(session)
+        if !bundles.contains(where: { $0.lowercased() == bundle.lowercased() }) {
+            try CommandError.noSuchApp(bundle, session).printAsWarning()
         }
     }
 }

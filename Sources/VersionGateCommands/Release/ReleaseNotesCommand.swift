@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyFigures
 import PolicyStore
 import UpdatePolicy
 
@@ -46,6 +45,7 @@ struct ReleaseNotesCommand: AsyncParsableCommand {
     @Flag(help: "Remove the notes in that language.")
     var remove = false
 
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
     func validate() throws {
@@ -57,14 +57,14 @@ struct ReleaseNotesCommand: AsyncParsableCommand {
     func run() async throws {
         let notes =
             try file.map { try InputFile.text($0, upTo: Self.longestFile, what: "the file with the notes") } ?? text
-        try await options.edit { editor in
+        try await options.edit(on: database) { editor in
             var removed = 0
-            try selector.forEach(editor) { row in
-                let key = [row.renamed("release"), ColumnValue.text("language", language)]
+            try selector.forEach(editor) { id in
+                let key: [ColumnValue<ReleaseNote>] = [.owner(id), .init(\.language, language)]
                 if let notes {
-                    try editor.upsert(.releaseNotes, key: key, [.text("text", notes)])
+                    try editor.upsert(where: key, set: [.init(\.text, notes)])
                 } else {
-                    removed += try editor.delete(.releaseNotes, where: key)
+                    removed += try editor.delete(where: key)
                 }
             }
             guard notes != nil || removed > 0 else {

@@ -21,13 +21,12 @@ struct ReleaseRemoveCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var selector: ReleaseSelector
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
     func run() async throws {
-        try await options.edit(asksAboutRemovals: true) { editor in
-            try selector.forEach(editor) { row in
-                try editor.delete(.releases, where: [row])
-            }
+        try await options.edit(on: database, asksAboutRemovals: true) { editor in
+            try selector.forEach(editor) { id in try editor.delete(where: [ColumnValue<Release>.id(id)]) }
         }
     }
 }

@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyFigures
 import PolicyStore
 
 /// The arguments that say which rows of a release a command is about.
@@ -22,10 +21,10 @@ struct ReleaseSelector: ParsableArguments {
     @Option(help: ArgumentHelp("Only the row for this country.", valueName: "country"))
     var region: String?
 
-    /// Does something with each row that is meant.
+    /// Does something with the id of each row that is meant.
     ///
     /// - Throws: an error that says so when there is none.
-    func forEach(_ editor: PolicyEditor, _ body: (ColumnValue) throws -> Void) throws {
+    func forEach(_ editor: PolicyEditor, _ body: (Int64) throws -> Void) throws {
         let ids = try editor.releaseIDs(
             ReleaseSelection(bundle: bundle, version: version, platform: platform, build: build, region: region)
         )
@@ -35,8 +34,6 @@ struct ReleaseSelector: ParsableArguments {
                     + "shows those there are"
             )
         }
-        for id in ids {
-            try body(.integer("id", id))
-        }
+        for id in ids { try body(id) }
     }
 }

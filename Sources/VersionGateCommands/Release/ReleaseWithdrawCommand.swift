@@ -30,13 +30,12 @@ struct ReleaseWithdrawCommand: AsyncParsableCommand {
     )
     var at: TimeArgument?
 
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
     func run() async throws {
-        try await options.edit(asksAboutRemovals: true, values: time) { editor, time in
-            try selector.forEach(editor) { row in
-                try editor.withdraw(row, at: time.description)
-            }
+        try await options.edit(on: database, asksAboutRemovals: true, values: time) { editor, time in
+            try selector.forEach(editor) { id in try editor.withdraw(id, at: time) }
         }
     }
 

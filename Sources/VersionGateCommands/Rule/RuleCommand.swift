@@ -16,7 +16,7 @@ struct RuleCommand: AsyncParsableCommand {
               versiongate rule add update-1.2 \\
                 --bundle com.example.doto --target 1.2 \\
                 --title "Please update" \\
-                --text "{app} {target} is there."
+                --text "{app} {target} is available."
             """,
         subcommands: [
             RuleAddCommand.self, RuleListCommand.self, RuleShowCommand.self, RuleEditCommand.self, RuleCopyCommand.self,

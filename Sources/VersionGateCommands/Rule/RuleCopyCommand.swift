@@ -37,16 +37,13 @@ struct RuleCopyCommand: AsyncParsableCommand {
     @Flag(help: "Turn the copy on at once.")
     var enable = false
 
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
     func run() async throws {
-        try await options.edit(doubts: doubts) { editor in
-            do {
-                guard try editor.copyRule(key, to: new, bundle: bundle, enabled: enable) else {
-                    throw try CommandError.noSuchRule(key, editor.session)
-                }
-            } catch let error as PostgresError where error.sqlState == .uniqueViolation {
-                throw CommandError.ruleExists(new)
+        try await options.edit(on: database, doubts: doubts) { editor in
+            guard try editor.copyRule(key, to: new, bundle: bundle, enabled: enable) else {
+                throw try CommandError.noSuchRule(key, editor.session)
             }
         }
     }

@@ -19,14 +19,10 @@ struct RuleDisableCommand: AsyncParsableCommand {
     @Argument(help: "The key of the rule.", completion: .ruleKeys)
     var key: String
 
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
     func run() async throws {
-        try await options.edit { editor in
-            let changes = [ColumnValue.boolean("enabled", false)]
-            guard try editor.update(.rules, where: [.text("key", key)], set: changes) > 0 else {
-                throw try CommandError.noSuchRule(key, editor.session)
-            }
-        }
+        try await options.edit(on: database) { editor in try editor.edit(rule: key, set: [.init(\.enabled, false)]) }
     }
 }

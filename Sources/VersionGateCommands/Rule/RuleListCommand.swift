@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyFigures
 import PolicyStore
 import UpdatePolicy
 
@@ -40,68 +39,50 @@ struct RuleListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await database.read { reports in
-            if let bundle, try reports.app(bundle) == nil {
-                try CommandError.noSuchApp(bundle, reports.session).printAsWarning()
-            }
-            switch output.format {
-            case .json:
-                print(try reports.rulesJSON(bundle: bundle, search: search))
-            case .table:
-                let rules = try reports.rules(
-                    bundle: bundle,
-                    search: search,
-                    at: try CommandClock(reports.session).now
-                )
-                if let search, rules.isEmpty {
-                    print("No rule\(bundle.map { " of \($0.visible())" } ?? "") has \"\(search.visible())\" in it.")
-                    return
-                }
-                guard !rules.isEmpty else {
-                    print(
-                        "No rules\(bundle.map { " of \($0.visible())" } ?? ""). To add one: \(PrintedCommand("rule add --help"))"
-                    )
-                    return
-                }
-                print(Self.table(rules).text)
-            }
+            try reports.warnOfUnknownApp(bundle)
+            try output.print(
+                Self.rows(
+                    try reports.rules(bundle: bundle, search: search, at: try CommandClock(reports.session).now)
+                ),
+                json: try reports.rulesJSON(bundle: bundle, search: search),
+                ifEmpty: nothingFound
+            )
         }
     }
 
-    private static func table(_ rules: [(rule: Rule, status: RuleStatus)]) -> TextTable {
-        var table = TextTable(
-            "KEY",
-            "STATUS",
-            "LOCKOUT",
-            "ROLLOUT",
-            "APP",
-            "WHO",
-            "HINTS",
-            "TITLE",
-            silent: ["ROLLOUT": "100 %", "LOCKOUT": "no"]
-        )
-        let ranks = rules.map { rank($0.status.name) }
-        for index in rules.indices.sorted(by: { (ranks[$0], $0) < (ranks[$1], $1) }) {
-            let (rule, status) = rules[index]
+    private var nothingFound: String {
+        let app = bundle.map { " of \($0.visible())" } ?? ""
+        if let search { return "No rule\(app) has \"\(search.visible())\" in it." }
+        return "No rules\(app). To add one: \(PrintedCommand("rule add --help"))"
+    }
+
+    /// What sends messages comes before what may do so by itself, and that before what does not.
+    private static func rows(_ rules: [(rule: Rule, status: RuleStatus)]) -> [Row] {
+        let ranks = rules.map { _, status in
+            status.name.isSent ? 0 : status.name == .disabled || status.name == .ended ? 2 : 1
+        }
+        return rules.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }.map { index in
+            Row(rule: rules[index].rule, status: rules[index].status)
+        }
+    }
+
+    private struct Row: ListRow {
+        let rule: Rule
+        let status: RuleStatus
+
+        static let header = ["KEY", "STATUS", "LOCKOUT", "ROLLOUT", "APP", "WHO", "HINTS", "TITLE"]
+        static let silent = ["ROLLOUT": "100 %", "LOCKOUT": "no"]
+
+        var cells: [String] {
             let hints = [
                 rule.remind.map { "remind \($0)" }, rule.shows.map { "shows \($0)" },
                 rule.skippable ? "skippable" : nil,
             ]
-            table.add(
-                rule.key,
-                status.name.rawValue,
-                rule.lockout ? (rule.lockoutWithoutUpdate ? "always" : "yes") : "no",
-                "\(status.rollout) %",
-                rule.bundle ?? "every app",
-                rule.audience,
-                hints.compactMap(\.self).joined(separator: ", "),
-                rule.title
-            )
+            return [
+                rule.key, status.name.rawValue,
+                rule.lockout ? (rule.lockoutWithoutUpdate ? "always" : "yes") : "no", "\(status.rollout) %",
+                rule.bundle ?? "every app", rule.audience, hints.compactMap(\.self).joined(separator: ", "), rule.title,
+            ]
         }
-        return table
-    }
-
-    /// What sends messages comes before what may do so by itself, and that before what does not.
-    private static func rank(_ name: RuleStatus.Name) -> Int {
-        name.isSent ? 0 : name == .disabled || name == .ended ? 2 : 1
     }
 }

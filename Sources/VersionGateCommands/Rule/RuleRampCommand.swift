@@ -50,6 +50,7 @@ struct RuleRampCommand: AsyncParsableCommand {
     @Flag(help: "Remove the planned steps and keep the percentage that is in force now.")
     var clear = false
 
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
     func validate() throws {
@@ -59,11 +60,9 @@ struct RuleRampCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.edit(values: { ($0.now, try moments($0)) }) { editor, times in
+        try await options.edit(on: database, values: { ($0.now, try moments($0)) }) { editor, times in
             let (now, moments) = times
-            guard try editor.update(.rules, where: [.text("key", key)], set: []) > 0 else {
-                throw try CommandError.noSuchRule(key, editor.session)
-            }
+            try editor.edit(rule: key)
             if clear {
                 try editor.keepRolloutInForce(rule: key)
             } else {

@@ -22,11 +22,12 @@ struct RuleRemoveCommand: AsyncParsableCommand {
     @Argument(help: "The key of the rule.", completion: .ruleKeys)
     var key: String
 
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
     func run() async throws {
-        try await options.edit(asksAboutRemovals: true) { editor in
-            guard try editor.delete(.rules, where: [.text("key", key)]) > 0 else {
+        try await options.edit(on: database, asksAboutRemovals: true) { editor in
+            guard try editor.delete(where: [.init(\Rule.key, key)]) > 0 else {
                 throw try CommandError.noSuchRule(key, editor.session)
             }
         }

@@ -27,15 +27,13 @@ struct RuleRolloutCommand: AsyncParsableCommand {
     )
     var percent: PercentArgument
 
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
     func run() async throws {
-        try await options.edit { editor in
-            try editor.delete(.rolloutSteps, where: [.text("rule", key)])
-            let changes = [ColumnValue.numeric("rollout", percent.number)]
-            guard try editor.update(.rules, where: [.text("key", key)], set: changes) > 0 else {
-                throw try CommandError.noSuchRule(key, editor.session)
-            }
+        try await options.edit(on: database) { editor in
+            try editor.delete(where: [ColumnValue<RolloutStep>.owner(key)])
+            try editor.edit(rule: key, set: [.init(\.rollout, written: percent.number)])
         }
     }
 }

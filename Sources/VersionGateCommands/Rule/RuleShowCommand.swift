@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyFigures
 import PolicyStore
 import UpdatePolicy
 
@@ -25,33 +24,25 @@ struct RuleShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await database.read { reports in
-            guard let rule = try reports.rule(key) else {
-                throw try CommandError.noSuchRule(key, reports.session)
-            }
             switch output.format {
             case .json:
-                print(rule.json)
+                guard let json = try reports.ruleJSON(key) else {
+                    throw try CommandError.noSuchRule(key, reports.session)
+                }
+                print(json)
             case .table:
                 let now = try CommandClock(reports.session).now
-                let fields = rule.fields.compactMap { Self.field($0, of: rule, at: now) }
-                print(RecordText(try Self.facts(rule, at: now, reports) + fields).text)
-                if !rule.steps.isEmpty {
-                    print("\n" + RampChart(steps: rule.steps, now: now).text)
+                guard let (rule, status) = try reports.rule(key, at: now) else {
+                    throw try CommandError.noSuchRule(key, reports.session)
                 }
+                print(RecordText(Self.facts(rule, status, at: now) + Self.fields(rule, at: now)).text)
+                if !rule.steps.isEmpty { print("\n" + RampChart(steps: rule.steps, now: now).text) }
             }
         }
     }
 
     /// What is so about the rule, and whom it is for.
-    private static func facts(
-        _ record: PolicyReports.RuleRecord,
-        at now: Timestamp,
-        _ reports: PolicyReports
-    ) throws -> [RecordField] {
-        let bundle = record.fields.first { $0.name == "bundle" }?.value
-        let key = record.fields.first { $0.name == "key" }?.value
-        let listed = try reports.rules(bundle: bundle, at: now)
-        guard let (rule, status) = listed.first(where: { $0.rule.key == key }) else { return [] }
+    private static func facts(_ rule: Rule, _ status: RuleStatus, at now: Timestamp) -> [RecordField] {
         let reason = status.reason.map { ": \(ChangeWords.local.sentence($0))" } ?? ""
         return [
             RecordField(name: "status", value: status.name.rawValue + reason),
@@ -60,22 +51,14 @@ struct RuleShowCommand: AsyncParsableCommand {
         ]
     }
 
-    /// A field as people read it; nil for the steps, which have a chart.
-    private static func field(
-        _ field: RecordField,
-        of rule: PolicyReports.RuleRecord,
-        at now: Timestamp
-    ) -> RecordField? {
-        guard let value = field.value else { return nil }
-        let text: String? =
-            switch field.name {
-            case "rollout_steps": nil
-            case "rollout" where !rule.steps.isEmpty:
-                "\(rule.steps.last { $0.at <= now }.map { "\($0.rollout)" } ?? value) % now, then as planned below"
-            case "versions", "builds", "os": (try? VersionRange(value)).map { "\(value) (\($0.inWords))" } ?? value
-            case "starts_at", "ends_at": Timestamp(value).map { TimeText.local($0, from: now) } ?? value
-            default: value
-            }
-        return text.map { RecordField(name: field.name, value: $0) }
+    /// The columns and the texts; the steps have a chart.
+    private static func fields(_ rule: Rule, at now: Timestamp) -> [RecordField] {
+        let rollout = Rule.column(\.rollout).name
+        let texts = rule.texts.map { "\($0.language)  \($0.title)  \($0.text)" }
+        return rule.fields(at: now).map { field in
+            guard field.name == rollout, !rule.steps.isEmpty else { return field }
+            let share = rule.steps.last { $0.at <= now }?.rollout ?? rule.rollout
+            return RecordField(name: rollout, value: "\(share) % now, then as planned below")
+        } + [RecordField(name: "texts", value: texts.isEmpty ? nil : texts.joined(separator: "\n"))]
     }
 }

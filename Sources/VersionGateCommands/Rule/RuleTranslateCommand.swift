@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyFigures
 import PolicyStore
 import UpdatePolicy
 
@@ -37,6 +36,7 @@ struct RuleTranslateCommand: AsyncParsableCommand {
     @Flag(help: "Remove the translation.")
     var remove = false
 
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
     func validate() throws {
@@ -49,30 +49,25 @@ struct RuleTranslateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.edit { editor in
-            let rule = ColumnValue.text("rule", key)
-            guard try editor.update(.rules, where: [.text("key", key)], set: []) > 0 else {
-                throw try CommandError.noSuchRule(key, editor.session)
-            }
-            let translation = [rule, .text("language", language)]
+        try await options.edit(on: database) { editor in
+            try editor.edit(rule: key)
+            let translation: [ColumnValue<RuleText>] = [.owner(key), .init(\.language, language)]
             if remove {
-                guard try editor.delete(.ruleTexts, where: translation) > 0 else {
+                guard try editor.delete(where: translation) > 0 else {
                     throw CommandError(
                         "the rule \(key) has no text in \(language); `\(PrintedCommand("rule show \(key)"))` shows its texts"
                     )
                 }
                 return
             }
-            var changes: [ColumnValue] = []
-            if let title { changes.append(.text("title", title)) }
-            if let text { changes.append(.text("text", text)) }
-            if try editor.update(.ruleTexts, where: translation, set: changes) > 0 {
-                return
-            }
+            var changes: [ColumnValue<RuleText>] = []
+            if let title { changes.append(.init(\.title, title)) }
+            if let text { changes.append(.init(\.text, text)) }
+            if try editor.update(where: translation, set: changes) > 0 { return }
             guard title != nil, text != nil else {
                 throw CommandError("the rule \(key) has no text in \(language) yet; give both --title and --text")
             }
-            try editor.insert(.ruleTexts, translation + changes)
+            try editor.insert(translation + changes)
         }
     }
 }

@@ -39,7 +39,7 @@ actor DatabasePreparation {
     func configuration(as role: DatabaseRole = .server) async throws -> PostgresConfiguration {
         let database: RunningDatabase
         switch source {
-        case .named(let address):
+        case .named(let address, _):
             database = .named(address)
         case .privatePostgres:
             try await startPrivateDatabase()
@@ -77,6 +77,23 @@ actor DatabasePreparation {
             self.migration = nil
             throw error
         }
+    }
+
+    /// Gives an empty policy in the private PostgreSQL the example.
+    ///
+    /// - Returns: Whether the app of the example is there.
+    func addExample() async throws -> Bool {
+        var configuration = try await configuration(as: .admin)
+        configuration.applicationName = "versiongate"
+        let connection = try await PostgresConnection.connect(configuration, logger: logger)
+        let result: Result<Bool, any Error>
+        do {
+            result = .success(try await ExamplePolicy.add(PolicyEditing(connection, logger: logger)))
+        } catch {
+            result = .failure(error)
+        }
+        await connection.close()
+        return try result.get()
     }
 
     /// Stops the private PostgreSQL unless others use it.

@@ -23,8 +23,11 @@ struct ServeCommand: AsyncParsableCommand {
             The server migrates the schema of the private PostgreSQL; that of any other database only with \
             --migrate.
 
+            With --example and no database, it gives an empty policy an app and a rule, and prints a check to try.
+
             Examples:
               versiongate serve
+              versiongate serve --example
               versiongate serve --port 8081 --management-port 9091
               versiongate serve --database-url \\
                 postgresql://versiongate_server@db.internal/versiongate
@@ -35,6 +38,9 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Flag(help: "Bring the schema of the database up to date first.")
     var migrate = false
+
+    @Flag(help: "Give the private PostgreSQL an example, if its policy is empty, and say what to try.")
+    var example = false
 
     @OptionGroup var database: DatabaseOptions
 
@@ -70,6 +76,11 @@ struct ServeCommand: AsyncParsableCommand {
         }
         configuration.stateDirectory = try? database.stateDirectory()
         let source = try database.source()
+        guard !example || source.isPrivate else {
+            throw ValidationError(
+                "--example is for the private PostgreSQL, and another database is named; give --private beside it."
+            )
+        }
         let output = ServerOutput(configuration.logFormat, level: configuration.logLevel)
         // Loggers that a library makes for itself must not write to standard output by themselves.
         LoggingSystem.bootstrap { _ in output.handler }
@@ -93,11 +104,14 @@ struct ServeCommand: AsyncParsableCommand {
         let logger = output.logger
         fitConnections(of: &configuration, to: OpenFileLimit.raise(), logger: logger)
         let preparation = DatabasePreparation(source: source, migrates: migrate || source.isPrivate, logger: logger)
+        var hasExample = false
         do {
             try await preparation.startPrivateDatabase()
+            if example { hasExample = try await preparation.addExample() }
         } catch  where configuration.hasLastGoodPolicy {
             logger.error("The private PostgreSQL cannot be started", metadata: ["error": "\(error)"])
         }
+        let pagesPassword = example ? configuration.makePagesPassword(NewPassword.random) : nil
         let server = VersionGateServer(
             configuration: configuration,
             database: { try await preparation.configuration() },
@@ -107,10 +121,17 @@ struct ServeCommand: AsyncParsableCommand {
             log: output.log,
             logger: logger
         )
-        try await server.run { addresses in
+        try await server.run { [example, hasExample] addresses in
             output.printResult(
                 "versiongate is ready: public \(addresses.publicURL) management \(addresses.managementURL)"
             )
+            guard example else { return }
+            ExamplePolicy.lines(
+                publicURL: addresses.publicURL,
+                managementURL: addresses.managementURL,
+                isThere: hasExample,
+                password: pagesPassword
+            ).forEach(output.printResult)
         }
         try await preparation.finish()
     }

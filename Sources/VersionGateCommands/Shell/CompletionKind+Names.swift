@@ -84,7 +84,7 @@ extension CompletionKind {
     /// The names of the contexts in the configuration file.
     static var contexts: CompletionKind {
         .custom { _, _, prefix in
-            let contexts = try? DatabaseContexts.read(ProcessInfo.processInfo.environment)
+            let contexts = try? DatabaseContexts.read(CommandContext.current.environment)
             return (contexts?.all ?? []).map(\.name).filter { $0.hasPrefix(prefix) }
         }
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import PolicyFigures
 import PolicyStore
 import UpdatePolicy
 
@@ -35,10 +34,8 @@ struct StatisticsText {
     }
 
     private var headline: String {
-        let all = Double(figures.total.checks)
-        return "\(figures.bundle): \(NumberText.checks(figures.total.checks)) in \(figures.period.text), "
-            + "\(NumberText.share(Double(figures.total.messages), of: all)) with a message, "
-            + "\(NumberText.share(Double(figures.total.lockouts), of: all)) locked out"
+        "\(figures.bundle): \(NumberText.checks(figures.total.checks)) in \(figures.period.text), "
+            + "\(figures.total.messageShare) with a message, \(figures.total.lockoutShare) locked out"
     }
 
     private var platforms: String {

@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyFigures
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -40,19 +39,15 @@ struct StatsCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
 
     func run() async throws {
-        let (figures, daily) = try await database.withConnection(as: .admin) { connection, logger in
-            try await connection.transaction(.repeatableReadReadOnly) { session in
-                try SchemaMigrator(logger: logger).status(session).requireReadable()
-                let figures = try AppFigures(bundle: bundle, days: period.days, at: .now(), session)
-                guard let app = figures.app else {
-                    throw try CommandError.noSuchApp(bundle, session)
-                }
-                guard figures.total.checks > 0 else { throw CommandError.noCounts(of: app.bundle, days: period.days) }
-                let daily =
-                    output.format == .json
-                    ? try CountReader(session).dailyCounts(of: app.bundle, in: figures.period) : []
-                return (figures, daily)
-            }
+        let (figures, daily) = try await database.read { reports in
+            let session = reports.session
+            let policy = try PolicyReader.policy(session, bundles: [bundle])
+            guard let app = policy.apps.first else { throw try CommandError.noSuchApp(bundle, session) }
+            let figures = try AppFigures(bundle: bundle, in: policy, days: period.days, at: .now(), session)
+            guard figures.total.checks > 0 else { throw CommandError.noCounts(of: app.bundle, days: period.days) }
+            let daily =
+                output.format == .json ? try CountReader(session).dailyCounts(of: app.bundle, in: figures.period) : []
+            return (figures, daily)
         }
         switch output.format {
         case .json: print(StatisticsJSON(figures, daily: daily).object.lines)

@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyFigures
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -43,9 +42,8 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
 
     func run() async throws {
-        let report = try await database.withConnection(as: .admin) { connection, logger in
-            let name = try await database.databaseName(connection)
-            return try await connection.transaction(.repeatableReadReadOnly) { session in
+        let report = try await database.withConnection(as: .admin) { connection, logger, name in
+            try await connection.transaction(.repeatableReadReadOnly) { session in
                 if try DatabaseStatus.isSchemaVisible(session) {
                     try SchemaMigrator(logger: logger).status(session).requireReadable()
                 }
@@ -54,6 +52,8 @@ struct StatusCommand: AsyncParsableCommand {
                 return StatusReport(
                     status: status,
                     lockouts: policy.map { EnabledLockout.all(in: $0, status.counts, at: status.time) },
+                    events: policy?.eventsOfNextDay(at: status.time),
+                    pausedApps: policy?.apps.filter(\.paused).map(\.bundle),
                     largeApps: policy.flatMap { try? CompiledPolicy($0) }?.appsTooLargeToAnnounce ?? [],
                     faults: try SchemaFault.all(session).filter { $0.isDangerous || $0.stopsServers },
                     clock: try DatabaseClock(session) { .now() },

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import PolicyFigures
 import PolicyStore
 import UpdatePolicy
 
@@ -10,6 +9,10 @@ struct StatusReport {
     let status: DatabaseStatus
     /// The enabled lockouts, the largest share first; nil where the policy may not be read.
     let lockouts: [EnabledLockout]?
+    /// What begins and ends in the next 24 hours, in order of time; nil as ``lockouts``.
+    let events: [PolicyEvent]?
+    /// The bundles of the paused apps; nil as ``lockouts``.
+    let pausedApps: [String]?
     /// The bundles of the apps of which no feed announces anything, since their rules and releases are too many.
     let largeApps: [String]
     /// The faults of rights in the database that are dangerous or in the way of servers.
@@ -27,12 +30,12 @@ struct StatusReport {
         for fault in CommandClock.faults(clock, status.servers) { parts.append("Warning: \(fault)") }
         parts += faultSentences.map { terminal.paragraphs("Warning: \($0)".visible()) }
         if let lockouts { parts.append(text(lockouts)) }
-        if let events = status.events { parts.append(text(events)) }
-        if let apps = status.pausedApps {
+        if let events { parts.append(text(events)) }
+        if let pausedApps {
             parts.append(
-                apps.isEmpty
+                pausedApps.isEmpty
                     ? "No app is paused."
-                    : terminal.paragraphs("Paused apps: \(apps.joined(separator: ", "))".visible())
+                    : terminal.paragraphs("Paused apps: \(pausedApps.joined(separator: ", "))".visible())
             )
         }
         if let unknown = status.counts?.unknown, unknown.upperBound > 0 { parts.append(text(unknown)) }
@@ -60,6 +63,7 @@ struct StatusReport {
         let names = largeApps.prefix(Self.mostNames).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
         return "the rules and releases of an app count more than \(CompiledPolicy.largestAnnouncement) together, so no"
             + " feed of it announces anything: \(names). Disable rules that are not needed any more, or remove old releases."
+            + " Each interval of versions counts as a rule."
     }
 
     private static let mostNames = 20
@@ -136,7 +140,7 @@ struct StatusReport {
         return "\(terminal.paragraphs(heading))\n\(table.text)"
     }
 
-    private func text(_ events: [DatabaseStatus.Event]) -> String {
+    private func text(_ events: [PolicyEvent]) -> String {
         if events.isEmpty { return "Nothing begins or ends in the next 24 hours." }
         let lines = events.map { event in
             terminal.paragraphs(
@@ -167,7 +171,7 @@ struct StatusReport {
             "revision": status.revision, "servers": status.servers.map(Self.server),
             "gone_servers": status.goneServers.map(Self.goneServer), "open_edits": status.openEdits.map(Self.openEdit),
             "faults": faultSentences, "lockouts": lockouts?.map(Self.lockout),
-            "upcoming": status.events?.map(Self.event), "paused_apps": status.pausedApps,
+            "upcoming": events?.map(Self.event), "paused_apps": pausedApps,
             "last_change": status.lastChange.map(Self.change), "counts_since": status.countsSince,
             "unknown_checks": status.counts.map(Self.unknownChecks), "hidden": status.hidden.map(\.rawValue),
         ]
@@ -201,10 +205,10 @@ struct StatusReport {
         ]
     }
 
-    private static func event(_ event: DatabaseStatus.Event) -> JSONValue {
+    private static func event(_ event: PolicyEvent) -> JSONValue {
         [
             "at": event.at, "kind": event.kind.rawValue, "name": event.name,
-            "rollout": event.rollout.map { JSONValue.number($0) },
+            "rollout": event.rollout,
         ]
     }
 

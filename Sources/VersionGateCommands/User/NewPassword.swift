@@ -24,7 +24,7 @@ enum NewPassword {
             // Also of a pipe, as the shell makes one for <(...).
             text =
                 try path == "-"
-                ? FileHandle.standardInput.readToEnd()
+                ? CommandContext.current.standardInput.readToEnd()
                 : FileHandle(forReadingFrom: URL(fileURLWithPath: path)).readToEnd()
         } catch {
             throw CommandError("\(path) cannot be read: \(CommandError.reason(ofFileError: error))")

@@ -67,7 +67,7 @@ struct UserAddCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let (added, password, address) = try await database.withUsers { users, connection in
+        let (added, password, address) = try await database.withUsers { users, connection, _ in
             let exists = try await users.exists(name)
             let password = try newPassword(exists: exists)
             return (

@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyFigures
 import PolicyStore
 import Postgres
 import PrivatePostgres
@@ -30,19 +29,19 @@ extension DatabaseOptions {
     /// Runs `body` with the users of a database that has a name.
     ///
     /// - Throws: `CommandError` for the private PostgreSQL, which nobody but its own user and root can reach.
-    func withUsers<Result: Sendable>(_ body: (PolicyUsers, PostgresConnection) async throws -> Result) async throws
-        -> Result
-    {
+    func withUsers<Result: Sendable>(
+        _ body: (_ users: PolicyUsers, _ connection: PostgresConnection, _ name: String) async throws -> Result
+    ) async throws -> Result {
         if case .privatePostgres(let postgres) = try source() {
             throw CommandError(
                 "the private PostgreSQL in \(postgres.stateDirectory) lets in root and its own user alone, so it has no "
                     + "users; for people with logins of their own use another PostgreSQL: --database-url or DATABASE_URL"
             )
         }
-        return try await withConnection(as: .owner) { connection, logger in
+        return try await withConnection(as: .owner) { connection, logger, name in
             try await SchemaMigrator(logger: logger).status(connection).requireReadable()
             do {
-                return try await body(PolicyUsers(connection), connection)
+                return try await body(PolicyUsers(connection), connection, name)
             } catch let error as PolicyUserError {
                 throw CommandError(error.description(command: PrintedCommand.text))
             }

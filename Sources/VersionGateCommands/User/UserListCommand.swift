@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import ArgumentParser
-import PolicyFigures
 import PolicyStore
 import UpdatePolicy
 
@@ -23,21 +22,15 @@ struct UserListCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
 
     func run() async throws {
-        let users = try await database.withUsers { users, _ in try await users.list() }
-        switch output.format {
-        case .json:
-            let list = users.map { user -> JSONValue in
-                ["name": user.name, "role": user.role.rawValue, "last_edit": user.lastEdit?.description]
-            }
-            print(JSONValue.array(list).lines)
-        case .table:
-            guard !users.isEmpty else {
-                print("No users. Add one: \(PrintedCommand("user add NAME --role viewer"))")
-                return
-            }
-            var table = TextTable("NAME", "ROLE", "LAST EDIT")
-            for user in users { table.add(user.name, user.role.rawValue, user.lastEdit?.description ?? "-") }
-            print(table.text)
-        }
+        let users = try await database.withUsers { users, _, _ in try await users.list() }
+        output.print(users, ifEmpty: "No users. Add one: \(PrintedCommand("user add NAME --role viewer"))")
     }
+}
+
+extension PolicyUser: ListedObject {
+    static let header = ["NAME", "ROLE", "LAST EDIT"]
+
+    var cells: [String] { [name, role.rawValue, lastEdit?.description ?? "-"] }
+
+    var json: JSONValue { ["name": name, "role": role.rawValue, "last_edit": lastEdit?.description] }
 }

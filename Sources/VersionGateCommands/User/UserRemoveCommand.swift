@@ -27,8 +27,7 @@ struct UserRemoveCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
 
     func run() async throws {
-        let place = try await database.withUsers { users, connection in
-            let place = try await database.databaseName(connection)
+        let place = try await database.withUsers { users, _, place in
             guard let user = try await users.list().first(where: { $0.name == name }) else {
                 throw PolicyUserError.isUnknown(name)
             }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import PolicyFigures
+import PolicyStore
 import TestRandom
 import Testing
 import UpdatePolicy
@@ -81,7 +81,7 @@ struct ChartScaleTests {
     func edges() {
         var random = FuzzRun.generator()
         for _ in 0..<200 {
-            let axis = ChartSVGTests.chart(&random).axis
+            let axis = ChartImageTests.chart(&random).axis
             let places = ChartPlaces(axis)
             guard axis.count > 0 else { continue }
             #expect(places.edges.count == axis.count + 1)

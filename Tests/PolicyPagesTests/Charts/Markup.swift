@@ -3,6 +3,10 @@
 
 import Foundation
 import FoundationXML
+import PolicyStore
+import UpdatePolicy
+
+@testable import PolicyPages
 
 /// The elements of a piece of well-formed markup, in order.
 final class Markup: NSObject, XMLParserDelegate {
@@ -52,6 +56,24 @@ final class Markup: NSObject, XMLParserDelegate {
     func parser(_ parser: XMLParser, foundCharacters string: String) {
         if let last = open.last { elements[last].text += string }
     }
+}
+
+extension Chart {
+    /// The chart as a page has it.
+    var html: String { PageTemplates.all.text("chart", view(of: .allApps, nil)) }
+
+    /// Its elements.
+    func markup() throws -> Markup { try Markup(html) }
+}
+
+extension Markup {
+    /// The elements of the image, without those of the legend and of what comes after it.
+    var image: [Element] {
+        Array(elements.drop { $0.name != "svg" }.prefix { $0.name != "ul" && $0.name != "details" })
+    }
+
+    /// The elements of the table.
+    var table: [Element] { Array(elements.drop { $0.name != "table" }) }
 }
 
 /// The lines of a path of `M`, `L`, `H`, `V` and `Z`.

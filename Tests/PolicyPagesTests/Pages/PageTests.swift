@@ -3,7 +3,6 @@
 
 import Foundation
 import Logging
-import PolicyFigures
 import Postgres
 import Testing
 import UpdatePolicy
@@ -36,12 +35,34 @@ struct PageTests {
         #expect(PageText().escapeText("a\u{202E}b\nc") == "a\\u{202e}b\nc")
     }
 
-    @Test("Triple braces stand around what charts have escaped, and nothing else")
-    func tripleBraces() {
-        let raw = embeddedTemplates.flatMap { name, text in
-            text.matches(of: #/\{\{\{(\w+)\}\}\}|\{\{&/#).map { "\(name) \($0.output.1 ?? "&")" }
+    @Test("Templates show nothing that is not escaped, and use no partial that is not there")
+    func templates() {
+        let names = Set(embeddedTemplates.map { String($0.name.prefix { $0 != "." }) })
+        for (name, text) in embeddedTemplates {
+            #expect(!text.contains(#/\{\{\{|\{\{&/#), "\(name)")
+            for partial in text.matches(of: #/\{\{[<>](\w+)\}\}/#).map({ String($0.output.1) }) {
+                #expect(names.contains(partial), "\(name) uses \(partial)")
+            }
         }
-        #expect(raw.sorted() == ["charts.mustache svg", "charts.mustache table"])
+    }
+
+    @Test("A path leads to what its route says, and every link of a page to a page, a file or a place on it")
+    func routes() async throws {
+        let routes: [PageRoute] = [
+            .overview, .app("a/b c"), .rule("ä%2F"), .attempt, .history, .unknowns, .asset("pages.css"),
+            .chart("lockouts", of: .allApps), .chart("versions", of: .app("a.csv")), .chart("reach", of: .rule("k")),
+        ]
+        for route in routes { #expect(PageRoute(path: route.path) == route) }
+        for path in ["/apps", "/apps/a/b", "/overview", "/overview/x", "/try/x", "/assets"] {
+            #expect(PageRoute(path: path) == .nothing, "\(path)")
+        }
+        for path in ["/live", "/nothing", "/%ff/a", "/index.html"] { #expect(PageRoute(path: path) == nil, "\(path)") }
+        for page in try await TestScene("zz").allPages() {
+            for link in Skeleton(page.html).links where link.hasPrefix("/") {
+                let route = PageRoute(path: String(link.prefix { $0 != "?" && $0 != "#" }))
+                #expect(route != nil && route != .nothing, "\(page.name): \(link)")
+            }
+        }
     }
 
     private var embeddedTemplates: [(name: String, text: String)] {
@@ -60,7 +81,7 @@ struct PageTests {
     @Test("With the database away each page says since when, and shows what the policy in memory knows")
     func databaseAway() async throws {
         let scene = try TestScene("com.example.doto")
-        let since = PageTime.text(TestScene.now.advanced(byMicroseconds: -90_000_000))
+        let since = NumberText.minute(TestScene.now.advanced(byMicroseconds: -90_000_000))
         for path in [[], ["apps", "com.example.doto"], ["rules", "a"], ["unknowns"]] {
             let page = await scene.page(path)
             let html = String(decoding: page.body, as: UTF8.self)
@@ -134,7 +155,9 @@ struct PageTests {
         ]
     )
     func explainsAddresses(path: String, query: String, text: String) async throws {
-        let response = try await TestScene("zz").pages.respond(to: PageRequest(path: path, query: query))
+        let response = try await TestScene("zz").pages.respond(
+            to: PageRequest(#require(PageRoute(path: path)), query: query)
+        )
         #expect(response.status == 400)
         #expect(String(decoding: response.body, as: UTF8.self).contains(text))
     }
@@ -147,7 +170,7 @@ struct PageTests {
             #expect(asset.status == 200)
             #expect(asset.contentType?.hasPrefix(type) == true)
             let tag = try #require(asset.fields.first { $0.name == "ETag" }?.value)
-            let again = await scene.pages.respond(to: PageRequest(path: "/assets/\(name)", query: "", knownTag: tag))
+            let again = await scene.pages.respond(to: PageRequest(.asset(name), query: "", knownTag: tag))
             #expect(again.status == 304)
             #expect(again.body.isEmpty)
         }
@@ -180,18 +203,18 @@ struct PageTests {
         )
         // Each of these is counted before the next begins.
         let waiting = (0...PolicyPages.mostWaiting).map { number in
-            Task.immediate { await pages.respond(to: PageRequest(path: "/history", query: "before=\(number + 1)")) }
+            Task.immediate { await pages.respond(to: PageRequest(.history, query: "before=\(number + 1)")) }
         }
-        let refused = await pages.respond(to: PageRequest(path: "/", query: ""))
+        let refused = await pages.respond(to: PageRequest(.overview, query: ""))
         #expect(refused.status == 503)
         #expect(refused.fields.contains { $0 == ("Retry-After", "5") })
-        #expect(await pages.respond(to: PageRequest(path: "/assets/pages.css", query: "")).status == 200)
+        #expect(await pages.respond(to: PageRequest(.asset("pages.css"), query: "")).status == 200)
         end.finish()
         for page in waiting {
             let body = String(decoding: await page.value.body, as: UTF8.self)
             #expect(body.contains("The database is away."))
             #expect(body.contains("it is over"))
         }
-        #expect(await pages.respond(to: PageRequest(path: "/", query: "")).status == 200)
+        #expect(await pages.respond(to: PageRequest(.overview, query: "")).status == 200)
     }
 }

@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import Logging
-import PolicyFigures
 import Postgres
 import UpdatePolicy
 
@@ -101,8 +100,8 @@ struct TestScene {
     func page(_ path: [String], _ query: [(String, String)] = []) async -> PageResponse {
         await pages.respond(
             to: PageRequest(
-                path: "/" + path.map(Address.encoded).joined(separator: "/"),
-                query: query.map { "\($0)=\(Address.encoded($1))" }.joined(separator: "&")
+                PageRoute(path: "/" + path.map(\.percentEncoded).joined(separator: "/")) ?? .nothing,
+                query: query.map { "\($0)=\($1.percentEncoded)" }.joined(separator: "&")
             )
         )
     }
@@ -127,10 +126,7 @@ struct TestScene {
             ("no chart", await page(["apps", text, "versions.csv"])),
         ]
         let scene = scene
-        pages.append(
-            ("history", HistoryPage(try .init([("rule", text)]), .init(role: text, changes: [change]), scene).response)
-        )
-        pages.append(("hidden history", HistoryPage(try .init([]), .init(role: text, changes: nil), scene).response))
+        let week = try PagePeriod([("days", "7")])
         let chart = Chart(
             name: "versions",
             question: "Which?",
@@ -140,45 +136,32 @@ struct TestScene {
             axis: .names([text, "b"]),
             series: [Chart.Series(name: text, values: [0.5, 0.5])]
         )
-        pages.append(
-            (
-                "whole app",
-                try AppPage(
-                    text,
-                    7,
-                    .init(charts: [chart], lastDay: LastDay(checks: 100, rules: ["a": (50, 10), "c": (1, 0)])),
-                    scene
-                ).response
-            )
-        )
-        pages.append(
+        let lastDay = LastDay(checks: 100, rules: ["a": (50, 10), "c": (1, 0)])
+        let history = HistoryPage.Figures(role: text, changes: [change])
+        let versions = [
+            VersionCount(bundle: text, platform: "ios", version: "?" + text, checks: 3),
+            VersionCount(bundle: text, platform: "x" + text, version: "1.2", checks: 2),
+            VersionCount(bundle: text, platform: "ios", version: "9.9", checks: 1),
+        ]
+        pages += [
+            ("history", try HistoryPage([("rule", text)]).response(history, scene)),
+            ("hidden history", try HistoryPage([]).response(.init(role: text, changes: nil), scene)),
+            ("whole app", try AppPage(text, week, scene).response(.init(charts: [chart], lastDay: lastDay), scene)),
             (
                 "whole rule",
-                try RulePage(
-                    "a",
-                    7,
-                    .init(charts: [chart], countsFault: text, note: text, role: text, changes: [change]),
+                try RulePage("a", week, scene).response(
+                    .init(charts: [chart], countsFault: text, note: text, history: history),
                     scene
-                ).response
-            )
-        )
-        pages.append(
+                )
+            ),
             (
                 "whole unknowns",
-                UnknownsPage(
-                    .init(
-                        versions: [
-                            VersionCount(bundle: text, platform: "ios", version: "?" + text, checks: 3),
-                            VersionCount(bundle: text, platform: "x" + text, version: "1.2", checks: 2),
-                            VersionCount(bundle: text, platform: "ios", version: "9.9", checks: 1),
-                        ],
-                        unknownChecks: 1...2,
-                        countsSince: Self.now
-                    ),
+                UnknownsPage().response(
+                    .init(versions: versions, unknownChecks: "1 to 2 checks", countsSince: Self.now),
                     scene
-                ).response
-            )
-        )
+                )
+            ),
+        ]
         return pages.map { ($0, String(decoding: $1.body, as: UTF8.self)) }
     }
 

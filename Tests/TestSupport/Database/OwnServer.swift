@@ -17,25 +17,32 @@ public struct OwnServer: Sendable {
     /// - Parameters:
     ///   - isMigrated: Whether the database that is versiongate's own has its schema.
     ///   - listensOnLoopback: Whether it also listens on 127.0.0.1.
+    ///   - language: The language of its messages, which needs the catalogue of PostgreSQL; nil: English.
     ///   - body: What to do.
     public static func with<R: Sendable>(
         isMigrated: Bool = false,
         listensOnLoopback: Bool = false,
+        language: String? = nil,
         _ body: (OwnServer) async throws -> R
     ) async throws -> R {
         try await ServerPlaces.take {
-            try await start(isMigrated: isMigrated, listensOnLoopback: listensOnLoopback, body)
+            try await start(isMigrated: isMigrated, listensOnLoopback: listensOnLoopback, language: language, body)
         }
     }
 
     private static func start<R: Sendable>(
         isMigrated: Bool,
         listensOnLoopback: Bool,
+        language: String?,
         _ body: (OwnServer) async throws -> R
     ) async throws -> R {
+        // In the data folder, so that nothing is left of a server that is killed.
+        var settings = ["fsync": "off", "dynamic_shared_memory_type": "mmap"]
+        // In any locale but C the messages are in the language that the environment names.
+        if language != nil { settings["lc_messages"] = "C.UTF-8" }
         let options = PrivatePostgresOptions(
-            // In the data folder, so that nothing is left of a server that is killed.
-            settings: ["fsync": "off", "dynamic_shared_memory_type": "mmap"],
+            settings: settings,
+            environment: language.map { ["LANGUAGE": $0] } ?? [:],
             additionalRoles: TestDatabase.additionalRoles,
             isDisposable: true,
             listensOnLoopback: listensOnLoopback

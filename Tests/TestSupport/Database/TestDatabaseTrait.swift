@@ -18,7 +18,7 @@ public struct TestDatabaseTrait: TestTrait, SuiteTrait, TestScoping {
         test.isSuite || (testCase == nil) != (contents != nil) ? nil : self
     }
 
-    /// Creates the database, runs the test with it as `TestDatabase.current`, and drops it.
+    /// Runs the test with a new database as `TestDatabase.current`.
     @concurrent
     public func provideScope(
         for test: Test,
@@ -40,7 +40,7 @@ public struct TestDatabaseTrait: TestTrait, SuiteTrait, TestScoping {
         } catch {
             result = .failure(error)
         }
-        try await server.dropDatabase(database)
+        server.dropDatabase(database)
         try result.get()
     }
 }

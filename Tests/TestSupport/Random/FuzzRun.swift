@@ -6,11 +6,11 @@ import Testing
 
 /// A fuzz test: input that is made at random goes through some code for a while.
 ///
-/// `VERSIONGATE_FUZZ_SECONDS` says for how long (default 1), `VERSIONGATE_SEED` repeats the run that printed it.
+/// `VERSIONGATE_FUZZ_SECONDS` says for how long (default 0.2), `VERSIONGATE_SEED` repeats the run that printed it.
 public enum FuzzRun {
     /// How long each test goes on.
     public static let duration: Duration = .seconds(
-        ProcessInfo.processInfo.environment["VERSIONGATE_FUZZ_SECONDS"].flatMap(Double.init) ?? 1
+        ProcessInfo.processInfo.environment["VERSIONGATE_FUZZ_SECONDS"].flatMap(Double.init) ?? 0.2
     )
 
     /// The random numbers of a test.

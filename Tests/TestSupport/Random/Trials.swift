@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Foundation
+public import Testing
 
 /// How much is tried of what comes by chance: everything in `.ci/run`, about a tenth by default.
 public enum Trials {
@@ -13,4 +14,10 @@ public enum Trials {
 
     /// So many where everything is tried, else a tenth, and at least one.
     public static func count(_ whole: Int) -> Int { isWhole ? whole : max(1, whole / 10) }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// The test runs where everything is tried: for pages of the documentation, for files of other programs, and for what
+    /// takes seconds and a change of the program seldom breaks.
+    public static var whole: Self { .enabled(if: Trials.isWhole, "it runs where VERSIONGATE_PAIRS is at least 20000") }
 }

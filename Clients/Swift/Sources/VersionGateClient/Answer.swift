@@ -8,6 +8,10 @@ struct Answer: Sendable {
     var messages: [MessageContent]
     /// When the server sent it by its own clock, in seconds since 1970; nil if it does not say.
     var sentAt: Int?
+    /// The first element that is no message, from 1; nil if all are.
+    var firstUnreadable: Int?
+    /// When its signature expires, in seconds since 1970; nil if it has none, or none was asked for.
+    var expires: Int?
 
     /// Reads a response; throws if it is no valid answer.
     init(_ response: GateResponse) throws(CheckFault) {
@@ -18,8 +22,20 @@ struct Answer: Sendable {
         guard let elements = try? value.object?.required("messages", \.elements) else {
             throw CheckFault("the answer has no list of messages")
         }
-        messages = elements.prefix(Self.messageLimit).compactMap { $0.object.flatMap { try? MessageContent($0) } }
+        let read = elements.prefix(Self.messageLimit).map { $0.object.flatMap { try? MessageContent($0) } }
+        messages = read.compactMap { $0 }
+        firstUnreadable = read.firstIndex { $0 == nil }.map { $0 + 1 }
         sentAt = response.date.flatMap(Self.seconds)
+    }
+
+    /// The answer to an app that has public keys: without a valid signature its lockouts are plain messages.
+    func judged(_ response: GateResponse, bundle: String, keys: [String], at now: Int) -> Answer {
+        guard !keys.isEmpty, messages.contains(where: \.isLockout) else { return self }
+        var answer = self
+        answer.expires = LockoutSignature.expiry(of: response, bundle: bundle, keys: keys, at: now)
+        guard answer.expires == nil else { return answer }
+        for index in answer.messages.indices { answer.messages[index].isLockout = false }
+        return answer
     }
 
     private static let messageLimit = 100

@@ -23,12 +23,16 @@ public struct GateResponse: Sendable {
     public var body: Data
     /// The header `Date`, by which the end of a lockout is judged; nil if there is none.
     public var date: String?
+    /// The headers by their names in lower case, several of one name joined by a comma. Those that sign a lockout are read
+    /// if there are public keys.
+    public var headers: [String: String]
 
     /// Creates a response.
-    public init(status: Int, body: Data, date: String? = nil) {
+    public init(status: Int, body: Data, date: String? = nil, headers: [String: String] = [:]) {
         self.status = status
         self.body = body
         self.date = date
+        self.headers = headers
     }
 
     /// The greatest size of a body that is read: 1 MiB.
@@ -167,6 +171,11 @@ private final class Exchange: NSObject, URLSessionDataDelegate {
             return
         }
         let date = response.value(forHTTPHeaderField: "Date")
-        waiting?.resume(returning: GateResponse(status: response.statusCode, body: body, date: date))
+        var headers: [String: String] = [:]
+        for (name, value) in response.allHeaderFields {
+            if let name = name as? String, let value = value as? String { headers[name.lowercased()] = value }
+        }
+        let answer = GateResponse(status: response.statusCode, body: body, date: date, headers: headers)
+        waiting?.resume(returning: answer)
     }
 }

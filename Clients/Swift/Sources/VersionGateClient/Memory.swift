@@ -20,6 +20,8 @@ struct Memory: Sendable, Equatable {
         var build: String?
         /// For how many seconds the lockout holds; nil if it has no end.
         var left: Int?
+        /// When its signature expires; nil if it has none.
+        var expires: Int?
         var lockout: MessageContent
     }
 
@@ -54,6 +56,7 @@ struct Memory: Sendable, Equatable {
                         version: app.version.known,
                         build: app.build.known,
                         left: content.until.map { max($0 - (answer.sentAt ?? now), 0) },
+                        expires: answer.expires,
                         lockout: content
                     )
                 }
@@ -67,9 +70,17 @@ struct Memory: Sendable, Equatable {
     }
 
     /// The lockout that holds without an answer, for at most `maximumAge` days.
-    func lockout(for app: AppDescription, at now: Int, maximumAge: Int) -> MessageContent? {
+    ///
+    /// - Parameter needsSignature: Whether it must be signed.
+    func lockout(
+        for app: AppDescription,
+        at now: Int,
+        maximumAge: Int,
+        needsSignature: Bool = false
+    ) -> MessageContent? {
         guard let answer, maximumAge > 0, answer.at <= now, now - answer.at <= maximumAge * 86_400,
             answer.left.map({ now - answer.at < $0 }) ?? true,
+            !needsSignature || answer.expires.map({ now < $0 }) ?? false,
             answer.version.known.isSame(as: app.version.known), answer.build.known.isSame(as: app.build.known)
         else { return nil }
         return answer.lockout
@@ -154,6 +165,7 @@ extension Memory.KeptAnswer: Encodable {
         version = try object.optional("version", \.string)
         build = try object.optional("build", \.string)
         left = try object.optional("left", \.wholeNumber)
+        expires = try object.optional("expires", \.wholeNumber)
         lockout = try MessageContent(try object.required("lockout", \.object))
         lockout.isLockout = true
     }

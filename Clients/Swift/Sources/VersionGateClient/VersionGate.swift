@@ -20,6 +20,7 @@ public final class VersionGate: Sendable {
     private let maximumAge: Int
     private let transport: any GateTransport
     private let clock: @Sendable () -> Date
+    private let publicKeys: [String]
     private let observer: (@Sendable (CheckReport) -> Void)?
     private let alarm: Alarm
     private let kept: StorageQueue
@@ -65,6 +66,8 @@ public final class VersionGate: Sendable {
     ///   - storage: Where the memory is kept; by default as ``defaultStorage(for:)`` says.
     ///   - transport: What carries the question to the server.
     ///   - clock: What time it is.
+    ///   - publicKeys: If there are any, lockouts hold only if one of them has signed them; others are plain messages. Each
+    ///     is the line that `versiongate lockout-key new` prints.
     ///   - observer: Is told what each check did. Without one, a debug build says its first fault on the console.
     public convenience init(
         server: URL,
@@ -74,6 +77,7 @@ public final class VersionGate: Sendable {
         storage: (any GateStorage)? = nil,
         transport: any GateTransport = URLSessionTransport(),
         clock: @escaping @Sendable () -> Date = { Date() },
+        publicKeys: [String] = [],
         observer: (@Sendable (CheckReport) -> Void)? = nil
     ) throws {
         try self.init(
@@ -84,6 +88,7 @@ public final class VersionGate: Sendable {
             storage: storage ?? VersionGate.defaultStorage(for: app),
             transport: transport,
             clock: clock,
+            publicKeys: publicKeys,
             observer: observer,
             alarm: { seconds, ring in Self.alarms.asyncAfter(deadline: .now() + .seconds(seconds), execute: ring) }
         )
@@ -100,6 +105,7 @@ public final class VersionGate: Sendable {
         storage: any GateStorage,
         transport: any GateTransport,
         clock: @escaping @Sendable () -> Date,
+        publicKeys: [String] = [],
         observer: (@Sendable (CheckReport) -> Void)?,
         alarm: @escaping Alarm
     ) throws {
@@ -114,6 +120,12 @@ public final class VersionGate: Sendable {
         guard app.bundle?.isEmpty == false else {
             throw ConfigurationError(description: "the bundle is missing: give an AppDescription that has one")
         }
+        if let key = publicKeys.first(where: { !LockoutSignature.isKey($0) }) {
+            throw ConfigurationError(
+                description: "the public key is \(key): give the line that versiongate lockout-key new prints"
+            )
+        }
+        self.publicKeys = publicKeys
         address = server.appendingPathComponent("v1/check")
         self.maximumAge = min(max(maximumAge, 0), 90)
         self.transport = transport
@@ -160,6 +172,18 @@ public final class VersionGate: Sendable {
         await begin(force: force).value
     }
 
+    /// The messages to show now, in order, for code that does not wait with `await`.
+    ///
+    /// - Parameters:
+    ///   - force: As of ``check(force:)``.
+    ///   - completion: Is called once, on the main queue.
+    public func check(force: Bool = false, completion: @escaping @MainActor @Sendable ([Message]) -> Void) {
+        Task {
+            let messages = await check(force: force)
+            await completion(messages)
+        }
+    }
+
     /// Begins a check, or joins the one that is under way.
     package func begin(force: Bool) -> Task<[Message], Never> {
         state.withLock { state in
@@ -180,7 +204,12 @@ public final class VersionGate: Sendable {
         let contents = state.withLock { state -> [MessageContent] in
             guard var memory = state.memory else { return [] }
             guard case .answered(let answer, let timesForgotten) = question else {
-                return memory.lockout(for: state.app, at: now, maximumAge: maximumAge).map { [$0] } ?? []
+                return memory.lockout(
+                    for: state.app,
+                    at: now,
+                    maximumAge: maximumAge,
+                    needsSignature: !publicKeys.isEmpty
+                ).map { [$0] } ?? []
             }
             let shown = memory.receive(answer, for: state.app, at: now, keepsLockout: maximumAge > 0)
             if state.timesForgotten == timesForgotten { state.memory = memory }
@@ -230,7 +259,9 @@ public final class VersionGate: Sendable {
             return .failed(CheckFault(error.localizedDescription))
         }
         do {
-            return .answered(try Answer(response), timesForgotten: question.timesForgotten)
+            let bundle = state.withLock { $0.app.bundle ?? "" }
+            let answer = try Answer(response).judged(response, bundle: bundle, keys: publicKeys, at: seconds())
+            return .answered(answer, timesForgotten: question.timesForgotten)
         } catch {
             return .failed(error, status: response.status)
         }

@@ -57,6 +57,7 @@ private final class Listener: ScenarioServer {
             storage: settings.storage,
             transport: settings.transport,
             clock: settings.clock,
+            publicKeys: settings.publicKeys,
             observer: settings.observer
         )
     }

@@ -12,6 +12,7 @@ package struct Scenario: Sendable {
     /// What a step says. Its members are read strictly: what the description of scenarios does not have is a fault.
     package enum Step: Sendable {
         case start([String: JSON])
+        case preview(String, isRefused: Bool)
         case set([String: JSON])
         case advance(Int)
         case answer(ServerAnswer)
@@ -80,6 +81,11 @@ extension Scenario.Step {
         case ["start"]:
             guard let members = members["start"]?.members else { return nil }
             self = .start(members)
+        case ["preview"], ["preview", "refused"]:
+            guard let answer = members["preview"], members["refused"].map({ $0 == .boolean(true) }) != false else {
+                return nil
+            }
+            self = .preview(answer.string ?? answer.text, isRefused: members["refused"] != nil)
         case ["set"]:
             guard let members = members["set"]?.members,
                 Set(members.keys).isSubset(of: ["language", "region", "attributes"])
@@ -171,7 +177,7 @@ extension Scenario.StorageChange {
 /// What the server does with a question.
 package struct ServerAnswer: Sendable {
     package enum Kind: Sendable, Equatable {
-        case response(status: Int, body: Data, date: String?)
+        case response(status: Int, body: Data, date: String?, headers: [String: String] = [:])
         case unreachable, reset, stall, redirect, cut, encoded
     }
 
@@ -206,7 +212,7 @@ package struct ServerAnswer: Sendable {
             }
         } else {
             guard let status = members["status"]?.whole, let body = members["body"]?.string,
-                Set(members.keys).isSubset(of: ["status", "body", "repeat", "bytes", "encoding", "date"])
+                Set(members.keys).isSubset(of: ["status", "body", "repeat", "bytes", "encoding", "date", "headers"])
             else { return nil }
             let isLatin1 = members["encoding"] == .string("latin1")
             let text = String(repeating: body, count: members["repeat"]?.whole ?? 1)
@@ -217,7 +223,10 @@ package struct ServerAnswer: Sendable {
                 guard let count = option.whole, count >= bytes.count else { return nil }
                 bytes.append(contentsOf: repeatElement(0x20, count: count - bytes.count))
             }
-            kind = .response(status: status, body: bytes, date: members["date"]?.string)
+            let headers = (members["headers"]?.members ?? [:]).mapValues { value in
+                value.string ?? value.elements?.compactMap(\.string).joined(separator: ", ") ?? ""
+            }
+            kind = .response(status: status, body: bytes, date: members["date"]?.string, headers: headers)
         }
     }
 }

@@ -33,6 +33,7 @@ package struct GateSettings: Sendable {
     package let app: AppDescription
     package let attributes: [String: AttributeValue]
     package let maximumAge: Int
+    package let publicKeys: [String]
     package let storage: any GateStorage
     package let transport: any GateTransport
     package let clock: @Sendable () -> Date
@@ -87,6 +88,7 @@ package struct ScenarioRun {
     private mutating func take(_ step: Scenario.Step) async throws {
         switch step {
         case .start(let members): try await start(members)
+        case .preview(let answer, let isRefused): try preview(answer, isRefused: isRefused)
         case .set(let members): try set(members)
         case .advance(let seconds): time.withLock { $0 += seconds }
         case .answer(let answer): try await server.answer(answer)
@@ -124,6 +126,7 @@ package struct ScenarioRun {
         if !members.isEmpty { try await server.use(app) }
         let known: Set = [
             "bundle", "version", "build", "platform", "os", "region", "language", "attributes", "maximumAge",
+            "publicKeys",
         ]
         guard known.isSuperset(of: app.keys) else { throw Difference(description: "unknown member of the app") }
         gate = try server.gate(
@@ -139,6 +142,7 @@ package struct ScenarioRun {
                 ),
                 attributes: try (app["attributes"]?.members ?? [:]).mapValues(Self.attribute),
                 maximumAge: app["maximumAge"]?.whole ?? 7,
+                publicKeys: app["publicKeys"]?.elements?.compactMap(\.string) ?? [],
                 storage: storage,
                 transport: transport,
                 clock: { [time] in Date(timeIntervalSince1970: Double(time.withLock { $0 })) },
@@ -147,6 +151,17 @@ package struct ScenarioRun {
             )
         )
         messages = []
+    }
+
+    private mutating func preview(_ answer: String, isRefused: Bool) throws {
+        do {
+            gate = try VersionGate.preview(answer)
+            messages = []
+        } catch let error as VersionGate.ConfigurationError where isRefused {
+            let isHelpful = error.description.contains("; give {")
+            return try expect("the error says what to give", .boolean(isHelpful), .boolean(true))
+        }
+        try expect("the preview is refused", .boolean(false), .boolean(isRefused))
     }
 
     private func set(_ members: [String: JSON]) throws {

@@ -29,6 +29,7 @@ final class MemoryServer: ScenarioServer, GateTransport {
             storage: settings.storage,
             transport: settings.transport,
             clock: settings.clock,
+            publicKeys: settings.publicKeys,
             observer: settings.observer,
             alarm: { seconds, ring in
                 if seconds == 1 { return settings.setStorageAlarm(ring) }
@@ -67,7 +68,8 @@ final class MemoryServer: ScenarioServer, GateTransport {
             if !isHeld { continuation.resume() }
         }
         switch state.withLock({ $0.answer }).kind {
-        case .response(let status, let body, let date): return GateResponse(status: status, body: body, date: date)
+        case .response(let status, let body, let date, let headers):
+            return GateResponse(status: status, body: body, date: date, headers: headers)
         case .redirect: return GateResponse(status: 302, body: Data(#"{"messages":[]}"#.utf8))
         case .unreachable, .reset, .cut, .encoded: throw Failure()
         case .stall:

@@ -20,9 +20,18 @@ struct ScenarioTests {
         "../../../scenarios"
     ).standardizedFileURL
 
+    /// Whether the library can verify signatures: on Linux if it is built with `VERSIONGATE_CRYPTO=1`.
+    private static var verifies: Bool {
+        #if canImport(CryptoKit)
+            true
+        #else
+            ProcessInfo.processInfo.environment["VERSIONGATE_CRYPTO"] != nil
+        #endif
+    }
+
     private static let cases = Result {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".json") }
-        return try names.sorted().flatMap { name in
+        return try names.filter { $0 != "signatures.json" || verifies }.sorted().flatMap { name in
             try Scenario.all(in: folder.appendingPathComponent(name)).map { Case(file: name, scenario: $0) }
         }
     }

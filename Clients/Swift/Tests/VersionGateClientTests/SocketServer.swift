@@ -30,8 +30,9 @@ final class SocketServer: ScenarioServer {
             held.unlock()
             let answer = state.withLock { $0.answer }
             switch answer.kind {
-            case .response(let status, let body, let date):
+            case .response(let status, let body, let date, let headers):
                 connection.write("HTTP/1.1 \(status) Status\r\nConnection: close\r\nContent-Length: \(body.count)\r\n")
+                for (name, value) in headers { connection.write("\(name): \(value)\r\n") }
                 connection.write((date.map { "Date: \($0)\r\n" } ?? "") + "\r\n")
                 connection.write(body)
             case .cut:
@@ -66,6 +67,7 @@ final class SocketServer: ScenarioServer {
             storage: settings.storage,
             transport: settings.transport,
             clock: settings.clock,
+            publicKeys: settings.publicKeys,
             observer: settings.observer,
             alarm: { [state] seconds, ring in
                 if seconds == 1 { return settings.setStorageAlarm(ring) }

@@ -2,48 +2,46 @@
 // Copyright the versiongate authors
 
 /// What a policy says to every client that may read one document, whatever the document's asker did not say about it.
-public struct Announcement: Sendable {
+package struct Announcement: Sendable {
     /// The version to announce: every client below it is sent a message that asks for it, or for one that nobody can get
     /// yet, and can update to it.
-    public let prompt: AnnouncedVersion?
+    package let prompt: AnnouncedVersion?
 
     /// The version to demand, never above ``prompt``: every client whose numbers are below its numbers is locked out.
     ///
     /// Its own pre-releases are not: an app that calls itself 1.2.0-play may be the very release 1.2.0.
-    public let floor: AnnouncedVersion?
+    package let floor: AnnouncedVersion?
 
     /// The greatest release that every client can get.
-    public let latest: Release?
+    package let latest: Release?
 
     /// Which systems the announcement holds for, where that is not all of them: this version and later ones.
-    public let leastSystem: AppVersion?
-
-    /// The app's link on the platform.
-    public let storeLink: String?
+    package let leastSystem: AppVersion?
+    package let storeLink: String?
 }
 
 /// A version that a policy announces or demands.
-public struct AnnouncedVersion: Sendable {
+package struct AnnouncedVersion: Sendable {
     /// The version as its release spells it, else as a rule does.
-    public let version: AppVersion
+    package let version: AppVersion
 
     /// A release that every client can get: that of the version where there is one, else the least offer.
-    public let release: Release
+    package let release: Release
 
     /// For clients that compare builds: the one behind the greatest build of all releases whose numbers are below those of
     /// the version, so that nobody is asked to update who has the version or a later one, whichever build of it; the build
     /// of the release where the question names the client's version. `nil` where no build of the version is recorded, or
     /// none of a release below it, or builds do not grow with versions.
-    public let build: String?
+    package let build: String?
 
     /// The rules whose messages the announcement stands for, in the order of messages.
-    public let rules: [RuleID]
+    package let rules: [RuleID]
 
     /// The least of how often one installation may be shown the messages of those rules; `nil`: without limit.
-    public let shows: Int64?
+    package let shows: Int64?
 
     /// The message of the rule among them that reaches furthest, the first of equal ones.
-    public let message: Message
+    package let message: Message
 }
 
 extension CompiledPolicy {
@@ -57,23 +55,21 @@ extension CompiledPolicy {
     ///   - canSay: Whether a version, of which the build may be known, can be announced or demanded; where one cannot, a
     ///     lower one is.
     /// - Returns: `nil` where the policy has nothing about the app, or it is paused.
-    public func announcement(
+    package func announcement(
         for client: Client,
         systemFamily: String? = nil,
         at time: Timestamp,
         where canSay: @escaping (AppVersion, _ build: String?) -> Bool = { _, _ in true }
     ) -> Announcement? {
-        guard let app = app(of: client), !app.isPaused else { return nil }
-        let system = ClientSystem(client, family: systemFamily)
-        var announcer = Announcer(self, app, client, system, at: time, where: canSay)
-        return announcer.announcement()
+        var announcer = announcer(PartialClient(asking: client, systemFamily: systemFamily), time, canSay)
+        return announcer?.announcement()
     }
 
     /// The messages that are sent to every client that a question describes, in order: what the question does not say may
     /// be anything. Each is a lockout where it is one to every client.
     ///
     /// - Returns: `nil` where they have more bytes together than ``largestMessages``.
-    public func certainMessages(
+    package func certainMessages(
         for client: Client,
         systemFamily: String? = nil,
         at time: Timestamp
@@ -85,21 +81,29 @@ extension CompiledPolicy {
     }
 
     /// The rules that some client of a question may be sent, in the order of messages.
-    public func rulesInForce(for client: Client, systemFamily: String? = nil, at time: Timestamp) -> [Rule] {
-        guard let app = app(of: client), !app.isPaused else { return [] }
-        var announcer = Announcer(self, app, client, ClientSystem(client, family: systemFamily), at: time)
-        return announcer.possibleRules()
+    package func rulesInForce(for client: Client, systemFamily: String? = nil, at time: Timestamp) -> [Rule] {
+        var announcer = announcer(PartialClient(asking: client, systemFamily: systemFamily), time)
+        return announcer?.possibleRules() ?? []
     }
 
     /// The key of the first rule that locks out every client that a question describes; `nil` where there is none.
-    public func certainLockout(of client: Client, at time: Timestamp) -> String? {
+    package func certainLockout(of client: Client, at time: Timestamp) -> String? {
         certainlySent(to: client, nil, time).first(where: \.lockout).map { key(of: $0.id) }
     }
 
     private func certainlySent(to client: Client, _ systemFamily: String?, _ time: Timestamp) -> [SentRule] {
-        guard let app = app(of: client), !app.isPaused else { return [] }
-        var announcer = Announcer(self, app, client, ClientSystem(client, family: systemFamily), at: time)
-        return announcer.sentRules()
+        var announcer = announcer(PartialClient(asking: client, systemFamily: systemFamily), time)
+        return announcer?.sentRules() ?? []
+    }
+
+    /// `nil` where the policy has nothing about the app, or it is paused.
+    private func announcer(
+        _ asker: PartialClient,
+        _ time: Timestamp,
+        _ canSay: @escaping (AppVersion, _ build: String?) -> Bool = { _, _ in true }
+    ) -> Announcer? {
+        guard let app = app(of: asker.client), !app.isPaused else { return nil }
+        return Announcer(self, app, asker, at: time, where: canSay)
     }
 
     /// What the policy says to clients on some systems, where that is more than it says to every client: for documents
@@ -107,7 +111,7 @@ extension CompiledPolicy {
     ///
     /// - Parameter every: What is said to every client, as ``announcement(for:systemFamily:at:)`` answers the same question.
     /// - Returns: An announcement whose prompt is greater and which names its least system; `nil` where there is none.
-    public func announcementForSomeSystems(
+    package func announcementForSomeSystems(
         beyond every: Announcement,
         for client: Client,
         systemFamily: String? = nil,
@@ -126,8 +130,8 @@ extension CompiledPolicy {
             guard let release, let minOS = release.minOS, let narrowed = system.narrowed(to: minOS),
                 let text = app.releaseRows[release.row].minOS
             else { return nil }
-            var announcer = Announcer(self, app, client, narrowed, at: time, where: canSay)
-            return announcer.announcement(leastSystem: AppVersion(text: text, key: minOS))
+            var announcer = announcer(PartialClient(asking: client, narrowed), time, canSay)
+            return announcer?.announcement(leastSystem: AppVersion(text: text, key: minOS))
         }
         func isOnLess(_ left: CompiledRelease, _ right: CompiledRelease) -> Bool {
             guard let left = left.minOS, let right = right.minOS else { return false }
@@ -145,32 +149,32 @@ extension CompiledPolicy {
 extension CompiledPolicy {
     /// The most that an announcement may be made of. It takes about a microsecond for each, and a document is made of up to
     /// seven announcements.
-    public static let largestAnnouncement = 2_000
+    package static let largestAnnouncement = 2_000
 
     /// The most bytes that the messages of a document may have together.
-    public static let largestMessages = 1 << 20
+    package static let largestMessages = 1 << 20
 
     /// Whether anything is announced to clients of an app, so that it takes a bounded time: not where the conditions of the
     /// rules that can reach anybody and the app's releases count more than ``largestAnnouncement``. A rule counts once, and
     /// once more for each further interval of versions and each kilobyte of its other conditions.
-    public func canAnnounce(toApp bundle: String) -> Bool {
+    package func canAnnounce(toApp bundle: String) -> Bool {
         let app = appIndexes.number(of: bundle).map { apps[$0] }
         let own = (app?.rules?.announcementCost ?? 0) + (app?.releaseRows.count ?? 0)
         return own + (rulesForEveryApp?.announcementCost ?? 0) <= Self.largestAnnouncement
     }
 
     /// The bundles of the apps to whose clients nothing is announced, because that would not take a bounded time.
-    public var appsTooLargeToAnnounce: [String] {
+    package var appsTooLargeToAnnounce: [String] {
         apps.filter { $0.row != nil && !canAnnounce(toApp: $0.bundle) }.map(\.bundle).sorted()
     }
 
     /// What the policy has about an app; `nil` where it has nothing. ASCII case does not count.
-    public func section(ofApp bundle: String) -> PolicySection? {
+    package func section(ofApp bundle: String) -> PolicySection? {
         appIndexes.number(of: bundle).map { PolicySection(apps[$0]) }
     }
 
     /// What the policy has about the app with a number in the App Store; `nil` where there is none.
-    public func section(ofStoreID storeID: Int64) -> PolicySection? {
+    package func section(ofStoreID storeID: Int64) -> PolicySection? {
         appsByStoreID[storeID].map { PolicySection(apps[$0]) }
     }
 }

@@ -5,18 +5,18 @@
 struct Announcer {
     private let policy: CompiledPolicy
     private let app: CompiledApp
-    private let client: Client
-    private let system: ClientSystem
+    private let asker: PartialClient
     private let time: Int64
     private let platform: Int32
     private let list: ReleaseList?
     private let canSay: (AppVersion, _ build: String?) -> Bool
 
+    private var client: Client { asker.client }
+
     /// The releases that may be offered, as a target and as a way out ask for them.
     private var targetReleases: PossibleReleases
     private var waysOutReleases: PossibleReleases
 
-    /// A rule that may be sent.
     private struct Candidate {
         let id: RuleID
         let group: RuleGroup
@@ -25,6 +25,7 @@ struct Announcer {
         let versions: [VersionInterval]?
 
         var rule: CompiledRule { group.rules[Int(id.index)] }
+        var row: Rule { group.rows[Int(id.index)] }
 
         /// Where the versions end that it reaches; `nil` where they do not.
         var end: VersionKey? { versions?.last.flatMap { $0.upper < .maximum ? $0.upper : nil } }
@@ -38,21 +39,19 @@ struct Announcer {
     init(
         _ policy: CompiledPolicy,
         _ app: CompiledApp,
-        _ client: Client,
-        _ system: ClientSystem,
+        _ asker: PartialClient,
         at time: Timestamp,
-        where canSay: @escaping (AppVersion, _ build: String?) -> Bool = { _, _ in true }
+        where canSay: @escaping (AppVersion, _ build: String?) -> Bool
     ) {
         self.policy = policy
         self.app = app
-        self.client = client
-        self.system = system
+        self.asker = asker
         self.canSay = canSay
         self.time = time.microsecondsSince1970
-        platform = policy.platformNumbers.number(of: client)
+        platform = policy.platformNumbers.number(of: asker.client)
         list = app.releaseList(onPlatform: platform).map { app.releases[$0] }
-        targetReleases = PossibleReleases(list, client, system, at: self.time, .lenient)
-        waysOutReleases = PossibleReleases(list, client, system, at: self.time, .strict)
+        targetReleases = PossibleReleases(list, asker, at: self.time, .lenient)
+        waysOutReleases = PossibleReleases(list, asker, at: self.time, .strict)
     }
 
     mutating func announcement(leastSystem: AppVersion? = nil) -> Announcement {
@@ -60,7 +59,7 @@ struct Announcer {
         var announced: (prompt: AnnouncedVersion?, floor: AnnouncedVersion?) = (nil, nil)
         if let offer {
             let candidates = candidates()
-            announced = client.versionText == nil ? toEveryVersion(candidates, offer) : toOneVersion(candidates, offer)
+            announced = !client.has(.version) ? toEveryVersion(candidates, offer) : toOneVersion(candidates, offer)
         }
         return Announcement(
             prompt: announced.prompt,
@@ -75,83 +74,56 @@ struct Announcer {
 
     /// The rules that some client may be sent, in the order of messages.
     mutating func possibleRules() -> [Rule] {
-        candidates(withPossible: true).map { $0.group.rows[Int($0.id.index)] }
+        candidates(withPossible: true).map(\.row)
     }
 
     /// The rules that are sent, or whose being sent may keep others from being so, in the order of messages.
     ///
     /// - Parameter withPossible: Whether also all the others that some client may be sent.
     private mutating func candidates(withPossible: Bool = false) -> [Candidate] {
-        var candidates: [Candidate] = []
-        let (own, general) = (app.rules, policy.rulesForEveryApp)
-        let ownFacts = own.map { CheckFacts(client, platform: platform, time: time, on: $0.scales) }
-        let generalFacts = general.map { CheckFacts(client, platform: platform, time: time, on: $0.scales) }
-        var next = 0
-        for number in 0..<(own?.rows.count ?? 0) {
-            guard let own, let ownFacts else { break }
-            while let general, let generalFacts, next < general.rows.count,
-                Rule.precedes(general.rows[next], own.rows[number])
-            {
-                append(next, of: general, appIndex: -1, generalFacts, withPossible, to: &candidates)
-                next += 1
-            }
-            append(
-                number,
-                of: own,
-                appIndex: Int32(truncatingIfNeeded: app.index),
-                ownFacts,
-                withPossible,
-                to: &candidates
-            )
-        }
-        if let general, let generalFacts {
-            for number in next..<general.rows.count {
-                append(number, of: general, appIndex: -1, generalFacts, withPossible, to: &candidates)
-            }
-        }
-        return candidates
+        let own = candidates(of: app.rules, appIndex: Int32(truncatingIfNeeded: app.index), withPossible)
+        let general = candidates(of: policy.rulesForEveryApp, appIndex: -1, withPossible)
+        return merged(own[...], general[...]) { Rule.precedes($0.row, $1.row) }
     }
 
-    private mutating func append(
-        _ number: Int,
-        of group: RuleGroup,
-        appIndex: Int32,
-        _ facts: CheckFacts,
-        _ withPossible: Bool,
-        to candidates: inout [Candidate]
-    ) {
-        let rule = group.rules[number]
-        var certainty = group.certainty(of: number, client, system, facts)
-        if certainty > .never, rule.flags.contains(.hasTarget) {
-            certainty = min(certainty, offered(group.pools.targets[Int(rule.target)], soak: rule.soak))
-        }
-        guard certainty == .certain || certainty == .possible && (withPossible || rule.flags.contains(.final)) else {
-            return
-        }
-        let versions = group.versions(of: number)
-        if let versions {
-            if versions.isEmpty { return }
-            if client.versionText != nil {
-                guard let version = client.versionKey, versions.contains(where: { $0.contains(version) }) else {
-                    return
+    private mutating func candidates(of group: RuleGroup?, appIndex: Int32, _ withPossible: Bool) -> [Candidate] {
+        guard let group else { return [] }
+        let facts = CheckFacts(client, platform: platform, time: time, on: group.scales)
+        return group.rules.indices.compactMap { index in
+            let rule = group.rules[index]
+            var certainty = group.certainty(Self.conditions, of: index, asker, facts)
+            if certainty > .never, rule.flags.contains(.hasTarget) {
+                certainty = min(certainty, offered(group.pools.targets[Int(rule.target)], soak: rule.soak))
+            }
+            guard certainty == .certain || certainty == .possible && (withPossible || rule.flags.contains(.final))
+            else { return nil }
+            let versions = group.versions(of: index)
+            if let versions {
+                if versions.isEmpty { return nil }
+                if client.has(.version) {
+                    guard let version = client.versionKey, versions.contains(where: { $0.contains(version) }) else {
+                        return nil
+                    }
                 }
             }
-        }
-        candidates.append(
-            Candidate(
-                id: RuleID(app: appIndex, index: UInt32(truncatingIfNeeded: number)),
+            return Candidate(
+                id: RuleID(app: appIndex, index: UInt32(truncatingIfNeeded: index)),
                 group: group,
                 isCertain: certainty == .certain,
                 versions: versions
             )
-        )
+        }
     }
+
+    /// All but those on the version, which may be any.
+    private static let conditions =
+        [.enabled, .startsAt, .endsAt, .rollout] + Condition.onClients.filter { $0 != .versions }
 
     // MARK: Offers
 
     private mutating func offered(_ target: VersionKey, soak: Int64) -> Certainty {
         // On a platform that was not sent there may be any release.
-        if client.platformText == nil { return .possible }
+        if !client.has(.platform) { return .possible }
         let offers = targetReleases.offers(soak: soak)
         if let least = offers.least, !(least.version < target) { return .certain }
         return offers.greatest.map { $0.version < target } ?? true ? .never : .possible
@@ -199,12 +171,7 @@ struct Announcer {
     /// What has no end asks nobody to update.
     private static func versions(of candidate: Candidate, below offer: VersionKey) -> [VersionInterval] {
         guard let end = candidate.end, offer < end else { return candidate.versions ?? [.all] }
-        let below = VersionInterval(lower: .minimum, upper: offer)
-        return (candidate.versions ?? []).prefix { $0.lower < offer }.map { interval in
-            var interval = interval
-            interval.formIntersection(below)
-            return interval
-        }
+        return (candidate.versions ?? []).below(offer)
     }
 
     /// Where the versions end that a rule certainly locks out; `nil` where it locks nobody out for certain.
@@ -247,11 +214,12 @@ struct Announcer {
     /// The release of a version that every client can get; the offer where there is none.
     private func release(of version: AppVersion, _ offer: CompiledRelease) -> CompiledRelease {
         guard offer.version != version.key, let list else { return offer }
-        let release = list.releases[list.releases.firstPlace { !(version.key < $0.version) }...]
+        let first = list.releases.indices.partitioningIndex { !(version.key < list.releases[$0].version) }
+        let release = list.releases[first...]
             .prefix { $0.version == version.key }
             .first { release in
                 release.isLive(at: time)
-                    && list.certainty(of: release, client, system, .lenient) == .certain
+                    && list.certainty(of: release, asker, .lenient) == .certain
             }
         return release ?? offer
     }
@@ -304,7 +272,7 @@ struct Announcer {
         let version: AppVersion?
         if candidate.rule.flags.contains(.hasTarget) {
             let target = candidate.group.pools.targets[Int(candidate.rule.target)]
-            let text = spelling(of: target) ?? candidate.group.rows[Int(candidate.id.index)].target
+            let text = spelling(of: target) ?? candidate.row.target
             version = least.version < target ? nil : text.map { AppVersion(text: $0, key: target) }
         } else {
             let isLeft = !candidate.group.matches(candidate.rule, least) || own < least.version && candidate.end != nil
@@ -358,7 +326,7 @@ struct Announcer {
     mutating func sentRules() -> [SentRule] {
         var sent: [SentRule] = []
         for candidate in candidates() {
-            if candidate.isCertain, candidate.versions == nil || client.versionText != nil {
+            if candidate.isCertain, candidate.versions == nil || client.has(.version) {
                 let isLockout = candidate.rule.flags.contains(.lockout) && isLockedOut(by: candidate)
                 sent.append(SentRule(id: candidate.id, lockout: isLockout))
             }

@@ -28,10 +28,11 @@ struct RecordedBuilds: Sendable {
     /// lower build has a lower version: builds that are not recorded are between those that are. `nil` where builds do not
     /// grow with versions, and where none of the version or of those below is recorded.
     func behind(_ version: AppVersion) -> String? {
-        let place = versions.firstPlace { !($0 < version.key.family) }
-        let own = versions.firstPlace { !($0 < version.key) }
-        guard own < versions.count, versions[own] == version.key, place > 0, greatest[place - 1] < least[place],
-            let number = Int64(greatest[place - 1].text), number < .max
+        let family = version.key.family
+        let index = versions.indices.partitioningIndex { !(versions[$0] < family) }
+        let own = versions.indices.partitioningIndex { !(versions[$0] < version.key) }
+        guard own < versions.count, versions[own] == version.key, index > 0, greatest[index - 1] < least[index],
+            let number = Int64(greatest[index - 1].text), number < .max
         else { return nil }
         return String(number + 1)
     }

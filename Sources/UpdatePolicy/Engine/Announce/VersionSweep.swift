@@ -6,13 +6,11 @@
 /// Rules are given in the order of messages. All bounds of their versions are sorted once; between two bounds nothing
 /// changes, so walking over them with trees of what is in force costs O(n log n) for n bounds.
 struct VersionSweep {
-    /// A rule that is sent to some versions.
     struct Entry {
         /// The versions it reaches, sorted, in intervals that do not touch.
         let versions: [VersionInterval]
         /// Whether it is sent to each of them unless a final rule is sent before it; else it only may be.
         let isCertain: Bool
-        /// Whether no message follows it.
         let isFinal: Bool
         /// Where the versions end that it certainly locks out, as far as it reaches them; `nil` for none.
         let lockoutEnd: VersionKey?
@@ -21,7 +19,6 @@ struct VersionSweep {
         var end: VersionKey { versions[versions.count - 1].upper }
     }
 
-    /// Nothing reaches a version.
     private static let none = UInt32.max
 
     /// The bounds of all versions, sorted, each once.
@@ -114,7 +111,7 @@ struct VersionSweep {
 
     /// How many bounds are below a key: its index where it is a bound.
     private static func index(of key: VersionKey, in bounds: [VersionKey]) -> UInt32 {
-        UInt32(truncatingIfNeeded: bounds.firstPlace { !($0 < key) })
+        UInt32(truncatingIfNeeded: bounds.indices.partitioningIndex { !(bounds[$0] < key) })
     }
 
     /// Whether every version below this one is sent the message of a rule that reaches none from this one on.
@@ -150,7 +147,6 @@ private struct MinimumTree {
         nodes = [UInt32](repeating: .max, count: 2 * width)
     }
 
-    /// The least of all.
     var minimum: UInt32 { nodes[1] }
 
     mutating func set(_ index: Int, _ value: UInt32) {

@@ -9,14 +9,12 @@ struct PolicyCompiler {
     private(set) var rulesForEveryApp: RuleGroup?
     let hashSeed: UInt64
 
-    /// The rows of one app.
     private struct Rows {
         var app: App?
         var releases: [Release] = []
         var rules: [Rule] = []
     }
 
-    /// Begins with nothing.
     init(hashSeed: UInt64) {
         self.hashSeed = hashSeed
         appIndexes = NameTable(hashSeed: hashSeed)
@@ -43,11 +41,11 @@ struct PolicyCompiler {
         var rows: [Int: Rows] = [:]
         for bundle in bundles { rows[index(ofApp: bundle)] = Rows() }
         for app in policy.apps {
-            let number = index(ofApp: app.bundle)
-            guard rows[number]?.app == nil else {
+            let appIndex = index(ofApp: app.bundle)
+            guard rows[appIndex]?.app == nil else {
                 throw PolicyError(row: "app \(app.bundle)", reason: "is there twice")
             }
-            rows[number, default: Rows()].app = app
+            rows[appIndex, default: Rows()].app = app
         }
         for release in policy.releases { rows[index(ofApp: release.bundle), default: Rows()].releases.append(release) }
         var rulesOfEveryApp: [Rule] = []
@@ -70,20 +68,7 @@ struct PolicyCompiler {
 
     private mutating func index(ofApp bundle: String) -> Int {
         let index = appIndexes.insert(bundle)
-        if index == apps.count {
-            apps.append(
-                CompiledApp(
-                    index: index,
-                    bundle: bundle,
-                    row: nil,
-                    links: [],
-                    releaseRows: [],
-                    releases: [],
-                    releaseVersions: [:],
-                    rules: nil
-                )
-            )
-        }
+        if index == apps.count { apps.append(CompiledApp(index: index, bundle: bundle)) }
         return index
     }
 
@@ -105,11 +90,8 @@ struct PolicyCompiler {
         (app?.storeLinks ?? []).map { link in
             var bytes: [UInt8] = []
             MessageBytes.append(link: link.link, to: &bytes)
-            return CompiledApp.Link(
-                platform: platformNumbers.insert(link.platform),
-                link: link.link,
-                bytes: bytes
-            )
+            let platform = platformNumbers.insert(link.platform)
+            return CompiledApp.Link(platform: platform, link: link.link, bytes: bytes)
         }
     }
 
@@ -124,13 +106,13 @@ struct PolicyCompiler {
     }
 
     private mutating func releaseLists(_ rows: [Release]) throws(PolicyError) -> [ReleaseList] {
-        var places: [Int32: [Int]] = [:]
-        for (place, row) in rows.enumerated() {
-            places[platformNumbers.insert(row.platform), default: []].append(place)
+        var indexes: [Int32: [Int]] = [:]
+        for (index, row) in rows.enumerated() {
+            indexes[platformNumbers.insert(row.platform), default: []].append(index)
         }
         var lists: [ReleaseList] = []
-        for (platform, places) in places.sorted(by: { $0.key < $1.key }) {
-            lists.append(try ReleaseList(rows, places, onPlatform: platform))
+        for (platform, indexes) in indexes.sorted(by: { $0.key < $1.key }) {
+            lists.append(try ReleaseList(rows, indexes, onPlatform: platform))
         }
         return lists
     }

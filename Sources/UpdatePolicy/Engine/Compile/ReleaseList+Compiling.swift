@@ -2,26 +2,19 @@
 // Copyright the versiongate authors
 
 extension ReleaseList {
-    /// Compiles the releases at some places among the rows of an app.
-    init(_ rows: [Release], _ places: [Int], onPlatform platform: Int32) throws(PolicyError) {
+    /// Compiles the releases at some indexes of the rows of an app.
+    init(_ rows: [Release], _ indexes: [Int], onPlatform platform: Int32) throws(PolicyError) {
         var releases: [CompiledRelease] = []
         var regions: [UInt16] = []
-        for place in places {
-            if let release = try CompiledRelease(rows[place], at: place, &regions) { releases.append(release) }
+        for index in indexes {
+            if let release = try CompiledRelease(rows[index], at: index, &regions) { releases.append(release) }
         }
-        releases.sort { left, right in
-            if left.version != right.version { return right.version < left.version }
-            if left.build != right.build {
-                guard let leftBuild = left.build, let rightBuild = right.build else { return left.build != nil }
-                return rightBuild < leftBuild
-            }
-            return rows[left.row].id < rows[right.row].id
-        }
+        releases.sort { $1.isLess(than: $0) ?? (rows[$0.row].id < rows[$1.row].id) }
         self.init(
             platform: platform,
             releases: releases,
             regions: regions,
-            builds: RecordedBuilds(places.map { rows[$0] })
+            builds: RecordedBuilds(indexes.map { rows[$0] })
         )
     }
 }

@@ -46,7 +46,6 @@ struct RuleGroupCompiler {
         for row in rows { rules.append(try compile(row)) }
     }
 
-    /// Ranks the conditions of the rules.
     private mutating func rank() throws(PolicyError) -> RuleScales {
         var ranges: [RuleRanges] = []
         ranges.reserveCapacity(rows.count)
@@ -59,15 +58,15 @@ struct RuleGroupCompiler {
                 rules.flatMap { rule in [rule.startsAt, rule.endsAt].filter { $0 != .min && $0 != .max } }
             )
         )
-        for (number, ranges) in ranges.enumerated() {
-            rules[number].versions = pools.intervals.appendRun(ranges.versions.map(scales.versions.ranks))
-            rules[number].builds = pools.intervals.appendRun(ranges.builds.map(scales.builds.ranks))
-            rules[number].os = pools.intervals.appendRun(ranges.os.map(scales.os.ranks))
+        for (index, ranges) in ranges.enumerated() {
+            rules[index].versions = pools.intervals.appendRun(ranges.versions.map(scales.versions.ranks))
+            rules[index].builds = pools.intervals.appendRun(ranges.builds.map(scales.builds.ranks))
+            rules[index].os = pools.intervals.appendRun(ranges.os.map(scales.os.ranks))
             pools.ends.append(ranges.end)
             if let target = ranges.target {
-                rules[number].flags.insert(.hasTarget)
-                rules[number].targetRank = scales.versions.rank(of: target)
-                rules[number].target = UInt32(pools.targets.count)
+                rules[index].flags.insert(.hasTarget)
+                rules[index].targetRank = scales.versions.rank(of: target)
+                rules[index].target = UInt32(pools.targets.count)
                 pools.targets.append(target)
             }
         }
@@ -126,21 +125,17 @@ extension RuleGroupCompiler {
 
     /// Writes the rule's message in every language, its link, its hints and its lockout into the shared bytes.
     private mutating func prepareMessages(_ rule: Rule, _ compiled: inout CompiledRule) {
-        let startOfTail = pools.bytes.count
-        if let link = rule.link, link != "store" { MessageBytes.append(link: link, to: &pools.bytes) }
-        let startOfHints = pools.bytes.count
-        if let hints = rule.hints { MessageBytes.append(hints, to: &pools.bytes) }
-        let startOfLockout = pools.bytes.count
-        if rule.lockout { MessageBytes.appendLockout(until: rule.until, to: &pools.bytes) }
         pools.tails.append(
             MessageTail(
-                start: startOfTail,
-                startOfHints: startOfHints,
-                startOfLockout: startOfLockout,
-                end: pools.bytes.count
+                link: prepare { bytes in
+                    if let link = rule.link, link != "store" { MessageBytes.append(link: link, to: &bytes) }
+                },
+                hints: prepare { bytes in if let hints = rule.hints { MessageBytes.append(hints, to: &bytes) } },
+                lockout: prepare { bytes in
+                    if rule.lockout { MessageBytes.appendLockout(until: rule.until, to: &bytes) }
+                }
             )
         )
-
         let name = app ?? "{app}"
         let start = pools.fragments.count
         prepare(rule, rule.title, rule.text, name, language: 0)
@@ -149,6 +144,13 @@ extension RuleGroupCompiler {
             pools.languages.append(LanguageTag(text.language))
         }
         compiled.fragments = PoolRange(start: UInt32(start), count: UInt32(pools.fragments.count - start))
+    }
+
+    /// Writes into the shared bytes, and tells where.
+    private mutating func prepare(_ write: (inout [UInt8]) -> Void) -> Range<Int> {
+        let start = pools.bytes.count
+        write(&pools.bytes)
+        return start..<pools.bytes.count
     }
 
     private mutating func prepare(_ rule: Rule, _ title: String, _ text: String, _ app: String, language: UInt32) {

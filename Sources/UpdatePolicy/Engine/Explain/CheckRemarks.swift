@@ -2,9 +2,8 @@
 // Copyright the versiongate authors
 
 /// Warns of what a check can mean only by mistake: members that look like known ones, and what nothing in the policy names.
-public struct CheckRemarks {
-    /// What is probably wrong.
-    public private(set) var warnings: [String] = []
+package struct CheckRemarks {
+    package private(set) var warnings: [String] = []
 
     /// Looks at a client.
     ///
@@ -13,7 +12,7 @@ public struct CheckRemarks {
     ///   - isPast: Whether the policy is that of another revision than the present one, to which nothing can be added.
     ///   - otherMembers: Members that are known beside those of a check.
     ///   - command: Makes a command that can be typed of its words.
-    public init(
+    package init(
         _ client: Client,
         in policy: Policy?,
         isPast: Bool = false,

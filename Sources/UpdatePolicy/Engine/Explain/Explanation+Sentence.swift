@@ -8,7 +8,7 @@ extension Explanation {
     /// - Parameters:
     ///   - client: Whose check it was.
     ///   - moment: Writes a time for people.
-    public func sentence(for client: Client, moment: @escaping (Timestamp) -> String) -> String {
+    package func sentence(for client: Client, moment: @escaping (Timestamp) -> String) -> String {
         let words = ExplanationWords(explanation: self, client: client, moment: moment)
         switch outcome {
         case .sent:
@@ -24,7 +24,6 @@ extension Explanation {
     }
 }
 
-/// The parts of the sentence of an explanation.
 private struct ExplanationWords {
     let explanation: Explanation
     let client: Client
@@ -32,41 +31,27 @@ private struct ExplanationWords {
 
     private var expected: String { explanation.expected ?? "" }
 
-    /// Why a condition is not met.
     func fault(_ condition: Condition) -> String {
         let actual = explanation.actual
         switch condition {
-        case .platforms:
-            return "it is for \(expected), \(actual.map { "this client is on \($0)" } ?? "the client sent no platform")"
         case .versions:
-            let words = (try? VersionRange(expected)).map { " (\($0.inWords))" } ?? ""
-            return "it is for version \(expected)\(words), \(has(actual, "version"))"
-        case .builds:
-            return "it is for build \(expected), \(has(actual, "build"))"
-        case .os:
-            return "it is for \(systemName) \(expected), \(has(actual, "os"))"
+            return isFor(condition, meaning: (try? VersionRange(expected)).map { " (\($0.inWords))" } ?? "")
+        case .os: return isFor(condition, asked: "\(systemName) ")
         case .regions:
-            guard let actual else { return "it is for \(expected), the client sent no region" }
-            return client.region == nil
-                ? "it is for \(expected), the client sent the region \(actual), which names no country"
-                : "it is for \(expected), this client is in \(actual)"
-        case .languages:
-            return "it is for the language \(expected), "
-                + (actual.map { "this client's is \($0)" } ?? "the client sent no language")
+            guard let actual, client.region == nil else { return isFor(condition) }
+            return "it is for \(expected), the client sent the region \(actual), which names no country"
         case .attributes:
             let name = explanation.condition.map { $0.split(separator: ".", maxSplits: 1).last.map(String.init) ?? $0 }
             return "it asks for \(name ?? "an attribute") \(expected), "
                 + (actual.map { "this client sent \($0)" } ?? "the client did not send it")
-        case .targetReached:
-            let target = expected.trimmingPrefix("<")
-            guard let actual else { return "it asks for \(target), the client sent no version" }
-            return client.hasUnreadableVersion
-                ? "it asks for \(target), the client sent \(actual)"
-                : "it asks for \(target), this client has \(actual)"
-        case .targetNotOffered:
+        case .target:
+            let target = String(expected.drop { "<>=".contains($0) })
+            guard client.isBelow(target) else {
+                let sent = client.hasUnreadableVersion ? "the client sent" : "this client has"
+                return "it asks for \(target), \(actual.map { "\(sent) \($0)" } ?? "the client sent no version")"
+            }
             if let obstacle = explanation.obstacle { return text(obstacle) }
             if client.platform == nil { return "it waits for a release, the client sent no platform" }
-            let target = expected.trimmingPrefix(">=")
             return "it asks for \(target), "
                 + (actual.map { "the newest release for this client is \($0)" }
                     ?? "no release for \(systemName) reaches that")
@@ -80,34 +65,36 @@ private struct ExplanationWords {
             guard let bucket = explanation.bucket.flatMap(Percentage.init(hundredths:)) else {
                 return "the client sent no install, and \(rollout)"
             }
-            return "\(rollout), this install comes at more than \(bucket) %"
+            return "\(rollout); this installation is not included until it passes \(bucket) %"
         case .enabled:
             return "it is disabled"
         case .paused:
             return "the app is paused"
+        default:
+            return isFor(condition)
         }
     }
 
-    /// Why there is no way out of the lockout.
     var missingWayOut: String {
         if let obstacle = explanation.obstacle { return text(obstacle) }
         if client.platform == nil { return "the client sent no platform, so no update is known for it" }
         guard let release = explanation.release else { return "no release for \(systemName) is known for this client" }
-        if let version = client.version, explanation.actual == Self.notAbove {
+        if let version = client.version, explanation.actual == Explanation.notAbove {
             return version == AppVersion(release)
                 ? "the newest release for this client is \(release), the version that it has, and no build is recorded for it"
                 : "the newest release for this client is \(release), which is not newer than its \(version)"
         }
-        if explanation.actual == Self.notAbove {
+        if explanation.actual == Explanation.notAbove {
             return "the client sent no version that can be read, so \(release) may be what it has"
         }
         return "\(release), the newest release for this client, is locked out as well"
     }
 
-    private static let notAbove = "the offer is not above the client"
-
-    private func has(_ actual: String?, _ member: String) -> String {
-        actual.map { "this client has \($0)" } ?? "the client sent no \(member)"
+    /// A condition on a member of the check, and what the client sent.
+    private func isFor(_ condition: Condition, asked: String? = nil, meaning: String = "") -> String {
+        let (what, had) = condition.words
+        let sent = explanation.actual.map { "\(had) \($0)" } ?? "the client sent no \(condition.field?.name ?? "")"
+        return "it is for \(asked ?? what)\(expected)\(meaning), \(sent)"
     }
 
     private func time(after prefix: String) -> String {
@@ -135,7 +122,7 @@ private struct ExplanationWords {
 
 extension Platform {
     /// The name as it is written for people: `iOS`.
-    public var displayName: String {
+    package var displayName: String {
         switch name {
         case "ios": "iOS"
         case "macos": "macOS"

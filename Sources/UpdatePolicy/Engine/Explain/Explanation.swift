@@ -2,51 +2,39 @@
 // Copyright the versiongate authors
 
 /// What became of one rule in a check, and why.
-public struct Explanation: Sendable, Equatable {
-    /// What became of a rule.
-    public enum Outcome: String, Sendable, CaseIterable {
+package struct Explanation: Sendable, Equatable {
+    package enum Outcome: String, Sendable, CaseIterable {
         /// The message was sent, with the lockout where the rule asks for one.
         case sent
         /// The message was sent, but the client has no way out of the lockout that the rule asks for.
         case sentWithoutLockout = "sent without lockout"
-        /// A condition was not met.
         case noMatch = "no match"
         /// All conditions were met, but a rule that was sent before lets none follow it.
         case afterAFinalRule = "after a final rule"
     }
 
-    /// The rule's position.
-    public let position: Int
-
-    /// The rule's key.
-    public let key: String
-
-    /// What became of the rule.
-    public let outcome: Outcome
+    package let position: Int
+    package let key: String
+    package let outcome: Outcome
 
     /// What decided that; `nil` where the message was sent as it is.
-    public let condition: String?
-
-    /// What the rule asks for.
-    public let expected: String?
+    package let condition: String?
+    package let expected: String?
 
     /// What the client, the clock or the policy has in its place; `nil` where it was not sent.
-    public let actual: String?
+    package let actual: String?
 
     /// The bucket of the client's install; `nil` without an install.
-    public let bucket: Int?
-
-    /// The rollout in force at the time of the check.
-    public let rollout: Percentage
+    package let bucket: Int?
+    package let rollout: Percentage
 
     /// The release that is offered, or waited for.
-    public let release: String?
-
-    /// Whether the rule asks for a lockout.
-    public let lockout: Bool
-
-    /// The condition that was not met.
+    package let release: String?
+    package let lockout: Bool
     let unmet: Condition?
+
+    /// What ``actual`` says where the offer is no way out because it is not above the client.
+    static let notAbove = "the offer is not above the client"
 
     /// The release that the rule waits for, or that would be a way out, where something keeps the client from it.
     let obstacle: ReleaseObstacle?
@@ -56,7 +44,7 @@ extension Explanation {
     /// The explanations with what the client gets first, and then the rules that came closest to being sent.
     ///
     /// Conditions are judged in a fixed order, so the later the one that failed, the closer was the rule.
-    public static func decidingFirst(_ explanations: [Explanation]) -> [Explanation] {
+    package static func decidingFirst(_ explanations: [Explanation]) -> [Explanation] {
         explanations.enumerated().sorted { left, right in
             (right.element.closeness, left.offset) < (left.element.closeness, right.offset)
         }.map(\.element)
@@ -66,7 +54,34 @@ extension Explanation {
         switch outcome {
         case .sent, .sentWithoutLockout: Int.max
         case .afterAFinalRule: Int.max - 1
-        case .noMatch: unmet.map { Int($0.rawValue) } ?? 0
+        case .noMatch: unmet.flatMap { Condition.allCases.firstIndex(of: $0) } ?? 0
+        }
+    }
+}
+
+/// A release that a rule waits for, and why the client cannot get it yet.
+package struct ReleaseObstacle: Sendable, Hashable {
+    package enum Reason: Sendable, Hashable {
+        case staged
+        case noDate
+        case liveFrom(Timestamp)
+        case regions([String])
+        case os(String)
+        /// It has not been live for as long as the rule asks.
+        case soaksUntil(Timestamp)
+    }
+
+    package let release: String
+    package let reason: Reason
+
+    var label: String {
+        switch reason {
+        case .staged: "\(release): staged"
+        case .noDate: "\(release): no live date"
+        case .liveFrom(let time): "\(release): live from \(time)"
+        case .regions(let regions): "\(release): region \(regions.joined(separator: ", "))"
+        case .os(let version): "\(release): os \(version)"
+        case .soaksUntil(let time): "\(release): soaks until \(time)"
         }
     }
 }

@@ -22,13 +22,11 @@ struct ByteHash {
         value = product.high ^ product.low
     }
 
-    /// Mixes in a number.
     @inline(__always)
     mutating func combine(_ number: UInt16) {
         combine(UInt64(number))
     }
 
-    /// Mixes in bytes and their count.
     @inline(__always)
     mutating func combine(_ bytes: UnsafeRawBufferPointer) {
         combine(bytes) { $0 }

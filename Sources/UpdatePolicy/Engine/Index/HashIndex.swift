@@ -18,15 +18,10 @@ struct HashIndex: Sendable {
 
     /// Appends each rule filed under the hash.
     func append(_ hash: UInt64, to numbers: inout IndexList) {
-        var low = 0
-        var high = hashes.count
-        while low < high {
-            let middle = (low &+ high) >> 1
-            if hashes[middle] < hash { low = middle &+ 1 } else { high = middle }
-        }
-        while low < hashes.count, hashes[low] == hash {
-            numbers.append(rules[low])
-            low &+= 1
+        var index = hashes.indices.partitioningIndex { hashes[$0] >= hash }
+        while index < hashes.count, hashes[index] == hash {
+            numbers.append(rules[index])
+            index &+= 1
         }
     }
 

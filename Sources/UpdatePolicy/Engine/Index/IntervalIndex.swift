@@ -41,13 +41,8 @@ struct IntervalIndex: Sendable {
     /// Appends the rule of each interval that holds the rank.
     func append(at rank: UInt32, to numbers: inout IndexList) {
         if rules.isEmpty || rank == RankInterval.unreadable { return }
-        var low = 0
-        var high = lowers.count
-        while low < high {
-            let middle = (low &+ high) >> 1
-            if rank < lowers[middle] { high = middle } else { low = middle &+ 1 }
-        }
-        if low > 0 { visit(level: levelStarts.count - 1, 0, in: low, at: rank, &numbers) }
+        let end = lowers.indices.partitioningIndex { rank < lowers[$0] }
+        if end > 0 { visit(level: levelStarts.count - 1, 0, in: end, at: rank, &numbers) }
     }
 
     /// Visits the children of a node, as far as they begin before the `end` of the intervals.

@@ -19,7 +19,6 @@ struct RuleIndexBuilder {
     private var knownLanguages: Set<LanguageTag> = []
     private var knownValues: [UTF8Text: Set<UTF8Text>] = [:]
 
-    /// A condition that a rule can be indexed by.
     private enum Key {
         case versions
         case builds

@@ -17,19 +17,12 @@ struct VersionScale: Sendable {
         lows = bounds.map(\.low)
     }
 
-    /// How many different ranks there are.
     var rankCount: Int { bounds.count + 1 }
 
     /// How many bounds are not above a version.
     @inline(__always)
     func rank(of version: VersionKey) -> UInt32 {
-        var low = 0
-        var high = highs.count
-        while low < high {
-            let middle = (low &+ high) >> 1
-            if isVersion(version, below: middle) { high = middle } else { low = middle &+ 1 }
-        }
-        return UInt32(truncatingIfNeeded: low)
+        UInt32(truncatingIfNeeded: highs.indices.partitioningIndex { isVersion(version, below: $0) })
     }
 
     @inline(__always)
@@ -64,18 +57,11 @@ struct TimeScale: Sendable {
         bounds = Set(times).sorted()
     }
 
-    /// How many different ranks there are.
     var rankCount: Int { bounds.count + 1 }
 
     /// How many bounds are not above a time.
     func rank(of time: Int64) -> UInt32 {
-        var low = 0
-        var high = bounds.count
-        while low < high {
-            let middle = (low &+ high) >> 1
-            if time < bounds[middle] { high = middle } else { low = middle &+ 1 }
-        }
-        return UInt32(truncatingIfNeeded: low)
+        UInt32(truncatingIfNeeded: bounds.indices.partitioningIndex { time < bounds[$0] })
     }
 }
 

@@ -22,11 +22,31 @@ extension CompiledPolicy {
             let count = sent.count
             group.appendMatches(client, app, platform, time, &offers, appIndex: -1, to: &sent)
             if count > 0, sent.count > count, let app, let own = app.rules {
-                sent = merged(sent[..<count], of: own, sent[count...], of: group)
+                sent = merged(sent[..<count], sent[count...]) {
+                    Rule.precedes(group.rows[Int($0.id.index)], own.rows[Int($1.id.index)])
+                }
             }
         }
-        var waysOut = OfferSearch(.strict)
         for index in sent.indices {
+            guard let group = group(of: sent[index].id, app) else { continue }
+            if !group.rules[Int(sent[index].id.index)].flags.isDisjoint(with: [.lockout, .final]) {
+                return judgeLockouts(from: index, client, app, platform, time, &sent)
+            }
+        }
+    }
+
+    /// Says which of the rules from an index on lock the client out, and drops those behind a final one.
+    @inline(never)
+    private func judgeLockouts(
+        from start: Int,
+        _ client: borrowing Client,
+        _ app: CompiledApp?,
+        _ platform: Int32,
+        _ time: Int64,
+        _ sent: inout [SentRule]
+    ) {
+        var waysOut = OfferSearch(.strict)
+        for index in start..<sent.count {
             guard let group = group(of: sent[index].id, app) else { continue }
             let rule = Int(sent[index].id.index)
             let flags = group.rules[rule].flags
@@ -45,27 +65,21 @@ extension CompiledPolicy {
     func group(of rule: RuleID, _ app: CompiledApp?) -> RuleGroup? {
         rule.app < 0 ? rulesForEveryApp : app?.rules
     }
+}
 
-    /// The rules of an app and those for every app in one order.
-    private func merged(
-        _ left: ArraySlice<SentRule>,
-        of leftGroup: RuleGroup,
-        _ right: ArraySlice<SentRule>,
-        of rightGroup: RuleGroup
-    ) -> [SentRule] {
-        var merged: [SentRule] = []
-        merged.reserveCapacity(left.count + right.count)
-        var left = left
-        var right = right
-        while let own = left.first, let general = right.first {
-            let isGeneralFirst = Rule.precedes(
-                rightGroup.rows[Int(general.id.index)],
-                leftGroup.rows[Int(own.id.index)]
-            )
-            merged.append(isGeneralFirst ? right.removeFirst() : left.removeFirst())
-        }
-        return merged + left + right
+/// Two lists that are in order in one, where elements of the second may come before those of the first.
+func merged<Element>(
+    _ first: ArraySlice<Element>,
+    _ second: ArraySlice<Element>,
+    where comesFirst: (Element, Element) -> Bool
+) -> [Element] {
+    var merged: [Element] = []
+    merged.reserveCapacity(first.count + second.count)
+    var (first, second) = (first, second)
+    while let left = first.first, let right = second.first {
+        merged.append(comesFirst(right, left) ? second.removeFirst() : first.removeFirst())
     }
+    return merged + first + second
 }
 
 /// A list of the indexes of rules or releases that needs no memory of its own while it is short.

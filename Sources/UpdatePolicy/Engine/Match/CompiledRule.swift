@@ -5,7 +5,6 @@
 ///
 /// An empty run is no condition.
 struct CompiledRule: Sendable {
-    /// The bits of `flags`.
     struct Flags: OptionSet, Sendable {
         let rawValue: UInt8
 
@@ -36,7 +35,7 @@ struct CompiledRule: Sendable {
     /// The ranks of versions below the target; of all versions where there is none.
     var targetRank = UInt32.max
 
-    /// The place of the target in the pool of targets.
+    /// The index of the target in the pool of targets.
     var target: UInt32 = 0
 
     var soak: Int64 = 0
@@ -129,20 +128,11 @@ struct Fragment: Sendable {
     var end: Int
 }
 
-/// Where the prepared bytes of what follows the text of a message lie, each from the comma before its first name on: the
-/// link, empty where the rule has none of its own, and the hints, empty where it has none.
+/// Where the prepared bytes of what follows the text of a message lie, each from the comma before its first name on.
 struct MessageTail: Sendable {
-    let start: Int
-    let startOfHints: Int
-    let startOfLockout: Int
-    let end: Int
-
-    @inline(__always)
-    var link: Range<Int> { start..<startOfHints }
-
-    @inline(__always)
-    var hints: Range<Int> { startOfHints..<startOfLockout }
-
-    @inline(__always)
-    var lockout: Range<Int> { startOfLockout..<end }
+    /// Empty where the rule has none of its own.
+    let link: Range<Int>
+    /// Empty where the rule has none.
+    let hints: Range<Int>
+    let lockout: Range<Int>
 }

@@ -7,16 +7,16 @@
 /// These are kept as they are found, so all rules of a check together look at each release once.
 struct OfferSearch {
     private let judgement: ReleaseList.Judgement
-    /// The places of releases that the client can get, each lower and live for longer than the one before.
+    /// The indexes of releases that the client can get, each lower and live for longer than the one before.
     private var found = IndexList()
-    /// The place of the first release that was not looked at.
+    /// The index of the first release that was not looked at.
     private var next = 0
 
     init(_ judgement: ReleaseList.Judgement) {
         self.judgement = judgement
     }
 
-    /// The place of the greatest release that the client can get and that has been live for `soak`.
+    /// The index of the greatest release that the client can get and that has been live for `soak`.
     ///
     /// - Parameter list: The releases for the client's platform, the same in each call.
     mutating func offer(
@@ -27,23 +27,18 @@ struct OfferSearch {
     ) -> Int? {
         let (latest, overflow) = time.subtractingReportingOverflow(soak)
         if overflow { return nil }
-        var low = 0
-        var high = found.count
-        while low < high {
-            let middle = (low &+ high) >> 1
-            if list.releases[Int(found[middle])].liveAt <= latest { high = middle } else { low = middle &+ 1 }
-        }
-        if low < found.count { return Int(found[low]) }
+        let first = (0..<found.count).partitioningIndex { list.releases[Int(found[$0])].liveAt <= latest }
+        if first < found.count { return Int(found[first]) }
         while next < list.releases.count {
-            let place = next
+            let index = next
             next &+= 1
-            let liveAt = list.releases[place].liveAt
+            let liveAt = list.releases[index].liveAt
             let isOlder = found.count == 0 || liveAt < list.releases[Int(found[found.count &- 1])].liveAt
-            guard isOlder, list.releases[place].isLive(at: time),
-                list.isInstallable(place, by: client, judgement)
+            guard isOlder, list.releases[index].isLive(at: time),
+                list.isInstallable(index, by: client, judgement)
             else { continue }
-            found.append(UInt32(truncatingIfNeeded: place))
-            if liveAt <= latest { return place }
+            found.append(UInt32(truncatingIfNeeded: index))
+            if liveAt <= latest { return index }
         }
         return nil
     }

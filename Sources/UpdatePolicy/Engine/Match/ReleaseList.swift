@@ -38,9 +38,8 @@ struct ReleaseList: Sendable {
 }
 
 /// A release as offers compare it.
-struct CompiledRelease: Sendable {
+struct CompiledRelease: NumberedRelease, Sendable {
     let version: VersionKey
-    /// Where the versions with its numbers begin.
     let family: VersionKey
     let build: VersionKey?
     let minOS: VersionKey?
@@ -48,41 +47,29 @@ struct CompiledRelease: Sendable {
     let regions: PoolRange
     let liveAt: Int64
     let withdrawnAt: Int64
-    /// The place among the rows of the app's releases.
+    /// The index among the rows of the app's releases.
     let row: Int
 
     /// Whether users can get it at a moment: ``Release/isLive(at:)``, as no release is compiled that is staged or undated.
     func isLive(at time: Int64) -> Bool { liveAt <= time && time < withdrawnAt }
 
-    /// Whether the release is above a client: by its numbers, or by its build where the versions are equal or the
-    /// client's cannot be read.
-    ///
-    /// Pre-releases do not count: an app that calls itself 1.2.0-play may be the very release 1.2.0.
-    func isAbove(_ client: borrowing Client) -> Bool {
-        if let version = client.versionKey {
-            if version < family { return true }
-            if version != self.version { return false }
-        }
-        guard let build, let clientBuild = client.buildKey else { return false }
-        return clientBuild < build
-    }
+    /// Whether the release is above what a client has.
+    @inline(__always)
+    func isAbove(_ client: borrowing Client) -> Bool { isAbove(client.versionKey, build: client.buildKey) }
 }
 
 extension CompiledPolicy {
     /// The client's version as the releases of its app on its platform spell it; `nil` where none has that version.
     ///
     /// Every release counts, also one that is staged, withdrawn, or not live yet.
-    public func releaseVersion(of client: borrowing Client) -> String? {
+    package func releaseVersion(of client: borrowing Client) -> String? {
         guard let app = app(of: client), let version = client.versionKey else { return nil }
         let platform = platformNumbers.number(of: client)
         return app.releaseVersions[ReleaseVersion(platform: platform, version: version)]
     }
 }
 
-/// A version on a platform.
 struct ReleaseVersion: Hashable, Sendable {
-    /// The number of the platform.
     let platform: Int32
-    /// The version, whatever its spelling.
     let version: VersionKey
 }

@@ -25,7 +25,7 @@ extension RuleGroup {
         if matched.count > start + 1 { Self.order(&matched, from: start) }
     }
 
-    /// Sorts the rules from a place on, and drops those that were found twice.
+    /// Sorts the rules from an index on, and drops those that were found twice.
     private static func order(_ matched: inout [SentRule], from start: Int) {
         matched[start...].sort { $0.id.index < $1.id.index }
         var end = start + 1
@@ -38,18 +38,18 @@ extension RuleGroup {
 
     /// The first condition of a rule, in the order of judgement, that a check does not meet; `nil` where it meets all.
     func firstUnmetCondition(
-        of number: Int,
+        of index: Int,
         by client: borrowing Client,
         _ facts: CheckFacts,
         _ app: CompiledApp?,
         _ offers: inout OfferSearch
     ) -> Condition? {
-        let rule = rules[number]
+        let rule = rules[index]
         if let condition = firstUnmetFact(rule, facts) { return condition }
         if !rule.languages.isEmpty, !holdsLanguage(rule, client) { return .languages }
         if !rule.attributes.isEmpty, firstUnmetAttribute(rule, client) != nil { return .attributes }
-        if let condition = firstUnmetOccasion(rule, client, facts, app, at: facts.time, &offers) { return condition }
-        if !isInRollout(number, client, at: facts.time) { return .rollout }
+        if let condition = firstUnmetOccasion(rule, client, facts, app, &offers) { return condition }
+        if !isInRollout(index, client, at: facts.time) { return .rollout }
         if !rule.flags.contains(.enabled) { return .enabled }
         if let app, app.isPaused { return .paused }
         return nil
@@ -57,7 +57,7 @@ extension RuleGroup {
 
     /// The first condition on what a client is, in the order of judgement, that is not met.
     @inline(__always)
-    func firstUnmetFact(_ rule: CompiledRule, _ facts: CheckFacts) -> Condition? {
+    private func firstUnmetFact(_ rule: CompiledRule, _ facts: CheckFacts) -> Condition? {
         if !rule.platforms.isEmpty, !holds(rule.platforms, platform: facts.platform) { return .platforms }
         if !rule.versions.isEmpty, !holds(rule.versions, facts.versionRank) { return .versions }
         if !rule.builds.isEmpty, !holds(rule.builds, facts.buildRank) { return .builds }
@@ -66,23 +66,49 @@ extension RuleGroup {
         return nil
     }
 
-    /// The first condition that changes with time, in the order of judgement, that is not met.
+    /// The first condition that changes with time, the rollout apart, that is not met.
     @inline(__always)
     func firstUnmetOccasion(
         _ rule: CompiledRule,
         _ client: borrowing Client,
         _ facts: CheckFacts,
         _ app: CompiledApp?,
-        at time: Int64,
         _ offers: inout OfferSearch
     ) -> Condition? {
         if rule.flags.contains(.hasTarget) {
-            if facts.versionRank >= rule.targetRank { return .targetReached }
-            if !isTargetOffered(rule, client, facts.platform, app, at: time, &offers) { return .targetNotOffered }
+            if facts.versionRank >= rule.targetRank { return .target }
+            if !isTargetOffered(rule, client, facts.platform, app, at: facts.time, &offers) { return .target }
         }
-        if time < rule.startsAt { return .startsAt }
-        if time >= rule.endsAt { return .endsAt }
+        if facts.time < rule.startsAt { return .startsAt }
+        if facts.time >= rule.endsAt { return .endsAt }
         return nil
+    }
+
+    /// Whether a client meets a condition of a rule, releases and the app apart; one that the rule does not have is met.
+    ///
+    /// A check asks ``firstUnmetCondition(of:by:_:_:_:)``, which has the same tests in their order for fewer instructions.
+    func meets(
+        _ condition: Condition,
+        _ rule: CompiledRule,
+        _ index: Int,
+        _ client: borrowing Client,
+        _ facts: CheckFacts
+    ) -> Bool {
+        switch condition {
+        case .platforms: rule.platforms.isEmpty || holds(rule.platforms, platform: facts.platform)
+        case .versions: rule.versions.isEmpty || holds(rule.versions, facts.versionRank)
+        case .builds: rule.builds.isEmpty || holds(rule.builds, facts.buildRank)
+        case .os: rule.os.isEmpty || holds(rule.os, facts.osRank)
+        case .regions: rule.regions.isEmpty || holds(rule.regions, region: facts.region)
+        case .languages: rule.languages.isEmpty || holdsLanguage(rule, client)
+        case .attributes: rule.attributes.isEmpty || firstUnmetAttribute(rule, client) == nil
+        case .target: !rule.flags.contains(.hasTarget) || facts.versionRank < rule.targetRank
+        case .startsAt: rule.startsAt <= facts.time
+        case .endsAt: facts.time < rule.endsAt
+        case .rollout: isInRollout(index, client, at: facts.time)
+        case .enabled: rule.flags.contains(.enabled)
+        case .paused: true
+        }
     }
 
     @inline(__always)
@@ -109,7 +135,7 @@ extension RuleGroup {
         return false
     }
 
-    /// The place of the first attribute, by name, that the client does not have as the rule asks.
+    /// The index of the first attribute, by name, that the client does not have as the rule asks.
     func firstUnmetAttribute(_ rule: CompiledRule, _ client: borrowing Client) -> Int? {
         for index in rule.attributes.indices {
             let isMet = client.withAttribute(pools.attributes[index].name) { value in
@@ -142,24 +168,24 @@ extension RuleGroup {
         return rule.rollout
     }
 
-    private func isInRollout(_ number: Int, _ client: borrowing Client, at time: Int64) -> Bool {
-        let rollout = rollout(of: rules[number], at: time)
+    private func isInRollout(_ index: Int, _ client: borrowing Client, at time: Int64) -> Bool {
+        let rollout = rollout(of: rules[index], at: time)
         if rollout >= 10_000 { return true }
         if rollout == 0 { return false }
-        return client.withText(.install) { Bucket(key: rows[number].key, install: $0).number < Int(rollout) } ?? false
+        return client.withText(.install) { Bucket(key: rows[index].key, install: $0).number < Int(rollout) } ?? false
     }
 
     /// Whether a rule that a client meets locks it out.
     func isLockedOut(
-        by number: Int,
+        by index: Int,
         _ client: borrowing Client,
         _ app: CompiledApp?,
         _ platform: Int32,
         _ time: Int64,
         _ waysOut: inout OfferSearch
     ) -> Bool {
-        guard rules[number].flags.contains(.needsWayOut) else { return true }
-        if case .open = wayOut(of: rules[number], client, app, platform, time, &waysOut) { return true }
+        guard rules[index].flags.contains(.needsWayOut) else { return true }
+        if case .open = wayOut(of: rules[index], client, app, platform, time, &waysOut) { return true }
         return false
     }
 
@@ -193,7 +219,7 @@ extension RuleGroup {
 
 /// What a check compares rules with: the client in the terms of one group of rules, and the time.
 struct CheckFacts {
-    let time: Int64
+    var time: Int64
     /// The number of the client's platform; -1 where it sent none, or none that the policy knows.
     let platform: Int32
     /// The letters of the client's region; 0 for none.
@@ -212,34 +238,11 @@ struct CheckFacts {
     }
 }
 
-/// A condition of a rule, in the order in which they are judged.
-enum Condition: UInt8, CaseIterable {
-    case platforms
-    case versions
-    case builds
-    case os
-    case regions
-    case languages
-    case attributes
-    /// The target, for the client is not below it.
-    case targetReached
-    /// The target, for no release that reaches it is offered.
-    case targetNotOffered
-    case startsAt
-    case endsAt
-    case rollout
-    case enabled
-    case paused
-}
-
-/// Whether a client that a rule locks out could leave the lockout by an update; with the place of the offer.
+/// Whether a client that a rule locks out could leave the lockout by an update; with the index of the offer.
 enum WayOut {
     /// It could, with the offer.
     case open(Int)
-    /// Nothing is offered to it.
     case noOffer
-    /// The offer is not above what it has.
     case notAbove(Int)
-    /// The rule would match the client with the offer as well.
     case matches(Int)
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// The rules of one app, or those for every app.
 final class RuleGroup: Sendable {
     /// The rows of all rules of the group in the order of their messages, also of those that reach nobody.
     let rows: [Rule]
@@ -28,11 +27,11 @@ final class RuleGroup: Sendable {
         var anyPlatform: [UInt32] = []
         var byPlatform: [Int32: [UInt32]] = [:]
         var announcementCost = 0
-        for (number, rule) in rules.enumerated() where Self.canReachAnybody(rule, pools) {
-            let number = UInt32(truncatingIfNeeded: number)
+        for (index, rule) in rules.enumerated() where Self.canReachAnybody(rule, pools) {
+            let index = UInt32(truncatingIfNeeded: index)
             announcementCost += max(1, rule.versions.indices.count) + pools.size(ofOtherConditions: rule) / 1_024
-            if rule.platforms.isEmpty { anyPlatform.append(number) }
-            for index in rule.platforms.indices { byPlatform[pools.platforms[index], default: []].append(number) }
+            if rule.platforms.isEmpty { anyPlatform.append(index) }
+            for platform in pools.platforms[rule.platforms.indices] { byPlatform[platform, default: []].append(index) }
         }
         self.announcementCost = announcementCost
         self.anyPlatform = anyPlatform.isEmpty ? nil : RuleIndex(anyPlatform, rules, pools, scales)
@@ -55,12 +54,7 @@ final class RuleGroup: Sendable {
 
     @inline(__always)
     private func index(ofPlatform platform: Int32) -> Int? {
-        var low = 0
-        var high = platforms.count
-        while low < high {
-            let middle = (low &+ high) >> 1
-            if platforms[middle] < platform { low = middle &+ 1 } else { high = middle }
-        }
-        return low < platforms.count && platforms[low] == platform ? low : nil
+        let index = platforms.indices.partitioningIndex { platforms[$0] >= platform }
+        return index < platforms.count && platforms[index] == platform ? index : nil
     }
 }

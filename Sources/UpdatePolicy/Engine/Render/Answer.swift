@@ -2,30 +2,30 @@
 // Copyright the versiongate authors
 
 /// An answer to a check and what it holds, in memory that the next answer uses again.
-public struct Answer: Sendable {
+package struct Answer: Sendable {
     /// The JSON object that the client gets.
-    public var body: [UInt8] { writer.withBytes { Array($0) } }
+    package var body: [UInt8] { writer.withBytes { Array($0) } }
 
     /// Writes the JSON object.
     package internal(set) var writer = ByteWriter()
 
     /// The rules whose messages were sent, in order.
-    public internal(set) var sent: [SentRule] = []
+    package internal(set) var sent: [SentRule] = []
 
     /// The app's bundle as the policy spells it; `nil` where the app is not in the policy.
-    public internal(set) var bundle: String?
+    package internal(set) var bundle: String?
 
     /// An answer that is not written yet.
-    public init() {}
+    package init() {}
 
     /// How many messages were sent.
-    public var messages: Int { sent.count }
+    package var messages: Int { sent.count }
 
     /// How many of them lock the client out.
-    public var lockouts: Int { sent.count { $0.lockout } }
+    package var lockouts: Int { sent.count { $0.lockout } }
 
     /// Makes this the answer of a server that has no policy yet: no messages.
-    public mutating func writeWithoutPolicy(shape: AnswerShape) {
+    package mutating func writeWithoutPolicy(shape: AnswerShape) {
         clear()
         writer.append(shape == .legacy ? MessageBytes.emptyLegacyAnswer : MessageBytes.emptyAnswer)
     }
@@ -37,25 +37,25 @@ public struct Answer: Sendable {
 }
 
 /// A rule whose message was sent.
-public struct SentRule: Sendable, Hashable {
+package struct SentRule: Sendable, Hashable {
     /// Which rule, for `CompiledPolicy.key(of:)`.
-    public let id: RuleID
+    package let id: RuleID
 
     /// Whether the message locks the client out.
-    public internal(set) var lockout = false
+    package internal(set) var lockout = false
 }
 
 /// A rule of a compiled policy; it means nothing in another.
-public struct RuleID: Sendable, Hashable {
+package struct RuleID: Sendable, Hashable {
     /// The index of the rule's app; -1 for the rules for every app.
-    public let app: Int32
+    package let app: Int32
 
     /// The index of the rule among those of its app, or of every app.
-    public let index: UInt32
+    package let index: UInt32
 }
 
 /// The names that an answer uses.
-public enum AnswerShape: Sendable {
+package enum AnswerShape: Sendable {
     /// The names of the contract.
     case standard
 
@@ -65,31 +65,24 @@ public enum AnswerShape: Sendable {
 }
 
 /// A message for the user of a client.
-public struct Message: Sendable, Equatable {
+package struct Message: Sendable, Equatable {
     /// The key of the rule it comes from.
-    public let id: String
+    package let id: String
 
-    /// The title, in the client's language where there is a translation.
-    public let title: String
-
-    /// The text, in the same language as the title.
-    public let text: String
-
-    /// The link to follow, if there is one.
-    public let link: String?
-
-    /// Whether the app is to be unusable until it is updated.
-    public let lockout: Bool
+    /// In the client's language where there is a translation, as the text.
+    package let title: String
+    package let text: String
+    package let link: String?
+    package let lockout: Bool
 
     /// When the lockout ends, in whole seconds since 1970-01-01T00:00:00Z, rounded up; `nil` where no end is set, and in
     /// messages without lockout.
-    public let until: Int64?
+    package let until: Int64?
 
     /// How often it is to be shown; `nil` where the rule does not say, and in lockouts.
-    public let hints: MessageHints?
+    package let hints: MessageHints?
 
-    /// A message with these members.
-    public init(
+    package init(
         id: String,
         title: String,
         text: String,
@@ -109,21 +102,20 @@ public struct Message: Sendable, Equatable {
 }
 
 /// What a message asks of clients about showing it again. They keep count for the pair of the message's id and target.
-public struct MessageHints: Sendable, Equatable {
+package struct MessageHints: Sendable, Equatable {
     /// How many seconds after it was shown it may be shown again; `nil`: at every start.
-    public let remind: Int64?
+    package let remind: Int64?
 
     /// How often it may be shown on one installation; `nil`: without limit.
-    public let shows: Int64?
+    package let shows: Int64?
 
     /// Whether the person may choose never to see it again.
-    public let skip: Bool
+    package let skip: Bool
 
     /// The version that its rule asks clients to reach; `nil` where there is none.
-    public let target: String?
+    package let target: String?
 
-    /// The hints of a message with these members.
-    public init(remind: Int64?, shows: Int64?, skip: Bool, target: String?) {
+    package init(remind: Int64?, shows: Int64?, skip: Bool, target: String?) {
         self.remind = remind
         self.shows = shows
         self.skip = skip

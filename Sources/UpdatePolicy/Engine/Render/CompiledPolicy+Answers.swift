@@ -3,7 +3,7 @@
 
 extension CompiledPolicy {
     /// The messages for a client at a time, in order.
-    public func messages(for client: borrowing Client, at time: Timestamp) -> [Message] {
+    package func messages(for client: borrowing Client, at time: Timestamp) -> [Message] {
         let app = app(of: client)
         var sent: [SentRule] = []
         appendSentRules(client, app, at: time.microsecondsSince1970, to: &sent)
@@ -13,15 +13,15 @@ extension CompiledPolicy {
     /// The message of a rule of the client's app, or of every app, as the client is sent it.
     func message(of sent: SentRule, _ client: borrowing Client, _ app: CompiledApp?) -> Message? {
         guard let group = group(of: sent.id, app) else { return nil }
-        let number = Int(sent.id.index)
-        let rule = group.rows[number]
-        let (title, text) = rule.words(group.textPlace(of: number, client))
+        let index = Int(sent.id.index)
+        let rule = group.rows[index]
+        let (title, text) = rule.words(group.textPlace(of: index, client))
         let name = displayName(app, client)
         return Message(
             id: rule.key,
             title: TextTemplate.filled(title, app: name, target: rule.target),
             text: TextTemplate.filled(text, app: name, target: rule.target),
-            link: group.rules[number].flags.contains(.linksToStore) ? storeLink(client, app)?.link : rule.link,
+            link: group.rules[index].flags.contains(.linksToStore) ? storeLink(client, app)?.link : rule.link,
             lockout: sent.lockout,
             until: sent.lockout ? rule.until : nil,
             hints: sent.lockout ? nil : rule.hints
@@ -32,7 +32,7 @@ extension CompiledPolicy {
     ///
     /// The members of a message are written in the order id, title, text, link, and then lockout and until, or remind,
     /// shows, skip, target; only what JSON requires is escaped.
-    public func writeAnswer(
+    package func writeAnswer(
         for client: borrowing Client,
         at time: Timestamp,
         shape: AnswerShape,
@@ -66,7 +66,7 @@ extension CompiledPolicy {
     }
 
     /// The answer to a check, in memory of its own.
-    public func answer(
+    package func answer(
         to client: borrowing Client,
         at time: Timestamp,
         shape: AnswerShape = .standard
@@ -84,24 +84,24 @@ extension CompiledPolicy {
         _ shape: AnswerShape,
         _ bytes: inout ByteWriter
     ) {
-        let number = Int(sent.id.index)
-        let flags = group.rules[number].flags
+        let index = Int(sent.id.index)
+        let flags = group.rules[index].flags
         let textName: StaticString = shape == .legacy ? "message" : "text"
-        let place = group.textPlace(of: number, client)
+        let place = group.textPlace(of: index, client)
         if flags.contains(.namesApp) {
-            writeNamingApp(group.rows[number], place, displayName(app, client), textName, &bytes)
+            writeNamingApp(group.rows[index], place, displayName(app, client), textName, &bytes)
         } else {
-            group.appendMessage(of: number, place, textName: textName, to: &bytes)
+            group.appendMessage(of: index, place, textName: textName, to: &bytes)
         }
         if flags.contains(.linksToStore) {
             if let link = storeLink(client, app) { bytes.append(link.bytes) }
         } else {
-            group.appendLink(of: number, to: &bytes)
+            group.append(group.pools.tails[index].link, to: &bytes)
         }
         if sent.lockout {
-            group.appendLockout(of: number, to: &bytes)
+            group.append(group.pools.tails[index].lockout, to: &bytes)
         } else if shape == .standard {
-            group.appendHints(of: number, to: &bytes)
+            group.append(group.pools.tails[index].hints, to: &bytes)
         }
         bytes.append(MessageBytes.end)
     }

@@ -51,8 +51,8 @@ extension RuleGroup {
     /// The place of a rule's text for the client's language: 0 for the rule's own, else one more than that of a
     /// translation.
     @inline(__always)
-    func textPlace(of number: Int, _ client: borrowing Client) -> Int {
-        let fragments = rules[number].fragments
+    func textPlace(of index: Int, _ client: borrowing Client) -> Int {
+        let fragments = rules[index].fragments
         if fragments.count <= 1 { return 0 }
         guard let language = client.language else { return 0 }
         let languages = pools.fragments[fragments.indices].dropFirst().lazy.map { [pools] fragment in
@@ -62,40 +62,23 @@ extension RuleGroup {
     }
 
     /// How many bytes a rule's prepared message has, up to its link.
-    func size(ofMessage number: Int, _ client: borrowing Client) -> Int {
-        let fragment = pools.fragments[rules[number].fragments.indices.lowerBound + textPlace(of: number, client)]
+    func size(ofMessage index: Int, _ client: borrowing Client) -> Int {
+        let fragment = pools.fragments[rules[index].fragments.indices.lowerBound + textPlace(of: index, client)]
         return fragment.end - fragment.start
     }
 
     /// Appends a rule's prepared message, up to its text, with the name of the member that holds the text.
     @inline(__always)
-    func appendMessage(of number: Int, _ place: Int, textName: StaticString, to bytes: inout ByteWriter) {
-        let fragment = pools.fragments[rules[number].fragments.indices.lowerBound + place]
+    func appendMessage(of index: Int, _ place: Int, textName: StaticString, to bytes: inout ByteWriter) {
+        let fragment = pools.fragments[rules[index].fragments.indices.lowerBound + place]
         append(fragment.start..<fragment.split, to: &bytes)
         bytes.append(textName)
         append(fragment.split..<fragment.end, to: &bytes)
     }
 
-    /// Appends a rule's prepared link; nothing where it has none of its own.
+    /// Appends some of the prepared bytes.
     @inline(__always)
-    func appendLink(of number: Int, to bytes: inout ByteWriter) {
-        append(pools.tails[number].link, to: &bytes)
-    }
-
-    /// Appends a rule's prepared hints; nothing where it has none.
-    @inline(__always)
-    func appendHints(of number: Int, to bytes: inout ByteWriter) {
-        append(pools.tails[number].hints, to: &bytes)
-    }
-
-    /// Appends what makes a rule's message a lockout.
-    @inline(__always)
-    func appendLockout(of number: Int, to bytes: inout ByteWriter) {
-        append(pools.tails[number].lockout, to: &bytes)
-    }
-
-    @inline(__always)
-    private func append(_ range: Range<Int>, to bytes: inout ByteWriter) {
+    func append(_ range: Range<Int>, to bytes: inout ByteWriter) {
         if range.isEmpty { return }
         pools.bytes.withUnsafeBytes { bytes.append(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }

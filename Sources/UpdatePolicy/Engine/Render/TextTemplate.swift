@@ -3,7 +3,6 @@
 
 /// The filling of `{app}` and `{target}` in titles and texts.
 enum TextTemplate {
-    /// Whether a text has this placeholder.
     static func names(_ placeholder: StaticString, in text: String) -> Bool {
         guard text.utf8.contains(UInt8(ascii: "{")) else { return false }
         return text.withBytes { bytes in
@@ -51,7 +50,7 @@ extension Rule {
     /// A title or a text of the rule with its placeholders filled in, as clients of an app get it.
     ///
     /// - Parameter app: What stands for `{app}`: the name of the app, else its bundle.
-    public func filled(_ text: String, app: String) -> String {
+    package func filled(_ text: String, app: String) -> String {
         TextTemplate.filled(text, app: app, target: target)
     }
 }

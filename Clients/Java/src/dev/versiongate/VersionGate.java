@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.net.HttpURLConnection;
 import java.net.MalformedURLException;
 import java.net.URI;
@@ -16,6 +17,11 @@ import java.net.URL;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.MessageDigest;
+import java.security.Signature;
+import java.security.spec.X509EncodedKeySpec;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -23,6 +29,7 @@ import java.util.GregorianCalendar;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TimeZone;
 import java.util.UUID;
@@ -40,16 +47,19 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Asks a versiongate server at the start of an app, and says which messages to show.
  *
  * <p>Make one with a {@link Builder} at the start of the app, and keep it until the app ends. Its methods may be called
- * from any thread, and never throw; only wrong arguments throw {@link IllegalArgumentException}. No argument and no
- * result is null where this is not said.
+ * from any thread, and never throw; only wrong arguments throw {@link IllegalArgumentException}. What is not marked
+ * {@code Nullable} is not null.
  */
+@NullMarked
 public final class VersionGate {
-    /** A message to show. */
+    /** A message to show. Two are equal if they say the same. */
     public static final class Message {
         /** The key of the rule that sent the message. */
         public final String id;
@@ -58,9 +68,9 @@ public final class VersionGate {
         /** What to show below the title, as plain text with line breaks. */
         public final String text;
         /** The address to open, or null. Its scheme is one that an app may open. */
-        public final String link;
+        public final @Nullable String link;
         /** The version that the message is about, or null. */
-        public final String target;
+        public final @Nullable String target;
         /** Whether the app must not go on. */
         public final boolean lockout;
         /** The message is shown again no sooner than so many seconds after it was last shown; 0 if it has no such bound. */
@@ -70,12 +80,33 @@ public final class VersionGate {
         /** Whether the person may choose never to see the message again. */
         public final boolean skippable;
 
-        private final VersionGate gate;
+        private final @Nullable VersionGate gate;
         /** When a lockout ends by the clock of the server; null if it has no end. */
-        private final Long until;
+        private final @Nullable Long until;
+
+        /**
+         * A message that no server sent, for previews and tests. What the person does with it is not recorded.
+         *
+         * @param link is left out if an app must not open it
+         */
+        public Message(String id, String title, String text, @Nullable String link, boolean lockout, boolean skippable) {
+            this(null, members(id, title, text, link, lockout, skippable), false);
+        }
+
+        private static Map<String, Object> members(
+            String id, String title, String text, @Nullable String link, boolean lockout, boolean skippable) {
+            Map<String, Object> members = new LinkedHashMap<>();
+            members.put("id", id);
+            members.put("title", title);
+            members.put("text", text);
+            members.put("link", link);
+            members.put("lockout", lockout);
+            members.put("skip", skippable);
+            return members;
+        }
 
         /** Throws {@link IllegalArgumentException} if the members are not those of a message. */
-        private Message(VersionGate gate, Map<?, ?> members, boolean isLockoutByDefault) {
+        private Message(@Nullable VersionGate gate, Map<?, ?> members, boolean isLockoutByDefault) {
             this.gate = gate;
             id = Json.required(members, "id", String.class);
             title = Json.required(members, "title", String.class);
@@ -94,20 +125,61 @@ public final class VersionGate {
             skippable = !this.lockout && skip != null && skip;
         }
 
+        /** A lockout that nobody has signed, as a plain message. */
+        private Message(Message lockout) {
+            gate = lockout.gate;
+            id = lockout.id;
+            title = lockout.title;
+            text = lockout.text;
+            link = lockout.link;
+            target = lockout.target;
+            this.lockout = false;
+            until = null;
+            remind = 0;
+            shows = 0;
+            skippable = false;
+        }
+
         /** The person closed the message. */
         public void dismiss() {
-            gate.remember(this, false);
+            remember(false);
         }
 
         /** The person does not want to see the message again. The same as {@link #dismiss} if it is not skippable. */
         public void skip() {
-            gate.remember(this, skippable);
+            remember(skippable);
         }
 
         /** The person follows the link. Returns the link, or null if there is none. */
-        public String opened() {
-            gate.remember(this, false);
+        public @Nullable String opened() {
+            remember(false);
             return link;
+        }
+
+        private void remember(boolean skip) {
+            if (gate != null) {
+                gate.remember(this, skip);
+            }
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Message && said().equals(((Message) other).said());
+        }
+
+        @Override
+        public int hashCode() {
+            return said().hashCode();
+        }
+
+        /** What it says, for logs. */
+        @Override
+        public String toString() {
+            return (lockout ? "lockout " : "message ") + id + ": " + title;
+        }
+
+        private List<@Nullable Object> said() {
+            return Arrays.asList(id, title, text, link, target, lockout, until, remind, shows, skippable);
         }
 
         private boolean isRemembered() {
@@ -115,7 +187,7 @@ public final class VersionGate {
         }
 
         /** What is remembered of a message, is remembered for this pair. */
-        private List<String> key() {
+        private List<@Nullable String> key() {
             return Arrays.asList(id, target);
         }
 
@@ -149,10 +221,10 @@ public final class VersionGate {
      */
     public interface Storage {
         /** The text that was written last, or null if there is none. */
-        String read() throws Exception;
+        @Nullable String read() throws Exception;
 
         /** Replaces the text; null deletes it. */
-        void write(String text) throws Exception;
+        void write(@Nullable String text) throws Exception;
     }
 
     /** Asks the server. */
@@ -169,7 +241,8 @@ public final class VersionGate {
     public static final class Answer {
         private final int status;
         private final byte[] body;
-        private final String date;
+        private final @Nullable String date;
+        private final Map<String, String> fields;
 
         /** An answer without a header {@code Date}: the end of a lockout is judged by the clock of the device. */
         public Answer(int status, byte[] body) {
@@ -181,10 +254,20 @@ public final class VersionGate {
          *
          * @param date the header {@code Date}, or null
          */
-        public Answer(int status, byte[] body, String date) {
+        public Answer(int status, byte[] body, @Nullable String date) {
+            this(status, body, date, Collections.emptyMap());
+        }
+
+        /**
+         * The same with the headers that sign a lockout, which are read if there are public keys.
+         *
+         * @param fields the headers by their names in lower case; several of one name are joined by a comma
+         */
+        public Answer(int status, byte[] body, @Nullable String date, Map<String, String> fields) {
             this.status = status;
             this.body = body;
             this.date = date;
+            this.fields = fields;
         }
     }
 
@@ -203,13 +286,13 @@ public final class VersionGate {
         /** The status of HTTP, or 0 if the server did not answer. */
         public final int status;
         /** Why the check has failed, or null if it has not. */
-        public final String fault;
+        public final @Nullable String fault;
         /** How long the check took. */
         public final long milliseconds;
         /** How many messages it gave. */
         public final int messages;
 
-        private Report(Outcome outcome, int status, String fault, long begun, int messages) {
+        private Report(Outcome outcome, int status, @Nullable String fault, long begun, int messages) {
             this.outcome = outcome;
             this.status = status;
             this.fault = fault;
@@ -243,9 +326,10 @@ public final class VersionGate {
         private final Map<String, Object> attributes = new LinkedHashMap<>();
         private final Storage storage;
         private int maximumAge = 7;
-        private Transport transport;
+        private @Nullable Transport transport;
         private Clock clock = SYSTEM_CLOCK;
-        private Observer observer;
+        private @Nullable Observer observer;
+        private final List<String> publicKeys = new ArrayList<>();
 
         /**
          * @param server where the server is: {@code https://gate.example.com}, or with a path
@@ -261,48 +345,48 @@ public final class VersionGate {
         }
 
         /** The version of the app. This one and those below may be null or empty, which is: not known. */
-        public Builder version(String version) {
+        public Builder version(@Nullable String version) {
             members.put("version", version);
             return this;
         }
 
         /** The build number of the app. */
-        public Builder buildNumber(String number) {
+        public Builder buildNumber(@Nullable String number) {
             members.put("build", number);
             return this;
         }
 
         /** The platform, which finds the releases and the store link of the app: {@code android}, {@code linux}. */
-        public Builder platform(String platform) {
+        public Builder platform(@Nullable String platform) {
             members.put("platform", platform);
             return this;
         }
 
         /** The version of the operating system. */
-        public Builder os(String version) {
+        public Builder os(@Nullable String version) {
             members.put("os", version);
             return this;
         }
 
         /** The country, such as {@code AT}. */
-        public Builder region(String region) {
+        public Builder region(@Nullable String region) {
             members.put("region", region);
             return this;
         }
 
         /** The language tag, such as {@code de-AT}. */
-        public Builder language(String language) {
+        public Builder language(@Nullable String language) {
             members.put("language", language);
             return this;
         }
 
         /** An attribute that rules can ask for. Null or empty text is not sent. */
-        public Builder attribute(String name, String value) {
+        public Builder attribute(String name, @Nullable String value) {
             return put(name, value);
         }
 
         /** An attribute that rules can ask for. A whole number is sent as one: 3.0 as 3. */
-        public Builder attribute(String name, Number value) {
+        public Builder attribute(String name, @Nullable Number value) {
             return put(name, number(name, value));
         }
 
@@ -311,7 +395,7 @@ public final class VersionGate {
             return put(name, value);
         }
 
-        private Builder put(String name, Object value) {
+        private Builder put(String name, @Nullable Object value) {
             attributes.put(named(name), value);
             return this;
         }
@@ -341,6 +425,19 @@ public final class VersionGate {
         public Builder observer(Observer observer) {
             require(observer != null, "the observer is null");
             this.observer = observer;
+            return this;
+        }
+
+        /**
+         * From now on lockouts hold only if this key has signed them, or another one that is given: all others are plain
+         * messages.
+         *
+         * @param key the line that {@code versiongate lockout-key new} prints
+         */
+        public Builder publicKey(String key) {
+            require(key != null && LockoutSignature.KEY.matcher(key).matches(),
+                "the public key is " + key + ": give the line that versiongate lockout-key new prints");
+            publicKeys.add(key);
             return this;
         }
 
@@ -382,23 +479,25 @@ public final class VersionGate {
     /** What the server is told; guarded by the lock, like the attributes. */
     private final Map<String, Object> client = new LinkedHashMap<>();
     private final Map<String, Object> attributes = new LinkedHashMap<>();
-    private final String version;
-    private final String build;
+    private final @Nullable String version;
+    private final @Nullable String build;
     private final long maximumAge;
-    private final Transport transport;
+    private final @Nullable Transport transport;
     private final Clock clock;
-    private final Observer observer;
+    private final @Nullable Observer observer;
+    private final String bundle;
+    private final List<String> publicKeys;
     private final Kept kept;
     private final AtomicBoolean hasSaidFault = new AtomicBoolean();
 
     /** Guards what is below. Nobody holds it while a question is under way. */
     private final Object lock = new Object();
     /** What is kept; null until it is read. */
-    private State state;
+    private @Nullable State state;
     /** What is in the storage was not read in time, so it is not replaced. */
     private boolean isUnread;
-    private Long asked;
-    private Question question;
+    private @Nullable Long asked;
+    private @Nullable Question question;
 
     private VersionGate(Builder builder) {
         address = builder.address;
@@ -412,30 +511,62 @@ public final class VersionGate {
         transport = builder.transport;
         clock = builder.clock;
         observer = builder.observer;
+        bundle = (String) builder.members.get("bundle");
+        publicKeys = new ArrayList<>(builder.publicKeys);
         kept = new Kept(builder.storage);
     }
 
+    /**
+     * A gate that gives these messages and asks no server, to try them inside the app. It keeps nothing.
+     *
+     * @param answer what {@code /v1/check} answers: {@code {"messages": [...]}}. All its messages must be readable
+     */
+    public static VersionGate preview(String answer) {
+        require(answer != null, "the preview is missing: " + PREVIEW);
+        Answer given = new Answer(HttpURLConnection.HTTP_OK, answer.getBytes(StandardCharsets.UTF_8));
+        VersionGate gate = new Builder("https://preview.invalid", "preview", new Unkept())
+            .transport((address, body) -> given).observer(report -> {}).build();
+        Reading reading = new Reading(gate, given);
+        require(reading.fault == null, "the preview is no answer: " + reading.fault + "; " + PREVIEW);
+        require(reading.unreadable == 0, "message " + reading.unreadable + " of the preview cannot be read; " + PREVIEW);
+        return gate;
+    }
+
+    private static final String PREVIEW =
+        "give {\"messages\":[{\"id\":\"news\",\"title\":\"News\",\"text\":\"Text\"}]}, as /v1/check answers";
+
+    /** Keeps nothing. */
+    private static final class Unkept implements Storage {
+        @Override
+        public @Nullable String read() {
+            return null;
+        }
+
+        @Override
+        public void write(@Nullable String text) {}
+    }
+
     /** The language tag, such as {@code de-AT}, or null. The next question sends it. */
-    public void language(String language) {
+    public void language(@Nullable String language) {
         synchronized (lock) {
             client.put("language", language);
         }
     }
 
     /** The country, such as {@code AT}, or null. The next question sends it. */
-    public void region(String region) {
+    public void region(@Nullable String region) {
         synchronized (lock) {
             client.put("region", region);
         }
     }
 
     /** An attribute that rules can ask for, or null for none. The next question sends it. */
-    public void attribute(String name, String value) {
+    public void attribute(String name, @Nullable String value) {
         put(name, value);
     }
 
     /** An attribute that rules can ask for, or null for none. The next question sends it. */
-    public void attribute(String name, Number value) {
+    public void attribute(String name, @Nullable Number value) {
         put(name, number(name, value));
     }
 
@@ -444,7 +575,7 @@ public final class VersionGate {
         put(name, value);
     }
 
-    private void put(String name, Object value) {
+    private void put(String name, @Nullable Object value) {
         synchronized (lock) {
             attributes.put(named(name), value);
         }
@@ -456,7 +587,7 @@ public final class VersionGate {
     }
 
     /** A number as JSON has it: 3.0 is 3. */
-    private static BigDecimal number(String name, Number value) {
+    private static @Nullable BigDecimal number(String name, @Nullable Number value) {
         if (value == null) {
             return null;
         }
@@ -471,7 +602,7 @@ public final class VersionGate {
     }
 
     /** Empty text counts as not known. */
-    private static String known(Object text) {
+    private static @Nullable String known(@Nullable Object text) {
         return "".equals(text) ? null : (String) text;
     }
 
@@ -685,7 +816,7 @@ public final class VersionGate {
                 if (maximumAge > 0) {
                     long sent = reading.sent == null ? now : reading.sent;
                     Long left = message.until == null ? null : (Long) Math.max(0, message.until - sent);
-                    state.answer = new KeptAnswer(now, version, build, left, message);
+                    state.answer = new KeptAnswer(now, version, build, left, reading.expires, message);
                 }
                 break;
             }
@@ -708,6 +839,7 @@ public final class VersionGate {
         KeptAnswer answer = state.answer;
         boolean holds = answer != null && maximumAge > 0 && answer.at <= now && now - answer.at <= maximumAge
             && (answer.left == null || now - answer.at < answer.left)
+            && (publicKeys.isEmpty() || answer.expires != null && now < answer.expires)
             && same(answer.version, version) && same(answer.build, build);
         return holds ? Collections.singletonList(answer.lockout) : Collections.emptyList();
     }
@@ -809,6 +941,10 @@ public final class VersionGate {
         final String fault;
         final int status;
         final List<Message> messages = new ArrayList<>();
+        /** The first element that is no message, from 1; 0 if all are. */
+        int unreadable;
+        /** When the signature of a lockout expires, or null if nothing is signed. */
+        final @Nullable Long expires;
         /** When the server sent it by its own clock, or null. */
         final Long sent;
 
@@ -816,12 +952,28 @@ public final class VersionGate {
             this.fault = fault;
             status = 0;
             sent = null;
+            expires = null;
         }
 
         Reading(VersionGate gate, Answer answer) {
             status = answer == null ? 0 : answer.status;
             sent = answer == null || answer.date == null ? null : seconds(answer.date);
             fault = answer == null ? "the transport gives no answer" : read(gate, answer);
+            expires = hasLockout() && !gate.publicKeys.isEmpty() ? LockoutSignature.expiry(answer, gate) : null;
+            for (int index = 0; expires == null && !gate.publicKeys.isEmpty() && index < messages.size(); index++) {
+                if (messages.get(index).lockout) {
+                    messages.set(index, new Message(messages.get(index)));
+                }
+            }
+        }
+
+        private boolean hasLockout() {
+            for (Message message : messages) {
+                if (message.lockout) {
+                    return true;
+                }
+            }
+            return false;
         }
 
         private String read(VersionGate gate, Answer answer) {
@@ -844,11 +996,13 @@ public final class VersionGate {
             if (!(elements instanceof List)) {
                 return "the answer has no list of messages";
             }
-            for (Object element : ((List<?>) elements).subList(0, Math.min(((List<?>) elements).size(), MOST_MESSAGES))) {
+            List<?> list = (List<?>) elements;
+            for (int index = 0; index < Math.min(list.size(), MOST_MESSAGES); index++) {
                 try {
-                    messages.add(new Message(gate, Json.object(element), false));
+                    messages.add(new Message(gate, Json.object(list.get(index)), false));
                 } catch (IllegalArgumentException error) {
                     // The element is no message. The rest stands.
+                    unreadable = unreadable == 0 ? index + 1 : unreadable;
                 }
             }
             return null;
@@ -963,13 +1117,16 @@ public final class VersionGate {
         final String build;
         /** For how many seconds the lockout holds, or null if it has no end. */
         final Long left;
+        /** When its signature expires, or null if it has none. */
+        final Long expires;
         final Message lockout;
 
-        KeptAnswer(long at, String version, String build, Long left, Message lockout) {
+        KeptAnswer(long at, String version, String build, Long left, Long expires, Message lockout) {
             this.at = at;
             this.version = version;
             this.build = build;
             this.left = left;
+            this.expires = expires;
             this.lockout = lockout;
         }
     }
@@ -1003,7 +1160,8 @@ public final class VersionGate {
                 Message lockout = new Message(gate, Json.required(kept, "lockout", Map.class), true);
                 require(lockout.lockout, "the message that is kept is no lockout");
                 answer = new KeptAnswer(Json.required(Json.whole(kept, "at", 0)), Json.optional(kept, "version", String.class),
-                    Json.optional(kept, "build", String.class), Json.whole(kept, "left", 0), lockout);
+                    Json.optional(kept, "build", String.class), Json.whole(kept, "left", 0),
+                    Json.whole(kept, "expires", 0), lockout);
             } catch (IllegalArgumentException error) {
                 answer = null;
             }
@@ -1036,6 +1194,7 @@ public final class VersionGate {
                 kept.put("version", answer.version);
                 kept.put("build", answer.build);
                 kept.put("left", answer.left);
+                kept.put("expires", answer.expires);
                 kept.put("lockout", lockout);
                 root.put("answer", kept);
             }
@@ -1083,10 +1242,25 @@ public final class VersionGate {
                 }
                 int status = connection.getResponseCode();
                 byte[] read = status == HttpURLConnection.HTTP_OK ? body(connection, deadline) : new byte[0];
-                return new Answer(status, read, connection.getHeaderField("Date"));
+                return new Answer(status, read, connection.getHeaderField("Date"), fields(connection));
             } finally {
                 disconnect();
             }
+        }
+
+        private static Map<String, String> fields(HttpURLConnection connection) {
+            Map<String, String> fields = new LinkedHashMap<>();
+            for (Map.Entry<String, List<String>> field : connection.getHeaderFields().entrySet()) {
+                if (field.getKey() != null) {
+                    String name = field.getKey().toLowerCase(Locale.ROOT);
+                    String before = fields.get(name);
+                    for (String value : field.getValue()) {
+                        before = before == null ? value : before + ", " + value;
+                    }
+                    fields.put(name, before);
+                }
+            }
+            return fields;
         }
 
         /** Ends a question that another thread waits for: in its head at once, in its body after the read under way. */
@@ -1160,6 +1334,122 @@ public final class VersionGate {
             } catch (IllegalArgumentException error) {
                 return false;
             }
+        }
+    }
+
+    /** The signature of a lockout: RFC 9421 with RFC 9530, in the one form that the server writes. */
+    private static final class LockoutSignature {
+        /** A public key of P-256: SubjectPublicKeyInfo in base64. */
+        static final Pattern KEY = Pattern.compile("MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE[A-Za-z0-9+/]{86}==");
+
+        private static final Pattern INPUT = Pattern.compile("lockout=(\\(\"content-digest\" \"policy-bundle\"\\)"
+            + ";created=([0-9]{1,12});expires=([0-9]{1,12});keyid=\"([0-9a-f]{16})\";alg=\"ecdsa-p256-sha256\")");
+        private static final Pattern SIGNATURE = Pattern.compile("lockout=:([A-Za-z0-9+/]{86}==):");
+        private static final Pattern DIGEST = Pattern.compile("sha-256=:([A-Za-z0-9+/]{43}=):");
+        private static final String BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+        /** When a valid signature of an answer expires, or null if there is none, whatever the reason is. */
+        static Long expiry(Answer answer, VersionGate gate) {
+            try {
+                return verified(answer, gate.bundle, gate.publicKeys, gate.now());
+            } catch (GeneralSecurityException | RuntimeException error) {
+                return null;
+            }
+        }
+
+        private static Long verified(Answer answer, String bundle, List<String> keys, long now)
+            throws GeneralSecurityException {
+            String digest = field(answer, "content-digest");
+            String named = field(answer, "policy-bundle");
+            Matcher input = INPUT.matcher(field(answer, "signature-input"));
+            Matcher signature = SIGNATURE.matcher(field(answer, "signature"));
+            Matcher hash = DIGEST.matcher(digest);
+            if (!input.matches() || !signature.matches() || !hash.matches() || !lower(named).equals(lower(bundle))) {
+                return null;
+            }
+            long expires = Long.parseLong(input.group(3));
+            if (Long.parseLong(input.group(2)) - TimeUnit.DAYS.toSeconds(1) > now || expires <= now) {
+                return null;
+            }
+            MessageDigest sha256 = MessageDigest.getInstance("SHA-256");
+            if (!MessageDigest.isEqual(sha256.digest(answer.body), bytes(hash.group(1)))) {
+                return null;
+            }
+            String base = "\"content-digest\": " + digest + "\n\"policy-bundle\": " + named + "\n\"@signature-params\": "
+                + input.group(1);
+            for (String text : keys) {
+                byte[] key = bytes(text);
+                if (!hex(sha256.digest(key), 8).equals(input.group(4))) {
+                    continue;
+                }
+                Signature verifier = Signature.getInstance("SHA256withECDSA");
+                verifier.initVerify(KeyFactory.getInstance("EC").generatePublic(new X509EncodedKeySpec(key)));
+                verifier.update(base.getBytes(StandardCharsets.UTF_8));
+                if (verifier.verify(der(bytes(signature.group(1))))) {
+                    return expires;
+                }
+            }
+            return null;
+        }
+
+        private static String field(Answer answer, String name) {
+            String value = answer.fields.get(name);
+            return value == null ? "" : value;
+        }
+
+        /** Only the letters of ASCII. */
+        private static String lower(String text) {
+            char[] letters = text.toCharArray();
+            for (int at = 0; at < letters.length; at++) {
+                letters[at] += letters[at] >= 'A' && letters[at] <= 'Z' ? 'a' - 'A' : 0;
+            }
+            return new String(letters);
+        }
+
+        private static String hex(byte[] bytes, int count) {
+            StringBuilder out = new StringBuilder();
+            for (int at = 0; at < count; at++) {
+                out.append(Character.forDigit(bytes[at] >> 4 & 15, 16)).append(Character.forDigit(bytes[at] & 15, 16));
+            }
+            return out.toString();
+        }
+
+        /** Decodes base64, which Android has for all versions of Java only since 8.0. */
+        private static byte[] bytes(String base64) {
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            int bits = 0;
+            int count = 0;
+            for (int at = 0; at < base64.length() && base64.charAt(at) != '='; at++) {
+                bits = bits << 6 | BASE64.indexOf(base64.charAt(at));
+                count += 6;
+                if (count >= 8) {
+                    count -= 8;
+                    out.write(bits >> count);
+                }
+            }
+            return out.toByteArray();
+        }
+
+        /** The two numbers of a signature as JCA reads them on every Android. */
+        private static byte[] der(byte[] numbers) throws GeneralSecurityException {
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            for (int half = 0; half < 2; half++) {
+                BigInteger number = new BigInteger(1, Arrays.copyOfRange(numbers, half * 32, half * 32 + 32));
+                // Java 15 to 18 took zeros for a signature: CVE-2022-21449.
+                if (number.signum() == 0) {
+                    throw new GeneralSecurityException("a zero");
+                }
+                byte[] bytes = number.toByteArray();
+                out.write(2);
+                out.write(bytes.length);
+                out.write(bytes, 0, bytes.length);
+            }
+            byte[] bytes = out.toByteArray();
+            byte[] whole = new byte[bytes.length + 2];
+            whole[0] = 0x30;
+            whole[1] = (byte) bytes.length;
+            System.arraycopy(bytes, 0, whole, 2, bytes.length);
+            return whole;
         }
     }
 

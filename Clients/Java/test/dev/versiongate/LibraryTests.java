@@ -35,6 +35,9 @@ final class LibraryTests {
     static void run() {
         test("wrong arguments", LibraryTests::wrongArguments);
         test("addresses of servers", LibraryTests::addresses);
+        test("messages that say the same", LibraryTests::equalMessages);
+        test("messages that no server sent", LibraryTests::ownMessages);
+        test("previews that are refused", LibraryTests::previewsRefused);
         test("attributes that are numbers", LibraryTests::numbers);
         test("answers that are JSON", LibraryTests::json);
         test("text that goes through the storage", LibraryTests::textThroughStorage);
@@ -117,6 +120,38 @@ final class LibraryTests {
             return;
         }
         throw new AssertionError("no error: " + part);
+    }
+
+    private static void equalMessages() throws Exception {
+        VersionGate.Message one = gate(new Memory(), (address, body) -> answer(NEWS)).check().get(0);
+        VersionGate.Message same = gate(new Memory(), (address, body) -> answer(NEWS)).check().get(0);
+        expect(one, same);
+        expect(one.hashCode(), same.hashCode());
+        expect(one.toString(), "message news: T");
+        for (String other : new String[] {NEWS.replace("9", "8"), NEWS.replace("\"T\"", "\"U\""), LOCKOUT}) {
+            expect(!one.equals(gate(new Memory(), (address, body) -> answer(other)).check().get(0)), "equal to " + other);
+        }
+        expect(!one.equals(null) && !one.equals((Object) "news"), "equal to no message");
+    }
+
+    private static void ownMessages() throws Exception {
+        String link = "https://example.com/update";
+        VersionGate.Message message = new VersionGate.Message("news", "Title", "Text", link, false, true);
+        message.dismiss();
+        message.skip();
+        expect(message.opened(), link);
+        expect(message.skippable && !message.lockout, "another message");
+        VersionGate.Message lockout = new VersionGate.Message("blocked", "T", "T", "javascript:alert(1)", true, true);
+        expect(lockout.link == null && lockout.lockout && !lockout.skippable, "another lockout");
+        expect(lockout.toString(), "lockout blocked: T");
+        refused("not there", () -> new VersionGate.Message("news", null, "T", null, false, false));
+    }
+
+    private static void previewsRefused() throws Exception {
+        refused("the preview is missing: give {", () -> VersionGate.preview(null));
+        refused("no answer: the answer is no JSON; give {", () -> VersionGate.preview("{"));
+        refused("no list of messages", () -> VersionGate.preview("[]"));
+        refused("message 2 of the preview cannot be read", () -> VersionGate.preview("{\"messages\":[" + NEWS + ",{\"id\":1}]}"));
     }
 
     private static void wrongArguments() throws Exception {

@@ -7,8 +7,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
@@ -93,6 +95,9 @@ final class Scenario {
                 server.app(null, app);
             }
             start();
+        } else if (step.has("preview")) {
+            only(step, "preview", "refused");
+            preview(step.get("preview").toString(), step.has("refused") && step.getBoolean("refused"));
         } else if (step.has("set")) {
             only(step, "set");
             set(step.getJSONObject("set"));
@@ -150,12 +155,17 @@ final class Scenario {
     }
 
     private void start() throws JSONException {
-        only(app, "bundle", "version", "build", "platform", "os", "region", "language", "attributes", "maximumAge");
+        only(app, "bundle", "version", "build", "platform", "os", "region", "language", "attributes", "maximumAge",
+            "publicKeys");
         VersionGate.Builder builder = new VersionGate.Builder(server.address(), app.getString("bundle"), store)
             .version(text("version")).buildNumber(text("build")).platform(text("platform")).os(text("os"))
             .region(text("region")).language(text("language")).clock(() -> now).transport(this::ask).observer(reports::add);
         if (app.has("maximumAge")) {
             builder.maximumAge(app.getInt("maximumAge"));
+        }
+        JSONArray keys = app.has("publicKeys") ? app.getJSONArray("publicKeys") : new JSONArray();
+        for (int index = 0; index < keys.length(); index++) {
+            builder.publicKey(keys.getString(index));
         }
         JSONObject attributes = app.has("attributes") ? app.getJSONObject("attributes") : new JSONObject();
         for (Iterator<?> names = attributes.keys(); names.hasNext();) {
@@ -171,6 +181,21 @@ final class Scenario {
         }
         gate = builder.build();
         given.clear();
+    }
+
+    private void preview(String answer, boolean isRefused) {
+        try {
+            gate = VersionGate.preview(answer);
+            given.clear();
+        } catch (IllegalArgumentException error) {
+            if (isRefused) {
+                return;
+            }
+            throw error;
+        }
+        if (isRefused) {
+            throw new AssertionError("the preview is not refused");
+        }
     }
 
     private void set(JSONObject set) throws JSONException {
@@ -423,8 +448,8 @@ final class Scenario {
                 return new VersionGate.Answer(200, answer.toString().getBytes(StandardCharsets.UTF_8), date());
             }
             if (answer.has("status")) {
-                only(answer, "status", "body", "repeat", "bytes", "encoding", "date");
-                return new VersionGate.Answer(answer.getInt("status"), body(), date());
+                only(answer, "status", "body", "repeat", "bytes", "encoding", "date", "headers");
+                return new VersionGate.Answer(answer.getInt("status"), body(), date(), headers());
             }
             only(answer, "fails");
             switch (answer.getString("fails")) {
@@ -441,6 +466,18 @@ final class Scenario {
             default:
                 throw new AssertionError("there is no such answer");
             }
+        }
+
+        private Map<String, String> headers() throws JSONException {
+            Map<String, String> headers = new HashMap<>();
+            JSONObject given = answer.has("headers") ? answer.getJSONObject("headers") : new JSONObject();
+            for (Iterator<?> names = given.keys(); names.hasNext();) {
+                String name = (String) names.next();
+                Object value = given.get(name);
+                headers.put(name, value instanceof JSONArray
+                    ? ((JSONArray) value).getString(0) + ", " + ((JSONArray) value).getString(1) : (String) value);
+            }
+            return headers;
         }
 
         private String date() {

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+package com.google.android.play.core.install.model
+
+object AppUpdateType {
+    const val FLEXIBLE = 0
+    const val IMMEDIATE = 1
+}
+
+object UpdateAvailability {
+    const val UPDATE_NOT_AVAILABLE = 1
+}
+
+object InstallStatus {
+    const val DOWNLOADED = 11
+}

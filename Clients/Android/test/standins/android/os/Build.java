@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+package android.os;
+
+/** Stands in for Android's, as far as the tests need it. */
+public class Build {
+    /** The system. */
+    public static class VERSION {
+        public static String RELEASE = "14";
+        public static int SDK_INT = 21;
+    }
+}

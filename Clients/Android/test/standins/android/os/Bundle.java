@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+package android.os;
+
+/** Stands in for Android's, as far as the tests need it. */
+public class Bundle {}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+package android.os;
+
+/** Stands in for Android's, as far as the tests need it. */
+public class Looper {
+    public static Looper getMainLooper() {
+        return new Looper();
+    }
+}

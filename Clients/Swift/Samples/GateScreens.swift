@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import UIKit
+import VersionGateClient
+
+/// Checks whenever a scene of the app becomes active, shows messages as alerts one after the other, and covers each scene
+/// while the app is locked out. Copy it into an app for iOS, with SwiftUI or UIKit, and keep one from the start of the app.
+///
+/// The windows of a lockout are above all of the app, also sheets, full-screen covers and alerts. What is below cannot be
+/// tapped, typed into, or read by VoiceOver.
+@MainActor
+final class GateScreens {
+    private let gate: VersionGate
+    /// Messages that were not closed yet. The first is in the alert, if there is one.
+    private var waiting: [Message] = []
+    private var alert: UIWindow?
+    private var lockout: Message?
+    private var covers: [Cover] = []
+    private var watch: Task<Void, Never>?
+
+    private struct Cover {
+        let window: UIWindow
+        /// What VoiceOver is to read again when the lockout ends.
+        let below: [UIWindow]
+    }
+
+    init(gate: VersionGate) {
+        self.gate = gate
+        let center = NotificationCenter.default
+        _ = center.addObserver(forName: UIScene.didActivateNotification, object: nil, queue: nil) { [weak self] _ in
+            MainActor.assumeIsolated { self?.sceneDidActivate() }
+        }
+    }
+
+    /// Checks now; `force` asks although 15 minutes are not over.
+    func check(force: Bool = false) {
+        gate.check(force: force) { [weak self] in self?.take($0) }
+    }
+
+    private func sceneDidActivate() {
+        cover()
+        showNext()
+        check()
+    }
+
+    private func take(_ messages: [Message]) {
+        lockout = messages.first(where: \.isLockout)
+        waiting += messages.filter { new in !new.isLockout && !waiting.contains { $0.id == new.id } }
+        cover()
+        showNext()
+    }
+
+    private var scenes: [UIWindowScene] {
+        UIApplication.shared.connectedScenes.compactMap { $0 as? UIWindowScene }
+    }
+
+    // MARK: Lockout
+
+    private func cover() {
+        covers.removeAll { $0.window.windowScene == nil }
+        guard let lockout else { return uncover() }
+        for scene in scenes {
+            if let cover = covers.first(where: { $0.window.windowScene === scene }) {
+                (cover.window.rootViewController as? LockoutController)?.show(lockout)
+                continue
+            }
+            let below = scene.windows.filter { $0 !== alert && !$0.accessibilityElementsHidden }
+            for window in below {
+                window.endEditing(true)
+                window.accessibilityElementsHidden = true
+            }
+            let screen = LockoutController { [weak self] in self?.check(force: true) }
+            let window = UIWindow(windowScene: scene)
+            window.windowLevel = .alert + 1
+            window.accessibilityViewIsModal = true
+            window.rootViewController = screen
+            screen.show(lockout)
+            window.makeKeyAndVisible()
+            covers.append(Cover(window: window, below: below))
+        }
+        alert?.makeKey()
+        if watch == nil { watch = Task { [weak self] in await self?.watchForTheEnd() } }
+    }
+
+    private func uncover() {
+        watch?.cancel()
+        watch = nil
+        for cover in covers {
+            cover.window.isHidden = true
+            for window in cover.below { window.accessibilityElementsHidden = false }
+            cover.below.last?.makeKey()
+        }
+        covers = []
+    }
+
+    /// A lockout with an end is asked for again soon after it; any other is when 15 minutes are over.
+    private func watchForTheEnd() async {
+        while (try? await Task.sleep(nanoseconds: 60_000_000_000)) != nil { check() }
+    }
+
+    // MARK: Messages
+
+    private func showNext() {
+        if alert?.windowScene == nil { alert = nil }
+        guard alert == nil, let message = waiting.first,
+            let scene = scenes.first(where: { $0.activationState == .foregroundActive })
+        else { return }
+        let window = UIWindow(windowScene: scene)
+        window.windowLevel = .alert + 2
+        window.rootViewController = UIViewController()
+        window.makeKeyAndVisible()
+        alert = window
+        let dialog = UIAlertController(title: message.title, message: message.text, preferredStyle: .alert)
+        func add(_ text: String, _ style: UIAlertAction.Style, _ action: @escaping () -> Void) {
+            dialog.addAction(
+                UIAlertAction(title: localized(text), style: style) { [weak self] _ in
+                    action()
+                    self?.close(message)
+                }
+            )
+        }
+        if message.link != nil { add(message.target == nil ? "open" : "update", .default) { open(message.opened()) } }
+        if message.canSkip { add("skip", .default) { message.skip() } }
+        add("close", .cancel) { message.dismiss() }
+        window.rootViewController?.present(dialog, animated: true, completion: nil)
+    }
+
+    private func close(_ message: Message) {
+        waiting.removeAll { $0.id == message.id }
+        alert?.isHidden = true
+        alert = nil
+        covers.last?.window.makeKey()
+        showNext()
+    }
+}
+
+/// The screen of a lockout.
+@MainActor
+private final class LockoutController: UIViewController {
+    private let tryAgain: () -> Void
+    private let content = UIStackView()
+    private var shown: Message?
+
+    init(tryAgain: @escaping () -> Void) {
+        self.tryAgain = tryAgain
+        super.init(nibName: nil, bundle: nil)
+    }
+
+    required init?(coder: NSCoder) { nil }
+
+    override func viewDidLoad() {
+        super.viewDidLoad()
+        view.backgroundColor = .systemBackground
+        content.axis = .vertical
+        content.spacing = 16
+        content.translatesAutoresizingMaskIntoConstraints = false
+        let scroll = UIScrollView()
+        scroll.translatesAutoresizingMaskIntoConstraints = false
+        view.addSubview(scroll)
+        scroll.addSubview(content)
+        let (inner, area) = (scroll.contentLayoutGuide, view.safeAreaLayoutGuide)
+        NSLayoutConstraint.activate([
+            scroll.topAnchor.constraint(equalTo: area.topAnchor),
+            scroll.bottomAnchor.constraint(equalTo: area.bottomAnchor),
+            scroll.leadingAnchor.constraint(equalTo: area.leadingAnchor),
+            scroll.trailingAnchor.constraint(equalTo: area.trailingAnchor),
+            content.topAnchor.constraint(equalTo: inner.topAnchor, constant: 24),
+            content.bottomAnchor.constraint(equalTo: inner.bottomAnchor, constant: -24),
+            content.leadingAnchor.constraint(equalTo: inner.leadingAnchor, constant: 24),
+            content.trailingAnchor.constraint(equalTo: inner.trailingAnchor, constant: -24),
+            content.widthAnchor.constraint(equalTo: scroll.frameLayoutGuide.widthAnchor, constant: -48),
+        ])
+    }
+
+    func show(_ lockout: Message) {
+        loadViewIfNeeded()
+        if let shown, shown.title == lockout.title, shown.text == lockout.text, shown.link == lockout.link { return }
+        shown = lockout
+        for view in content.arrangedSubviews { view.removeFromSuperview() }
+        let title = label(lockout.title, .title1)
+        title.accessibilityTraits = .header
+        content.addArrangedSubview(title)
+        content.addArrangedSubview(label(lockout.text, .body))
+        if lockout.link != nil { content.addArrangedSubview(button("update", .filled()) { open(lockout.opened()) }) }
+        content.addArrangedSubview(button("tryAgain", .gray(), tryAgain))
+    }
+
+    private func label(_ text: String, _ style: UIFont.TextStyle) -> UILabel {
+        let label = UILabel()
+        label.text = text
+        label.numberOfLines = 0
+        label.font = .preferredFont(forTextStyle: style)
+        label.adjustsFontForContentSizeCategory = true
+        return label
+    }
+
+    private func button(_ text: String, _ look: UIButton.Configuration, _ action: @escaping () -> Void) -> UIButton {
+        var configuration = look
+        configuration.title = localized(text)
+        return UIButton(configuration: configuration, primaryAction: UIAction { _ in action() })
+    }
+}
+
+/// A text of `VersionGate.xcstrings`.
+private func localized(_ text: String) -> String {
+    NSLocalizedString("versiongate.\(text)", tableName: "VersionGate", comment: "")
+}
+
+@MainActor
+private func open(_ link: URL?) {
+    if let link { UIApplication.shared.open(link, options: [:], completionHandler: nil) }
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import UIKit
+import VersionGateClient
+
+/// What the samples do on stand-ins of UIKit.
+@main
+@MainActor
+struct SampleTests {
+    static func main() async throws {
+        try await messages()
+        try await lockout()
+        try await severalScenes()
+        print("The samples do what they say.")
+    }
+
+    private static func expect(_ condition: Bool, _ what: String, line: Int = #line) {
+        guard !condition else { return }
+        print("FAILED: line \(line): \(what)")
+        exit(1)
+    }
+
+    // MARK: An app on a device
+
+    private static let news = #"{"id":"news","title":"News","text":"Lists.","remind":60,"skip":true}"#
+    private static let tip = #"{"id":"tip","title":"Tip","text":"Swipe.","link":"https://example.com","target":"1.2"}"#
+    private static let blocked = #"{"id":"b","title":"Stop","text":"T","link":"https://example.com/b","lockout":true}"#
+
+    /// Answers with what the test says, and says when a check is over.
+    private final class Server: GateTransport, @unchecked Sendable {
+        private let lock = NSLock()
+        private var messages: [String]?
+        private var over = 0
+        /// How many checks are over.
+        var checks: Int { lock.withLock { over } }
+        func checkIsOver() { lock.withLock { over += 1 } }
+        init(_ messages: [String]?) { self.messages = messages }
+        func answer(_ messages: [String]?) { lock.withLock { self.messages = messages } }
+        func response(to request: GateRequest) throws -> GateResponse {
+            guard let messages = lock.withLock({ messages }) else { throw URLError(.notConnectedToInternet) }
+            let body = Data(#"{"messages":[\#(messages.joined(separator: ","))]}"#.utf8)
+            return GateResponse(status: 200, body: body)
+        }
+    }
+
+    @MainActor
+    private struct App {
+        let server: Server
+        let storage: MemoryStorage
+        let screens: GateScreens
+        let scene: UIWindowScene
+        let window: UIWindow
+
+        /// The app comes to the foreground, and asks.
+        func activate() {
+            NotificationCenter.default.post(name: UIScene.didActivateNotification, object: scene)
+        }
+
+        /// The titles of the alerts on the screen.
+        var alerts: [String] { dialogs.compactMap(\.title) }
+
+        var dialogs: [UIAlertController] {
+            scene.windows.compactMap { $0.rootViewController?.presentedViewController as? UIAlertController }
+        }
+
+        func press(_ button: String) {
+            guard let action = dialogs[0].actions.first(where: { $0.title == "versiongate.\(button)" }) else {
+                return expect(false, "there is no button \(button)")
+            }
+            action.handler?(action)
+        }
+
+        /// The window of the lockout.
+        func cover(of scene: UIWindowScene) -> UIWindow? { scene.windows.first { $0.accessibilityViewIsModal } }
+
+        func texts(_ view: UIView) -> [String] {
+            if let label = view as? UILabel { return [label.text ?? ""] }
+            if let button = view as? UIButton { return ["[\(button.title ?? "")]"] }
+            return view.subviews.flatMap(texts)
+        }
+
+        var lockout: [String] { cover(of: scene)?.rootViewController.map { texts($0.view) } ?? [] }
+
+        func tap(_ button: String) {
+            func find(_ view: UIView) -> UIButton? {
+                if let found = view as? UIButton, found.title == "versiongate.\(button)" { return found }
+                return view.subviews.lazy.compactMap(find).first
+            }
+            guard let view = cover(of: scene)?.rootViewController?.view, let action = find(view)?.action else {
+                return expect(false, "there is no button \(button)")
+            }
+            action.handler(action)
+        }
+    }
+
+    private static func app(_ messages: [String]) throws -> App {
+        let server = Server(messages)
+        let storage = MemoryStorage()
+        guard let address = URL(string: "https://gate.example.com") else { preconditionFailure("it is an address") }
+        let gate = try VersionGate(
+            server: address,
+            app: AppDescription(bundle: "com.example.doto"),
+            attributes: [:],
+            maximumAge: 7,
+            storage: storage,
+            transport: server,
+            clock: { Date() },
+            observer: { _ in server.checkIsOver() },
+            alarm: { _, _ in }
+        )
+        let scene = UIWindowScene()
+        UIApplication.shared.connectedScenes = [scene]
+        UIApplication.shared.opened = []
+        let window = UIWindow(windowScene: scene)
+        window.makeKeyAndVisible()
+        return App(server: server, storage: storage, screens: GateScreens(gate: gate), scene: scene, window: window)
+    }
+
+    private static func until(_ what: String, line: Int = #line, _ holds: @MainActor () -> Bool) async {
+        let start = DispatchTime.now().uptimeNanoseconds
+        while !holds() {
+            expect(DispatchTime.now().uptimeNanoseconds - start < 60_000_000_000, "not in 60 s: \(what)", line: line)
+            try? await Task.sleep(nanoseconds: 1_000_000)
+        }
+    }
+
+    // MARK: Tests
+
+    /// Each message is shown once, whatever the checks give meanwhile, and what the person does is recorded.
+    private static func messages() async throws {
+        let app = try app([news])
+        app.activate()
+        await until("the alert") { app.alerts == ["News"] }
+        expect(app.scene.windows.last?.windowLevel ?? .normal > .alert, "the alert is below the app's own alerts")
+        app.server.answer([news.replacingOccurrences(of: #""remind":60,"#, with: ""), tip, blocked])
+        app.screens.check(force: true)
+        await until("the lockout") { !app.lockout.isEmpty }
+        expect(app.alerts == ["News"], "the alert is there once, and stays")
+        app.press("skip")
+        expect(app.alerts == ["Tip"], "then comes the next")
+        expect(app.dialogs[0].actions.map(\.title) == ["versiongate.update", "versiongate.close"], "the buttons")
+        app.press("update")
+        expect(UIApplication.shared.opened.map(\.absoluteString) == ["https://example.com"], "the link")
+        expect(app.alerts.isEmpty, "and that was all")
+        expect(UIWindow.key === app.cover(of: app.scene), "keys go to the lockout")
+        app.server.answer([])
+        app.screens.check(force: true)
+        await until("the end") { app.lockout.isEmpty }
+    }
+
+    /// A lockout is above all, and ends only by a check that gives none.
+    private static func lockout() async throws {
+        let app = try app([blocked])
+        let sheet = UIWindow(windowScene: app.scene)
+        sheet.makeKeyAndVisible()
+        app.activate()
+        let texts = ["Stop", "T", "[versiongate.update]", "[versiongate.tryAgain]"]
+        await until("the lockout") { app.lockout == texts }
+        guard let cover = app.cover(of: app.scene) else { return }
+        expect(cover.windowLevel > .alert && UIWindow.key === cover, "it is above all, and has the keyboard")
+        let below = [app.window, sheet]
+        expect(below.allSatisfy(\.accessibilityElementsHidden), "VoiceOver reads what is below")
+        app.tap("update")
+        expect(UIApplication.shared.opened.map(\.absoluteString) == ["https://example.com/b"], "the link")
+
+        app.server.answer(nil)
+        let checks = app.server.checks
+        app.tap("tryAgain")
+        await until("the check that fails") { app.server.checks > checks }
+        app.activate()
+        await until("the check that does not ask") { app.server.checks > checks + 1 }
+        expect(app.lockout == texts, "the lockout stays")
+        app.server.answer([blocked.replacingOccurrences(of: #""T""#, with: #""U""#)])
+        app.tap("tryAgain")
+        await until("another text, in the same window") {
+            app.lockout.contains("U") && app.cover(of: app.scene) === cover
+        }
+        app.server.answer([])
+        app.tap("tryAgain")
+        await until("the end") { app.cover(of: app.scene) == nil }
+        expect(!below.contains(where: \.accessibilityElementsHidden), "VoiceOver reads again")
+        expect(UIWindow.key === sheet, "the keyboard is the app's again")
+    }
+
+    /// Each scene is covered, also one that comes later.
+    private static func severalScenes() async throws {
+        let app = try app([blocked])
+        let other = UIWindowScene()
+        UIWindow(windowScene: other).makeKeyAndVisible()
+        UIApplication.shared.connectedScenes.insert(other)
+        app.activate()
+        await until("both") { app.cover(of: app.scene) != nil && app.cover(of: other) != nil }
+        let third = UIWindowScene()
+        UIWindow(windowScene: third).makeKeyAndVisible()
+        UIApplication.shared.connectedScenes.insert(third)
+        app.activate()
+        expect(app.cover(of: third) != nil, "a new scene is covered at once")
+    }
+}

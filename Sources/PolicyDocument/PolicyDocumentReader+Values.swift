@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import UpdatePolicy
+
+extension PolicyDocumentReader {
+    /// Reads the value of a column; nil, and a fault, if it cannot be read.
+    mutating func value(_ column: ColumnDefinition, _ node: YAMLNode, what: String) -> PolicyValue? {
+        let path = "\(what): \(column.name)"
+        if node.isAbsent {
+            if let value = column.defaultValue { return value }
+            fault(node.position, "\(path) is missing", hint: "Add: \(column.name): \(column.example)")
+            return nil
+        }
+        switch column.type {
+        case .text, .key, .bundle, .language, .platform, .version, .range:
+            return text(node, what: path, example: column.example).map { .text(UTF8Text($0)) }
+        case .texts, .platforms: return texts(node, what: path, example: column.example).map { .texts($0) }
+        case .attributes: return attributes(node, what: path)
+        case .boolean:
+            guard case .scalar(let text, isPlain: true) = node.content, text == "true" || text == "false" else {
+                fault(node.position, "\(path) is neither true nor false", hint: "Write true, or leave the key out.")
+                return nil
+            }
+            return .boolean(text == "true")
+        case .integer:
+            return scalar(node, what: path, Int32.init, "Write a whole number, such as 10.").map { .integer(Int64($0)) }
+        case .bigInteger:
+            return scalar(node, what: path, Int64.init, "Write a whole number: \(column.example)").map { .integer($0) }
+        case .percentage:
+            return scalar(
+                node,
+                what: path,
+                Percentage.init,
+                "Write a percentage from 0 to 100 with at most two decimals, such as 37.25; nothing is rounded."
+            ).map { .percentage($0) }
+        case .time:
+            return scalar(
+                node,
+                what: path,
+                Timestamp.init,
+                "Write a time in ISO 8601 with an offset: 2026-03-01T12:00:00Z"
+            ).map { .time($0) }
+        case .duration:
+            return scalar(
+                node,
+                what: path,
+                DayTimeInterval.init,
+                "Write days, hours, minutes and seconds: 2 days, 36 hours"
+            ).map { .duration($0) }
+        }
+    }
+
+    private mutating func scalar<Value>(
+        _ node: YAMLNode,
+        what: String,
+        _ read: (String) -> Value?,
+        _ hint: String
+    ) -> Value? {
+        guard let text = text(node, what: what, example: nil) else { return nil }
+        guard let value = read(text) else {
+            fault(node.position, "\(what): \(Quoted.text(text)) cannot be read", hint: hint)
+            return nil
+        }
+        return value
+    }
+
+    private mutating func text(_ node: YAMLNode, what: String, example: String?) -> String? {
+        guard case .scalar(let text, _) = node.content else {
+            fault(
+                node.position,
+                "\(what) is a \(node.kind) where a text is wanted",
+                hint: example.map { "Write: \($0). A text that begins with [ or { goes into quotation marks." }
+                    ?? "Write one value. A text that begins with [ or { goes into quotation marks."
+            )
+            return nil
+        }
+        if text.unicodeScalars.contains("\0") {
+            fault(node.position, "\(what) has the character U+0000, which cannot be kept", hint: "Remove it.")
+            return nil
+        }
+        return text
+    }
+
+    private mutating func texts(_ node: YAMLNode, what: String, example: String) -> [UTF8Text]? {
+        guard case .sequence(let items) = node.content else {
+            fault(node.position, "\(what) is a \(node.kind) where a list is wanted", hint: "Write a list: \(example)")
+            return nil
+        }
+        guard !items.isEmpty else {
+            fault(node.position, "\(what) is an empty list", hint: "Leave the key out for no condition.")
+            return nil
+        }
+        var texts: [UTF8Text] = []
+        for item in items {
+            if item.isAbsent {
+                fault(
+                    item.position,
+                    "\(what): an entry without a value",
+                    hint: "Remove it; the text null goes into quotation marks."
+                )
+            } else if let text = text(item, what: "an entry of \(what)", example: nil) {
+                texts.append(UTF8Text(text))
+            }
+        }
+        return texts.count == items.count ? texts : nil
+    }
+
+    private mutating func attributes(_ node: YAMLNode, what: String) -> PolicyValue? {
+        let example = "names, each with the list of texts that are accepted"
+        guard let members = mapping(node, what: what, example: example) else { return nil }
+        guard !members.isEmpty else {
+            fault(node.position, "\(what) is an empty map", hint: "Leave the key out for no condition.")
+            return nil
+        }
+        var attributes: [UTF8Text: [UTF8Text]] = [:]
+        for (key, value) in members {
+            let path = "\(what).\(key.text)"
+            if key.text.unicodeScalars.contains("\0") {
+                fault(key.position, "\(what): a name with the character U+0000", hint: "Remove it.")
+            } else if value.isAbsent {
+                fault(value.position, "\(path) accepts nothing", hint: "Write a list of texts: [beta, nightly]")
+            } else {
+                attributes[UTF8Text(key.text)] = texts(value, what: path, example: "[beta, nightly]")
+            }
+        }
+        return attributes.count == members.count ? .attributes(attributes) : nil
+    }
+
+    // MARK: - Structure
+
+    /// The members of a map, none where nothing is said; nil, and a fault, for anything else.
+    mutating func mapping(
+        _ node: YAMLNode,
+        what: String,
+        example: String
+    ) -> [(key: YAMLNode.Key, value: YAMLNode)]? {
+        if node.isAbsent { return [] }
+        if case .sequence(let items) = node.content, items.isEmpty { return [] }
+        guard case .mapping(let members) = node.content else {
+            fault(node.position, "\(what) is a \(node.kind) where a map is wanted", hint: "It is a map of \(example).")
+            return nil
+        }
+        return members
+    }
+
+    mutating func readMembers(
+        of node: YAMLNode,
+        what: String,
+        example: String,
+        _ read: (inout PolicyDocumentReader, YAMLNode.Key, YAMLNode) -> Void
+    ) {
+        for (key, value) in mapping(node, what: what, example: example) ?? [] {
+            if key.text.unicodeScalars.contains("\0") {
+                fault(key.position, "\(what): a key with the character U+0000", hint: "Remove it.")
+            } else {
+                read(&self, key, value)
+            }
+        }
+    }
+
+    mutating func items(of node: YAMLNode, what: String, example: String) -> [YAMLNode] {
+        if node.isAbsent { return [] }
+        guard case .sequence(let items) = node.content else {
+            fault(
+                node.position,
+                "\(what) is a \(node.kind) where a list is wanted",
+                hint: "Begin each entry: \(example)"
+            )
+            return []
+        }
+        return items
+    }
+
+    mutating func unknown(_ key: YAMLNode.Key, in what: String, known: [String]) {
+        let nearest = SimilarNames.of(key.text.replacing("-", with: "_"), among: known).first
+        fault(
+            key.position,
+            "\(what): unknown key \(Quoted.text(key.text))",
+            hint: nearest.map { "Did you mean \($0)?" } ?? "The keys here are \(known.joined(separator: ", "))."
+        )
+    }
+}
+
+extension YAMLNode {
+    fileprivate var kind: String {
+        switch content {
+        case .scalar: "text"
+        case .sequence: "list"
+        case .mapping: "map"
+        }
+    }
+}

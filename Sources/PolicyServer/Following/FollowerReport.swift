@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Logging
+import PolicyStore
+import Postgres
+import UpdatePolicy
+
+/// Records how the follower fares in the status of the live policy, and words it for the log.
+struct FollowerReport {
+    let policy: LivePolicy
+    let clock: @Sendable () -> Timestamp
+    let logger: Logger
+
+    func take(_ note: FollowerState.Note, _ connection: PostgresConnection?) async {
+        switch note {
+        case .connected:
+            policy.noteDatabase(address: await connection?.address)
+            logger.notice("Connected to the database")
+            if let connection { await warnOfDangers(connection) }
+        case .disconnected: policy.noteDatabaseAway()
+        case .following(let mode):
+            logger.notice("Following the policy of the database", metadata: ["database.changes": "\(mode.description)"])
+        case .notificationsRefused(let reason):
+            logger.notice("The database refuses to notify", metadata: ["error": "\(reason)"])
+        case .upToDate: policy.noteUpToDate()
+        case .unedited(let time):
+            let reason =
+                "nothing was ever edited in this database, which is at revision 0: a dump is being restored, or it is not"
+                + " the database that is meant; with the next edit in it, or at \(time), its policy is taken"
+            // It stays so for a while, and fails once.
+            guard policy.status.failure?.reason != reason else { return }
+            failed("The database holds no policy yet", reason, rejecting: nil)
+        case .failure(let failure, let reason, let rejected):
+            failed(failure, reason, rejecting: rejected)
+        }
+    }
+
+    func failed(_ failure: FollowerState.Failure, _ reason: String, rejecting rejected: Int64? = nil) {
+        failed("\(failure.rawValue)", reason, rejecting: rejected)
+    }
+
+    /// Notes what went wrong, and logs it once for as long as it stays the same.
+    private func failed(_ message: Logger.Message, _ reason: String, rejecting rejected: Int64?) {
+        let level: Logger.Level = policy.status.failure?.reason == reason ? .debug : .warning
+        let answer =
+            policy.current.map { "the policy of revision \($0.revision)" } ?? "no messages, as there is no policy"
+        logger.log(level: level, message, metadata: ["error": "\(reason)", "checks.answer": "\(answer)"])
+        policy.noteFailure(reason, rejecting: rejected, at: clock())
+    }
+
+    /// Warns where somebody can act as the owner of the schema, which is no reason to answer nothing.
+    private func warnOfDangers(_ connection: PostgresConnection) async {
+        let faults = try? await connection.transaction(.repeatableReadReadOnly) { try SchemaFault.all($0) }
+        for fault in faults ?? [] where fault.isDangerous {
+            logger.warning(
+                "The rights in the database are not safe",
+                metadata: ["fault": "\(fault.fault)", "remedy": "\(fault.remedy)"]
+            )
+        }
+    }
+
+    func polled(_ databaseClock: DatabaseClock) {
+        guard policy.notePoll(at: clock(), databaseClockOffset: databaseClock.offset) else { return }
+        logger.warning(
+            "The clocks of this machine and the database differ; checks go by this one, edits by that one",
+            metadata: ["database.clock.offset": "\(Int(databaseClock.offset.rounded())) s"]
+        )
+    }
+
+    func loaded(_ compiled: CompiledPolicy, _ amount: String, insteadOf replaced: PolicyVersion?) {
+        if let replaced {
+            logger.warning(
+                "The policy of the database does not continue the one before, and is in its place now",
+                metadata: [
+                    "policy.replaced": "\(replaced.revision)", "policy.revision": "\(compiled.revision)",
+                ]
+            )
+        }
+        logger.notice(
+            "Loaded the policy",
+            metadata: [
+                "policy.revision": "\(compiled.revision)", "policy.apps": "\(compiled.appCount)",
+                "policy.rules": "\(compiled.ruleCount)", "policy.read": "\(amount)",
+            ]
+        )
+    }
+}

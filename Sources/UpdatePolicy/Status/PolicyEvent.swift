@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+/// Something that begins or ends by itself.
+package struct PolicyEvent: Sendable, Equatable {
+    /// The kind of an event, as programs read it.
+    package enum Kind: String, Sendable {
+        /// A rule begins to apply.
+        case ruleStarts = "rule starts"
+        /// A rule ceases to apply.
+        case ruleEnds = "rule ends"
+        /// A planned step of a rollout.
+        case rolloutStep = "rollout step"
+        /// Users can get a release.
+        case releaseLive = "release live"
+        /// Users can no longer get a release.
+        case releaseWithdrawn = "release withdrawn"
+    }
+
+    /// When.
+    package let at: Timestamp
+    /// What.
+    package let kind: Kind
+    /// The key of the rule, or the app, version and platform of the release.
+    package let name: String
+    /// The percentage of a step.
+    package let rollout: Percentage?
+
+    /// What happens, for people: `rule a goes to 50 %`.
+    package var sentence: String {
+        switch kind {
+        case .ruleStarts: "rule \(name) starts"
+        case .ruleEnds: "rule \(name) ends"
+        case .rolloutStep: "rule \(name) goes to \(rollout.map { "\($0)" } ?? "?") %"
+        case .releaseLive: "release \(name) goes live"
+        case .releaseWithdrawn: "release \(name) is withdrawn"
+        }
+    }
+}
+
+extension Policy {
+    /// What begins or ends in the 24 hours after a moment, in order of time.
+    package func eventsOfNextDay(at now: Timestamp) -> [PolicyEvent] {
+        let end = now.advanced(byMicroseconds: 86_400_000_000)
+        var events: [PolicyEvent] = []
+        func add(_ time: Timestamp?, _ kind: PolicyEvent.Kind, _ name: String, _ rollout: Percentage? = nil) {
+            guard let time, now < time, time <= end else { return }
+            events.append(PolicyEvent(at: time, kind: kind, name: name, rollout: rollout))
+        }
+        for rule in rules where rule.enabled {
+            add(rule.startsAt, .ruleStarts, rule.key)
+            add(rule.endsAt, .ruleEnds, rule.key)
+            for step in rule.steps { add(step.at, .rolloutStep, rule.key, step.rollout) }
+        }
+        for release in releases {
+            let name = "\(release.bundle) \(release.version) \(release.platform)"
+            if case .comes(let live) = release.state(at: now) { add(live, .releaseLive, name) }
+            add(release.withdrawnAt, .releaseWithdrawn, name)
+        }
+        return events.sorted { ($0.at, $0.kind.rawValue, $0.name) < ($1.at, $1.kind.rawValue, $1.name) }
+    }
+}

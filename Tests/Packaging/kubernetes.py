@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the versiongate authors
+"""Judges the folder of a kustomization; kubernetes.sh says what by."""
+
+import pathlib
+import sys
+
+import kubernetes_validate
+import yaml
+
+VERSIONS = ["1.25", "1.37"]
+
+
+def main(folder):
+    faults = []
+    names = yaml.safe_load((folder / "kustomization.yaml").read_text())["resources"]
+    files = {path.name for path in folder.glob("*.yaml")} - {"kustomization.yaml"}
+    faults += [f"kustomization.yaml does not name {name}" for name in sorted(files - set(names))]
+    faults += [f"there is no {name}" for name in sorted(set(names) - files)]
+    objects = [
+        (name, item) for name in sorted(files) for item in yaml.safe_load_all((folder / name).read_text()) if item
+    ]
+    for name, item in objects:
+        for version in VERSIONS:
+            try:
+                kubernetes_validate.validate(item, version, strict=True)
+            except kubernetes_validate.ValidationError as error:
+                faults.append(f"{name}: {item['kind']}: Kubernetes {version}: {error.message[:200]}")
+            except Exception as error:  # a kind that the version does not have
+                faults.append(f"{name}: {item.get('kind')}: Kubernetes {version}: {error}")
+    if not faults:
+        faults = references(objects)
+    for fault in faults:
+        print(f"{folder.name}: {fault}", file=sys.stderr)
+    if not faults:
+        print(f"{len(objects)} objects are right for Kubernetes {' and '.join(VERSIONS)}")
+    return 1 if faults else 0
+
+
+def references(objects):
+    """What the schemas do not know."""
+    faults = []
+    keys = {
+        (item["kind"], item["metadata"]["name"]): set(item.get("data", {})) | set(item.get("stringData", {}))
+        for _, item in objects
+    }
+    pods = [(name, item["spec"]["template"]) for name, item in objects if "template" in item.get("spec", {})]
+    labels = [template["metadata"]["labels"] for _, template in pods]
+
+    def selects(name, selector):
+        if not any(selector.items() <= each.items() for each in labels):
+            faults.append(f"{name}: no pod has the labels {selector}")
+
+    for name, item in objects:
+        spec = item.get("spec", {})
+        if item["kind"] == "Service":
+            selects(name, spec["selector"])
+            ports = {port["name"] for _, template in pods for port in template["spec"]["containers"][0].get("ports", [])}
+            faults += [f"{name}: no port {port['targetPort']}" for port in spec["ports"] if port["targetPort"] not in ports]
+        for selector in (spec.get("selector"), spec.get("podSelector")):
+            if selector and "matchLabels" in selector:
+                selects(name, selector["matchLabels"])
+    for name, template in pods:
+        pod = template["spec"]
+        if not pod["securityContext"].get("runAsNonRoot"):
+            faults.append(f"{name}: the pod may run as root")
+        if pod["securityContext"].get("seccompProfile", {}).get("type") != "RuntimeDefault":
+            faults.append(f"{name}: the pod has no seccomp profile")
+        volumes = {volume["name"]: volume for volume in pod["volumes"]}
+        secrets = [volume["secret"]["secretName"] for volume in volumes.values() if "secret" in volume]
+        faults += [f"{name}: there is no Secret {secret}" for secret in secrets if ("Secret", secret) not in keys]
+        for container in pod["containers"]:
+            security = container["securityContext"]
+            if security.get("allowPrivilegeEscalation") is not False or not security.get("readOnlyRootFilesystem"):
+                faults.append(f"{name}: {container['name']} may become more than it is, or write into its image")
+            if security.get("capabilities", {}).get("drop") != ["ALL"]:
+                faults.append(f"{name}: {container['name']} keeps capabilities")
+            mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
+            faults += [f"{name}: there is no volume {mount}" for mount in mounts if mount not in volumes]
+            for variable in container["env"]:
+                reference = variable.get("valueFrom", {}).get("configMapKeyRef")
+                if reference and reference["key"] not in keys.get(("ConfigMap", reference["name"]), ()):
+                    faults.append(f"{name}: {variable['name']}: no key {reference['key']} of {reference['name']}")
+                path = variable.get("value", "")
+                if variable["name"].endswith("_FILE"):
+                    found = [
+                        volume["secret"]["secretName"] for mount, place in mounts.items()
+                        if "secret" in (volume := volumes[mount]) and path.startswith(place + "/")
+                    ]
+                    if not found or path.rsplit("/", 1)[1] not in keys.get(("Secret", found[0]), ()):
+                        faults.append(f"{name}: {variable['name']}: {path} is in no Secret")
+    return faults
+
+
+sys.exit(main(pathlib.Path(sys.argv[1])))

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the versiongate authors
+
+"""A listener with an app that has mounted a gate, under a strict Content-Security-Policy, and what it is answered."""
+
+import json
+import pathlib
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
+
+PLACE = pathlib.Path(__file__).resolve().parent
+LIBRARY = PLACE.parents[1] / "Clients" / "JavaScript"
+TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css"}
+POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; worker-src 'self'; frame-src 'self'; "
+          "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types app")
+
+
+class Server(ThreadingHTTPServer):
+    """`messages` are what a check gives; `fails`: how it fails instead; `checks` how many came; `version` of the app."""
+
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.messages, self.fails, self.checks, self.version = [], None, 0, 1
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def address(self):
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        path = urlsplit(self.path).path
+        name = path.removeprefix("/app/") or "index.html"
+        if path == "/favicon.ico":
+            return self.answer(204, b"", "text/plain")
+        file = LIBRARY / name if name in ("mount.js", "versiongate.js") else PLACE / "app" / name
+        if not path.startswith("/app/") or "/" in name or not file.is_file():
+            return self.answer(404, b"", "text/plain")
+        body = file.read_text(encoding="utf-8").replace("{version}", str(self.server.version))
+        self.answer(200, body.encode(), TYPES[file.suffix])
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.checks += 1
+        fails = self.server.fails
+        if fails == "away":
+            self.close_connection = True
+            return self.connection.close()
+        if fails:
+            return self.answer(*fails, "application/json")
+        self.answer(200, json.dumps({"messages": self.server.messages}).encode(), "application/json")
+
+    def answer(self, status, body, kind):
+        self.send_response(status)
+        for name, value in (("Content-Type", kind), ("Content-Length", str(len(body))), ("Cache-Control", "no-store"),
+                            ("Content-Security-Policy", POLICY)):
+            self.send_header(name, value)
+        self.end_headers()
+        try:
+            self.wfile.write(body)
+        except ConnectionError:
+            pass
+
+
+def until(seconds):
+    """A time so many seconds from now, as a lockout has it."""
+    return int(time.time()) + seconds

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Logging
+import Postgres
+import TestDatabase
+import Testing
+import UpdatePolicy
+
+@testable import PolicyPages
+
+/// A server that could not load the newest policy: the database has another one than the server answers with.
+@Suite("One policy on a page", .migratedDatabase)
+struct OnePolicyTests {
+    private func pages() async throws -> PolicyPages {
+        let database = TestDatabase.current
+        let owner = try await database.connect()
+        try await owner.execute(
+            """
+            INSERT INTO apps (bundle, name, paused) VALUES ('a', 'New', true), ('b', 'Other', false);
+            INSERT INTO releases (bundle, platform, version, live_at) VALUES
+                ('a', 'ios', '2.0', now() - interval '1 day'), ('a', 'android', '9', now() + interval '1 hour');
+            INSERT INTO rules (key, bundle, title, text, lockout, enabled, versions) VALUES
+                ('lock', 'a', 'T', 'X', true, true, '<2'), ('other', 'a', 'T', 'X', true, true, '<2');
+            INSERT INTO check_counts (hour, bundle, platform, version, checks, messages, lockouts)
+            VALUES (date_trunc('hour', now()), 'a', 'ios', '1.0', 100, 50, 50);
+            """
+        )
+        let now = Timestamp(
+            microsecondsSince1970: try await owner.query("SELECT now()").value(as: PostgresTimestamp.self)
+                .microsecondsSince1970
+        )
+        var facts = ServerFacts()
+        facts.databaseIsReachable = true
+        facts.policy = try CompiledPolicy(
+            Policy(
+                revision: 1,
+                token: "t",
+                apps: [App(bundle: "a", name: "Old")],
+                releases: [
+                    Release(
+                        id: 1,
+                        bundle: "a",
+                        platform: "ios",
+                        version: "1.5",
+                        liveAt: now.advanced(byMicroseconds: -86_400_000_000)
+                    )
+                ],
+                rules: [
+                    Rule(
+                        key: "lock",
+                        bundle: "a",
+                        endsAt: now.advanced(byMicroseconds: 3_600_000_000),
+                        title: "T",
+                        text: "X",
+                        lockout: true
+                    )
+                ]
+            )
+        )
+        let role = database.url(user: "versiongate_viewer")
+        return PolicyPages(
+            facts: { [facts] in facts },
+            database: { PostgresConfiguration(connectionString: role) },
+            clock: { now },
+            logger: Logger(label: "test")
+        )
+    }
+
+    private func body(_ pages: PolicyPages, _ path: String) async throws -> String {
+        let response = await pages.respond(to: PageRequest(try #require(PageRoute(path: path)), query: ""))
+        #expect(response.status == 200, "\(path)")
+        let html = String(decoding: response.body, as: UTF8.self)
+        // The history is that of the database, wherever it stands on a page.
+        return html.replacing(#/(?s)<article class="change".*?<\/article>/#, with: "")
+    }
+
+    @Test("The overview has the apps, lockouts, pauses and events of the policy that answers")
+    func overview() async throws {
+        let pages = try await pages()
+        let overview = try await body(pages, "/")
+        #expect(overview.contains(">Old</span>") && !overview.contains(">New</span>") && !overview.contains("Other"))
+        #expect(!overview.contains("href=\"/apps/b\""))
+        #expect(!overview.contains("class=\"tag off\">paused") && !overview.contains("Paused apps"))
+        #expect(overview.contains("href=\"/rules/lock\"") && !overview.contains("href=\"/rules/other\""))
+        #expect(overview.contains(": rule lock ends</li>") && !overview.contains("goes live"))
+        #expect(overview.contains("<td class=\"figure\">100</td>"), "what was counted is that of the database")
+        await pages.close()
+    }
+
+    @Test("The figures of an app and of a rule are judged by the policy that answers, on the page and as CSV")
+    func figures() async throws {
+        let pages = try await pages()
+        let app = try await body(pages, "/apps/a")
+        #expect(app.contains("How fast does 1.5 spread on iOS?") && !app.contains("2.0"))
+        #expect(try await body(pages, "/apps/a/adoption-ios.csv").hasPrefix("elapsed_seconds,1.5\r\n"))
+        let none = await pages.respond(to: PageRequest(.chart("adoption-android", of: .app("a")), query: ""))
+        #expect(none.status == 404)
+        // By the policy in the database nobody gets it, as the app is paused.
+        let rule = try await body(pages, "/rules/lock")
+        let reach = rule.firstMatch(of: #/<p class="answer">(Of the .*?)<\/p>/#).map { String($0.output.1) }
+        #expect(
+            reach == "Of the 100 checks of the last 30 days it reaches about 100.0 % now, 0.0 % with the lockout;"
+                + " 100.0 % at 100 %, 0.0 % with the lockout."
+        )
+        await pages.close()
+    }
+}
