@@ -54,7 +54,7 @@ struct BackupTests {
                         #expect(
                             restore.output.contains("Restored revision 1 into restored, which belongs to versiongate.")
                         )
-                        #expect(restore.output.contains(/0016_roles +applied/))
+                        #expect(restore.output.contains(/0018_roles +applied/))
                         let before = try await server.check(Self.client)
                         #expect(before.contains("after the backup"))
 

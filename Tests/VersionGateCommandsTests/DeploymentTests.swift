@@ -109,7 +109,7 @@ struct DeploymentTests {
                             environment: ["PATH": "\(path):/usr/bin:/bin"]
                         )
                         #expect(result.status == 0, "\(result.errors)")
-                        #expect(result.output.contains("0016_roles"))
+                        #expect(result.output.contains("0018_roles"))
                         #expect(!result.output.contains("REVOKE"), "\(result.output)")
                     }
                     let script = "\(folder.path)/\(number).sql"
