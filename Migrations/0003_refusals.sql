@@ -11,7 +11,7 @@ SET LOCAL search_path = public, pg_temp;
 -- What is wrong where the cure is written differently in SQL, in commands and in a policy file. A refusal or warning has
 -- its hint in SQL, and this key with its values as JSON, by which programs word the cure.
 CREATE TYPE versiongate_internal.fault AS ENUM (
-    'absent', 'platform_list', 'attribute_is_member', 'target_without_app', 'target_missing', 'end_before_start',
+    'absent', 'platform_list', 'attribute_is_member', 'target_without_app', 'target_missing', 'date_missing', 'end_before_start',
     'show_once', 'value_missing', 'withdrawn_before_live', 'no_app', 'no_rule', 'no_release', 'no_change', 'undo_conflict', 'planner',
     'lockout_without_way_out', 'lockout_without_build', 'consent_missing', 'steps_beside_rollout', 'steps_fall',
     'rollout_steps_stopped', 'rules_ended', 'rules_hints_without_effect', 'rules_link_missing', 'rules_lockout_endless',
@@ -614,6 +614,27 @@ END
 $$;
 COMMENT ON FUNCTION versiongate_internal.check_text IS
     'Refuses a text for people that is too long, cannot be seen, misleads or breaks.';
+
+CREATE FUNCTION versiongate_internal.check_placeholders(
+    value text, place text, target text, ends_at timestamptz
+) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF target IS NULL AND strpos(value, '{target}') > 0 THEN
+        RETURN versiongate_internal.refuse(
+            place, '{target} in a rule without a target', 'Set target, or take {target} out.', fault => 'target_missing'
+        );
+    ELSIF ends_at IS NULL AND strpos(value, '{date}') > 0 THEN
+        RETURN versiongate_internal.refuse(
+            place, '{date} in a rule without an end', 'Set ends_at, or take {date} out.', fault => 'date_missing'
+        );
+    END IF;
+    RETURN true;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.check_placeholders IS
+    'Refuses {target} and {date} in the text of a rule that has no target, or no end, to fill them in from.';
 
 CREATE FUNCTION versiongate_internal.check_note(value text, place text, longest integer DEFAULT 10000) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp

@@ -223,23 +223,11 @@ CREATE TABLE rules (
     ),
     title text NOT NULL CONSTRAINT rules_title_check CHECK (
         versiongate_internal.check_text(title, 'rules.title', 200)
-        AND (
-            target IS NOT NULL OR strpos(title, '{target}') = 0
-            OR versiongate_internal.refuse(
-                'rules.title', '{target} in a rule without a target', 'Set target, or take {target} out.',
-                fault => 'target_missing'
-            )
-        )
+        AND versiongate_internal.check_placeholders(title, 'rules.title', target, ends_at)
     ),
     text text NOT NULL CONSTRAINT rules_text_check CHECK (
         versiongate_internal.check_text(text, 'rules.text', 4000)
-        AND (
-            target IS NOT NULL OR strpos(text, '{target}') = 0
-            OR versiongate_internal.refuse(
-                'rules.text', '{target} in a rule without a target', 'Set target, or take {target} out.',
-                fault => 'target_missing'
-            )
-        )
+        AND versiongate_internal.check_placeholders(text, 'rules.text', target, ends_at)
     ),
     link text CHECK (link = 'store' OR versiongate_internal.check_link(link, 'rules.link')),
     remind interval CHECK (versiongate_internal.check_duration(remind, 'rules.remind')),
@@ -290,9 +278,9 @@ COMMENT ON COLUMN rules.rollout IS
 COMMENT ON COLUMN rules.starts_at IS 'From when on it applies, inclusive.';
 COMMENT ON COLUMN rules.ends_at IS 'Until when it applies, exclusive.';
 COMMENT ON COLUMN rules.title IS
-    'Title of the message, 1 to 200 characters. {app} and {target} are filled in. Translations are in rule_texts.';
+    'Title of the message, 1 to 200 characters. {app}, {target} and {date} are filled in. Translations are in rule_texts.';
 COMMENT ON COLUMN rules.text IS
-    'Text of the message, 1 to 4000 characters. {app} and {target} are filled in. Translations are in rule_texts.';
+    'Text of the message, 1 to 4000 characters. {app}, {target} and {date} are filled in. Translations are in rule_texts.';
 COMMENT ON COLUMN rules.link IS
     'Where the message leads: an address, or the word store for the app''s link of the client''s platform in'
     ' store_links.';

@@ -284,9 +284,9 @@ AS $$
 BEGIN
     RETURN QUERY
     SELECT place, split_part(place, '.', 1) || '_placeholder', format('%s: %s is not filled in', place, braces.name[1]),
-           format('Only {app} and {target} are; %s sends anything else as it is written.', owner), NULL::jsonb
+           format('Only {app}, {target} and {date} are; %s sends anything else as it is written.', owner), NULL::jsonb
       FROM regexp_matches(value, '\{[A-Za-z_][A-Za-z0-9_.-]{0,30}\}', 'g') AS braces(name)
-     WHERE braces.name[1] NOT IN ('{app}', '{target}')
+     WHERE braces.name[1] NOT IN ('{app}', '{target}', '{date}')
      LIMIT 1;
 END
 $$;

@@ -503,38 +503,41 @@ COMMENT ON FUNCTION versiongate_internal.guard_release_versions IS
     'Refuses a second spelling of the version of one of these releases on one platform and build, and a release that is'
     ' like another one in everything but its number and its note.';
 
-CREATE FUNCTION versiongate_internal.guard_target_placeholders(keys text[]) RETURNS void
+CREATE FUNCTION versiongate_internal.guard_placeholders(keys text[]) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
     translation record;
     refused boolean;
 BEGIN
-    SELECT t.rule, t.language, strpos(t.title, '{target}') > 0 AS in_title INTO translation
+    SELECT t.rule, t.language, lacking.placeholder, lacking.what, lacking.fault,
+           strpos(t.title, lacking.placeholder) > 0 AS in_title
+      INTO translation
       FROM rule_texts AS t
       JOIN rules AS r ON r.key = t.rule
+     CROSS JOIN LATERAL (
+         VALUES ('{target}', 'target', 'target_missing', r.target IS NULL), ('{date}', 'end', 'date_missing', r.ends_at IS NULL)
+     ) AS lacking(placeholder, what, fault, is_absent)
      WHERE t.rule = ANY (keys)
-       AND r.target IS NULL
-       AND (strpos(t.title, '{target}') > 0 OR strpos(t.text, '{target}') > 0)
-     ORDER BY t.rule, t.language
+       AND lacking.is_absent
+       AND (strpos(t.title, lacking.placeholder) > 0 OR strpos(t.text, lacking.placeholder) > 0)
+     ORDER BY t.rule, t.language, lacking.placeholder
      LIMIT 1;
     IF FOUND THEN
         refused := versiongate_internal.refuse(
             CASE WHEN translation.in_title THEN 'rule_texts.title' ELSE 'rule_texts.text' END,
-            '{target} in a rule without a target',
-            'Set the target of the rule, or take {target} out of the translation.',
-            format(
-                'It is the translation of %s into %s.',
-                versiongate_internal.quoted(translation.rule), translation.language
-            ),
-            'rule_texts_target_guard',
-            jsonb_build_object('rule', translation.rule, 'language', translation.language), 'target_missing'
+            format('%s in a rule without %s', translation.placeholder, CASE translation.what WHEN 'end' THEN 'an end' ELSE 'a target' END),
+            format('Set the %s of the rule, or take %s out of the translation.', translation.what, translation.placeholder),
+            format('It is the translation of %s into %s.', versiongate_internal.quoted(translation.rule), translation.language),
+            'rule_texts_placeholder_guard',
+            jsonb_build_object('rule', translation.rule, 'language', translation.language),
+            translation.fault::versiongate_internal.fault
         );
     END IF;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.guard_target_placeholders IS
-    'Refuses {target} in the translation of a rule without a target.';
+COMMENT ON FUNCTION versiongate_internal.guard_placeholders IS
+    'Refuses {target} and {date} in the translation of a rule that has no target, or no end.';
 
 CREATE FUNCTION versiongate_internal.judge_edits(
     this_token uuid, undone bigint, notes versiongate_internal.edited_rows[]
@@ -574,7 +577,7 @@ BEGIN
         ));
     END IF;
     IF edited_tables && '{rules,rule_texts}' THEN
-        PERFORM versiongate_internal.guard_target_placeholders(ARRAY(
+        PERFORM versiongate_internal.guard_placeholders(ARRAY(
             SELECT DISTINCT n.after ->> CASE n.table_name WHEN 'rules' THEN 'key' ELSE 'rule' END
               FROM unnest(notes) AS n
              WHERE n.table_name IN ('rules', 'rule_texts')

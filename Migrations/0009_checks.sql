@@ -449,15 +449,23 @@ COMMENT ON FUNCTION explain_check(jsonb, timestamptz) IS
     ' rollout: where the installation stands and the percentage in force; release: the one offered, or awaited. Write'
     ' versions as strings: jsonb does not keep how a number was written (1e0).';
 
-CREATE FUNCTION versiongate_internal.fill_placeholders(template text, app text, target text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.fill_placeholders(
+    template text, app text, target text, ends_at timestamptz
+) RETURNS text
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 BEGIN
-    -- In one pass: what is filled in is not looked at again. Texts have no control characters, so two can stand in.
+    -- In one pass: what is filled in is not looked at again. A date has no braces, and texts have no control characters,
+    -- so two can stand in.
     RETURN replace(
         replace(
-            replace(replace(template, '{app}', U&'\0001'), '{target}', U&'\0002'),
+            replace(
+                replace(
+                    replace(template, '{app}', U&'\0001'), '{target}', U&'\0002'
+                ),
+                '{date}', coalesce(to_char(ends_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'), '{date}')
+            ),
             U&'\0002', coalesce(target, '{target}')
         ),
         U&'\0001', app
@@ -465,7 +473,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.fill_placeholders IS
-    'A text with {app} and {target} filled in; other braces stay.';
+    'A text with {app}, {target} and {date} filled in; other braces stay.';
 
 CREATE FUNCTION messages_for(client jsonb, at timestamptz DEFAULT now())
     RETURNS TABLE (
@@ -480,8 +488,8 @@ DECLARE
 BEGIN
     RETURN QUERY
     SELECT r.key::text,
-           versiongate_internal.fill_placeholders(coalesce(translation.title, r.title), me.app_name, r.target),
-           versiongate_internal.fill_placeholders(coalesce(translation.text, r.text), me.app_name, r.target),
+           versiongate_internal.fill_placeholders(coalesce(translation.title, r.title), me.app_name, r.target, r.ends_at),
+           versiongate_internal.fill_placeholders(coalesce(translation.text, r.text), me.app_name, r.target, r.ends_at),
            CASE
                WHEN r.link = 'store' THEN (
                    SELECT s.link FROM store_links AS s WHERE s.bundle = me.app AND s.platform = me.platform_name

@@ -39,6 +39,7 @@ struct CommandHint {
                 : "The condition on it is \(fault["column"] ?? "a key of its own")."
         case .targetWithoutApp: "Set bundle: the target is one of its releases."
         case .targetMissing: "Set target, or take {target} out."
+        case .dateMissing: "Set ends_at, or take {date} out."
         case .endBeforeStart: "Set ends_at to a time after starts_at."
         case .showOnce: "To show the message once, set shows to 1."
         case .withdrawnBeforeLive:
@@ -70,6 +71,7 @@ struct CommandHint {
             }
         case .targetWithoutApp: return "Give --bundle: the target is one of its releases."
         case .targetMissing: return "Give --target, or take {target} out."
+        case .dateMissing: return "Give --ends-at, or take {date} out."
         case .endBeforeStart: return "Give --ends-at a time after --starts-at."
         case .showOnce: return "To show the message once, give --shows 1."
         case .valueMissing: return "Write a value."

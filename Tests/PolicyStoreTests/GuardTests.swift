@@ -63,7 +63,7 @@ struct GuardTests {
         ),
         (
             "UPDATE rules SET target = NULL WHERE key = 't'",
-            "INSERT INTO rule_texts VALUES ('t', 'de', '{target}', 'x')", "rule_texts_target_guard"
+            "INSERT INTO rule_texts VALUES ('t', 'de', '{target}', 'x')", "rule_texts_placeholder_guard"
         ),
         ("DELETE FROM releases", "UPDATE rules SET enabled = true WHERE key = 'k'", "rules_lockout_guard"),
     ]
@@ -145,7 +145,13 @@ struct GuardTests {
         ),
         (
             "INSERT INTO rule_texts VALUES ('t', 'de', '{target}', 'x');@ UPDATE rules SET target = NULL WHERE key = 't'",
-            "rule_texts_target_guard"
+            "rule_texts_placeholder_guard"
+        ),
+        (
+            """
+            UPDATE rules SET ends_at = '2030-01-01Z' WHERE key = 't'; INSERT INTO rule_texts VALUES ('t', 'de', 'x', '{date}');@
+            UPDATE rules SET ends_at = NULL WHERE key = 't'
+            """, "rule_texts_placeholder_guard"
         ),
         (
             """

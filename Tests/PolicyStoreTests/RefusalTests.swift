@@ -108,6 +108,12 @@ struct RefusalTests {
             hint: ""
         ),
         Refusal(
+            "INSERT INTO rules (key, title, text) VALUES ('k', 't', 'until {date}')",
+            column: "text",
+            message: "{date} in a rule without an end",
+            hint: "Set ends_at, or take {date} out."
+        ),
+        Refusal(
             """
             INSERT INTO rules (key, title, text, starts_at, ends_at)
             VALUES ('k', 't', 'x', '2026-03-01T12:00:00Z', '2026-03-01T12:00:00Z')

@@ -15,6 +15,7 @@ package struct PolicyFault: Sendable {
         case attributeIsMember = "attribute_is_member"
         case targetWithoutApp = "target_without_app"
         case targetMissing = "target_missing"
+        case dateMissing = "date_missing"
         case endBeforeStart = "end_before_start"
         case showOnce = "show_once"
         case valueMissing = "value_missing"

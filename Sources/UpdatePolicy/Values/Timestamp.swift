@@ -64,6 +64,9 @@ extension Timestamp: CustomStringConvertible {
         return text + "Z"
     }
 
+    /// The day in UTC: `2026-03-01`; for the years 0 to 9999, which are all that a policy has.
+    var day: String { String(description.prefix(10)) }
+
     /// Reads a moment in ISO 8601: `2026-03-01T12:00:00.25+01:00`.
     ///
     /// The offset is required (`Z`, `+01:00`, `+0100` or `+01`): without it the moment is ambiguous.

@@ -9,7 +9,7 @@ extension Rule: EditableRecord {
             ColumnOption(\.title, "The message's title, up to 200 characters"),
             ColumnOption(
                 \.text,
-                "The message's text, up to 4,000 characters. {app} and {target} are filled in"
+                "The message's text, up to 4,000 characters. {app}, {target} and {date} are filled in"
             ),
             ColumnOption(\.bundle, "The app; without it, the rule is for every app", completion: .bundles),
             ColumnOption(\.versions, "App versions, as a range: '<1.2', '>=2.3 <2.3.5', '1.2.x || 1.4'"),

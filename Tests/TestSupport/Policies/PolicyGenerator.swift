@@ -191,6 +191,7 @@ package struct PolicyGenerator {
         rule.texts = (random.some(pools.languages, upTo: 4, chance: chances.texts) ?? []).map { language in
             RuleText(language: language, title: style.isLifelike ? "\(language): {app}" : text(nil), text: text(target))
         }
+        if rule.endsAt == nil { Self.takeDateOut(&rule) }
         rule.steps = steps
         if !steps.isEmpty { rule.rollout = .zero }
         rule.note = note()
@@ -287,6 +288,18 @@ package struct PolicyGenerator {
         let text = random.pick(pools.texts)
         guard target == nil, !isWrong(1) else { return text }
         return text.split(separator: "{target}", omittingEmptySubsequences: false).joined(separator: "{goal}")
+    }
+
+    private static func takeDateOut(_ rule: inout Rule) {
+        rule.title.replace("{date}", with: "{day}")
+        rule.text.replace("{date}", with: "{day}")
+        rule.texts = rule.texts.map {
+            RuleText(
+                language: $0.language,
+                title: $0.title.replacing("{date}", with: "{day}"),
+                text: $0.text.replacing("{date}", with: "{day}")
+            )
+        }
     }
 
     private mutating func range(_ pool: [String], chance percent: Int) -> String? {

@@ -54,7 +54,7 @@ package struct PolicyPools: Sendable {
     package var texts = [
         "Please update", "{app} {target} {x}", "{app}", "{{app}} {app", "a\nb", "\"quoted\" \\ </script>",
         "\u{E9}e\u{301}",
-        "\u{1F600} {target}", "{APP} { app }", "{target}{target}",
+        "\u{1F600} {target}", "{APP} { app }", "{target}{target}", "{date}: {app} {date", "{{date}}{target}",
     ]
     package var links = ["https://example.com/?a=b&c=\"\\", "store", "store", "market://details?id=x", "HTTP://x"]
     package var storeLinks = ["https://apps.example.com/1", "itms-apps://x?\"y\"", "market://details?id=a"]

@@ -157,8 +157,8 @@ extension RuleGroupCompiler {
         let start = pools.bytes.count
         let split = MessageBytes.append(
             id: rule.key,
-            title: TextTemplate.filled(title, app: app, target: rule.target),
-            text: TextTemplate.filled(text, app: app, target: rule.target),
+            title: rule.filled(title, app: app),
+            text: rule.filled(text, app: app),
             to: &pools.bytes
         )
         pools.fragments.append(Fragment(language: language, start: start, split: split, end: pools.bytes.count))

@@ -19,8 +19,8 @@ extension CompiledPolicy {
         let name = displayName(app, client)
         return Message(
             id: rule.key,
-            title: TextTemplate.filled(title, app: name, target: rule.target),
-            text: TextTemplate.filled(text, app: name, target: rule.target),
+            title: rule.filled(title, app: name),
+            text: rule.filled(text, app: name),
             link: group.rules[index].flags.contains(.linksToStore) ? storeLink(client, app)?.link : rule.link,
             lockout: sent.lockout,
             until: sent.lockout ? rule.until : nil,
@@ -117,8 +117,8 @@ extension CompiledPolicy {
         var message: [UInt8] = []
         let split = MessageBytes.append(
             id: rule.key,
-            title: TextTemplate.filled(title, app: app, target: rule.target),
-            text: TextTemplate.filled(text, app: app, target: rule.target),
+            title: rule.filled(title, app: app),
+            text: rule.filled(text, app: app),
             to: &message
         )
         message.withUnsafeBytes { message in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-/// The filling of `{app}` and `{target}` in titles and texts.
+/// The filling of placeholders in titles and texts.
 enum TextTemplate {
     static func names(_ placeholder: StaticString, in text: String) -> Bool {
         guard text.utf8.contains(UInt8(ascii: "{")) else { return false }
@@ -12,19 +12,16 @@ enum TextTemplate {
 
     /// The text with its placeholders filled in, in one pass: what is filled in is not read again.
     ///
-    /// Without a target `{target}` stays as it is, like all other braces.
-    static func filled(_ text: String, app: String, target: String?) -> String {
+    /// A placeholder without a value stays as it is, like all other braces.
+    static func filled(_ text: String, _ values: KeyValuePairs<StaticString, String?>) -> String {
         guard text.utf8.contains(UInt8(ascii: "{")) else { return text }
         let filled = text.withBytes { bytes in
             var result: [UInt8] = []
             var position = 0
             while position < bytes.count {
-                if startsWith("{app}", bytes, position) {
-                    result += app.utf8
-                    position += 5
-                } else if let target, startsWith("{target}", bytes, position) {
-                    result += target.utf8
-                    position += 8
+                if let (placeholder, value) = values.first(where: { startsWith($0.key, bytes, position) }), let value {
+                    result += value.utf8
+                    position += placeholder.utf8CodeUnitCount
                 } else {
                     result.append(bytes[position])
                     position += 1
@@ -49,8 +46,10 @@ enum TextTemplate {
 extension Rule {
     /// A title or a text of the rule with its placeholders filled in, as clients of an app get it.
     ///
+    /// `{target}` is the target as written, `{date}` the day of the rule's end in UTC.
+    ///
     /// - Parameter app: What stands for `{app}`: the name of the app, else its bundle.
     package func filled(_ text: String, app: String) -> String {
-        TextTemplate.filled(text, app: app, target: target)
+        TextTemplate.filled(text, ["{app}": app, "{target}": target, "{date}": endsAt?.day])
     }
 }
