@@ -178,7 +178,7 @@ struct ComposeTests {
     func readsSecrets() async throws {
         try await StateFolder.with { folder in
             let program = "\(folder.path)/versiongate"
-            try "#!/bin/sh\necho \"$1 $DATABASE_URL $PGPASSWORD $PGPASSWORD_FILE\"\n"
+            try "#!/bin/sh\nprintf '%s\\n' \"$1 $DATABASE_URL $PGPASSWORD $PGPASSWORD_FILE\"\n"
                 .write(toFile: program, atomically: true, encoding: .utf8)
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
             let secret = "\(folder.path)/secret"

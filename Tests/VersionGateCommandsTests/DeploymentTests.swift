@@ -248,7 +248,7 @@ struct DeploymentTests {
     func copiesWhatIsThere() throws {
         let dockerfile = try String(contentsOf: RepositoryFile.url("Dockerfile"), encoding: .utf8)
         let ignored = try String(contentsOf: RepositoryFile.url(".dockerignore"), encoding: .utf8)
-        let sources = dockerfile.matches(of: #/\nCOPY ([A-Za-z\/. -]+) [A-Za-z\/.]+\n/#)
+        let sources = dockerfile.matches(of: #/(?m)^COPY ([A-Za-z\/. -]+) [A-Za-z\/.-]+$/#)
             .flatMap { $0.output.1.split(separator: " ").map(String.init) }
         let needed = ["Documentation/openapi-server.yaml", "Documentation/openapi.yaml", "Sources", "script/build"]
         for source in needed { #expect(sources.contains(source)) }
