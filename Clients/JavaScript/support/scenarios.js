@@ -173,7 +173,7 @@ class Run {
     expectEqual('refused', isRefused, refused);
   }
 
-  async #check({ check: { force, together = 1 }, asks, shows, sends, links, gives, reports }) {
+  async #check({ check: { force, together = 1 }, asks, shows, sends, links, left, gives, reports }) {
     const options = force === undefined ? undefined : { force };
     this.#reports = [];
     const checks = Array.from({ length: together }, () => this.#gate.check(options));
@@ -186,6 +186,7 @@ class Run {
     for (const messages of answers) {
       expectEqual('shows', messages.map(({ id }) => id), shows);
       if (links !== undefined) expectEqual('links', messages.map(({ link }) => link ?? null), links);
+      if (left !== undefined) expectEqual('left', messages.map((message) => message.left ?? null), left);
       if (gives !== undefined) expectEqual('gives', messages.map(description), gives);
     }
     if (reports !== undefined) expectEqual('reports', this.#reports.map(summary), [reports]);
@@ -287,6 +288,7 @@ const steps = {
     {
       sends: isObject,
       links: (value) => Array.isArray(value) && value.every(orNull(isString)),
+      left: (value) => Array.isArray(value) && value.every(orNull(isCount)),
       gives: (value) => Array.isArray(value) && value.every(hasOnly(given)),
       reports: hasOnly(report),
     },

@@ -50,17 +50,20 @@ struct Memory: Sendable, Equatable {
         var shown: [MessageContent] = []
         for content in answer.messages {
             if content.isLockout {
+                let left = content.until.map { max($0 - (answer.sentAt ?? now), 0) }
                 if keepsLockout {
                     self.answer = KeptAnswer(
                         at: now,
                         version: app.version.known,
                         build: app.build.known,
-                        left: content.until.map { max($0 - (answer.sentAt ?? now), 0) },
+                        left: left,
                         expires: answer.expires,
                         lockout: content
                     )
                 }
-                return shown + [content]
+                var lockout = content
+                lockout.left = left
+                return shown + [lockout]
             }
             if isHidden(content, at: now) { continue }
             change(content, at: now) { $0.shown = min($0.shown + 1, MessageContent.greatestNumber) }
@@ -83,7 +86,9 @@ struct Memory: Sendable, Equatable {
             !needsSignature || answer.expires.map({ now < $0 }) ?? false,
             answer.version.known.isSame(as: app.version.known), answer.build.known.isSame(as: app.build.known)
         else { return nil }
-        return answer.lockout
+        var lockout = answer.lockout
+        lockout.left = answer.left.map { answer.at + $0 - now }
+        return lockout
     }
 
     /// Whether the lockout that is kept has ended since a time that was before its end.

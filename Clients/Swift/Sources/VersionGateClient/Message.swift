@@ -11,7 +11,15 @@ public struct Message: Sendable, Identifiable {
     private let content: MessageContent
     private let gate: VersionGate?
 
+    /// Of a lockout that ends by itself: the seconds that were left when it was given.
+    ///
+    /// Two messages that differ in it alone are equal.
+    public let left: Int?
+
     init(_ content: MessageContent, gate: VersionGate) {
+        left = content.left
+        var content = content
+        content.left = nil
         self.content = content
         self.gate = gate
     }
@@ -26,8 +34,10 @@ public struct Message: Sendable, Identifiable {
         link: String? = nil,
         target: String? = nil,
         isLockout: Bool = false,
+        left: Int? = nil,
         canSkip: Bool = false
     ) {
+        self.left = isLockout ? left : nil
         content = MessageContent(
             id: id,
             title: title,

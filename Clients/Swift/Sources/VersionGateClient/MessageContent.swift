@@ -12,6 +12,8 @@ struct MessageContent: Sendable, Hashable {
     var isLockout = false
     /// When a lockout ends by the clock of the server, in seconds since 1970.
     var until: Int?
+    /// For how many seconds more a lockout holds, when it is given; nil if it has no end.
+    var left: Int?
     /// After how many seconds it may be shown again.
     var remind: Int?
     /// How often it may be shown.

@@ -35,6 +35,7 @@ package struct Scenario: Sendable {
         package var shows: JSON
         package var sends: JSON?
         package var links: JSON?
+        package var left: JSON?
         package var gives: JSON?
         package var reports: JSON?
     }
@@ -133,12 +134,13 @@ extension Scenario.Check {
     fileprivate init?(_ members: [String: JSON]) {
         guard let options = members["check"]?.members, let asks = members["asks"]?.boolean,
             let shows = members["shows"], shows.elements != nil,
-            Set(members.keys).isSubset(of: ["check", "asks", "shows", "sends", "links", "gives", "reports"]),
+            Set(members.keys).isSubset(of: ["check", "asks", "shows", "sends", "links", "left", "gives", "reports"]),
             Set(options.keys).isSubset(of: ["force", "together"])
         else { return nil }
         self.asks = asks
         self.shows = shows
-        (sends, links, gives, reports) = (members["sends"], members["links"], members["gives"], members["reports"])
+        (sends, links, left) = (members["sends"], members["links"], members["left"])
+        (gives, reports) = (members["gives"], members["reports"])
         if let option = options["force"] {
             guard let force = option.boolean else { return nil }
             self.force = force

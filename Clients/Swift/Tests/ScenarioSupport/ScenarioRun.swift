@@ -201,6 +201,9 @@ package struct ScenarioRun {
             if let links = expected.links {
                 try expect("links", .array(messages.map { JSON($0.link?.absoluteString) }), links)
             }
+            if let left = expected.left {
+                try expect("left", .array(messages.map { $0.left.map { .number(Double($0)) } ?? .null }), left)
+            }
             if let gives = expected.gives { try expect("given", .array(messages.map(Self.json)), gives) }
         }
         messages = given[0] + messages

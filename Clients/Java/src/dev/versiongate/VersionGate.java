@@ -73,6 +73,8 @@ public final class VersionGate {
         public final @Nullable String target;
         /** Whether the app must not go on. */
         public final boolean lockout;
+        /** Of a lockout that ends by itself: the seconds that were left when it was given. Else null. */
+        public final @Nullable Long left;
         /** The message is shown again no sooner than so many seconds after it was last shown; 0 if it has no such bound. */
         public final long remind;
         /** The message is shown at most so often; 0 if it has no such bound. */
@@ -117,6 +119,7 @@ public final class VersionGate {
             Boolean lockout = Json.optional(members, "lockout", Boolean.class);
             this.lockout = lockout == null ? isLockoutByDefault : lockout;
             until = Json.whole(members, "until", 1);
+            left = null;
             Long remind = Json.whole(members, "remind", 1);
             Long shows = Json.whole(members, "shows", 1);
             Boolean skip = Json.optional(members, "skip", Boolean.class);
@@ -125,16 +128,17 @@ public final class VersionGate {
             skippable = !this.lockout && skip != null && skip;
         }
 
-        /** A lockout that nobody has signed, as a plain message. */
-        private Message(Message lockout) {
+        /** A lockout with the time that is left; or, if nobody has signed it, as a plain message. */
+        private Message(Message lockout, boolean holds, @Nullable Long left) {
             gate = lockout.gate;
             id = lockout.id;
             title = lockout.title;
             text = lockout.text;
             link = lockout.link;
             target = lockout.target;
-            this.lockout = false;
-            until = null;
+            this.lockout = holds;
+            until = holds ? lockout.until : null;
+            this.left = left;
             remind = 0;
             shows = 0;
             skippable = false;
@@ -812,10 +816,10 @@ public final class VersionGate {
         state.answer = null;
         for (Message message : reading.messages) {
             if (message.lockout) {
-                shown.add(message);
+                long sent = reading.sent == null ? now : reading.sent;
+                Long left = message.until == null ? null : (Long) Math.max(0, message.until - sent);
+                shown.add(new Message(message, true, left));
                 if (maximumAge > 0) {
-                    long sent = reading.sent == null ? now : reading.sent;
-                    Long left = message.until == null ? null : (Long) Math.max(0, message.until - sent);
                     state.answer = new KeptAnswer(now, version, build, left, reading.expires, message);
                 }
                 break;
@@ -841,7 +845,11 @@ public final class VersionGate {
             && (answer.left == null || now - answer.at < answer.left)
             && (publicKeys.isEmpty() || answer.expires != null && now < answer.expires)
             && same(answer.version, version) && same(answer.build, build);
-        return holds ? Collections.singletonList(answer.lockout) : Collections.emptyList();
+        if (!holds) {
+            return Collections.emptyList();
+        }
+        Long left = answer.left == null ? null : (Long) (answer.at + answer.left - now);
+        return Collections.singletonList(new Message(answer.lockout, true, left));
     }
 
     private static boolean same(String one, String other) {
@@ -962,7 +970,7 @@ public final class VersionGate {
             expires = hasLockout() && !gate.publicKeys.isEmpty() ? LockoutSignature.expiry(answer, gate) : null;
             for (int index = 0; expires == null && !gate.publicKeys.isEmpty() && index < messages.size(); index++) {
                 if (messages.get(index).lockout) {
-                    messages.set(index, new Message(messages.get(index)));
+                    messages.set(index, new Message(messages.get(index), false, null));
                 }
             }
         }

@@ -108,7 +108,7 @@ final class Scenario {
             only(step, "answer");
             server.answer(step.getJSONObject("answer"));
         } else if (step.has("check")) {
-            only(step, "check", "asks", "sends", "shows", "links", "gives", "reports");
+            only(step, "check", "asks", "sends", "shows", "links", "left", "gives", "reports");
             check(step);
         } else if (step.has("dismiss")) {
             only(step, "dismiss");
@@ -286,10 +286,12 @@ final class Scenario {
         }
         JSONArray ids = new JSONArray();
         JSONArray links = new JSONArray();
+        JSONArray left = new JSONArray();
         JSONArray gives = new JSONArray();
         for (VersionGate.Message message : given) {
             ids.put(message.id);
             links.put(message.link == null ? JSONObject.NULL : message.link);
+            left.put(message.left == null ? JSONObject.NULL : message.left);
             gives.put(new JSONObject().put("id", message.id).put("title", message.title).put("text", message.text)
                 .put("link", message.link).put("target", message.target)
                 .put("lockout", message.lockout ? true : null).put("skip", message.skippable ? true : null));
@@ -297,6 +299,9 @@ final class Scenario {
         expect("shows", step.get("shows"), ids);
         if (step.has("links")) {
             expect("links", step.get("links"), links);
+        }
+        if (step.has("left")) {
+            expect("left", step.get("left"), left);
         }
         if (step.has("gives")) {
             expect("gives", step.get("gives"), gives);
