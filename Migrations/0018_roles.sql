@@ -148,7 +148,7 @@ DECLARE
     called_by_edits CONSTANT text[] := '{
         refuse,refuse_reference,refuse_planner,warn,code_point,ignorable_characters,is_language_code,check_key,
         check_bundle,check_version,check_version_range,check_list,check_platform,check_region,check_language,
-        check_attributes,check_percentage,check_time,check_duration,check_characters,check_text,check_note,
+        check_attributes,check_percentage,check_time,check_duration,check_characters,check_text,check_placeholders,check_note,
         check_content_type,check_link,stored_bundle,distinct_items
     }';
     function_name text;
