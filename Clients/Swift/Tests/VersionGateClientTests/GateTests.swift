@@ -57,22 +57,34 @@ struct GateTests {
         #expect(ids == ["kept"] || ids.isEmpty, "storage may not be read in time on a slow machine")
     }
 
-    @Test("A transport that blocks its thread is given up")
-    func transportThatBlocks() async throws {
-        let alarms = Alarms()
-        let transport = Blocking { alarms.ring() }
-        let gate = try Self.gate(storage: MemoryStorage(Self.kept), transport: transport, alarm: alarms.set)
-        #expect(await gate.check().map(\.id) == ["kept"])
-        transport.release()
-    }
+    /// Each holds one of the threads that tasks share, of which there are as many as processors: one test at a time.
+    @Suite("Threads that a transport holds", .serialized)
+    struct HeldThreads {
+        @Test("A transport that blocks its thread is given up")
+        func transportThatBlocks() async throws {
+            let alarms = Alarms()
+            let transport = Blocking { alarms.ring() }
+            let gate = try GateTests.gate(
+                storage: MemoryStorage(GateTests.kept),
+                transport: transport,
+                alarm: alarms.set
+            )
+            #expect(await gate.check().map(\.id) == ["kept"])
+            transport.release()
+        }
 
-    @Test("A transport that blocks when it is cancelled holds no check up")
-    func transportThatBlocksCancellation() async throws {
-        let alarms = Alarms()
-        let transport = BlockingCancellation { alarms.ring() }
-        let gate = try Self.gate(storage: MemoryStorage(Self.kept), transport: transport, alarm: alarms.set)
-        #expect(await gate.check().map(\.id) == ["kept"])
-        transport.release()
+        @Test("A transport that blocks when it is cancelled holds no check up")
+        func transportThatBlocksCancellation() async throws {
+            let alarms = Alarms()
+            let transport = BlockingCancellation { alarms.ring() }
+            let gate = try GateTests.gate(
+                storage: MemoryStorage(GateTests.kept),
+                transport: transport,
+                alarm: alarms.set
+            )
+            #expect(await gate.check().map(\.id) == ["kept"])
+            transport.release()
+        }
     }
 
     @Test("Storage that never reads is left as it is, and the server is asked")
