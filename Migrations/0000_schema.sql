@@ -43,7 +43,7 @@ DECLARE
     );
     owner_name CONSTANT text := schema_owner::regrole;
     schemas CONSTANT name[] := '{public,versiongate_internal}';
-    names CONSTANT name[] := '{versiongate_server,versiongate_admin,versiongate_planner,versiongate_viewer}';
+    names CONSTANT name[] := '{versiongate_server,versiongate_admin,versiongate_planner,versiongate_brake,versiongate_viewer}';
     large_objects CONSTANT text := 'lo_create(oid), lo_creat(integer), lo_from_bytea(oid, bytea)';
 BEGIN
     RETURN QUERY

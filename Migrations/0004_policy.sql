@@ -210,6 +210,7 @@ CREATE TABLE rules (
     ),
     soak interval CHECK (versiongate_internal.check_duration(soak, 'rules.soak')),
     rollout numeric NOT NULL DEFAULT 100 CHECK (versiongate_internal.check_percentage(rollout, 'rules.rollout')),
+    held_at timestamptz CHECK (versiongate_internal.check_time(held_at, 'rules.held_at')),
     starts_at timestamptz CHECK (versiongate_internal.check_time(starts_at, 'rules.starts_at')),
     ends_at timestamptz CONSTRAINT rules_ends_at_check CHECK (
         versiongate_internal.check_time(ends_at, 'rules.ends_at')
@@ -275,6 +276,9 @@ COMMENT ON COLUMN rules.soak IS
 COMMENT ON COLUMN rules.rollout IS
     'Percentage of the installations that the rule reaches, 0 to 100, at most two decimals. With rollout_steps it is 0:'
     ' before the first step the rule reaches nobody.';
+COMMENT ON COLUMN rules.held_at IS
+    'From when on its rollout steps are held: none after it begins, so the percentage stays. Null: not held. To go on, call'
+    ' resume_rule.';
 COMMENT ON COLUMN rules.starts_at IS 'From when on it applies, inclusive.';
 COMMENT ON COLUMN rules.ends_at IS 'Until when it applies, exclusive.';
 COMMENT ON COLUMN rules.title IS

@@ -192,16 +192,22 @@ BEGIN
           ) AS s
     ),
     edited_rules AS MATERIALIZED (
-        SELECT e.after ->> 'key' AS key, e.before IS NULL AS is_new, (e.before ->> 'rollout')::numeric AS rollout
+        SELECT e.after ->> 'key' AS key, e.before IS NULL AS is_new, (e.before ->> 'rollout')::numeric AS rollout,
+               (e.before ->> 'held_at')::timestamptz AS held_at
           FROM edited AS e
          WHERE e.table_name = 'rules'
     ),
     rule AS MATERIALIZED (
-        SELECT r.key, coalesce(e.rollout, r.rollout) AS rollout_before, r.rollout
+        SELECT r.key, coalesce(e.rollout, r.rollout) AS rollout_before, r.rollout, r.held_at,
+               CASE WHEN e.key IS NULL THEN r.held_at ELSE e.held_at END AS held_before
           FROM rules AS r
           LEFT JOIN edited_rules AS e ON e.key = r.key
          WHERE e.is_new IS NOT true
-           AND (e.rollout <> r.rollout OR r.key IN (SELECT s.rule FROM edited_steps AS s))
+           AND (
+               e.rollout <> r.rollout
+               OR e.key IS NOT NULL AND e.held_at IS DISTINCT FROM r.held_at
+               OR r.key IN (SELECT s.rule FROM edited_steps AS s)
+           )
     ),
     step AS MATERIALIZED (
         SELECT s.rule, s.at, s.rollout, false AS is_before
@@ -220,8 +226,13 @@ BEGIN
     )
     -- Steps never fall, so the greatest of those that have come is in force.
     SELECT rule.key, moment.at,
-           coalesce(max(s.rollout) FILTER (WHERE s.is_before AND s.at <= moment.at), rule.rollout_before),
-           coalesce(max(s.rollout) FILTER (WHERE NOT s.is_before AND s.at <= moment.at), rule.rollout)
+           coalesce(
+               max(s.rollout) FILTER (WHERE s.is_before AND s.at <= least(moment.at, rule.held_before)),
+               rule.rollout_before
+           ),
+           coalesce(
+               max(s.rollout) FILTER (WHERE NOT s.is_before AND s.at <= least(moment.at, rule.held_at)), rule.rollout
+           )
       FROM rule
       JOIN moment ON moment.key = rule.key
       LEFT JOIN step AS s ON s.rule = rule.key
@@ -230,6 +241,86 @@ END
 $$;
 COMMENT ON FUNCTION versiongate_internal.edited_shares IS
     'The percentages that a change edits, before and after: now, and at each step to come.';
+
+CREATE FUNCTION versiongate_internal.guard_holds(this_token uuid, undone bigint, keys text[]) RETURNS void
+    LANGUAGE plpgsql SET search_path = public, pg_temp
+AS $$
+DECLARE
+    held record;
+    refused boolean;
+BEGIN
+    SELECT r.key INTO held
+      FROM rules AS r
+     WHERE r.key = ANY (keys) AND r.held_at IS NOT NULL
+       AND NOT EXISTS (SELECT FROM rollout_steps AS s WHERE s.rule = r.key)
+     ORDER BY r.key
+     LIMIT 1;
+    IF FOUND THEN
+        refused := versiongate_internal.refuse(
+            'rules.held_at', format('%s has no steps that could be held', versiongate_internal.quoted(held.key)),
+            'Leave held_at out, or set it to NULL in the same transaction. To reach fewer installs, set rollout; to reach'
+            ' nobody, set enabled to false.',
+            NULL, 'rules_held_at_guard', jsonb_build_object('key', held.key), 'held_without_steps'
+        );
+    END IF;
+    -- Steps that the hold kept back and that no edit of this transaction moved would begin all at once.
+    SELECT r.key, rollout_at(r.key, now()) AS share INTO held
+      FROM rules AS r
+      JOIN versiongate_internal.recorded_rows AS edited
+        ON edited.token = this_token AND edited.table_name = 'rules' AND edited.key = jsonb_build_object('key', r.key)
+       AND edited.before ->> 'held_at' IS DISTINCT FROM edited.after ->> 'held_at'
+      JOIN rollout_steps AS s
+        ON s.rule = r.key
+       AND s.at > (edited.before ->> 'held_at')::timestamptz
+       AND s.at <= least(now(), r.held_at)
+     WHERE r.key = ANY (keys)
+       AND s.rollout > coalesce(
+           (
+               SELECT max(b.rollout) FROM rollout_steps AS b
+                WHERE b.rule = r.key AND b.at <= (edited.before ->> 'held_at')::timestamptz
+           ),
+           0
+       )
+       AND NOT EXISTS (
+           SELECT FROM versiongate_internal.recorded_rows AS moved
+            WHERE moved.token = this_token AND moved.table_name = 'rollout_steps'
+              AND moved.key = jsonb_build_object('rule', r.key, 'at', to_jsonb(s) -> 'at')
+       )
+     ORDER BY r.key, s.at DESC
+     LIMIT 1;
+    IF FOUND THEN
+        IF undone IS NOT NULL THEN
+            PERFORM versiongate_internal.warn((
+                'rules.held_at', 'rules_hold_skipped',
+                format(
+                    'rule %s reaches %s %% of installs at once: the steps that its hold kept back have begun',
+                    versiongate_internal.quoted(held.key), trim_scale(held.share)
+                ),
+                'A hold that ends by resume_rule goes on with the step that comes next.',
+                jsonb_build_object('rule', held.key)
+            ));
+        ELSE
+            refused := versiongate_internal.refuse(
+                'rules.held_at',
+                format(
+                    '%s would reach %s %% of installs at once', versiongate_internal.quoted(held.key),
+                    trim_scale(held.share)
+                ),
+                format(
+                    'To go on with the step that comes next: SELECT * FROM resume_rule(%L); To set a share: DELETE FROM'
+                    ' rollout_steps WHERE rule = %1$L; UPDATE rules SET rollout = ..., held_at = NULL WHERE key = %1$L;',
+                    held.key
+                ),
+                'The steps that its hold kept back would begin all at once.',
+                'rules_hold_guard', jsonb_build_object('key', held.key), 'hold_skips_steps'
+            );
+        END IF;
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.guard_holds IS
+    'Refuses a hold of one of these rules without steps, and an end of a hold by which steps begin that it kept back; warns'
+    ' where an undo does that.';
 
 CREATE FUNCTION versiongate_internal.guard_rollouts(keys text[]) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
@@ -556,7 +647,9 @@ BEGIN
              WHERE n.table_name IN ('rules', 'rollout_steps')
         );
         PERFORM versiongate_internal.guard_rollouts(rule_keys);
+        PERFORM versiongate_internal.guard_holds(this_token, undone, rule_keys);
         PERFORM versiongate_internal.guard_consent(this_token, undone, rule_keys);
+        PERFORM versiongate_internal.guard_brake(this_token);
         IF undone IS NULL THEN
             PERFORM versiongate_internal.warn(w) FROM versiongate_internal.used_key_warnings(this_token, ARRAY(
                 SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules' AND n.before IS NULL

@@ -147,21 +147,25 @@ CREATE FUNCTION rollout_at(rule text, at timestamptz) RETURNS numeric
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
-    RETURN coalesce(
-        (
-            SELECT s.rollout
-              FROM rollout_steps AS s
-             WHERE s.rule = rollout_at.rule AND s.at <= rollout_at.at
-             ORDER BY s.at DESC
-             LIMIT 1
-        ),
-        (SELECT r.rollout FROM rules AS r WHERE r.key = rollout_at.rule)
+    RETURN (
+        SELECT coalesce(
+                   (
+                       SELECT s.rollout
+                         FROM rollout_steps AS s
+                        WHERE s.rule = r.key AND s.at <= least(rollout_at.at, r.held_at)
+                        ORDER BY s.at DESC
+                        LIMIT 1
+                   ),
+                   r.rollout
+               )
+          FROM rules AS r
+         WHERE r.key = rollout_at.rule
     );
 END
 $$;
 COMMENT ON FUNCTION rollout_at(text, timestamptz) IS
-    'The percentage of a rule in force at a time: that of its latest step, else its rollout; null if there is no'
-    ' such rule.';
+    'The percentage of a rule in force at a time: that of its latest step that is not held, else its rollout; null if there'
+    ' is no such rule.';
 
 CREATE FUNCTION versiongate_internal.rule_matches_release(
     versions versiongate_internal.version_spans, builds versiongate_internal.version_spans, target bytea,

@@ -363,7 +363,7 @@ BEGIN
       FROM unnest(written) AS r
       LEFT JOIN (
           SELECT s.rule, min(s.at) AS at FROM unnest(steps) AS s WHERE s.rollout = 100 GROUP BY s.rule
-      ) AS last ON last.rule = r.key;
+      ) AS last ON last.rule = r.key AND (r.held_at IS NULL OR last.at <= r.held_at);
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.full_times IS
@@ -458,7 +458,7 @@ BEGIN
         SELECT h.key, range_agg(h.times) AS times FROM hiding AS h GROUP BY h.key
     ),
     judged AS MATERIALIZED (
-        SELECT r.key, r."position", r.bundle, r.enabled, r.starts_at, r.ends_at, r.rollout, r.target, r.platforms,
+        SELECT r.key, r."position", r.bundle, r.enabled, r.starts_at, r.ends_at, r.rollout, r.held_at, r.target, r.platforms,
                coalesce(a.paused, false) AS is_paused,
                coalesce(t.times, '{(,)}') AS reached,
                coalesce(h.times, '{}') AS hidden,
@@ -488,7 +488,9 @@ BEGIN
          ) AS change(at)
          WHERE change.at IS NOT NULL
          UNION
-        SELECT s.rule, s.at FROM rollout_steps AS s JOIN judged AS j ON j.key = s.rule
+        SELECT s.rule, s.at
+          FROM rollout_steps AS s
+          JOIN judged AS j ON j.key = s.rule AND (j.held_at IS NULL OR s.at <= j.held_at)
     ),
     state AS MATERIALIZED (
         SELECT j.key, m.at, share.rollout, now_is.status,
@@ -500,7 +502,7 @@ BEGIN
              SELECT coalesce(
                         (
                             SELECT s.rollout FROM rollout_steps AS s
-                             WHERE s.rule = j.key AND s.at <= m.at
+                             WHERE s.rule = j.key AND s.at <= least(m.at, j.held_at)
                              ORDER BY s.at DESC
                              LIMIT 1
                         ),
@@ -544,7 +546,7 @@ BEGIN
           JOIN changing AS c ON c.at <= asked.at AND (c.until > asked.at OR c.until IS NULL)
     )
     SELECT p.at, j.key::text, j.bundle::text, p.status, p.since, p.next, trim_scale(p.rollout),
-           CASE
+           nullif(concat_ws('; ', CASE
                WHEN p.status = 'paused' THEN j.bundle || ' is paused'
                WHEN p.status = 'scheduled' THEN 'it starts at ' || versiongate_internal.time_text(j.starts_at)
                WHEN p.status = 'waiting' AND NOT j.reached @> p.at THEN coalesce(
@@ -595,6 +597,7 @@ BEGIN
                        )
                          FROM rollout_steps AS s
                         WHERE s.rule = j.key AND s.at > p.at AND s.rollout > 0
+                          AND (j.held_at IS NULL OR s.at <= j.held_at)
                         ORDER BY s.at
                         LIMIT 1
                    ),
@@ -619,7 +622,12 @@ BEGIN
                    ),
                    'no release is recorded'
                )
-           END
+           END,
+           CASE
+               WHEN p.status NOT IN ('disabled', 'ended') AND j.held_at <= p.at AND EXISTS (
+                   SELECT FROM rollout_steps AS s WHERE s.rule = j.key AND s.at > j.held_at
+               ) THEN 'its steps are held since ' || versiongate_internal.time_text(j.held_at)
+           END), '')
       FROM judged AS j
       JOIN present AS p ON p.key = j.key
      ORDER BY p.at, j."position", j.key;

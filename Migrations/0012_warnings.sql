@@ -533,6 +533,8 @@ SELECT found.rule, found.release, found.warning, found.detail, found.hint
              format('Why: %s.', s.reason),
              CASE
                  WHEN s.status = 'waiting' AND s.reason = 'its rollout is 0 %' THEN 'Set its rollout, or disable it.'
+                 WHEN s.status = 'waiting' AND starts_with(s.reason, 'its rollout is 0 %; ')
+                     THEN format('Let its steps go on: SELECT * FROM resume_rule(%L); Or disable it.', s.key)
                  WHEN s.status = 'waiting' THEN
                      'Once users can get such a release, record that: add it, or set what is in its way.'
                  WHEN s.status = 'hidden' THEN 'Nobody gets it. Give it a lower position, or narrow the final rule.'

@@ -1,6 +1,217 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Copyright the versiongate authors
 --
--- Less at once: what a role may do that can only take messages and lockouts away.
+-- Less at once: ramps that are held, and what a role may do that can only take messages and lockouts away.
 
 SET LOCAL search_path = public, pg_temp;
+
+CREATE FUNCTION hold_rule(key text, at timestamptz DEFAULT now()) RETURNS timestamptz
+    LANGUAGE plpgsql SET search_path = public, pg_temp
+AS $$
+#variable_conflict error
+DECLARE
+    held_at timestamptz;
+    refused boolean;
+BEGIN
+    SELECT r.held_at INTO held_at FROM rules AS r WHERE r.key = hold_rule.key;
+    IF NOT FOUND THEN
+        refused := versiongate_internal.refuse_reference(
+            'rules.key', 'rule', versiongate_internal.quoted(hold_rule.key),
+            'The rules are listed by: SELECT key FROM rules;', 'no_rule'
+        );
+    ELSIF held_at <= hold_rule.at THEN
+        RETURN held_at;
+    ELSIF NOT EXISTS (SELECT FROM rollout_steps AS s WHERE s.rule = hold_rule.key AND s.at > hold_rule.at) THEN
+        refused := versiongate_internal.refuse(
+            'rules.held_at',
+            format('%s has no step to come that could be held', versiongate_internal.quoted(hold_rule.key)),
+            'To reach fewer installs, set rollout; to reach nobody, set enabled to false.',
+            NULL, 'rules_held_at_guard', jsonb_build_object('key', hold_rule.key), 'nothing_to_hold'
+        );
+    END IF;
+    UPDATE rules AS r SET held_at = hold_rule.at WHERE r.key = hold_rule.key;
+    RETURN hold_rule.at;
+END
+$$;
+COMMENT ON FUNCTION hold_rule(text, timestamptz) IS
+    'Holds the rollout steps of a rule: none after this time begins. Returns since when they are held; an earlier hold stays.'
+    ' resume_rule ends it.';
+REVOKE ALL ON FUNCTION hold_rule(text, timestamptz) FROM PUBLIC;
+
+CREATE FUNCTION resume_rule(key text, at timestamptz DEFAULT now()) RETURNS SETOF rollout_steps
+    LANGUAGE plpgsql SET search_path = public, pg_temp
+AS $$
+#variable_conflict error
+DECLARE
+    held_at timestamptz;
+    refused boolean;
+BEGIN
+    SELECT r.held_at INTO held_at FROM rules AS r WHERE r.key = resume_rule.key FOR UPDATE;
+    IF NOT FOUND THEN
+        refused := versiongate_internal.refuse_reference(
+            'rules.key', 'rule', versiongate_internal.quoted(resume_rule.key),
+            'The rules are listed by: SELECT key FROM rules;', 'no_rule'
+        );
+    END IF;
+    UPDATE rules AS r SET held_at = NULL WHERE r.key = resume_rule.key AND r.held_at IS NOT NULL;
+    IF held_at < resume_rule.at THEN
+        UPDATE rollout_steps AS s
+           SET at = versiongate_internal.time_after(s.at, resume_rule.at - held_at)
+         WHERE s.rule = resume_rule.key AND s.at > held_at;
+    END IF;
+    RETURN QUERY SELECT s.* FROM rollout_steps AS s WHERE s.rule = resume_rule.key AND s.at > resume_rule.at ORDER BY s.at;
+END
+$$;
+COMMENT ON FUNCTION resume_rule(text, timestamptz) IS
+    'Ends the hold of a rule: the steps that are left are moved by as long as it was held, so none is left out. Returns the'
+    ' steps to come.';
+REVOKE ALL ON FUNCTION resume_rule(text, timestamptz) FROM PUBLIC;
+
+-- The role versiongate_brake.
+--
+-- Whatever it calls, in whatever order, no client gets a message or a lockout at any time that it would not have got
+-- without the call. A message that is not sent is one less, unless it is final: then rules after it are sent in its place.
+
+CREATE FUNCTION versiongate_internal.may_only_brake() RETURNS boolean
+    LANGUAGE sql STABLE SET search_path = public, pg_temp
+RETURN coalesce(pg_has_role(session_user, to_regrole('versiongate_brake'), 'MEMBER'), false)
+   AND NOT coalesce(pg_has_role(session_user, to_regrole('versiongate_admin'), 'MEMBER'), false)
+   AND NOT pg_has_role(
+       session_user,
+       (SELECT c.relowner FROM pg_class AS c WHERE c.oid = 'public.policy_revision'::regclass),
+       'MEMBER'
+   );
+COMMENT ON FUNCTION versiongate_internal.may_only_brake IS
+    'Whether the role that logged in is a brake, and neither an admin nor the owner of the schema.';
+
+-- At the commit, as another may enable such a rule at the same time.
+CREATE FUNCTION versiongate_internal.guard_brake(this_token uuid) RETURNS void
+    LANGUAGE plpgsql SET search_path = public, pg_temp
+AS $$
+DECLARE
+    uncovered record;
+    refused boolean;
+BEGIN
+    IF NOT versiongate_internal.may_only_brake() THEN
+        RETURN;
+    END IF;
+    SELECT rule.key, array_agg(r.key::text ORDER BY r."position", r.key) AS behind INTO uncovered
+      FROM versiongate_internal.recorded_rows AS edited
+     CROSS JOIN LATERAL jsonb_populate_record(NULL::rules, edited.before) AS rule
+      JOIN rules AS r
+        ON (r."position", r.key) > (rule."position", rule.key)
+       AND (r.bundle = rule.bundle OR r.bundle IS NULL OR rule.bundle IS NULL)
+     WHERE edited.token = this_token AND edited.table_name = 'rules'
+       AND (edited.after -> 'enabled', edited.after -> 'held_at')
+           IS DISTINCT FROM (edited.before -> 'enabled', edited.before -> 'held_at')
+       AND rule.enabled AND rule.final AND (rule.ends_at IS NULL OR rule.ends_at > now())
+       AND r.enabled AND (r.ends_at IS NULL OR r.ends_at > now())
+       AND (r.rollout > 0 OR EXISTS (SELECT FROM rollout_steps AS s WHERE s.rule = r.key AND s.rollout > 0))
+     GROUP BY rule.key
+     ORDER BY rule.key
+     LIMIT 1;
+    IF FOUND THEN
+        refused := versiongate_internal.refuse(
+            'rules.final',
+            format(
+                '%s is final, so what comes after it would be sent in its place',
+                versiongate_internal.quoted(uncovered.key)
+            ),
+            'Turn its lockout into a message, pause the app, or let an admin do this.',
+            'After it: ' || versiongate_internal.first_names(uncovered.behind) || '.',
+            'rules_brake_guard', jsonb_build_object('key', uncovered.key)
+        );
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.guard_brake IS
+    'Refuses that a brake disables or holds a final rule before enabled rules that may be sent instead of it.';
+
+CREATE FUNCTION versiongate_internal.note_brake(why text) RETURNS void
+    LANGUAGE plpgsql SET search_path = public, pg_temp
+AS $$
+BEGIN
+    PERFORM set_config('application_name', 'brake', true);
+    IF why IS NOT NULL THEN
+        PERFORM set_config('versiongate.why', why, true);
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.note_brake IS 'Has the history name the tool brake, and why it was used.';
+
+CREATE FUNCTION brake_rule(key text, what text, why text DEFAULT NULL) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+#variable_conflict error
+DECLARE
+    name CONSTANT text := 'rule ' || versiongate_internal.quoted(brake_rule.key);
+    rule rules;
+    refused boolean;
+BEGIN
+    IF brake_rule.what IS NULL OR brake_rule.what <> ALL ('{hold,lockout,disable}') THEN
+        RAISE invalid_parameter_value USING
+            MESSAGE = versiongate_internal.quoted(brake_rule.what) || ' is nothing that a brake does to a rule',
+            HINT = 'Write hold (its rollout goes no further), lockout (it becomes a message) or disable.';
+    END IF;
+    SELECT r.* INTO rule FROM rules AS r WHERE r.key = brake_rule.key FOR UPDATE;
+    IF NOT FOUND THEN
+        refused := versiongate_internal.refuse_reference(
+            'rules.key', 'rule', versiongate_internal.quoted(brake_rule.key),
+            'The rules are listed by: SELECT key FROM rules;', 'no_rule'
+        );
+    END IF;
+    PERFORM versiongate_internal.note_brake(brake_rule.why);
+    CASE brake_rule.what
+        WHEN 'lockout' THEN
+            IF NOT rule.lockout THEN
+                RETURN name || ' is a message already';
+            END IF;
+            UPDATE rules AS r SET lockout = false, lockout_without_update = false WHERE r.key = rule.key;
+            RETURN name || ' is a message now, and locks nobody out';
+        WHEN 'disable' THEN
+            IF NOT rule.enabled THEN
+                RETURN name || ' is disabled already';
+            END IF;
+            UPDATE rules AS r SET enabled = false WHERE r.key = rule.key;
+            RETURN name || ' is disabled now, and reaches nobody';
+        ELSE
+            IF rule.held_at <= now() THEN
+                RETURN name || ' is held already, since ' || versiongate_internal.time_text(rule.held_at);
+            END IF;
+            PERFORM public.hold_rule(rule.key);
+            RETURN format('%s is held now, at %s %%', name, trim_scale(public.rollout_at(rule.key, now())));
+    END CASE;
+END
+$$;
+COMMENT ON FUNCTION brake_rule(text, text, text) IS
+    'Lessens what a rule does, and says what it did. what: hold (its rollout goes no further), lockout (it becomes a'
+    ' message) or disable. why goes into the history. For members of versiongate_brake; an admin takes it back.';
+REVOKE ALL ON FUNCTION brake_rule(text, text, text) FROM PUBLIC;
+
+CREATE FUNCTION brake_app(bundle text, why text DEFAULT NULL) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+#variable_conflict error
+DECLARE
+    app apps;
+    refused boolean;
+BEGIN
+    SELECT a.* INTO app FROM apps AS a WHERE lower(a.bundle) = lower(brake_app.bundle COLLATE "C") FOR UPDATE;
+    IF NOT FOUND THEN
+        refused := versiongate_internal.refuse_reference(
+            'apps.bundle', 'app', versiongate_internal.quoted(brake_app.bundle),
+            'The apps are listed by: SELECT bundle FROM apps;', 'no_app'
+        );
+    END IF;
+    IF app.paused THEN
+        RETURN format('app %s is paused already', versiongate_internal.quoted(app.bundle));
+    END IF;
+    PERFORM versiongate_internal.note_brake(brake_app.why);
+    UPDATE apps AS a SET paused = true WHERE a.bundle = app.bundle;
+    RETURN format('app %s is paused now, and gets no messages', versiongate_internal.quoted(app.bundle));
+END
+$$;
+COMMENT ON FUNCTION brake_app(text, text) IS
+    'Pauses an app, and says so: no message is sent to it. why goes into the history. For members of versiongate_brake; an'
+    ' admin takes it back.';
+REVOKE ALL ON FUNCTION brake_app(text, text) FROM PUBLIC;

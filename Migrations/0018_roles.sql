@@ -5,6 +5,7 @@
 --
 -- versiongate_server   reads the policy, writes counts and notes that it is there
 -- versiongate_viewer   reads everything
+-- versiongate_brake    reads everything, and calls what can only take messages and lockouts away
 -- versiongate_planner  reads everything, edits the policy and cannot commit it
 -- versiongate_admin    reads everything and edits the policy
 --
@@ -20,7 +21,9 @@ DO $$
 DECLARE
     missing CONSTANT text[] := ARRAY(
         SELECT wanted.name
-          FROM unnest('{versiongate_server,versiongate_viewer,versiongate_planner,versiongate_admin}'::text[])
+          FROM unnest(
+                   '{versiongate_server,versiongate_viewer,versiongate_brake,versiongate_planner,versiongate_admin}'::text[]
+               )
                WITH ORDINALITY AS wanted(name, place)
          WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = wanted.name)
          ORDER BY wanted.place
@@ -52,7 +55,9 @@ DO $$
 DECLARE
     name text;
 BEGIN
-    FOREACH name IN ARRAY '{versiongate_server,versiongate_viewer,versiongate_planner,versiongate_admin}'::text[] LOOP
+    FOREACH name IN ARRAY
+        '{versiongate_server,versiongate_viewer,versiongate_brake,versiongate_planner,versiongate_admin}'::text[]
+    LOOP
         CONTINUE WHEN EXISTS (
             SELECT FROM pg_db_role_setting AS s, unnest(s.setconfig) AS setting
              WHERE s.setrole = name::regrole AND setting LIKE 'idle_in_transaction_session_timeout=%'
@@ -60,7 +65,7 @@ BEGIN
         BEGIN
             EXECUTE format(
                 'ALTER ROLE %I SET idle_in_transaction_session_timeout = %L',
-                name, CASE name WHEN 'versiongate_planner' THEN '1min' ELSE '5min' END
+                name, CASE WHEN name IN ('versiongate_planner', 'versiongate_brake') THEN '1min' ELSE '5min' END
             );
             EXECUTE format('ALTER ROLE %I SET lock_timeout = ''10s''', name);
             -- So that 12/11/2026, which is a day in November or in December, is refused.
@@ -82,20 +87,20 @@ END
 $$;
 
 GRANT USAGE ON SCHEMA public, versiongate_internal
-    TO versiongate_server, versiongate_viewer, versiongate_planner, versiongate_admin;
+    TO versiongate_server, versiongate_viewer, versiongate_brake, versiongate_planner, versiongate_admin;
 
 -- What is read, and what is written.
 
 GRANT SELECT ON
     apps, store_links, feed_templates, releases, release_notes, rules, rule_texts, rollout_steps, policy_revision,
     check_counts, rule_counts, merged_counts, versiongate_internal.server_sightings, versiongate_internal.schema_reader
-    TO versiongate_server, versiongate_viewer, versiongate_planner, versiongate_admin;
+    TO versiongate_server, versiongate_viewer, versiongate_brake, versiongate_planner, versiongate_admin;
 GRANT INSERT, UPDATE, DELETE ON check_counts, rule_counts, merged_counts TO versiongate_server;
 
 GRANT SELECT ON
     changes, change_rows, history, rule_status, policy_warnings, active_rules, current_releases, recent_checks,
     versiongate_internal.recorded_rows, versiongate_internal.rule_spans
-    TO versiongate_viewer, versiongate_planner, versiongate_admin;
+    TO versiongate_viewer, versiongate_brake, versiongate_planner, versiongate_admin;
 
 GRANT INSERT, UPDATE, DELETE ON
     apps, store_links, feed_templates, releases, release_notes, rules, rule_texts, rollout_steps
@@ -106,7 +111,7 @@ DO $$
 BEGIN
     IF to_regclass('versiongate_internal.schema_migrations') IS NOT NULL THEN
         GRANT SELECT ON versiongate_internal.schema_migrations
-            TO versiongate_server, versiongate_viewer, versiongate_planner, versiongate_admin;
+            TO versiongate_server, versiongate_viewer, versiongate_brake, versiongate_planner, versiongate_admin;
     END IF;
 END
 $$;
@@ -116,17 +121,21 @@ $$;
 REVOKE ALL ON FUNCTION
     version_compare(text, text), version_matches(text, text), messages_for(jsonb, timestamptz),
     explain_check(jsonb, timestamptz), rollout_bucket(text, text), rollout_at(text, timestamptz),
-    rows_at(anyelement, bigint), rehearse_edits(), undo_change(bigint), schema_faults()
+    rows_at(anyelement, bigint), hold_rule(text, timestamptz), resume_rule(text, timestamptz),
+    brake_rule(text, text, text), brake_app(text, text), rehearse_edits(), undo_change(bigint), schema_faults()
     FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION schema_faults()
-    TO versiongate_server, versiongate_viewer, versiongate_planner, versiongate_admin;
+    TO versiongate_server, versiongate_viewer, versiongate_brake, versiongate_planner, versiongate_admin;
 GRANT EXECUTE ON FUNCTION
     version_compare(text, text), version_matches(text, text), messages_for(jsonb, timestamptz),
     explain_check(jsonb, timestamptz), rollout_bucket(text, text), rollout_at(text, timestamptz),
     rows_at(anyelement, bigint)
-    TO versiongate_viewer, versiongate_planner, versiongate_admin;
-GRANT EXECUTE ON FUNCTION rehearse_edits(), undo_change(bigint) TO versiongate_planner, versiongate_admin;
+    TO versiongate_viewer, versiongate_brake, versiongate_planner, versiongate_admin;
+GRANT EXECUTE ON FUNCTION hold_rule(text, timestamptz), resume_rule(text, timestamptz), undo_change(bigint)
+    TO versiongate_planner, versiongate_admin;
+GRANT EXECUTE ON FUNCTION brake_rule(text, text, text), brake_app(text, text) TO versiongate_brake;
+GRANT EXECUTE ON FUNCTION rehearse_edits() TO versiongate_brake, versiongate_planner, versiongate_admin;
 
 -- Views, CHECKs, indices and triggers call functions with the rights of whoever asks or edits, so these need what is
 -- called. Functions that run with their owner's rights, and what they call, are not among it.
@@ -138,7 +147,8 @@ DECLARE
         read_version_range,read_version_side,read_version_comparator,version_family,version_family_start,
         version_family_end,version_operand_fault,version_operator_fault,version_separator_fault,version_range_error,
         platform_name,is_country,country_of_region,language_tag,language_matches,language_fallbacks,quoted,first_names,
-        time_text,policy_tables,key_columns,may_only_plan,read_client,judge_rules,rule_matches_release,release_is_above,
+        time_text,policy_tables,key_columns,may_only_plan,may_only_brake,read_client,judge_rules,rule_matches_release,
+        release_is_above,
         lockout_obstacle,version_shown,fill_placeholders,rule_status_at,read_rules,ways_out,hidden_rules,full_times,
         present_steps,place_name,time_span,time_after,rule_warnings,rule_text_warnings,
         release_warnings,release_words,placeholder_warnings,platform_warnings,platform_meant,link_warnings,lockout_warnings,
@@ -167,7 +177,7 @@ BEGIN
     FOREACH function_name IN ARRAY read_by_servers || read_by_people LOOP
         EXECUTE format(
             'GRANT EXECUTE ON FUNCTION versiongate_internal.%I'
-            ' TO versiongate_viewer, versiongate_planner, versiongate_admin',
+            ' TO versiongate_viewer, versiongate_brake, versiongate_planner, versiongate_admin',
             function_name
         );
     END LOOP;

@@ -97,7 +97,7 @@ extension Cluster {
 
     /// Root and the owner may log in as any of the roles. Nobody else can reach the socket.
     private var identMap: String {
-        let groups = ["admin", "planner", "viewer", "server"].map { "versiongate_\($0)" }
+        let groups = ["admin", "planner", "brake", "viewer", "server"].map { "versiongate_\($0)" }
         let roles = [PrivatePostgres.superuser] + groups + options.additionalRoles
         return ["root", folder.owner.name].flatMap { user in
             roles.map { role in "versiongate \(Self.quoted(user)) \(Self.quoted(role))" }

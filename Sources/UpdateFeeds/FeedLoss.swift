@@ -175,8 +175,7 @@ private struct Reader {
         if rule.languages != nil { members.append("language") }
         if rule.builds != nil { members.append("build") }
         members += (rule.attributes ?? []).map(\.name)
-        let rollout = rule.steps.filter { $0.at <= source.time }.max { $0.at < $1.at }?.rollout ?? rule.rollout
-        if rollout != .all { members.append("install") }
+        if rule.rollout(at: source.time) != .all { members.append("install") }
         members.removeAll { question.member($0) != nil }
         if !members.isEmpty {
             return "It depends on \(members.joined(separator: ", ")), which the question leaves open."

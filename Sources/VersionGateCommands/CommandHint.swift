@@ -41,6 +41,7 @@ struct CommandHint {
         case .targetMissing: "Set target, or take {target} out."
         case .dateMissing: "Set ends_at, or take {date} out."
         case .endBeforeStart: "Set ends_at to a time after starts_at."
+        case .heldWithoutSteps: "Give it steps, or take held_at out of the file."
         case .showOnce: "To show the message once, set shows to 1."
         case .withdrawnBeforeLive:
             "Set withdrawn_at to live_at for a release that never got to users, or take it out of the file."
@@ -112,6 +113,17 @@ struct CommandHint {
                 + "\(PrintedCommand("rule ramp \(rule) PERCENT@TIME..."))"
         case .stepsFall:
             return "A ramp only goes up. To take the rule back: \(PrintedCommand("rule rollout \(rule) PERCENT"))"
+        case .heldWithoutSteps, .nothingToHold:
+            return
+                "To reach fewer installs: \(PrintedCommand("rule rollout \(rule) PERCENT")); to reach nobody: "
+                + "\(PrintedCommand("rule disable \(rule)"))"
+        case .holdSkipsSteps:
+            return
+                "To go on with the step that comes next: \(PrintedCommand("rule resume \(rule)")); for a share of its own: "
+                + "\(PrintedCommand("rule rollout \(rule) PERCENT"))"
+        case .holdSkipped:
+            return
+                "A hold that ends by \(PrintedCommand("rule resume \(rule)")) goes on with the step that comes next."
         case .rolloutStepsStopped:
             return
                 "For a share from now on: \(PrintedCommand("rule rollout \(rule) \(fault["percent"] ?? "PERCENT")%"))"

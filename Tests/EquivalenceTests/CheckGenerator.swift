@@ -24,7 +24,9 @@ struct CheckGenerator {
             [release.withdrawnAt].compactMap { $0 }
                 + soaks.compactMap { release.liveAt?.advanced(byMicroseconds: $0) }
         }
-        for rule in policy.rules { times += [rule.startsAt, rule.endsAt].compactMap { $0 } + rule.steps.map(\.at) }
+        for rule in policy.rules {
+            times += [rule.heldAt, rule.startsAt, rule.endsAt].compactMap { $0 } + rule.steps.map(\.at)
+        }
         return Set(times).sorted()
     }
 

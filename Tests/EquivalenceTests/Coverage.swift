@@ -23,7 +23,7 @@ struct Coverage: Sendable {
         "target reached", "target: nothing awaited", "target: staged", "target: no live date", "target: live",
         "target: region",
         "target: os", "target: soaks", "starts_at", "ends_at", "rollout", "rollout without install", "enabled",
-        "paused",
+        "paused", "held",
     ]
 
     /// Counts what the rows of an answer say.
@@ -33,7 +33,10 @@ struct Coverage: Sendable {
             let turn = outcome == "no match" ? Self.condition(row) : outcome
             counts[turn == "sent without lockout" ? "\(turn): \(row[5]?.string ?? "")" : turn, default: 0] += 1
         }
-        for row in answer.statuses { counts["status: \(row[1]?.string ?? "")", default: 0] += 1 }
+        for row in answer.statuses {
+            counts["status: \(row[1]?.string ?? "")", default: 0] += 1
+            if row[5]?.string.contains("its steps are held") == true { counts["held", default: 0] += 1 }
+        }
         for row in answer.messages {
             if row[4] == "true" { counts["sent, a lockout", default: 0] += 1 }
             if row[5] != nil { counts["sent, a lockout with an end", default: 0] += 1 }

@@ -66,6 +66,12 @@ extension EngineFault {
             rule: { $0.rollout = Percentage(hundredths: ($0.rollout.hundredths + 50) / 100 * 100) ?? .all }
         ),
         EngineFault("the first step is lost", seed: 2, rule: { $0.steps = Array($0.steps.dropFirst()) }),
+        EngineFault("a hold is ignored", seed: 2, rule: { $0.heldAt = nil }),
+        EngineFault(
+            "the step at the time of a hold is held",
+            seed: 2,
+            rule: { $0.heldAt = $0.heldAt?.advanced(byMicroseconds: -1) }
+        ),
         EngineFault(
             "the start is exclusive",
             seed: 8,

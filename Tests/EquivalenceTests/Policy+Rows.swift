@@ -23,6 +23,7 @@ extension Policy {
         case .rule(var rule):
             rule.texts = []
             rule.steps = []
+            rule.heldAt = nil
             rules.append(rule)
         case .text(let text, let key):
             rules.changeFirst(where: { $0.key == key }) { $0.texts.append(text) }
@@ -31,6 +32,8 @@ extension Policy {
                 $0.steps.append(step)
                 $0.rollout = .zero
             }
+        case .hold(let time, let key):
+            rules.changeFirst(where: { $0.key == key }) { $0.heldAt = time }
         }
     }
 }

@@ -20,6 +20,7 @@ struct PolicyScript {
         case rule(Rule)
         case text(RuleText, rule: String)
         case step(RolloutStep, rule: String)
+        case hold(Timestamp, rule: String)
     }
 
     let rows: [(row: Row, statement: String)]
@@ -51,12 +52,20 @@ struct PolicyScript {
             }
         }
         for rule in policy.rules {
-            rows.append((.rule(rule), Self.insert(rule)))
+            var written = rule
+            written.heldAt = nil
+            rows.append((.rule(rule), Self.insert(written)))
             for text in rule.texts {
                 rows.append((.text(text, rule: rule.key), Self.insert(text, owner: Self.text(rule.key))))
             }
             for step in rule.steps {
                 rows.append((.step(step, rule: rule.key), Self.insert(step, owner: Self.text(rule.key))))
+            }
+            // What has no steps cannot be held.
+            if let heldAt = rule.heldAt {
+                let update =
+                    "UPDATE rules SET held_at = \(Self.text("\(heldAt)")) WHERE key = \(Self.text(rule.key))"
+                rows.append((.hold(heldAt, rule: rule.key), update))
             }
         }
         self.rows = rows

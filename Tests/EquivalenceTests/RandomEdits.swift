@@ -88,6 +88,9 @@ struct RandomEdits {
             UPDATE rule_texts SET language = 'fr' WHERE language = 'x-de'
             """,
             "UPDATE rollout_steps SET at = at + interval '17 minutes'",
+            "UPDATE rules SET held_at = '2026-03-01T12:00Z' WHERE key = (SELECT rule FROM rollout_steps \(any)",
+            "SELECT resume_rule(key, '2026-03-02Z') FROM rules WHERE held_at IS NOT NULL",
+            "UPDATE rules SET held_at = NULL WHERE \(one) rules \(any)",
             "UPDATE rollout_steps SET at = at - interval '1 day'",
             "DELETE FROM rollout_steps WHERE \(one) rollout_steps \(any)",
         ])

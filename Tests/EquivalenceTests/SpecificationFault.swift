@@ -64,8 +64,22 @@ extension SpecificationFault {
             "a step holds only after its time",
             seed: 2,
             in: "rollout_at",
-            "s.at <= rollout_at.at",
-            becomes: "s.at < rollout_at.at"
+            "s.at <= least(rollout_at.at, r.held_at)",
+            becomes: "s.at < least(rollout_at.at, r.held_at)"
+        ),
+        SpecificationFault(
+            "a hold is ignored",
+            seed: 2,
+            in: "rollout_at",
+            "least(rollout_at.at, r.held_at)",
+            becomes: "rollout_at.at"
+        ),
+        SpecificationFault(
+            "a status ignores a hold",
+            seed: 2,
+            in: "versiongate_internal.rule_status_at",
+            "s.at <= least(m.at, j.held_at)",
+            becomes: "s.at <= m.at"
         ),
         SpecificationFault(
             "the way out does not look at builds",

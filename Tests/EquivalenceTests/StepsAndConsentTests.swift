@@ -87,6 +87,9 @@ struct StepsAndConsentTests {
         default:
             Edit(
                 sql: random.pick([
+                    "SELECT hold_rule('\(rule)')", "SELECT hold_rule('\(rule)', \(time))",
+                    "SELECT resume_rule('\(rule)')",
+                    "UPDATE rules SET held_at = \(random.pick(["NULL", time])) WHERE key = '\(rule)'",
                     "UPDATE rules SET title = 'u', note = md5(random()::text)", "DELETE FROM rule_texts \(one)",
                     "INSERT INTO rule_texts VALUES ('\(rule)', 'de', 't', 'x')",
                 ])

@@ -171,6 +171,7 @@ struct PolicyColumnTests {
         "rules.target": Edit(value: "'1.6'"),
         "rules.soak": Edit(value: "'1 hour'"),
         "rules.rollout": Edit(value: "51"),
+        "rules.held_at": Edit(first: "'2095-01-01Z'", value: "NULL"),
         "rules.starts_at": Edit(value: "'2095-01-01Z'"),
         "rules.ends_at": Edit(value: "'2098-01-01Z'"),
         "rules.title": Edit(value: "'Other'", harmless: text),
@@ -192,9 +193,10 @@ struct PolicyColumnTests {
         "rollout_steps.rollout": Edit(value: "20"),
     ]
 
-    /// The rows of a table that are edited.
-    private static func condition(_ table: String) -> String {
-        switch table {
+    /// The rows that are edited: only what has steps can be held.
+    private static func condition(_ column: Column) -> String {
+        if column.name == "held_at" { return "key = 'ramp'" }
+        return switch column.table {
         case "apps", "store_links", "feed_templates": "bundle = 'a'"
         case "releases": "version = '9.1'"
         case "rules": "key = 'r'"
@@ -203,7 +205,7 @@ struct PolicyColumnTests {
     }
 
     private static func update(_ column: Column, to value: String) -> String {
-        "UPDATE \(column.table) SET \(column.name) = \(value) WHERE \(condition(column.table))"
+        "UPDATE \(column.table) SET \(column.name) = \(value) WHERE \(condition(column))"
     }
 
     @Test("The columns are read for the server, each but notes, and for files, each")
@@ -247,8 +249,7 @@ struct PolicyColumnTests {
             let edit = try #require(Self.edits["\(column)"], "say here what \(column) may be edited to")
             if let first = edit.first { try await owner.execute(Self.update(column, to: first)) }
             // The ramp locks nobody out, so its steps count only once it does.
-            let isStep = column.table == "rollout_steps"
-            if isStep {
+            if column.table == "rollout_steps" || column.name == "held_at" {
                 try await owner.execute(
                     "UPDATE rules SET lockout = true, lockout_without_update = true WHERE key = 'ramp'"
                 )

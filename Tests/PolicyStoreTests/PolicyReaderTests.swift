@@ -35,6 +35,7 @@ struct PolicyReaderTests {
                 '1 day 02:00:00', 1000, true, true, true, true, 'note');
             INSERT INTO rule_texts (rule, language, title, text) VALUES ('k', 'de', 'Titel', 'Text');
             INSERT INTO rollout_steps (rule, at, rollout) VALUES ('k', '2026-03-02T00:00:00Z', 37.25), ('k', '2026-03-03T00:00:00Z', 100);
+            UPDATE rules SET held_at = '2026-03-02T12:00:00.000001Z';
             """#
         )
         let server = try await TestDatabase.current.connect(user: "versiongate_server")
@@ -90,6 +91,7 @@ struct PolicyReaderTests {
                     target: "1.2",
                     soak: DayTimeInterval(microseconds: 93_600_500_000),
                     rollout: .zero,
+                    heldAt: Timestamp("2026-03-02T12:00:00.000001Z"),
                     startsAt: Timestamp("2026-03-01T12:00:00Z"),
                     endsAt: Timestamp("2026-05-01T12:00:00Z"),
                     title: "Title",

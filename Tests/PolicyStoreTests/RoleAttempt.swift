@@ -236,7 +236,6 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
             RoleAttempt("UPDATE apps SET paused = true", "permission denied for table apps"),
             RoleAttempt("UPDATE public.rules SET enabled = true", "permission denied for table rules"),
             RoleAttempt("SELECT undo_change(1)", "permission denied for function undo_change"),
-            RoleAttempt("SELECT rehearse_edits()", "permission denied for function rehearse_edits"),
             RoleAttempt(
                 "SELECT versiongate_internal.refuse('rules.key', 'x', 'y')",
                 "permission denied for function refuse"
@@ -244,6 +243,27 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
             RoleAttempt("SET ROLE versiongate_admin", "permission denied to set role \"versiongate_admin\""),
             RoleAttempt("SET ROLE versiongate_planner", "permission denied to set role \"versiongate_planner\""),
         ]
+
+    /// What of these a brake may do.
+    static let ofViewers = [
+        RoleAttempt("SELECT rehearse_edits()", "permission denied for function rehearse_edits"),
+        RoleAttempt("SELECT brake_rule('k', 'disable')", "permission denied for function brake_rule"),
+        RoleAttempt("SELECT brake_app('a')", "permission denied for function brake_app"),
+    ]
+
+    /// What a brake must not do beside that.
+    static let ofBrakes = [
+        RoleAttempt("SELECT hold_rule('k')", "permission denied for function hold_rule"),
+        RoleAttempt("SELECT resume_rule('k')", "permission denied for function resume_rule"),
+        RoleAttempt("SELECT versiongate_internal.note_brake('x')", "permission denied for function note_brake"),
+        RoleAttempt("SELECT versiongate_internal.guard_brake(NULL)", "permission denied for function guard_brake"),
+        RoleAttempt("BEGIN; SELECT rehearse_edits(); UPDATE apps SET name = 'z'", "permission denied for table apps"),
+        RoleAttempt(
+            "SELECT brake_rule('k', 'enable')",
+            "\"enable\" is nothing that a brake does to a rule",
+            sqlState: "22023"
+        ),
+    ]
 
     /// What the server's role must not do beside that: reading the history.
     static let ofServer: [RoleAttempt] = [

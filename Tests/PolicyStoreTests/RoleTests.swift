@@ -17,8 +17,9 @@ struct RoleTests {
     @Test(
         "The roles may not do what they need not, and PostgreSQL says so",
         arguments: [
-            ("versiongate_server", RoleAttempt.ofReaders + RoleAttempt.ofServer),
-            ("versiongate_viewer", RoleAttempt.ofReaders + RoleAttempt.ofPeople),
+            ("versiongate_server", RoleAttempt.ofReaders + RoleAttempt.ofViewers + RoleAttempt.ofServer),
+            ("versiongate_viewer", RoleAttempt.ofReaders + RoleAttempt.ofPeople + RoleAttempt.ofViewers),
+            ("versiongate_brake", RoleAttempt.ofReaders + RoleAttempt.ofPeople + RoleAttempt.ofBrakes),
             (
                 "versiongate_planner",
                 RoleAttempt.ofPeople + RoleAttempt.ofEditors + [
@@ -89,7 +90,7 @@ struct RoleTests {
         #expect(try messages.value(as: String.self) == "u")
     }
 
-    static let people = ["versiongate_viewer", "versiongate_planner", "versiongate_admin"]
+    static let people = ["versiongate_viewer", "versiongate_brake", "versiongate_planner", "versiongate_admin"]
 
     @Test("The roles can do what they are for: planners see what an edit comes to, judged as at its commit")
     func plannersRehearse() async throws {
@@ -126,13 +127,16 @@ struct RoleTests {
         #expect(try await owner.query("SELECT is_rehearsal FROM policy_revision").value(as: Bool.self) == false)
     }
 
-    @Test("The roles of planners let go soon of what they hold, unless they say otherwise")
-    func plannersAreBounded() async throws {
-        let planner = try await TestDatabase.current.psql(
+    @Test(
+        "The roles of planners and brakes let go soon of what they hold, unless they say otherwise",
+        arguments: ["versiongate_planner", "versiongate_brake"]
+    )
+    func areBounded(role: String) async throws {
+        let shown = try await TestDatabase.current.psql(
             "SHOW idle_in_transaction_session_timeout; SHOW lock_timeout",
-            user: "versiongate_planner"
+            user: role
         )
-        #expect(planner.output == "1min\n10s\n")
+        #expect(shown.output == "1min\n10s\n")
     }
 
     @Test("The roles can do what they are for: admins edit the policy, read the history and the counts, and undo")

@@ -151,19 +151,19 @@ struct SchemaFaultTests {
             let refusal = await #expect(throws: PostgresError.self) { try await migrator.migrate(owner) }
             #expect(
                 refusal?.message
-                    == "missing roles: versiongate_server, versiongate_viewer, versiongate_planner, versiongate_admin, and "
-                    + "test_alice may not create them"
+                    == "missing roles: versiongate_server, versiongate_viewer, versiongate_brake, versiongate_planner, "
+                    + "versiongate_admin, and test_alice may not create them"
             )
             let cure = try #require(refusal?.hint?.split(separator: ": ").last)
             #expect(
                 cure
-                    == ["server", "viewer", "planner", "admin"].map { "CREATE ROLE versiongate_\($0) LOGIN;" }
+                    == ["server", "viewer", "brake", "planner", "admin"].map { "CREATE ROLE versiongate_\($0) LOGIN;" }
                     .joined(separator: " ")
             )
             try await superuser.execute(String(cure))
             try await migrator.migrate(owner)
             // Settings of roles that somebody else made are not hers to change.
-            #expect(try await migrator.faults(owner).filter { $0.remedy.contains("ALTER ROLE") }.count == 4)
+            #expect(try await migrator.faults(owner).filter { $0.remedy.contains("ALTER ROLE") }.count == 5)
         }
     }
 

@@ -89,7 +89,7 @@ struct SchemaTests {
             """
             SELECT p.oid::regprocedure || ' ' || role
               FROM pg_proc AS p,
-                   unnest('{versiongate_server,versiongate_viewer,versiongate_planner,versiongate_admin}'::text[]) AS role
+                   unnest('{versiongate_server,versiongate_viewer,versiongate_brake,versiongate_planner,versiongate_admin}'::text[]) AS role
              WHERE p.pronamespace \(ours) AND has_function_privilege(role, p.oid, 'EXECUTE')
                AND (p.prorettype = 'trigger'::regtype
                    OR p.proname ~ '^(undo_.+|guard_.+|judge_edits|record_.+|open_change|.+_notes)$'
@@ -117,23 +117,26 @@ struct SchemaTests {
             """
         ),
         Rule(
-            "Every view is for viewers, planners and admins to read, and for nobody to write",
+            "Every view is for viewers, brakes, planners and admins to read, and for nobody to write",
             """
             SELECT relname
-              FROM pg_class, unnest('{versiongate_viewer,versiongate_planner,versiongate_admin}'::text[]) AS role
+              FROM pg_class, unnest('{versiongate_viewer,versiongate_brake,versiongate_planner,versiongate_admin}'::text[]) AS role
              WHERE relnamespace \(ours) AND relkind = 'v'
                AND (NOT has_table_privilege(role, oid, 'SELECT')
                    OR has_table_privilege(role, oid, 'INSERT, UPDATE, DELETE'))
             """
         ),
         Rule(
-            "What admins may read and planners may do, viewers may read and admins may do; viewers write nothing",
+            "What admins may read and planners may do, viewers and brakes may read and admins may do; these two write nothing",
             """
             SELECT relname FROM pg_class
              WHERE relnamespace \(ours) AND relkind IN ('r', 'v')
                AND (has_table_privilege('versiongate_admin', oid, 'SELECT')
                        <> has_table_privilege('versiongate_viewer', oid, 'SELECT')
                    OR has_table_privilege('versiongate_viewer', oid, 'INSERT, UPDATE, DELETE')
+                   OR has_table_privilege('versiongate_brake', oid, 'INSERT, UPDATE, DELETE')
+                   OR has_table_privilege('versiongate_brake', oid, 'SELECT')
+                       <> has_table_privilege('versiongate_viewer', oid, 'SELECT')
                    OR EXISTS (
                        SELECT FROM unnest('{SELECT,INSERT,UPDATE,DELETE}'::text[]) AS privilege
                         WHERE has_table_privilege('versiongate_admin', oid, privilege)
@@ -143,7 +146,7 @@ struct SchemaTests {
         Rule(
             "No table is granted to everybody, and none may be emptied or given triggers by the roles",
             """
-            SELECT relname FROM pg_class, unnest('{versiongate_admin,versiongate_planner,versiongate_viewer,versiongate_server}'::text[]) AS role
+            SELECT relname FROM pg_class, unnest('{versiongate_admin,versiongate_planner,versiongate_brake,versiongate_viewer,versiongate_server}'::text[]) AS role
              WHERE relnamespace \(ours) AND relkind IN ('r', 'v')
                AND (has_table_privilege(role, oid, 'TRUNCATE, TRIGGER, REFERENCES')
                    OR EXISTS (SELECT FROM aclexplode(relacl) WHERE grantee = 0))
@@ -246,14 +249,18 @@ struct SchemaTests {
             """
         ),
         Rule(
-            "Every function for people can be called by admins and planners, and by viewers if it edits nothing",
+            "Every function for people can be called by admins and planners, and by viewers if it edits nothing; brakes have theirs",
             """
             SELECT oid::regprocedure::text FROM pg_proc
              WHERE pronamespace = 'public'::regnamespace
-               AND (NOT has_function_privilege('versiongate_admin', oid, 'EXECUTE')
-                   OR NOT has_function_privilege('versiongate_planner', oid, 'EXECUTE')
-                   OR has_function_privilege('versiongate_viewer', oid, 'EXECUTE')
-                       = (proname IN ('undo_change', 'rehearse_edits')))
+               AND (has_function_privilege('versiongate_admin', oid, 'EXECUTE')
+                       = (proname IN ('brake_rule', 'brake_app'))
+                   OR has_function_privilege('versiongate_planner', oid, 'EXECUTE')
+                       <> has_function_privilege('versiongate_admin', oid, 'EXECUTE')
+                   OR has_function_privilege('versiongate_viewer', oid, 'EXECUTE') = (proname IN (
+                       'undo_change', 'hold_rule', 'resume_rule', 'rehearse_edits', 'brake_rule', 'brake_app'))
+                   OR has_function_privilege('versiongate_brake', oid, 'EXECUTE')
+                       = (proname IN ('undo_change', 'hold_rule', 'resume_rule')))
             """
         ),
     ]

@@ -114,7 +114,7 @@ struct AnnouncementOracle {
             let isMet = question.attribute(UTF8Text(attribute.name)).map { attribute.values.contains($0.string) }
             parts.append(isMet.map(sent) ?? 0)
         }
-        let step = rule.steps.filter { $0.at <= time }.max { $0.at < $1.at }
+        let step = rule.steps.filter { $0.at <= min(time, rule.heldAt ?? time) }.max { $0.at < $1.at }
         let rollout = (step?.rollout ?? rule.rollout).hundredths
         if rollout == 0 {
             parts.append(-1)

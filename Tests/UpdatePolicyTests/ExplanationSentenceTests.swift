@@ -184,6 +184,11 @@ struct ExplanationSentenceTests {
         Case("k is not sent: it ended at <2026-03-01T11:00:00Z>.") { $0.endsAt = TestPolicy.hours(-1) },
         Case("k is not sent: the client sent no install, and the rollout is 25 %.") { quarter(&$0) },
         Case("k is not sent: the rollout is 0 %.") { $0.rollout = .zero },
+        Case("k is not sent: the rollout is 0 %, held since <2026-03-01T11:00:00Z>.") {
+            $0.rollout = .zero
+            $0.steps = [RolloutStep(at: TestPolicy.hours(-1, microseconds: 1), rollout: .all)]
+            $0.heldAt = TestPolicy.hours(-1)
+        },
         Case(
             "k is not sent: the rollout is 25 %; this installation is not included until it passes 58.65 %.",
             ["install": "a"],

@@ -108,6 +108,11 @@ struct PolicyImpactTests {
         let planned = try impact([], [ramp])
         #expect(planned.now.newLockouts == 0)
         #expect(abs(planned.newLockouts - 70) < 1e-9)
+        var held = ramp
+        held.heldAt = TestPolicy.hours(1)
+        #expect(abs(try impact([], [held]).newLockouts - 10) < 1e-9)
+        #expect(try impact([ramp], [held]).newLockouts == 0)
+        #expect(abs(try impact([held], [ramp]).newLockouts - 60) < 1e-9)
         #expect(try impact([], [lockout { $0.startsAt = TestPolicy.hours(24) }]).newLockouts == 100)
         #expect(try impact([], [lockout { $0.endsAt = TestPolicy.hours(-1) }]).newLockouts == 0)
         var coming = release

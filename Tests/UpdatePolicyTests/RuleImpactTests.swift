@@ -43,6 +43,10 @@ struct RuleImpactTests {
         #expect(impact.total.map { ($0.withoutWayOut * 100).rounded() / 100 } == [0, 1, 5, 10])
         #expect(impact.checks == 100)
         #expect(impact.uncounted == [.rollout])
+        rule.heldAt = TestPolicy.noon
+        #expect(try self.impact(rule).stages.map(\.kind) == [.now, .enabled, .everybody])
+        rule.heldAt = TestPolicy.hours(1)
+        #expect(try self.impact(rule).stages == impact.stages)
     }
 
     @Test("The impact of a rule is nothing behind a final rule")

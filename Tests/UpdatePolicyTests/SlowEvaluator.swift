@@ -62,7 +62,7 @@ struct SlowEvaluator {
         }
         if let start = rule.startsAt, time < start { return false }
         if let end = rule.endsAt, !(time < end) { return false }
-        let step = rule.steps.filter { $0.at <= time }.max { $0.at < $1.at }
+        let step = rule.steps.filter { $0.at <= min(time, rule.heldAt ?? time) }.max { $0.at < $1.at }
         let rollout = (step?.rollout ?? rule.rollout).hundredths
         if rollout == 10_000 { return true }
         guard let install = client.install else { return false }

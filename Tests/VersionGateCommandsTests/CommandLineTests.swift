@@ -58,7 +58,8 @@ struct CommandLineTests {
             // Users are no part of the policy, so the history does not have them.
             if leaf.path.first != "user",
                 [
-                    "add", "edit", "remove", "pause", "resume", "enable", "disable", "rollout", "ramp", "block", "undo",
+                    "add", "edit", "remove", "pause", "resume", "enable", "disable", "rollout", "ramp", "hold", "block",
+                    "undo",
                     "apply",
                 ].contains(verb)
             {

@@ -36,7 +36,7 @@ struct SQLPageTests {
     @Test("The page has every table and view that somebody may read, with the rights of each role, and its columns")
     func hasTables() async throws {
         let owner = try await TestDatabase.current.connect()
-        let rights = ["server", "viewer", "planner", "admin"].map { role in
+        let rights = ["server", "viewer", "brake", "planner", "admin"].map { role in
             """
             CASE WHEN has_table_privilege('versiongate_\(role)', oid, 'SELECT') THEN 'r' ELSE '' END
                 || CASE WHEN has_table_privilege('versiongate_\(role)', oid, 'INSERT')
@@ -49,13 +49,13 @@ struct SQLPageTests {
              WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v')
                AND has_table_privilege('versiongate_viewer', oid, 'SELECT')
             """
-        ).map { row in try (0..<5).map { try row.decode($0, as: String.self) } }
+        ).map { row in try (0..<6).map { try row.decode($0, as: String.self) } }
         let rows = try MarkdownTable.rows(
-            ["table or view", "server", "viewer", "planner", "admin", "what it has"],
+            ["table or view", "server", "viewer, brake", "planner", "admin", "what it has"],
             in: Self.page
         )
         let written = rows.map { row in
-            ["table or view", "server", "viewer", "planner", "admin"].map { row[$0].value }
+            ["table or view", "server", "viewer, brake", "viewer, brake", "planner", "admin"].map { row[$0].value }
         }
         #expect(Set(written) == Set(tables))
         for row in try MarkdownTable.rows(["table or view", "columns"], in: Self.page) {
@@ -77,16 +77,17 @@ struct SQLPageTests {
             """
             SELECT format('%s(%s)', proname, pg_get_function_arguments(p.oid)), pg_get_function_result(p.oid),
                 CASE WHEN has_function_privilege('versiongate_viewer', p.oid, 'EXECUTE') THEN 'yes' ELSE 'no' END,
+                CASE WHEN has_function_privilege('versiongate_brake', p.oid, 'EXECUTE') THEN 'yes' ELSE 'no' END,
                 CASE WHEN has_function_privilege('versiongate_planner', p.oid, 'EXECUTE')
                     AND has_function_privilege('versiongate_admin', p.oid, 'EXECUTE') THEN 'yes' ELSE 'no' END
               FROM pg_proc AS p WHERE p.pronamespace = 'public'::regnamespace
             """
         ).map { row in
-            try (0..<4).map { index in
+            try (0..<5).map { index in
                 try row.decode(index, as: String.self).replacing("timestamp with time zone", with: "timestamptz")
             }
         }
-        let columns = ["function", "result", "viewer", "planner, admin"]
+        let columns = ["function", "result", "viewer", "brake", "planner, admin"]
         let rows = try MarkdownTable.rows(columns + ["what it does"], in: Self.page)
         #expect(Set(rows.map { row in columns.map { row[$0].value } }) == Set(functions))
     }

@@ -56,6 +56,7 @@ struct UserCommandTests {
             let admin = try await Self.add("anna", "admin", server, owner)
             let planner = try await Self.add("paul", "planner", server, owner)
             let viewer = try await Self.add("vera", "viewer", server, owner)
+            let brake = try await Self.add("bea", "brake", server, owner)
             for line in ["app add a --yes", "release add a 1.2 --platform ios --live-at 2026-03-01T12:00:00Z --yes"] {
                 let made = try await admin.run(line)
                 #expect(made.status == 0, "\(made.errors)")
@@ -71,7 +72,7 @@ struct UserCommandTests {
             )
             await connection.close()
 
-            for person in [viewer, planner, admin] {
+            for person in [viewer, brake, planner, admin] {
                 for line in Self.readings {
                     let result = try await person.run(line)
                     #expect(result.status == 0, "\(line): \(result.errors)")
@@ -225,7 +226,7 @@ struct UserCommandTests {
                     owner, "add x --role viewer", 1,
                     "there is no terminal to ask for a password on; use --password-file FILE"
                 ),
-                (owner, "add x --role owner", 64, "'viewer', 'planner' or 'admin'"),
+                (owner, "add x --role owner", 64, "'viewer', 'brake', 'planner' or 'admin'"),
                 (owner, "add x --role viewer --no-password --generate-password", 64, "Use one of --password-file"),
                 (owner, "add x --role viewer --password-file /nowhere", 1, "/nowhere cannot be read: No such file"),
                 (

@@ -90,7 +90,19 @@ struct RulePage: Page {
 
     private var edits: [JSONValue] {
         let (key, literal) = (rule.key, rule.key.sqlLiteral)
-        return [
+        var edits: [JSONValue] = []
+        if rule.holdInForce(at: now) != nil {
+            edits.append(
+                PageScene.edit(
+                    "Let its steps go on",
+                    "rule resume \(key)",
+                    sql: "SELECT * FROM resume_rule(\(literal));"
+                )
+            )
+        } else if rule.effectiveSteps.contains(where: { now < $0.at }) {
+            edits.append(PageScene.edit("Hold its steps", "rule hold \(key)", sql: "SELECT hold_rule(\(literal));"))
+        }
+        return edits + [
             PageScene.edit(
                 rule.enabled ? "Turn it off" : "Turn it on",
                 "rule \(rule.enabled ? "disable" : "enable") \(key)",
@@ -100,7 +112,7 @@ struct RulePage: Page {
                 "Change the share of installs",
                 "rule rollout \(key) PERCENT",
                 sql: "DELETE FROM rollout_steps WHERE rule = \(literal);"
-                    + " UPDATE rules SET rollout = PERCENT WHERE key = \(literal);"
+                    + " UPDATE rules SET rollout = PERCENT, held_at = NULL WHERE key = \(literal);"
             ),
             PageScene.edit(
                 "Change anything else",

@@ -67,7 +67,12 @@ struct RuleWords {
     private var share: String {
         let present = status.rollout == .all ? "All of them" : "\(status.rollout) % of the installs"
         guard !rule.steps.isEmpty else { return "\(present)." }
-        let coming = rule.steps.filter { $0.at > now }.map { "\($0.rollout) % from \(NumberText.minute($0.at))" }
+        if let since = rule.holdInForce(at: now) {
+            return "\(present), held there since \(NumberText.minute(since))."
+        }
+        let coming = rule.effectiveSteps.filter { $0.at > now }.map {
+            "\($0.rollout) % from \(NumberText.minute($0.at))"
+        }
         return coming.isEmpty ? "\(present)." : "\(present) now, then \(coming.joined(separator: ", then "))."
     }
 

@@ -83,6 +83,8 @@ extension RuleEdit {
         switch (column.name, column.after) {
         case ("enabled", "true"): return "enabled"
         case ("enabled", "false"): return "disabled"
+        case ("held_at", nil): return "resumed"
+        case ("held_at", .some): return "held"
         case ("paused", "true"): return "paused"
         case ("paused", "false"): return "resumed"
         default:

@@ -93,10 +93,10 @@ extension PolicyEditor {
     package func keepRolloutInForce(rule key: String) throws {
         let rollout = try session.query("SELECT rollout_at($1, now())::text", [key]).value(as: String.self)
         try delete(where: [ColumnValue<RolloutStep>.owner(key)])
-        try update(where: [.init(\Rule.key, key)], set: [.init(\.rollout, written: rollout)])
+        try update(where: [.init(\Rule.key, key)], set: [.init(\.rollout, written: rollout), .init(\.heldAt, nil)])
     }
 
-    /// Replaces the planned steps of a rule. Until the first of them, a rule that is enabled keeps the percentage that is in
+    /// Replaces the planned steps of a rule, which are not held any more. Until the first of them, a rule that is enabled keeps the percentage that is in
     /// force now, by a step of its own.
     package func ramp(rule key: String, _ steps: [(time: Timestamp, percent: String)], now: Timestamp) throws {
         let inForce = try session.query(
@@ -104,6 +104,7 @@ extension PolicyEditor {
             [key]
         ).first?.decode(0, as: String.self)
         try delete(where: [ColumnValue<RolloutStep>.owner(key)])
+        try update(where: [.init(\Rule.key, key)], set: [.init(\.heldAt, nil)])
         var steps = steps
         if let inForce, inForce != "0", !steps.contains(where: { $0.time <= now }) {
             steps.append((now, inForce))

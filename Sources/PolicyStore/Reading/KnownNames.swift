@@ -29,7 +29,8 @@ package enum KnownNames {
             SELECT DISTINCT member.rolname::text FROM pg_auth_members AS given
                 JOIN pg_roles AS member ON member.oid = given.member JOIN pg_roles AS role ON role.oid = given.roleid
             WHERE member.rolcanlogin
-                AND role.rolname IN ('versiongate_viewer', 'versiongate_planner', 'versiongate_admin') ORDER BY 1
+                AND role.rolname IN ('versiongate_viewer', 'versiongate_brake', 'versiongate_planner', 'versiongate_admin')
+            ORDER BY 1
             """
         )
     }

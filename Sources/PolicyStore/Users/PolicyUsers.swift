@@ -77,7 +77,7 @@ package struct PolicyUsers: Sendable {
                 throw PolicyUserError.hasOtherRole(name, group: group ?? "none")
             }
             // Members do not inherit the settings of a role.
-            let idle = role == .planner ? "1min" : "5min"
+            let idle = role == .planner || role == .brake ? "1min" : "5min"
             try session.execute(
                 """
                 ALTER ROLE \(identifier) SET idle_in_transaction_session_timeout = '\(idle)';
@@ -200,6 +200,8 @@ package struct PolicyUsers: Sendable {
 package enum UserRole: String, Sendable, CaseIterable {
     /// Reads everything.
     case viewer
+    /// Reads everything, and takes messages and lockouts away.
+    case brake
     /// Reads everything, and rehearses edits.
     case planner
     /// Reads everything, and edits the policy.
@@ -208,13 +210,13 @@ package enum UserRole: String, Sendable, CaseIterable {
     case server
 
     /// The roles for people and pipelines.
-    static let people: [UserRole] = [.viewer, .planner, .admin]
+    static let people: [UserRole] = [.viewer, .brake, .planner, .admin]
 
     /// The role of the database whose members have the rights.
     package var group: String { "versiongate_\(rawValue)" }
 
     /// The roles of the database, those with most rights first.
-    static let groups = [UserRole.admin, .planner, .viewer, .server].map(\.group)
+    static let groups = [UserRole.admin, .planner, .brake, .viewer, .server].map(\.group)
 
     init(group: String) throws {
         guard let role = Self.allCases.first(where: { $0.group == group }) else {
@@ -287,7 +289,8 @@ package enum PolicyUserError: ErrorWithCommand, Sendable, Hashable {
                 + "\(grantor) or a superuser run: REVOKE \(group) FROM \(name) GRANTED BY \(grantor)"
         case .ownsObjects(let name, let detail):
             "\(name) owns something or has rights elsewhere, so it cannot be removed: \(detail); nothing was changed; to only "
-                + "take the rights here: REVOKE versiongate_viewer, versiongate_planner, versiongate_admin FROM \(name)"
+                + "take the rights here: REVOKE versiongate_viewer, versiongate_brake, versiongate_planner, "
+                + "versiongate_admin FROM \(name)"
         }
     }
 }

@@ -91,7 +91,7 @@ extension Rule {
     /// Whether somebody may be reached at this time or later.
     func mayReachSomebody(from time: Timestamp) -> Bool {
         guard enabled, endsAt.map({ time < $0 }) ?? true else { return false }
-        return rollout > .zero || steps.contains { $0.rollout > .zero }
+        return rollout > .zero || effectiveSteps.contains { $0.rollout > .zero }
     }
 
     /// Whether, from a time on, only clients are locked out that another form of the rule locks out as well.
@@ -101,14 +101,15 @@ extension Rule {
         else { return false }
         if let oldStart = old.startsAt, oldStart > time, startsAt.map({ $0 < oldStart }) ?? true { return false }
         if let oldEnd = old.endsAt, endsAt.map({ oldEnd < $0 }) ?? true { return false }
-        let moments = (steps + old.steps).map(\.at).filter { $0 > time } + [time]
+        let moments = (effectiveSteps + old.effectiveSteps).map(\.at).filter { $0 > time } + [time]
         return moments.allSatisfy { rollout(at: $0) <= old.rollout(at: $0) }
     }
 
     /// Whether the final rule keeps from others all that another form of it does.
     fileprivate func hidesNoLess(than old: Rule) -> Bool {
         enabled && hasSameConditions(as: old) && position == old.position && startsAt == old.startsAt
-            && endsAt == old.endsAt && rollout == old.rollout && steps == old.steps
+            && endsAt == old.endsAt && rollout == old.rollout
+            && effectiveSteps == old.effectiveSteps
     }
 
     /// Whether the rule reaches the same clients as another form of it while both are in force.

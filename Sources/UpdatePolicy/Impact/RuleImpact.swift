@@ -118,7 +118,7 @@ package struct RuleImpact: Sendable {
     }
 
     private static func stages(_ rule: Rule, _ time: Timestamp) -> [Stage] {
-        let steps = rule.steps.sorted { $0.at < $1.at }
+        let steps = rule.effectiveSteps.sorted { $0.at < $1.at }
         let rollout = rule.rollout(at: time)
         var stages = [Stage(kind: .now, at: time, rollout: rule.enabled ? rollout : .zero)]
         if !rule.enabled { stages.append(Stage(kind: .enabled, at: time, rollout: rollout)) }

@@ -54,6 +54,9 @@ package struct Rule: PolicyRecord {
     /// The share of installs that the rule reaches before the first of its steps.
     package var rollout: Percentage
 
+    /// From when on the steps are held: none after it begins.
+    package var heldAt: Timestamp?
+
     /// When the rule begins to apply, inclusive.
     package var startsAt: Timestamp?
 
@@ -106,6 +109,7 @@ package struct Rule: PolicyRecord {
         target: String? = nil,
         soak: DayTimeInterval? = nil,
         rollout: Percentage = .all,
+        heldAt: Timestamp? = nil,
         startsAt: Timestamp? = nil,
         endsAt: Timestamp? = nil,
         title: String,
@@ -135,6 +139,7 @@ package struct Rule: PolicyRecord {
         self.target = target
         self.soak = soak
         self.rollout = rollout
+        self.heldAt = heldAt
         self.startsAt = startsAt
         self.endsAt = endsAt
         self.title = title
@@ -175,6 +180,7 @@ extension Rule {
         .optionalText("target", \.target, .version, role: .condition),
         .duration("soak", \.soak, role: .condition),
         .percentage("rollout", \.rollout, role: .schedule),
+        .optionalTime("held_at", \.heldAt, role: .schedule),
         .optionalTime("starts_at", \.startsAt, role: .schedule),
         .optionalTime("ends_at", \.endsAt, role: .schedule),
         .text("title", \.title, role: .message),
@@ -188,6 +194,23 @@ extension Rule {
         .flag("final", \.final, role: .switch),
         .optionalText("note", \.note, role: .note),
     ]
+
+    /// The steps that begin: all, or those up to the time from which on they are held.
+    package var effectiveSteps: [RolloutStep] {
+        guard let heldAt else { return steps }
+        return steps.filter { $0.at <= heldAt }
+    }
+
+    /// Since when steps are kept from beginning; `nil` where none is held at this time.
+    package func holdInForce(at time: Timestamp) -> Timestamp? {
+        guard let heldAt, heldAt <= time, steps.contains(where: { heldAt < $0.at }) else { return nil }
+        return heldAt
+    }
+
+    /// The share of installs that is in force at a time.
+    package func rollout(at time: Timestamp) -> Percentage {
+        effectiveSteps.filter { $0.at <= time }.max { $0.at < $1.at }?.rollout ?? rollout
+    }
 
     /// ``soak`` in microseconds, 0 for none.
     package var soakMicroseconds: Int64 { soak?.inMicroseconds ?? 0 }

@@ -52,18 +52,11 @@ struct JudgedRule {
 
     /// The times at which it is on for everybody whom it is for.
     var timesForAll: TimeSpans {
-        let steps = row.steps.sorted { $0.at < $1.at }
+        let steps = row.effectiveSteps.sorted { $0.at < $1.at }
         let starts = [.earliest] + steps.map(\.at)
         let ends = steps.map(\.at) + [.latest]
         let shares = [row.rollout] + steps.map(\.rollout)
         let spans = shares.indices.filter { shares[$0] == .all }.map { starts[$0]..<ends[$0] }
         return TimeSpans(spans).intersection(TimeSpans(from: row.startsAt, until: row.endsAt))
-    }
-}
-
-extension Rule {
-    /// The share of installs that is in force at a time.
-    func rollout(at time: Timestamp) -> Percentage {
-        steps.filter { $0.at <= time }.max { $0.at < $1.at }?.rollout ?? rollout
     }
 }

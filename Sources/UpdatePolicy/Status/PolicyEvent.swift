@@ -50,7 +50,7 @@ extension Policy {
         for rule in rules where rule.enabled {
             add(rule.startsAt, .ruleStarts, rule.key)
             add(rule.endsAt, .ruleEnds, rule.key)
-            for step in rule.steps { add(step.at, .rolloutStep, rule.key, step.rollout) }
+            for step in rule.effectiveSteps { add(step.at, .rolloutStep, rule.key, step.rollout) }
         }
         for release in releases {
             let name = "\(release.bundle) \(release.version) \(release.platform)"

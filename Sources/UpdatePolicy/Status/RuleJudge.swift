@@ -65,7 +65,7 @@ struct RuleJudge {
 
         func changes(around time: Timestamp) -> (since: Timestamp?, next: Timestamp?) {
             let moments =
-                [rule.startsAt, rule.endsAt].compactMap(\.self) + rule.steps.map(\.at)
+                [rule.startsAt, rule.endsAt].compactMap(\.self) + rule.effectiveSteps.map(\.at)
                 + [reached, hiddenTimes, anywhere, everywhere].flatMap(\.bounds)
             var since: Timestamp?
             var state = state(at: .earliest)
@@ -164,13 +164,24 @@ extension RuleJudge {
     private static let mostNames = 20
 
     private func reason(_ name: RuleStatus.Name, _ rule: JudgedRule, _ facts: Facts, at time: Timestamp) -> String? {
+        let reason = reasonOfStatus(name, rule, facts, at: time)
+        guard name != .disabled, name != .ended, let since = rule.row.holdInForce(at: time) else { return reason }
+        return [reason, "its steps are held since \(since)"].compactMap(\.self).joined(separator: "; ")
+    }
+
+    private func reasonOfStatus(
+        _ name: RuleStatus.Name,
+        _ rule: JudgedRule,
+        _ facts: Facts,
+        at time: Timestamp
+    ) -> String? {
         switch name {
         case .disabled, .ended, .on: return nil
         case .paused: return "\(pausedBundle(of: rule)) is paused"
         case .scheduled: return rule.row.startsAt.map { "it starts at \($0)" }
         case .waiting:
             if !facts.reached.contains(time) { return missingRelease(rule, at: time) }
-            let step = rule.row.steps.filter { time < $0.at && $0.rollout > .zero }.min { $0.at < $1.at }
+            let step = rule.row.effectiveSteps.filter { time < $0.at && $0.rollout > .zero }.min { $0.at < $1.at }
             return step.map { "the step to \($0.rollout) % comes at \($0.at)" } ?? "its rollout is 0 %"
         case .hidden:
             let key = facts.hidden.first { $0.times.contains(time) }?.key ?? ""

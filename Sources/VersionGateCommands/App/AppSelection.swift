@@ -23,6 +23,11 @@ struct AppSelection: ParsableArguments {
     /// - Throws: an error that says so when there is none.
     func set(paused: Bool, _ editor: PolicyEditor) throws {
         if let bundle { return try editor.edit(app: bundle, set: [.init(\.paused, paused)]) }
+        if paused, try editor.mayOnlyBrake {
+            return try PolicyReader.bundles(editor.session).forEach {
+                try editor.edit(app: $0, set: [.init(\.paused, true)])
+            }
+        }
         guard try editor.update(where: [.init(\App.paused, !paused)], set: [.init(\.paused, paused)]) == 0,
             try PolicyReader.bundles(editor.session).isEmpty
         else { return }

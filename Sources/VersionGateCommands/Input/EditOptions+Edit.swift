@@ -22,12 +22,14 @@ extension EditOptions {
     ///   - doubts: Why something else may be meant, from what the database has; each needs approval.
     ///   - body: Changes the rows; called again after a rollback for the review.
     ///   - remarks: Warnings for after the edit. If they cannot be read, none is printed.
+    ///   - summary: What is so after the edit, also where it changed nothing. If it cannot be read, nothing is printed.
     func edit(
         on database: DatabaseOptions,
         asksAboutRemovals: Bool = false,
         doubts: @escaping @Sendable (PostgresSession) throws -> [String] = { _ in [] },
         _ body: @Sendable (PolicyEditor) throws -> Void,
-        remarks: (@Sendable (PostgresSession) throws -> [String])? = nil
+        remarks: (@Sendable (PostgresSession) throws -> [String])? = nil,
+        summary: (@Sendable (PostgresSession) throws -> String?)? = nil
     ) async throws {
         try await edit(
             on: database,
@@ -35,7 +37,8 @@ extension EditOptions {
             doubts: doubts,
             values: { _ in },
             { editor, _ in try body(editor) },
-            remarks: remarks
+            remarks: remarks,
+            summary: summary
         )
     }
 
@@ -48,12 +51,13 @@ extension EditOptions {
         doubts: @escaping @Sendable (PostgresSession) throws -> [String] = { _ in [] },
         values: @Sendable (CommandClock) throws -> Values,
         _ body: @Sendable (PolicyEditor, Values) throws -> Void,
-        remarks: (@Sendable (PostgresSession) throws -> [String])? = nil
+        remarks: (@Sendable (PostgresSession) throws -> [String])? = nil,
+        summary: (@Sendable (PostgresSession) throws -> String?)? = nil
     ) async throws {
         let warnings = EditWarnings()
         if dryRun { return try await rehearse(on: database, warnings, values, body) }
         let author = author
-        let (report, found) = try await database.withConnection(as: .admin, onNotice: warnings.print) {
+        let (report, found, words) = try await database.withConnection(as: .admin, onNotice: warnings.print) {
             connection,
             logger,
             name in
@@ -72,9 +76,11 @@ extension EditOptions {
             let change = try await edit.make(by: author) { editor in try body(editor, values) }
             let report = ChangeReport(change: change, database: name)
             let found = if let remarks { try? await connection.withSession(remarks) } else { [String]?.none }
-            return (report, found ?? [])
+            let words = if let summary { try? await connection.withSession(summary) } else { String?.none }
+            return (report, found ?? [], words)
         }
         print(report.text)
+        if let words { print(Terminal.standardOutput.paragraphs(words.visible())) }
         for line in found { printError(Terminal.standardError.paragraphs(line.visible()) + "\n") }
     }
 

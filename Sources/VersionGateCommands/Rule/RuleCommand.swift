@@ -7,7 +7,7 @@ import ArgumentParser
 struct RuleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rule",
-        abstract: "Add, show, change, enable, roll out, translate and remove rules.",
+        abstract: "Add, show, change, enable, roll out, hold, translate and remove rules.",
         discussion: """
             A rule is a message and the conditions under which it is shown. A condition that is left out does not \
             count. A new rule reaches nobody until it is enabled.
@@ -21,7 +21,7 @@ struct RuleCommand: AsyncParsableCommand {
         subcommands: [
             RuleAddCommand.self, RuleListCommand.self, RuleShowCommand.self, RuleEditCommand.self, RuleCopyCommand.self,
             RuleEnableCommand.self, RuleDisableCommand.self, RuleRolloutCommand.self, RuleRampCommand.self,
-            RuleTranslateCommand.self, RuleRemoveCommand.self,
+            RuleHoldCommand.self, RuleResumeCommand.self, RuleTranslateCommand.self, RuleRemoveCommand.self,
         ]
     )
 }

@@ -40,10 +40,9 @@ struct RuleListCommand: AsyncParsableCommand {
     func run() async throws {
         try await database.read { reports in
             try reports.warnOfUnknownApp(bundle)
+            let now = try CommandClock(reports.session).now
             try output.print(
-                Self.rows(
-                    try reports.rules(bundle: bundle, search: search, at: try CommandClock(reports.session).now)
-                ),
+                Self.rows(try reports.rules(bundle: bundle, search: search, at: now), now),
                 json: try reports.rulesJSON(bundle: bundle, search: search),
                 ifEmpty: nothingFound
             )
@@ -57,18 +56,20 @@ struct RuleListCommand: AsyncParsableCommand {
     }
 
     /// What sends messages comes before what may do so by itself, and that before what does not.
-    private static func rows(_ rules: [(rule: Rule, status: RuleStatus)]) -> [Row] {
+    private static func rows(_ rules: [(rule: Rule, status: RuleStatus)], _ now: Timestamp) -> [Row] {
         let ranks = rules.map { _, status in
             status.name.isSent ? 0 : status.name == .disabled || status.name == .ended ? 2 : 1
         }
         return rules.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }.map { index in
-            Row(rule: rules[index].rule, status: rules[index].status)
+            let (rule, status) = rules[index]
+            return Row(rule: rule, status: status, isHeld: rule.holdInForce(at: now) != nil)
         }
     }
 
     private struct Row: ListRow {
         let rule: Rule
         let status: RuleStatus
+        let isHeld: Bool
 
         static let header = ["KEY", "STATUS", "LOCKOUT", "ROLLOUT", "APP", "WHO", "HINTS", "TITLE"]
         static let silent = ["ROLLOUT": "100 %", "LOCKOUT": "no"]
@@ -80,7 +81,8 @@ struct RuleListCommand: AsyncParsableCommand {
             ]
             return [
                 rule.key, status.name.rawValue,
-                rule.lockout ? (rule.lockoutWithoutUpdate ? "always" : "yes") : "no", "\(status.rollout) %",
+                rule.lockout ? (rule.lockoutWithoutUpdate ? "always" : "yes") : "no",
+                "\(status.rollout) %\(isHeld ? ", held" : "")",
                 rule.bundle ?? "every app", rule.audience, hints.compactMap(\.self).joined(separator: ", "), rule.title,
             ]
         }

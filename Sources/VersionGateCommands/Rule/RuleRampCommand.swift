@@ -11,7 +11,7 @@ struct RuleRampCommand: AsyncParsableCommand {
         commandName: "ramp",
         abstract: "Plan a rule's rollout in steps, each from its time on.",
         discussion: """
-            The steps replace those that were planned before. Nobody needs to be awake for them: the clock at the \
+            The steps replace those that were planned before, and a hold ends. Nobody needs to be awake for them: the clock at the \
             time of a check decides. Until the first of them, an enabled rule keeps its present share.
 
             Examples:

@@ -11,7 +11,7 @@ struct RuleRolloutCommand: AsyncParsableCommand {
         commandName: "rollout",
         abstract: "Set the share of installs that a rule reaches, from now on.",
         discussion: """
-            Raising the share only adds installs; none is dropped. Planned steps of the rule are removed.
+            Raising the share only adds installs; none is dropped. Planned steps of the rule are removed, and a hold ends.
 
             Example:
               versiongate rule rollout update-1.2 25%
@@ -33,7 +33,7 @@ struct RuleRolloutCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.edit(on: database) { editor in
             try editor.delete(where: [ColumnValue<RolloutStep>.owner(key)])
-            try editor.edit(rule: key, set: [.init(\.rollout, written: percent.number)])
+            try editor.edit(rule: key, set: [.init(\.rollout, written: percent.number), .init(\.heldAt, nil)])
         }
     }
 }

@@ -36,7 +36,7 @@ struct RuleShowCommand: AsyncParsableCommand {
                     throw try CommandError.noSuchRule(key, reports.session)
                 }
                 print(RecordText(Self.facts(rule, status, at: now) + Self.fields(rule, at: now)).text)
-                if !rule.steps.isEmpty { print("\n" + RampChart(steps: rule.steps, now: now).text) }
+                if !rule.steps.isEmpty { print("\n" + RampChart(rule: rule, now: now).text) }
             }
         }
     }
@@ -57,8 +57,8 @@ struct RuleShowCommand: AsyncParsableCommand {
         let texts = rule.texts.map { "\($0.language)  \($0.title)  \($0.text)" }
         return rule.fields(at: now).map { field in
             guard field.name == rollout, !rule.steps.isEmpty else { return field }
-            let share = rule.steps.last { $0.at <= now }?.rollout ?? rule.rollout
-            return RecordField(name: rollout, value: "\(share) % now, then as planned below")
+            let plan = rule.holdInForce(at: now) == nil ? "then as planned below" : "its steps are held"
+            return RecordField(name: rollout, value: "\(rule.rollout(at: now)) % now, \(plan)")
         } + [RecordField(name: "texts", value: texts.isEmpty ? nil : texts.joined(separator: "\n"))]
     }
 }

@@ -30,16 +30,17 @@ struct UserAddCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The name to log in with.", valueName: "name"))
     var name: String
 
-    @Option(help: "What the user may do: viewer reads, planner also tries edits, admin makes them.")
+    @Option(help: "What the user may do: viewer reads, brake also takes away, planner tries edits, admin makes them.")
     var role: Role
 
     /// What a user may be.
     enum Role: String, CaseIterable, ExpressibleByArgument {
-        case viewer, planner, admin
+        case viewer, brake, planner, admin
 
         var userRole: UserRole {
             switch self {
             case .viewer: .viewer
+            case .brake: .brake
             case .planner: .planner
             case .admin: .admin
             }

@@ -13,8 +13,8 @@ struct UserCommand: AsyncParsableCommand {
         abstract: "Give people and pipelines logins of their own.",
         discussion: """
             A user is a role of the database that is a member of one of versiongate's roles. A viewer reads \
-            everything, a planner can also try edits without making them, an admin edits the policy. The history \
-            names users.
+            everything, a brake can also hold and disable rules, take lockouts away and pause apps, a planner can also \
+            try edits without making them, an admin edits the policy. The history names users.
 
             These commands need a role that may create roles: a superuser, or the one that ran migrate.
 

@@ -101,6 +101,19 @@ struct PageTests {
         #expect(tried.contains("The database is away. It last answered at \(since)."))
     }
 
+    @Test("The page of a rule says that it is held, and prints what lets it go on, and what holds it")
+    func holds() async throws {
+        for isHeld in [false, true] {
+            let scene = try TestScene("com.example.doto", heldAt: isHeld ? TestScene.now : nil)
+            let html = String(decoding: await scene.page(["rules", "d"]).body, as: UTF8.self)
+            #expect(html.contains(", held there since ") == isHeld)
+            #expect(html.contains("rule resume d") == isHeld)
+            #expect(html.contains("SELECT * FROM resume_rule(&apos;d&apos;);") == isHeld)
+            #expect(html.contains("rule hold d") != isHeld)
+            #expect(html.contains("SELECT hold_rule(&apos;d&apos;);") != isHeld)
+        }
+    }
+
     @Test("A check that is tried is answered and explained, and a rollout tells which part of the installs it reaches")
     func tries() async throws {
         let scene = try TestScene("com.example.doto")

@@ -20,7 +20,8 @@ struct TestScene {
     /// - Parameters:
     ///   - text: Stands wherever the policy may have any text.
     ///   - bundle: The app.
-    init(_ text: String, bundle: String? = nil) throws {
+    ///   - heldAt: Since when the steps of the rule d are held.
+    init(_ text: String, bundle: String? = nil, heldAt: Timestamp? = nil) throws {
         self.text = text
         let bundle = bundle ?? text
         var facts = ServerFacts()
@@ -72,6 +73,7 @@ struct TestScene {
                         bundle: bundle,
                         enabled: false,
                         target: "1.2",
+                        heldAt: heldAt,
                         title: text,
                         text: text,
                         steps: [RolloutStep(at: Self.now.advanced(byMicroseconds: 3_600_000_000), rollout: .all)]

@@ -17,6 +17,7 @@ package struct PolicyGenerator {
     package var random: SeededGenerator
     private var feeds: SeededGenerator
     private var hints: SeededGenerator
+    private var holds: SeededGenerator
     private let style: PolicyStyle
     private var origin = TestPolicy.noon
     private var installs: [String] = []
@@ -31,6 +32,7 @@ package struct PolicyGenerator {
         self.random = random
         feeds = random
         hints = random
+        holds = random
         bundles = style.pools.bundles
     }
 
@@ -67,6 +69,7 @@ package struct PolicyGenerator {
         policy.rules = keys(count).map { rule($0) }
         addFeeds(to: &policy)
         addHints(to: &policy)
+        addHolds(to: &policy)
         return policy
     }
 
@@ -96,6 +99,15 @@ package struct PolicyGenerator {
             policy.rules[index].remind = hints.pick(pools.reminds, chance: chances.hints)
             policy.rules[index].shows = hints.pick(pools.shows, chance: chances.hints)
             policy.rules[index].skippable = hints.chance(chances.hints)
+        }
+    }
+
+    /// Holds ramps, drawn apart too: often just when a step begins, or just before it.
+    private mutating func addHolds(to policy: inout Policy) {
+        for index in policy.rules.indices where !policy.rules[index].steps.isEmpty && holds.chance(chances.held) {
+            let hours = holds.pick(pools.hours) * 3_600_000_000
+            let time = origin.advanced(byMicroseconds: hours + holds.pick(pools.microseconds))
+            policy.rules[index].heldAt = holds.pick(policy.rules[index].steps.map(\.at) + [time])
         }
     }
 

@@ -53,6 +53,8 @@ package struct PolicyChances: Sendable {
     package var final = 15
     package var texts = 45
     package var steps = 25
+    /// Of rules with steps.
+    package var held = 40
     /// Of apps and releases: what feeds alone read.
     package var feeds = 20
     package var hints = 25

@@ -99,7 +99,7 @@ extension RuleGroupCompiler {
             )
         }
         compiled.steps = pools.steps.appendRun(
-            rule.steps
+            rule.effectiveSteps
                 .sorted { $0.at < $1.at }
                 .map { CompiledStep(at: $0.at.microsecondsSince1970, rollout: UInt16($0.rollout.hundredths)) }
         )

@@ -83,6 +83,7 @@ struct CheckExplainer {
             actual: reason.actual,
             bucket: bucket(rule),
             rollout: rule.rollout(at: time),
+            heldSince: rule.holdInForce(at: time),
             release: reason.release,
             lockout: rule.lockout,
             unmet: unmet,

@@ -60,7 +60,8 @@ private struct ExplanationWords {
         case .endsAt:
             return "it ended at \(time(after: "until "))"
         case .rollout:
-            let rollout = "the rollout is \(explanation.rollout) %"
+            let hold = explanation.heldSince.map { ", held since \(moment($0))" } ?? ""
+            let rollout = "the rollout is \(explanation.rollout) %\(hold)"
             guard explanation.rollout != .zero else { return rollout }
             guard let bucket = explanation.bucket.flatMap(Percentage.init(hundredths:)) else {
                 return "the client sent no install, and \(rollout)"

@@ -28,6 +28,9 @@ package struct Explanation: Sendable, Equatable {
     package let bucket: Int?
     package let rollout: Percentage
 
+    /// Since when the rollout goes no further because the rule is held.
+    let heldSince: Timestamp?
+
     /// The release that is offered, or waited for.
     package let release: String?
     package let lockout: Bool

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Dispatch
+import Foundation
+import PolicyStore
+import Postgres
+import TestDatabase
+import TestPolicies
+import TestRandom
+import Testing
+import UpdatePolicy
+
+/// What the role `versiongate_brake` does takes away, and gives nobody anything.
+@Suite("Brakes", .migratedDatabase)
+struct BrakeTests {
+    /// What a client gets at a time.
+    private struct Received {
+        let messages: Set<String>
+        let lockouts: Set<String>
+
+        init(_ policy: CompiledPolicy, _ check: Check) throws {
+            let sent = policy.messages(for: try check.client.client(), at: check.time)
+            messages = Set(sent.map(\.id))
+            lockouts = Set(sent.filter(\.lockout).map(\.id))
+        }
+    }
+
+    /// Policies whose times are about now, with many ramps and final rules.
+    private static func style() -> PolicyStyle {
+        var style = PolicyStyle.lifelike
+        let now = Timestamp(secondsSince1970: Int64(Date().timeIntervalSince1970))
+        style.pools.places = [(now, "UTC")]
+        style.chances.steps = 70
+        style.chances.final = 35
+        style.chances.held = 15
+        return style
+    }
+
+    @Test("No order of the calls of a brake lets any client get more, now or later", arguments: 0..<2)
+    func onlyLessens(part: Int) async throws {
+        let seed = ComparisonSettings.current.generatorSeed(ofPart: part)
+        let owner = try await TestDatabase.current.connect()
+        let brake = try await TestDatabase.current.connect(user: "versiongate_brake")
+        var random = SeededGenerator(seed: seed)
+        var generator = PolicyGenerator(Self.style(), random)
+        var counts: [String: Int] = [:]
+        var (compared, lessened) = (0, 0)
+        for number in 0..<Trials.count(200) {
+            let scene = generator.scene()
+            try await Self.write(scene.policy, owner)
+            let bundles = scene.policy.apps.map(\.bundle) + ["unknown"]
+            let keys = scene.policy.rules.map(\.key) + ["unknown"]
+            var before = try await PolicyReader.policy(owner)
+            for call in 0..<12 {
+                let what = random.pick(["hold", "hold", "lockout", "disable", "disable", "pause"])
+                let sql =
+                    what == "pause"
+                    ? "SELECT brake_app(\(PolicyScript.text(random.pick(bundles))), 'test')"
+                    : "SELECT brake_rule(\(PolicyScript.text(random.pick(keys))), '\(what)', 'test')"
+                let comment: Comment = "VERSIONGATE_SEED=\(seed), part \(part), policy \(number), call \(call): \(sql)"
+                do {
+                    try await brake.execute(sql)
+                } catch let error as PostgresError where error.sqlState?.isIntegrityViolation == true {
+                    counts["\(what): \(error.constraint ?? "")", default: 0] += 1
+                    continue
+                }
+                let after = try await PolicyReader.policy(owner)
+                counts[after == before ? "\(what): was so" : what, default: 0] += 1
+                let (old, new) = (try CompiledPolicy(before), try CompiledPolicy(after))
+                var checks = CheckGenerator(scene, seed: random.next())
+                let earliest = Timestamp(secondsSince1970: Int64(Date().timeIntervalSince1970) + 1)
+                for _ in 0..<40 {
+                    var check = checks.check()
+                    if check.time < earliest { check = Check(client: check.client, time: earliest) }
+                    let (had, has) = (try Received(old, check), try Received(new, check))
+                    #expect(has.messages.isSubset(of: had.messages), "\(comment), \(check.json)")
+                    #expect(has.lockouts.isSubset(of: had.lockouts), "\(comment), \(check.json)")
+                    compared += 1
+                    if had.messages != has.messages || had.lockouts != has.lockouts { lessened += 1 }
+                }
+                before = after
+            }
+        }
+        print("Compared \(compared) checks, \(lessened) got less; \(counts.sorted { $0.key < $1.key })")
+        for turn in ["hold", "lockout", "disable", "pause", "disable: rules_brake_guard", "hold: rules_held_at_guard"] {
+            #expect(counts[turn] ?? 0 > 0 || !Trials.isWhole, "\(turn)")
+        }
+        #expect(lessened > 0)
+    }
+
+    /// Writes a policy in place of that which is there.
+    private static func write(_ policy: Policy, _ owner: PostgresConnection) async throws {
+        try await owner.execute("DELETE FROM rules; DELETE FROM apps")
+        let script = PolicyScript(policy)
+        try await owner.execute(script.consent)
+        for (_, statement) in script.rows {
+            do {
+                try await owner.execute(statement)
+            } catch let error as PostgresError where error.sqlState?.isIntegrityViolation == true {
+                continue
+            }
+        }
+    }
+
+    private static let finalRules = """
+        INSERT INTO apps (bundle) VALUES ('a'), ('b');
+        INSERT INTO rules (key, bundle, title, text, final, enabled, rollout) VALUES
+            ('last', 'a', 't', 'x', true, true, 100), ('ramp', 'b', 't', 'x', true, true, 0);
+        INSERT INTO rollout_steps VALUES ('ramp', '2000-01-01Z', 10), ('ramp', '2126-01-01Z', 50);
+        INSERT INTO rules (key, position, title, text, enabled) VALUES ('z', 1, 't', 'x', false);
+        """
+
+    @Test("A brake cannot uncover what another enables behind a final rule at the same time, at any isolation level")
+    func uncoversNothing() async throws {
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute(Self.finalRules)
+        let brake = try await TestDatabase.current.connect(user: "versiongate_brake")
+        for (level, call) in [
+            ("READ COMMITTED", "brake_rule('last', 'disable')"), ("READ COMMITTED", "brake_rule('ramp', 'hold')"),
+            ("REPEATABLE READ", "brake_rule('last', 'disable')"), ("SERIALIZABLE", "brake_rule('last', 'disable')"),
+        ] {
+            let comment: Comment = "\(level): \(call)"
+            let error = await #expect(throws: PostgresError.self, comment) {
+                try await brake.transaction { session in
+                    try session.execute("SET TRANSACTION ISOLATION LEVEL \(level); SELECT \(call)")
+                    // The thread is the connection's own, and may wait.
+                    let isDone = DispatchSemaphore(value: 0)
+                    Task {
+                        defer { isDone.signal() }
+                        try await owner.execute("UPDATE rules SET enabled = true WHERE key = 'z'")
+                    }
+                    isDone.wait()
+                }
+            }
+            let isGuarded = error?.constraint == "rules_brake_guard"
+            #expect(isGuarded || error?.sqlState?.rawValue == "40001", "\(comment): \(error?.message ?? "")")
+            if isGuarded {
+                #expect(error?.detail == "After it: z.", comment)
+                #expect(error?.hint?.contains("let an admin do this") == true)
+            }
+            let state = "SELECT string_agg(key, ' ' ORDER BY key) FROM rules WHERE enabled AND held_at IS NULL"
+            #expect(try await owner.query(state).value(as: String.self) == "last ramp z", comment)
+            try await owner.execute("UPDATE rules SET enabled = false WHERE key = 'z'")
+        }
+    }
+
+    @Test("What a brake did is an edit of the tool brake with its login and why, and an admin takes it back")
+    func isRecorded() async throws {
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute(
+            "CREATE ROLE test_alice LOGIN IN ROLE versiongate_brake; \(Self.finalRules)"
+                + "UPDATE rules SET final = false; UPDATE rules SET lockout = true, lockout_without_update = true, "
+                + "ends_at = now() + interval '1 hour' WHERE key = 'last'"
+        )
+        let alice = try await TestDatabase.current.connect(user: "test_alice")
+        let calls = [
+            ("brake_rule('ramp', 'hold', 'crashes')", "rule \"ramp\" is held now, at 10 %"),
+            ("brake_rule('last', 'lockout', 'crashes')", "rule \"last\" is a message now, and locks nobody out"),
+            ("brake_rule('last', 'lockout', 'crashes')", "rule \"last\" is a message already"),
+            ("brake_rule('last', 'disable', 'crashes')", "rule \"last\" is disabled now, and reaches nobody"),
+            ("brake_rule('last', 'disable', 'crashes')", "rule \"last\" is disabled already"),
+            ("brake_app('A', 'crashes')", "app \"a\" is paused now, and gets no messages"),
+            ("brake_app('a', 'crashes')", "app \"a\" is paused already"),
+        ]
+        let rows =
+            "SELECT string_agg(r::text, ' ' ORDER BY key) || (SELECT string_agg(a::text, ' ' ORDER BY bundle) FROM apps AS a) FROM rules AS r"
+        let before = try await owner.query(rows).value(as: String.self)
+        let revision = try await owner.query("SELECT revision FROM policy_revision").value(as: Int64.self)
+        for (call, said) in calls {
+            #expect(try await alice.query("SELECT \(call)").value(as: String.self) == said)
+        }
+        let held = try await alice.query("SELECT brake_rule('ramp', 'hold')").value(as: String.self)
+        #expect(held.hasPrefix("rule \"ramp\" is held already, since "))
+        let changes = try await owner.query(
+            "SELECT DISTINCT concat_ws(' ', role, tool, why), count(*) OVER () FROM changes WHERE id > $1",
+            [revision]
+        )
+        #expect(try changes.map { try $0.decode(0, as: String.self) } == ["test_alice brake crashes"])
+        #expect(try changes.first?.decode(1, as: Int64.self) == 4)
+        // The name of the tool is that of the session again.
+        #expect(try await alice.query("SHOW application_name").value(as: String.self) != "brake")
+
+        let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
+        for change in (revision + 1...revision + 4).reversed() {
+            try await admin.query("SELECT undo_change($1)", [change])
+        }
+        #expect(try await owner.query(rows).value(as: String.self) == before)
+        await alice.close()
+        try await owner.execute("DROP ROLE test_alice")
+    }
+
+    @Test("A brake is told what it may call, and what there is not")
+    func isTold() async throws {
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute(Self.finalRules)
+        let brake = try await TestDatabase.current.connect(user: "versiongate_brake")
+        for (call, message) in [
+            ("brake_rule('z', 'enable')", "\"enable\" is nothing that a brake does to a rule"),
+            ("brake_rule('z', NULL)", "NULL is nothing that a brake does to a rule"),
+            ("brake_rule('y', 'hold')", "rules.key: there is no rule \"y\""),
+            ("brake_rule(NULL, 'hold')", "rules.key: there is no rule NULL"),
+            ("brake_rule('z', 'hold')", "rules.held_at: \"z\" has no step to come that could be held"),
+            ("brake_app('c')", "apps.bundle: there is no app \"c\""),
+            ("brake_app(NULL)", "apps.bundle: there is no app NULL"),
+        ] {
+            let error = await #expect(throws: PostgresError.self, "\(call)") {
+                try await brake.execute("SELECT \(call)")
+            }
+            #expect(error?.message == message, "\(call)")
+            #expect(error?.hint?.isEmpty == false, "\(call)")
+        }
+    }
+}
