@@ -12,7 +12,8 @@ import UpdatePolicy
 
 @Suite("Held ramps", .migratedDatabase)
 struct HoldTests {
-    private static let noon = TestPolicy.noon
+    /// In the future, where no step has begun by the clock of the database.
+    private static let noon = Timestamp(secondsSince1970: 4_928_040_000)
 
     private static func database(
         onNotice: (@Sendable (PostgresNotice) -> Void)? = nil

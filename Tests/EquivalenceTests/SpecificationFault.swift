@@ -181,8 +181,8 @@ extension SpecificationFault {
             "placeholders are filled in one after the other",
             seed: 10,
             in: "versiongate_internal.fill_placeholders",
-            "replace(replace(template, '{app}', U&'\\0001'), '{target}', U&'\\0002')",
-            becomes: "replace(replace(template, '{app}', app), '{target}', U&'\\0002')"
+            "replace(template, '{app}', U&'\\0001')",
+            becomes: "replace(template, '{app}', app)"
         ),
     ]
 }

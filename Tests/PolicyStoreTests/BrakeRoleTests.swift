@@ -3,6 +3,7 @@
 
 import Postgres
 import TestDatabase
+import TestRandom
 import Testing
 
 /// Everything that the role `versiongate_brake` might try, taken from the catalogue, so that nothing new is left out.
@@ -116,10 +117,14 @@ struct BrakeRoleTests {
             "SELECT string_agg(r::text, ' ') || (SELECT string_agg(s::text, ' ') FROM rollout_steps AS s) FROM rules AS r"
         let before = try await owner.query(rows).value(as: String.self)
         var (taken, held) = (0, 0)
-        for (name, value) in settings {
+        var random = SeededGenerator()
+        let seed = random.seed
+        // All of them in a whole run, some by default.
+        let tried = settings.filter { _ in Trials.isWhole || random.chance(8) }
+        for (name, value) in tried {
             // Some settings end a session soon.
             let brake = try await TestDatabase.current.connect(user: "versiongate_brake")
-            let setting = "\(name) = \(value)"
+            let setting = "VERSIONGATE_SEED=\(seed): \(name) = \(value)"
             guard try await Self.attempt("SELECT set_config('\(name)', '\(value)', false)", brake) == nil else {
                 await brake.close()
                 continue
@@ -148,8 +153,8 @@ struct BrakeRoleTests {
             await brake.close()
         }
         print(
-            "A brake tried \(settings.count) values of settings, \(taken) were taken, and with \(held) it could hold a rule"
+            "A brake tried \(tried.count) values of settings, \(taken) were taken, and with \(held) it could hold a rule"
         )
-        #expect(held > 200)
+        #expect(held > 0)
     }
 }
