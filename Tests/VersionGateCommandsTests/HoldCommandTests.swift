@@ -123,6 +123,12 @@ struct HoldCommandTests {
         #expect(applied.status == 0, "\(applied.errors)")
         #expect(try await owner.query(holds).value(as: [String].self) == before)
         #expect(try await versiongate.run("plan \(file.path)").status == 0)
+        let steps = try #require(exported.range(of: #"    steps:\n(      .*\n)+"#, options: .regularExpression))
+        try exported.replacingCharacters(in: steps, with: "").write(to: file, atomically: true, encoding: .utf8)
+        let refused = try await versiongate.run("apply \(file.path) --yes")
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("\"other\" has no steps that could be held"), "\(refused.errors)")
+        #expect(refused.errors.contains("Hint: Give it steps, or take held_at out of the file."), "\(refused.errors)")
     }
 
     @Test(
