@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Foundation
 import Postgres
 import TestDatabase
 import TestSystem
@@ -37,14 +38,15 @@ struct ReplicationTests {
                 let admin = binary("versiongate_admin")
                 try await StateFolder.with { state in
                     let export = try await admin.run("export")
-                    try #"rules: {hello: {title: t, text: y}}"#.write(
+                    #expect(export.output.contains("text: x"))
+                    try export.output.replacing("text: x", with: "text: y").write(
                         toFile: "\(state.path)/\(file)",
                         atomically: true,
                         encoding: .utf8
                     )
                     #expect(export.status == 0, "\(export.errors)")
                     let edits = [
-                        "rule disable hello --yes", "rule disable hello --dry-run", "undo --yes",
+                        "rule disable hello --yes", "rule disable hello --dry-run", "undo 1 --yes",
                         "app pause com.example.doto --yes", "release add com.example.doto 1.3 --platform ios",
                         "release withdraw com.example.doto 1.2 --yes", "rule remove hello --yes",
                         "plan \(state.path)/\(file)", "apply --yes \(state.path)/\(file)",
@@ -56,7 +58,7 @@ struct ReplicationTests {
                             #expect(result.status == 1, "\(line): \(result.output)")
                             #expect(
                                 result.errors.contains(
-                                    "\(folder):5432 is a standby, which only reads; nothing was changed"
+                                    "\(folder):5432/versiongate is a standby, which only reads; nothing was changed"
                                 )
                                     && result.errors.contains("target_session_attrs=read-write"),
                                 "\(line): \(result.errors)"

@@ -57,7 +57,8 @@ struct ReleaseAddCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.edit(on: database, doubts: doubts, values: values) { editor, values in
             if ifAbsent { try editor.lockApp(bundle) }
-            for platform in platforms where try !ifAbsent || isAbsent(on: platform, values.given, editor) {
+            for platform in platforms {
+                guard try !ifAbsent || isAbsent(on: platform, values.given, editor) else { continue }
                 try editor.insert(
                     [.init(\.bundle, bundle), .init(\.version, version)] + values.usual + values.given
                         + [.init(\Release.platform, platform)]
@@ -133,16 +134,9 @@ struct ReleaseAddCommand: AsyncParsableCommand {
         var doubts: [String] = []
         let known = try PolicyReader.policy(session, bundles: [bundle]).releases.compactMap { AppVersion($0.version) }
             .max()
-        if let known, let wanted = AppVersion(version), Self.isFar(wanted.text, above: known.text) {
+        if let known, let wanted = AppVersion(version), Release.isFar(wanted, above: known) {
             doubts.append("\(version) is far above the newest release of \(bundle), \(known)")
         }
         return doubts + Release.doubts(minOS: fields.text(\.minOS))
-    }
-
-    /// Whether the first number of a version is so much greater that a dot may be missing.
-    private static func isFar(_ version: String, above known: String) -> Bool {
-        func first(_ text: String) -> Int? { Int(text.drop { !$0.isNumber }.prefix { $0.isNumber }) }
-        guard let wanted = first(version), let present = first(known) else { return false }
-        return wanted >= 10 && wanted >= 5 * max(present, 1)
     }
 }
