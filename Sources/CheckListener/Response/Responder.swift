@@ -10,9 +10,11 @@ struct Responder: ~Copyable {
 
     /// Creates the responder of an event loop.
     ///
-    /// - Parameter recorder: Counts the checks; nil: they are not counted.
-    init(recorder: CheckRecorder?) {
-        checks = CheckResponder(recorder: recorder)
+    /// - Parameters:
+    ///   - recorder: Counts the checks; nil: they are not counted.
+    ///   - signatures: Those of lockouts; nil: they are not signed.
+    init(recorder: CheckRecorder?, signatures: LockoutSignatures?) {
+        checks = CheckResponder(recorder: recorder, signatures: signatures)
     }
 
     /// Answers a plain request.
