@@ -241,6 +241,14 @@ CREATE TABLE rules (
     skippable boolean NOT NULL DEFAULT false,
     lockout boolean NOT NULL DEFAULT false,
     lockout_without_update boolean NOT NULL DEFAULT false,
+    fuse numeric CHECK (
+        fuse IS NULL OR fuse BETWEEN 0.01 AND 100 AND fuse = round(fuse, 2)
+        OR versiongate_internal.refuse(
+            'rules.fuse', format('%s is not a percentage from 0.01 to 100', fuse),
+            'Write the percentage of an app''s checks beyond which the lockout is taken away, with at most two decimals, such'
+            ' as 12.5; nothing is rounded.', absent => 'no fuse'
+        )
+    ),
     final boolean NOT NULL DEFAULT false,
     note text CHECK (versiongate_internal.check_note(note, 'rules.note'))
 );
@@ -297,6 +305,9 @@ COMMENT ON COLUMN rules.lockout IS
 COMMENT ON COLUMN rules.lockout_without_update IS
     'True: lock out also clients that have no way out (maintenance, the end of a platform). Give such a rule an'
     ' ends_at.';
+COMMENT ON COLUMN rules.fuse IS
+    'Percentage of an app''s checks, 0.01 to 100, at most two decimals: where the rule locks out more of them, its lockout is'
+    ' taken away, or its ramp held. Null: it may lock out any share.';
 COMMENT ON COLUMN rules.final IS 'True: when this message is sent, none after it is.';
 COMMENT ON COLUMN rules.note IS 'For the people who edit; never sent.';
 

@@ -32,6 +32,7 @@ package struct PolicyFault: Sendable {
         case stepsBesideRollout = "steps_beside_rollout"
         case stepsFall = "steps_fall"
         case rolloutStepsStopped = "rollout_steps_stopped"
+        case fuseWithoutEffect = "rules_fuse_without_effect"
         case ruleEnded = "rules_ended"
         case hintsWithoutEffect = "rules_hints_without_effect"
         case linkMissing = "rules_link_missing"
