@@ -253,7 +253,7 @@ struct SchemaTests {
                AND (NOT has_function_privilege('versiongate_admin', oid, 'EXECUTE')
                    OR NOT has_function_privilege('versiongate_planner', oid, 'EXECUTE')
                    OR has_function_privilege('versiongate_viewer', oid, 'EXECUTE')
-                       = (proname IN ('undo_change', 'rehearse_edits')))
+                       = (proname IN ('undo_change', 'rehearse_edits', 'blow_fuses')))
             """
         ),
     ]
