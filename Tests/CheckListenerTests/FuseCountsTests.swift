@@ -66,7 +66,8 @@ struct FuseCountsTests {
         rules.filter { rule in
             let share = rule.steps.filter { $0.at <= time }.last?.rollout ?? rule.rollout
             return rule.fuse != nil && rule.enabled && rule.lockout && (rule.bundle == nil || rule.bundle == bundle)
-                && bundle != "paused" && rule.startsAt.map { $0 <= time } ?? true && rule.endsAt.map { time < $0 } ?? true
+                && bundle != "paused" && rule.startsAt.map { $0 <= time } ?? true
+                && rule.endsAt.map { time < $0 } ?? true
                 && share > .zero
         }
     }
@@ -82,7 +83,8 @@ struct FuseCountsTests {
         func drain() {
             for fuses in recorder.drainFuses() {
                 for (rule, bundle, load) in fuses.all {
-                    let minute = (fuses.minute.microsecondsSince1970 - CountedPolicy.noon.microsecondsSince1970) / 60_000_000
+                    let minute =
+                        (fuses.minute.microsecondsSince1970 - CountedPolicy.noon.microsecondsSince1970) / 60_000_000
                     let name = Name(rule: rule, bundle: bundle, minute: minute)
                     let before = counted[fuses.revision, default: [:]][name] ?? [0, 0]
                     counted[fuses.revision, default: [:]][name] = [before[0] + load.checks, before[1] + load.lockouts]

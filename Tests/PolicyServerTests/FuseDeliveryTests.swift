@@ -130,7 +130,10 @@ struct FuseDeliveryTests {
         return outcome
     }
 
-    @Test("A fleet lives a day with a lockout of 2 %; once an edit makes it hit 30 %, its fuse of 5 % blows in half a minute", .migratedDatabase)
+    @Test(
+        "A fleet lives a day with a lockout of 2 %; once an edit makes it hit 30 %, its fuse of 5 % blows in half a minute",
+        .migratedDatabase
+    )
     func blowsWithinHalfAMinute() async throws {
         var random = FuzzRun.generator()
         print("fleet: VERSIONGATE_SEED=\(random.seed) repeats this")
@@ -139,7 +142,9 @@ struct FuseDeliveryTests {
         try await owner.execute(Self.example)
         var servers: [Server] = []
         for _ in 0..<2 {
-            servers.append(try Server(try await Self.policy(owner)) { database.configuration(user: "versiongate_server") })
+            servers.append(
+                try Server(try await Self.policy(owner)) { database.configuration(user: "versiongate_server") }
+            )
         }
         let day = Trials.isWhole ? 24 * 3_600 : 15 * 60
         let calm = try await Self.run(&servers, seconds: day, owner, using: &random)

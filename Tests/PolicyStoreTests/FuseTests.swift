@@ -81,7 +81,8 @@ struct FuseTests {
                 let isLast = place == ages.count - 1
                 let checks = isLast ? checksLeft : Int.random(in: 0...checksLeft, using: &random)
                 let least = max(0, lockoutsLeft - (checksLeft - checks))
-                let part = isLast ? lockoutsLeft : Int.random(in: least...max(least, min(checks, lockoutsLeft)), using: &random)
+                let most = max(least, min(checks, lockoutsLeft))
+                let part = isLast ? lockoutsLeft : Int.random(in: least...most, using: &random)
                 checksLeft -= checks
                 lockoutsLeft -= part
                 return Row(
@@ -123,7 +124,8 @@ struct FuseTests {
         print("fuses: VERSIONGATE_SEED=\(random.seed) repeats this")
         let rulesPerRound = 120
         let owner = try await TestDatabase.current.connect()
-        try await owner.execute("SET versiongate.consent = '\((0..<rulesPerRound).map { "r\($0)" }.joined(separator: ","))'")
+        let keys = (0..<rulesPerRound).map { "r\($0)" }.joined(separator: ",")
+        try await owner.execute("SET versiongate.consent = '\(keys)'")
         try await owner.execute("SET client_min_messages = error; " + Self.example)
         let rules = (0..<rulesPerRound).map { Fused($0, using: &random) }
         try await owner.execute(rules.map(\.sql).joined())
@@ -138,7 +140,8 @@ struct FuseTests {
                         """
                         INSERT INTO fuse_counts (rule, bundle, minute, checks, lockouts)
                         SELECT 'r' || r, b, date_trunc('minute', now()) - age * interval '1 minute', c, l
-                        FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[]) AS s (r, b, age, c, l)
+                        FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
+                            AS s (r, b, age, c, l)
                         """,
                         [
                             rows.map { Int64($0.rule) }, rows.map(\.bundle), rows.map { Int64($0.age) },
@@ -181,7 +184,9 @@ struct FuseTests {
 
     // MARK: What it leaves
 
-    @Test("A fuse that blows is one edit of the tool fuse with its figures, live for servers, and undone like any other")
+    @Test(
+        "A fuse that blows is one edit of the tool fuse with its figures, live for servers, and undone like any other"
+    )
     func isAnEdit() async throws {
         let owner = try await TestDatabase.current.connect()
         try await owner.execute(Self.example)
@@ -199,7 +204,8 @@ struct FuseTests {
         )
         #expect(
             try entry.value(as: String.self)
-                == "4 versiongate_server|fuse|k: 612 of 2040 checks of a in the last 10 minutes were locked out, 30 %; its fuse is 5 %"
+                == "4 versiongate_server|fuse|k: 612 of 2040 checks of a in the last 10 minutes were locked out, 30 %;"
+                + " its fuse is 5 %"
         )
         let status = try #require(try await owner.withSession { try FuseStatus.all($0) }).first
         #expect(status?.state == .blown && status?.blow?.change == 4)
@@ -235,7 +241,8 @@ struct FuseTests {
         let revision = try await owner.query("SELECT revision FROM policy_revision").value(as: Int64.self)
         func add(_ checks: Int, _ lockouts: Int, revision: Int64) async throws {
             var batch = CountBatch()
-            let now = Timestamp(try await owner.query("SELECT date_trunc('minute', now())").value(as: PostgresTimestamp.self))
+            let minute = try await owner.query("SELECT date_trunc('minute', now())")
+            let now = Timestamp(try minute.value(as: PostgresTimestamp.self))
             batch.fuses = [
                 FuseCount(rule: "k", bundle: "a", minute: now, checks: checks, lockouts: lockouts, revision: revision)
             ]
@@ -275,7 +282,8 @@ struct FuseTests {
                 return try await tasks.reduce(0, +)
             }
             #expect(blown == 1)
-            #expect(try await owner.query("SELECT count(*) FROM changes WHERE tool = 'fuse'").value(as: Int.self) == round)
+            let edits = try await owner.query("SELECT count(*) FROM changes WHERE tool = 'fuse'")
+            #expect(try edits.value(as: Int.self) == round)
             try await owner.execute("UPDATE rules SET lockout = true")
         }
     }
@@ -301,7 +309,11 @@ struct FuseTests {
         try await editor.execute("BEGIN; UPDATE rules SET title = 'u' WHERE key = 'k'")
         #expect(try await blow(server) == 2)
         let why = try await owner.query("SELECT why FROM changes ORDER BY id DESC LIMIT 1").value(as: String.self)
-        #expect(why.hasPrefix("all: 6 of 500 checks of apps that are not listed in the last 10 minutes were locked out, 1.2 %"))
+        #expect(
+            why.hasPrefix(
+                "all: 6 of 500 checks of apps that are not listed in the last 10 minutes were locked out, 1.2 %; its"
+            )
+        )
         #expect(why.contains("; maintenance: 500 of 500 checks of a "))
         try await editor.execute("COMMIT")
         #expect(try await blow(server) == 1)
@@ -309,7 +321,7 @@ struct FuseTests {
 
     // MARK: Who
 
-    @Test("Fuses are judged by servers; a planner cannot commit what they come to, and nobody within an edit of his own")
+    @Test("Fuses are judged by servers; a planner cannot commit what they come to, nobody within another edit")
     func isForServers() async throws {
         let owner = try await TestDatabase.current.connect()
         try await owner.execute(Self.example)

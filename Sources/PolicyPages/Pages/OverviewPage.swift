@@ -70,7 +70,8 @@ struct OverviewPage: Page {
             "moreLockouts": lockouts.count > Self.mostLockouts
                 ? "\(lockouts.count - Self.mostLockouts) more are not shown: \(PrintedCommand("status"))" : nil,
             "blownFuses": status?.fuses?.filter { $0.state == .blown }.map { Self.row($0) },
-            "armedFuses": Self.armedFuses(lockouts), "pausedApps": pausedApps, "apps": apps, "adding": PrintedCommand.text("app add BUNDLE"),
+            "armedFuses": Self.armedFuses(lockouts),
+            "pausedApps": pausedApps, "apps": apps, "adding": PrintedCommand.text("app add BUNDLE"),
             "moreApps": policy.apps.count > apps.count
                 ? "\(NumberText.count(Int64(policy.apps.count - apps.count))) more apps are not shown; of each there is a page: /apps/BUNDLE"
                 : nil,

@@ -20,7 +20,8 @@ struct RuleWords {
         let lines: [(term: String, text: String?)] = [
             ("Status", statusSentence), ("Who", rule.who),
             ("Ranges", ranges.isEmpty ? nil : ranges.joined(separator: "; ")), ("Effect", effect),
-            ("Fuse", rule.fuse.map { fuse(of: $0) }), ("How many", share), ("When", rule.startsAt == nil && rule.endsAt == nil ? nil : period), ("Link", link),
+            ("Fuse", rule.fuse.map { fuse(of: $0) }), ("How many", share),
+            ("When", rule.startsAt == nil && rule.endsAt == nil ? nil : period), ("Link", link),
             ("Shown", rule.hints?.sentence),
             (
                 "Order",

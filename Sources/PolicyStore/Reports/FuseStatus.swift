@@ -69,7 +69,11 @@ package struct FuseStatus: Sendable {
         load =
             checks == 0
             ? nil
-            : Load(bundle: try row.decode(4, as: String?.self), checks: checks, lockouts: try row.decode(6, as: Int64.self))
+            : Load(
+                bundle: try row.decode(4, as: String?.self),
+                checks: checks,
+                lockouts: try row.decode(6, as: Int64.self)
+            )
         blow = try row.decode(7, as: Int64?.self).map { change in
             Blow(
                 change: change,

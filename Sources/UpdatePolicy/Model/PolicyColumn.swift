@@ -331,7 +331,8 @@ extension PolicyColumn {
         Self(name, .percentage, .percentage(path), role: role, isRequired: isRequired)
     }
 
-    static func optionalPercentage(_ name: String, _ path: Path<Percentage?>, role: ColumnRole, example: String) -> Self {
+    static func optionalPercentage(_ name: String, _ path: Path<Percentage?>, role: ColumnRole, example: String) -> Self
+    {
         Self(name, .percentage, .optionalPercentage(path), role: role, example: example)
     }
 

@@ -271,11 +271,13 @@ struct Block: Sendable {
                 .owner(facts.app.bundle), .init(\StoreLink.platform, link.platform), .init(\.link, link.link),
             ])
         }
-        try editor.insert([
-            .init(\Rule.key, key), .init(\.bundle, facts.app.bundle), .init(\.versions, versions),
-            .init(\.builds, builds), .init(\.platforms, platforms.isEmpty ? nil : platforms), .init(\.title, title),
-            .init(\.text, text), .init(\.link, link), .init(\.lockout, true), .init(\.enabled, true),
-        ] + (fuse.map { [.init(\.fuse, written: $0)] } ?? []))
+        try editor.insert(
+            [
+                .init(\Rule.key, key), .init(\.bundle, facts.app.bundle), .init(\.versions, versions),
+                .init(\.builds, builds), .init(\.platforms, platforms.isEmpty ? nil : platforms), .init(\.title, title),
+                .init(\.text, text), .init(\.link, link), .init(\.lockout, true), .init(\.enabled, true),
+            ] + (fuse.map { [.init(\.fuse, written: $0)] } ?? [])
+        )
     }
 }
 

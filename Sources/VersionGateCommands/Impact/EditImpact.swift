@@ -62,7 +62,11 @@ struct EditImpact: Sendable {
         return policy
     }
 
-    init(impact: PolicyImpact, lockouts: AppsWithNewLockouts, recent: RecentChecks, preReleases: [PreReleaseMatch],
+    init(
+        impact: PolicyImpact,
+        lockouts: AppsWithNewLockouts,
+        recent: RecentChecks,
+        preReleases: [PreReleaseMatch],
         lockoutWithoutFuse: String? = nil
     ) {
         self.impact = impact

@@ -42,7 +42,8 @@ struct ClearedField<Record: EditableRecord>: Hashable, Sendable, CustomStringCon
 extension ClearedField: ExpressibleByArgument, CaseIterable {
     static var allCases: [Self] {
         Record.columns.map(\.definition).filter { column in
-            column.defaultValue != nil && column.type != .boolean && (column.type != .percentage || column.defaultValue == .null)
+            column.defaultValue == .null
+                || column.defaultValue != nil && ![.boolean, .percentage].contains(column.type)
         }.map { ClearedField($0) } + Record.clearedTables.map { ClearedField(rowsOf: $0) }
     }
 
