@@ -254,6 +254,7 @@ CREATE TABLE rules (
 );
 
 CREATE INDEX rules_bundle_idx ON rules (bundle);
+CREATE INDEX rules_fuse_idx ON rules (key) WHERE fuse IS NOT NULL;
 
 COMMENT ON TABLE rules IS
     'Whom to send which message. All conditions must hold; null means no condition. A new rule reaches nobody until'

@@ -110,6 +110,10 @@ DECLARE
     of_no_concern CONSTANT text[] :=
         '{enabled,position,title,text,link,remind,shows,skippable,lockout,fuse,held_at,final,note}';
 BEGIN
+    -- Others wait meanwhile, so a policy without fuses does nothing here.
+    IF NOT EXISTS (SELECT FROM rules AS r WHERE r.fuse IS NOT NULL) THEN
+        RETURN;
+    END IF;
     INSERT INTO versiongate_internal.fuse_restarts (rule, revision)
     SELECT r.key, this_revision
       FROM rules AS r
