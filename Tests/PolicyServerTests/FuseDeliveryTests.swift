@@ -3,6 +3,7 @@
 
 import CheckListener
 import Foundation
+import Logging
 import NIOPosix
 import PolicyStore
 import Postgres
