@@ -120,7 +120,8 @@ struct FuseDeliveryTests {
                 try await owner.execute(
                     """
                     DELETE FROM fuse_counts WHERE minute < now() - interval '11 minutes';
-                    UPDATE fuse_counts SET minute = minute - interval '\(second - agedAt) seconds';
+                    UPDATE fuse_counts SET minute = minute - interval '1 day \(second - agedAt) seconds';
+                    UPDATE fuse_counts SET minute = minute + interval '1 day';
                     """
                 )
                 agedAt = second
