@@ -322,7 +322,7 @@ struct FuseTests {
             #expect(blown.withLock(\.self) == 2)
             try session.execute("COMMIT")
         }
-        let why = try await owner.query("SELECT why FROM changes ORDER BY id DESC LIMIT 1").value(as: String.self)
+        let why = try await owner.query("SELECT why FROM changes WHERE tool = 'fuse'").value(as: String.self)
         #expect(
             why.hasPrefix(
                 "all: 6 of 500 checks of apps that are not listed in the last 10 minutes were locked out, 1.2 %; its"
