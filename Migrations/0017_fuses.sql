@@ -133,12 +133,20 @@ COMMENT ON FUNCTION versiongate_internal.restart_fuses IS
     'Has the counts of rules with a fuse begin anew where edits changed whom they reach.';
 
 CREATE FUNCTION versiongate_internal.fuse_loads()
-    RETURNS TABLE (rule text, bundle text, fuse numeric, checks numeric, lockouts numeric, is_over boolean)
+    RETURNS TABLE (
+        rule text, bundle text, fuse numeric, checks numeric, lockouts numeric, has_steps boolean, is_over boolean
+    )
     LANGUAGE sql STABLE SET search_path = public, pg_temp
 AS $$
-    SELECT r.key, c.bundle, r.fuse, sum(c.checks), sum(c.lockouts),
-           sum(c.checks) >= 500 AND sum(c.lockouts) * 100 > r.fuse * sum(c.checks)
+    SELECT r.key, c.bundle, r.fuse, sum(c.checks), sum(c.lockouts), ramp.goes_on,
+           sum(c.checks) >= 500 AND sum(c.lockouts) * 100 > r.fuse * sum(c.checks) AND NOT ramp.is_held
       FROM rules AS r
+     CROSS JOIN LATERAL (
+         SELECT coalesce(bool_or(s.at > now()), false) AS goes_on,
+                coalesce(bool_or(r.held_at <= now() AND s.at > r.held_at), false) AS is_held
+           FROM rollout_steps AS s
+          WHERE s.rule = r.key
+     ) AS ramp
       JOIN fuse_counts AS c ON c.rule = r.key
       LEFT JOIN versiongate_internal.fuse_restarts AS s ON s.rule = r.key
      WHERE r.enabled
@@ -148,11 +156,12 @@ AS $$
        -- The clock of a server may be ahead.
        AND c.minute <= now() + interval '1 minute'
        AND c.since = coalesce(s.revision, 0)
-     GROUP BY r.key, c.bundle
+     GROUP BY r.key, c.bundle, ramp.goes_on, ramp.is_held
 $$;
 COMMENT ON FUNCTION versiongate_internal.fuse_loads IS
     'What each fuse has to bear of each app: the checks of the last ten minutes and how many of them the rule locked out;'
-    ' is_over: of at least 500 checks more than the fuse allows.';
+    ' has_steps: its ramp has steps to come; is_over: of at least 500 checks more than the fuse allows, and its ramp is'
+    ' not held.';
 
 CREATE FUNCTION blow_fuses() RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -190,8 +199,10 @@ BEGIN
          ORDER BY l.lockouts / l.checks DESC, l.bundle
          LIMIT 1;
         CONTINUE WHEN NOT FOUND;
-        -- A rule with steps to come would be held here.
-        UPDATE rules AS r SET lockout = false WHERE r.key = candidate;
+        UPDATE rules AS r
+           SET held_at = CASE WHEN load.has_steps THEN now() ELSE r.held_at END,
+               lockout = load.has_steps
+         WHERE r.key = candidate;
         reasons := reasons || format(
             '%s: %s of %s checks of %s in the last 10 minutes were locked out, %s %%; its fuse is %s %%',
             candidate, load.lockouts, load.checks, coalesce(load.bundle, 'apps that are not listed'),
@@ -215,7 +226,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION blow_fuses() IS
-    'Takes the lockout away from each rule whose fuse says so: where in the last 10 minutes at least 500 checks of an app'
+    'Takes the lockout away from each rule whose fuse says so, or holds its ramp where that has steps to come: where in the last 10 minutes at least 500 checks of an app'
     ' were counted and more than that percentage of them were locked out by it. Returns how many rules that were. It is'
     ' one edit of the tool fuse, recorded at the commit, and is undone like any other. Servers call it after each write of'
     ' counts.';
@@ -237,11 +248,12 @@ AS $$
                JOIN changes AS c ON c.token = e.token
               WHERE e.table_name = 'rules'
                 AND e.key = jsonb_build_object('key', r.key)
-                AND e.before -> 'lockout' IS DISTINCT FROM e.after -> 'lockout'
+                AND (e.before -> 'lockout', e.before -> 'held_at')
+                    IS DISTINCT FROM (e.after -> 'lockout', e.after -> 'held_at')
               ORDER BY c.id DESC
               LIMIT 1
          ) AS edit
-         WHERE r.fuse IS NOT NULL AND NOT r.lockout AND edit.tool = 'fuse'
+         WHERE r.fuse IS NOT NULL AND (r.held_at IS NOT NULL OR NOT r.lockout) AND edit.tool = 'fuse'
     ),
     nearest AS MATERIALIZED (
         SELECT DISTINCT ON (f.rule) f.rule, f.bundle, f.checks, f.lockouts

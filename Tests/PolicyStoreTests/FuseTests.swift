@@ -41,6 +41,17 @@ struct FuseTests {
         let isLockout: Bool
         /// In hundredths of a percent.
         let fuse: Int?
+        let ramp: Ramp?
+
+        /// How the steps of a rule stand.
+        enum Ramp: CaseIterable {
+            /// All of them have come.
+            case complete
+            /// One is to come.
+            case goesOn
+            /// One would be to come, and another would have come, but all are held.
+            case held
+        }
 
         init(_ number: Int, using random: inout SeededGenerator) {
             key = "r\(number)"
@@ -48,13 +59,27 @@ struct FuseTests {
             isEnabled = random.chance(92)
             isLockout = random.chance(92)
             fuse = random.pick([1, 50, 200, 500, 1_250, 3_333, 9_999, 10_000], chance: 94)
+            ramp = random.pick(Ramp.allCases, chance: 50)
+        }
+
+        private var steps: String {
+            let hours =
+                switch ramp {
+                case nil: ""
+                case .complete: "-2"
+                case .goesOn: "-2,1"
+                case .held: "-3,-1,1"
+                }
+            return "INSERT INTO rollout_steps SELECT '\(key)', now() + at * interval '1 hour', 50 + at"
+                + " FROM unnest('{\(hours)}'::int[]) AS at;"
+                + (ramp == .held ? "UPDATE rules SET held_at = now() - interval '2 hours' WHERE key = '\(key)';" : "")
         }
 
         var sql: String {
             """
             INSERT INTO rules (key, bundle, versions, enabled, lockout, fuse, title, text) VALUES ('\(key)',
                 \(bundle.map { "'\($0)'" } ?? "NULL"), '<1', \(isEnabled), \(isLockout),
-                \(fuse.map { "\($0) / 100.0" } ?? "NULL"), 't', 'x');
+                \(fuse.map { "\($0) / 100.0" } ?? "NULL"), 't', 'x'); \(steps)
             """
         }
     }
@@ -105,7 +130,7 @@ struct FuseTests {
     private static func blown(_ rules: [Fused], _ rows: [Row], second: Int64) -> Set<String> {
         var blown: Set<String> = []
         for (index, rule) in rules.enumerated() {
-            guard let fuse = rule.fuse, rule.isEnabled, rule.isLockout else { continue }
+            guard let fuse = rule.fuse, rule.isEnabled, rule.isLockout, rule.ramp != .held else { continue }
             for bundle in Set(rows.filter { $0.rule == index }.map(\.bundle)) {
                 let counted = rows.filter { row in
                     // A minute began so many seconds ago; a server's clock may be ahead by one.
@@ -168,9 +193,12 @@ struct FuseTests {
                     let found = try session.query(
                         """
                         SELECT key FROM rules
-                        WHERE NOT lockout AND key = ANY ($1::text[])
+                        WHERE key = ANY ($1::text[]) AND NOT lockout OR key = ANY ($2::text[]) AND held_at = now() AND lockout
                         """,
-                        [rules.filter(\.isLockout).map(\.key)]
+                        [
+                            rules.filter { $0.isLockout && $0.ramp != .goesOn }.map(\.key),
+                            rules.filter { $0.isLockout && $0.ramp == .goesOn }.map(\.key),
+                        ]
                     ).map { try $0.decode(0, as: String.self) }
                     #expect(found.count == number)
                     // Whole seconds decide nothing else, as minutes are whole.
@@ -224,6 +252,36 @@ struct FuseTests {
         try await owner.execute("UPDATE rules SET fuse = 31")
         #expect(try await blow(server) == 0)
         #expect(try await owner.query("SELECT max(id) FROM changes").value(as: Int.self) == 6)
+    }
+
+    @Test(
+        "A fuse holds a ramp with steps to come, once, and undo lets it go on; one that is complete loses its lockout"
+    )
+    func holdsRamps() async throws {
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute(Self.example)
+        try await owner.execute(
+            """
+            INSERT INTO rollout_steps VALUES ('k', now() - interval '1 hour', 10), ('k', now() + interval '1 hour', 50);
+            """
+        )
+        let server = try await TestDatabase.current.connect(user: "versiongate_server")
+        try await server.execute(Self.count(1_000, 100))
+        #expect(try await blow(server) == 1)
+        let state =
+            "SELECT lockout || ' ' || (held_at IS NOT NULL) || ' ' || rollout_at('k', now() + '2 hours') FROM rules"
+        #expect(try await owner.query(state).value(as: String.self) == "true true 10")
+        #expect(try await owner.withSession { try FuseStatus.all($0) }?.first?.state == .blown)
+        // Held, it locks out as many as before, and goes no further.
+        #expect(try await blow(server) == 0)
+        let change = try await owner.query("SELECT max(id) FROM changes").value(as: Int64.self)
+        try await owner.query("SELECT undo_change($1)", [change])
+        #expect(try await owner.query(state).value(as: String.self) == "true false 50")
+        #expect(try await blow(server) == 1)
+        try await owner.execute("UPDATE rules SET held_at = NULL; DELETE FROM rollout_steps WHERE at > now()")
+        try await server.execute("DELETE FROM fuse_counts; " + Self.count(1_000, 100))
+        #expect(try await blow(server) == 1)
+        #expect(try await owner.query("SELECT lockout FROM rules").value(as: Bool.self) == false)
     }
 
     @Test("A fuse judges the rule as it is: who edits whom it reaches begins anew, and late counts do not count")

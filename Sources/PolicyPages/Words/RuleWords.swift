@@ -68,7 +68,7 @@ struct RuleWords {
     }
 
     private func fuse(of percentage: Percentage) -> String {
-        "Where it locks out more than \(percentage) % of the checks of an app in 10 minutes, its lockout is taken away."
+        "Where it locks out more than \(percentage) % of the checks of an app in 10 minutes, its lockout is taken away, or its ramp held."
             + (fuse.map { " \($0.sentence)" } ?? "")
     }
 
