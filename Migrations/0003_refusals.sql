@@ -14,6 +14,7 @@ CREATE TYPE versiongate_internal.fault AS ENUM (
     'absent', 'platform_list', 'attribute_is_member', 'target_without_app', 'target_missing', 'date_missing', 'end_before_start',
     'show_once', 'value_missing', 'withdrawn_before_live', 'no_app', 'no_rule', 'no_release', 'no_change', 'undo_conflict', 'planner',
     'lockout_without_way_out', 'lockout_without_build', 'consent_missing', 'steps_beside_rollout', 'steps_fall',
+    'rules_fuse_without_effect',
     'held_without_steps', 'hold_skips_steps', 'rules_hold_skipped', 'nothing_to_hold',
     'rollout_steps_stopped', 'rules_ended', 'rules_hints_without_effect', 'rules_link_missing', 'rules_lockout_endless',
     'rules_lockout_without_effect', 'rules_rollout_small', 'rules_soak_without_effect', 'rules_target_waits',

@@ -242,11 +242,20 @@ CREATE TABLE rules (
     skippable boolean NOT NULL DEFAULT false,
     lockout boolean NOT NULL DEFAULT false,
     lockout_without_update boolean NOT NULL DEFAULT false,
+    fuse numeric CHECK (
+        fuse IS NULL OR fuse BETWEEN 0.01 AND 100 AND fuse = round(fuse, 2)
+        OR versiongate_internal.refuse(
+            'rules.fuse', format('%s is not a percentage from 0.01 to 100', fuse),
+            'Write the percentage of an app''s checks beyond which the lockout is taken away, with at most two decimals, such'
+            ' as 12.5; nothing is rounded.', absent => 'no fuse'
+        )
+    ),
     final boolean NOT NULL DEFAULT false,
     note text CHECK (versiongate_internal.check_note(note, 'rules.note'))
 );
 
 CREATE INDEX rules_bundle_idx ON rules (bundle);
+CREATE INDEX rules_fuse_idx ON rules (key) WHERE fuse IS NOT NULL;
 
 COMMENT ON TABLE rules IS
     'Whom to send which message. All conditions must hold; null means no condition. A new rule reaches nobody until'
@@ -301,6 +310,9 @@ COMMENT ON COLUMN rules.lockout IS
 COMMENT ON COLUMN rules.lockout_without_update IS
     'True: lock out also clients that have no way out (maintenance, the end of a platform). Give such a rule an'
     ' ends_at.';
+COMMENT ON COLUMN rules.fuse IS
+    'Percentage of an app''s checks, 0.01 to 100, at most two decimals: where the rule locks out more of them, its lockout is'
+    ' taken away, or its ramp held. Null: it may lock out any share.';
 COMMENT ON COLUMN rules.final IS 'True: when this message is sent, none after it is.';
 COMMENT ON COLUMN rules.note IS 'For the people who edit; never sent.';
 

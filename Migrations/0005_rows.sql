@@ -136,6 +136,7 @@ BEGIN
     END IF;
     NEW.bundle := versiongate_internal.stored_bundle(NEW.bundle, 'rules.bundle');
     NEW.rollout := trim_scale(NEW.rollout);
+    NEW.fuse := trim_scale(NEW.fuse);
     NEW.soak := justify_hours(NEW.soak);
     NEW.remind := justify_hours(NEW.remind);
     NEW.platforms := versiongate_internal.distinct_items(
@@ -367,6 +368,10 @@ BEGIN
               ': lockout_without_update has no effect without lockout',
               'Set lockout as well, or set lockout_without_update to false.', of_rule
           ), (
+              rule.fuse IS NOT NULL AND NOT rule.lockout,
+              'fuse', 'rules_fuse_without_effect', ': fuse has no effect without lockout',
+              'Set lockout as well: there is nothing else that it could take away. Or set fuse to NULL.', of_rule
+          ), (
               -- A lockout that needs a way out is sent without it to clients that have none, and then with hints.
               rule.lockout AND rule.lockout_without_update
                   AND (rule.remind IS NOT NULL OR rule.shows IS NOT NULL OR rule.skippable),
@@ -524,7 +529,7 @@ COMMENT ON FUNCTION versiongate_internal.warn_of_row IS 'Trigger: warns of what 
 CREATE TRIGGER rules_warning
     AFTER INSERT OR UPDATE OF
         title, text, bundle, platforms, target, soak, rollout, enabled, ends_at, remind, shows, skippable, lockout,
-        lockout_without_update
+        lockout_without_update, fuse
     ON rules
     FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_row();
 CREATE TRIGGER rule_texts_warning AFTER INSERT OR UPDATE OF title, text ON rule_texts

@@ -283,6 +283,7 @@ BEGIN
                END
          WHERE c.id = this_revision;
     END IF;
+    PERFORM versiongate_internal.restart_fuses(this_revision, notes);
     DELETE FROM versiongate_internal.edited_rows AS e
      WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes' AND e.after IS NOT NULL;
     IF NOT EXISTS (SELECT FROM versiongate_internal.recorded_rows AS r WHERE r.token = this_token) THEN

@@ -416,7 +416,7 @@ DECLARE
         regexp_replace(current_setting('versiongate.consent', true), '[[:space:]]', '', 'g'), ','
     );
     -- All but what says whom a rule reaches, and when.
-    of_no_concern CONSTANT text[] := '{position,title,text,link,remind,shows,skippable,final,note}';
+    of_no_concern CONSTANT text[] := '{position,title,text,link,remind,shows,skippable,fuse,final,note}';
     rule rules;
     edited record;
     raised text[];

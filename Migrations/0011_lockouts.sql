@@ -10,7 +10,7 @@ CREATE FUNCTION versiongate_internal.notes_of_lockouts(notes versiongate_interna
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
-    of_no_concern CONSTANT text[] := '{title,text,link,remind,shows,skippable,note}';
+    of_no_concern CONSTANT text[] := '{title,text,link,remind,shows,skippable,fuse,note}';
 BEGIN
     RETURN ARRAY(
         SELECT n

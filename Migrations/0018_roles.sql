@@ -3,7 +3,7 @@
 --
 -- The roles, and all that they may do:
 --
--- versiongate_server   reads the policy, writes counts and notes that it is there
+-- versiongate_server   reads the policy, writes counts, notes that it is there, and has fuses blow
 -- versiongate_viewer   reads everything
 -- versiongate_brake    reads everything, and calls what can only take messages and lockouts away
 -- versiongate_planner  reads everything, edits the policy and cannot commit it
@@ -97,6 +97,10 @@ GRANT SELECT ON
     TO versiongate_server, versiongate_viewer, versiongate_brake, versiongate_planner, versiongate_admin;
 GRANT INSERT, UPDATE, DELETE ON check_counts, rule_counts, merged_counts TO versiongate_server;
 
+GRANT SELECT ON fuse_counts, versiongate_internal.fuse_restarts
+    TO versiongate_server, versiongate_viewer, versiongate_brake, versiongate_planner, versiongate_admin;
+GRANT INSERT, UPDATE, DELETE ON fuse_counts TO versiongate_server;
+
 GRANT SELECT ON
     changes, change_rows, history, rule_status, policy_warnings, active_rules, current_releases, recent_checks,
     versiongate_internal.recorded_rows, versiongate_internal.rule_spans
@@ -122,7 +126,8 @@ REVOKE ALL ON FUNCTION
     version_compare(text, text), version_matches(text, text), messages_for(jsonb, timestamptz),
     explain_check(jsonb, timestamptz), rollout_bucket(text, text), rollout_at(text, timestamptz),
     rows_at(anyelement, bigint), hold_rule(text, timestamptz), resume_rule(text, timestamptz),
-    brake_rule(text, text, text), brake_app(text, text), rehearse_edits(), undo_change(bigint), schema_faults()
+    brake_rule(text, text, text), brake_app(text, text), rehearse_edits(), undo_change(bigint), schema_faults(),
+    blow_fuses()
     FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION schema_faults()
@@ -136,13 +141,14 @@ GRANT EXECUTE ON FUNCTION hold_rule(text, timestamptz), resume_rule(text, timest
     TO versiongate_planner, versiongate_admin;
 GRANT EXECUTE ON FUNCTION brake_rule(text, text, text), brake_app(text, text) TO versiongate_brake;
 GRANT EXECUTE ON FUNCTION rehearse_edits() TO versiongate_brake, versiongate_planner, versiongate_admin;
+GRANT EXECUTE ON FUNCTION blow_fuses() TO versiongate_server, versiongate_planner, versiongate_admin;
 
 -- Views, CHECKs, indices and triggers call functions with the rights of whoever asks or edits, so these need what is
 -- called. Functions that run with their owner's rights, and what they call, are not among it.
 DO $$
 DECLARE
-    read_by_servers CONSTANT text[] := '{apps_changed_since,history_has,version_key}';
-    written_by_servers CONSTANT text[] := '{note_server}';
+    read_by_servers CONSTANT text[] := '{apps_changed_since,history_has,version_key,fuse_status,fuse_start}';
+    written_by_servers CONSTANT text[] := '{note_server,add_fuse_counts}';
     read_by_people CONSTANT text[] := '{
         read_version_range,read_version_side,read_version_comparator,version_family,version_family_start,
         version_family_end,version_operand_fault,version_operator_fault,version_separator_fault,version_range_error,

@@ -137,6 +137,7 @@ struct CommandHint {
         case .linkMissing: return "\(PrintedCommand("rule edit \(rule) --link store"))"
         case .lockoutEndless: return "For an end: \(PrintedCommand("rule edit \(rule) --ends-at +2h"))"
         case .lockoutWithoutEffect: return "Give --lockout as well."
+        case .fuseWithoutEffect: return "Give --lockout as well: there is nothing else that it could take away."
         case .rolloutSmall:
             let meant = fault["percent"] ?? "PERCENT"
             return "If \(meant) % is meant: \(PrintedCommand("rule rollout \(rule) \(meant)%"))"

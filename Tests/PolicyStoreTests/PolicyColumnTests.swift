@@ -182,6 +182,7 @@ struct PolicyColumnTests {
         "rules.skippable": Edit(value: "true", harmless: text),
         "rules.lockout": Edit(first: "false", value: "true"),
         "rules.lockout_without_update": Edit(value: "true"),
+        "rules.fuse": Edit(value: "7", harmless: "it only takes a lockout away"),
         "rules.final": Edit(value: "false"),
         "rules.note": Edit(value: "'other'", harmless: "never sent"),
         "rule_texts.rule": Edit(value: "'ramp'", harmless: text),

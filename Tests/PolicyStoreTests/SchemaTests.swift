@@ -258,9 +258,9 @@ struct SchemaTests {
                    OR has_function_privilege('versiongate_planner', oid, 'EXECUTE')
                        <> has_function_privilege('versiongate_admin', oid, 'EXECUTE')
                    OR has_function_privilege('versiongate_viewer', oid, 'EXECUTE') = (proname IN (
-                       'undo_change', 'hold_rule', 'resume_rule', 'rehearse_edits', 'brake_rule', 'brake_app'))
+                       'undo_change', 'hold_rule', 'resume_rule', 'rehearse_edits', 'brake_rule', 'brake_app', 'blow_fuses'))
                    OR has_function_privilege('versiongate_brake', oid, 'EXECUTE')
-                       = (proname IN ('undo_change', 'hold_rule', 'resume_rule')))
+                       = (proname IN ('undo_change', 'hold_rule', 'resume_rule', 'blow_fuses')))
             """
         ),
     ]

@@ -46,6 +46,7 @@ package final class CheckRecorder: Sendable {
     private struct State: Sendable {
         var current: HourlyCounts
         var finished: [HourlyCounts] = []
+        var fuses: [FuseCounts] = []
         var totals = Totals()
         var known = KnownKinds.none
         var scratch = [UInt8](repeating: 0, count: 1_024)
@@ -81,6 +82,7 @@ package final class CheckRecorder: Sendable {
         state.withLock { state in
             if hour != state.current.hour { roll(&state, to: hour) }
             let lockouts = count(answer, policy, in: &state)
+            if let policy, policy.hasFuses { Self.countFuses(answer, policy, at: now, in: &state) }
             state.totals.recorded &+= 1
             if client.hasUnreadableVersion { state.totals.unreadableVersion &+= 1 }
             let counts = (messages: answer.sent.isEmpty ? 0 : 1, lockouts: lockouts > 0 ? 1 : 0)
@@ -174,6 +176,22 @@ package final class CheckRecorder: Sendable {
         return lockouts
     }
 
+    /// Counts an answer for the fuses of its policy. Those of another minute or policy stay until they are taken over.
+    @inline(never)
+    private static func countFuses(
+        _ answer: borrowing Answer,
+        _ policy: CompiledPolicy,
+        at now: Timestamp,
+        in state: inout State
+    ) {
+        let minute = FuseCounts.minute(of: now)
+        let last = state.fuses.count - 1
+        if last < 0 || state.fuses[last].minute != minute || state.fuses[last].revision != policy.revision {
+            state.fuses.append(FuseCounts(minute: minute, revision: policy.revision))
+        }
+        state.fuses[state.fuses.count - 1].count(answer, policy, at: now)
+    }
+
     @inline(__always)
     private static func add(_ messages: Int, _ lockouts: Int, to counts: inout KindCounts) {
         counts.checks &+= 1
@@ -207,7 +225,16 @@ package final class CheckRecorder: Sendable {
     /// The names of what nobody configured, since the start.
     var unknownNames: NamesOfUnknowns { state.withLock { $0.unknowns } }
 
-    /// Takes over everything that was counted, in pieces, so that the event loop never waits for long.
+    /// Takes over what was counted for fuses.
+    package func drainFuses() -> [FuseCounts] {
+        state.withLock { state in
+            let fuses = state.fuses
+            state.fuses = []
+            return fuses
+        }
+    }
+
+    /// Takes over everything else that was counted, in pieces, so that the event loop never waits for long.
     package func drain(at now: Timestamp, _ body: (Piece) -> Void) {
         let hour = HourlyCounts.hour(of: now)
         state.withLock { state in

@@ -48,7 +48,10 @@ package struct CheckRecorders: Sendable {
         }
     }
 
-    /// Takes over everything that was counted since the last time, in pieces, so that no event loop waits for long.
+    /// Takes over what was counted for fuses since the last time.
+    package func drainFuses() -> [FuseCounts] { recorders.values.flatMap { $0.drainFuses() } }
+
+    /// Takes over everything else that was counted since the last time, in pieces, so that no event loop waits for long.
     package func drain(at now: Timestamp, _ body: (CheckRecorder.Piece) -> Void) {
         for recorder in recorders.values { recorder.drain(at: now, body) }
     }

@@ -69,6 +69,8 @@ struct OverviewPage: Page {
             "lockouts": lockouts.prefix(Self.mostLockouts).map { Self.row($0, scene) },
             "moreLockouts": lockouts.count > Self.mostLockouts
                 ? "\(lockouts.count - Self.mostLockouts) more are not shown: \(PrintedCommand("status"))" : nil,
+            "blownFuses": status?.fuses?.filter { $0.state == .blown }.map { Self.row($0) },
+            "armedFuses": Self.armedFuses(lockouts),
             "pausedApps": pausedApps, "apps": apps, "adding": PrintedCommand.text("app add BUNDLE"),
             "moreApps": policy.apps.count > apps.count
                 ? "\(NumberText.count(Int64(policy.apps.count - apps.count))) more apps are not shown; of each there is a page: /apps/BUNDLE"
@@ -94,6 +96,17 @@ struct OverviewPage: Page {
         case 1: "1 lockout is in force."
         default: "\(lockouts) lockouts are in force."
         }
+    }
+
+    private static func row(_ fuse: FuseStatus) -> JSONValue {
+        ["key": fuse.rule, "address": PageRoute.rule(fuse.rule).path, "sentence": fuse.sentence]
+    }
+
+    /// How many of the lockouts have a fuse; nil where none has.
+    private static func armedFuses(_ lockouts: [EnabledLockout]) -> String? {
+        let armed = lockouts.count { $0.rule.fuse != nil }
+        guard armed > 0 else { return nil }
+        return "\(armed) of \(lockouts.count) \(lockouts.count == 1 ? "has" : "have") a fuse."
     }
 
     private static func row(_ lockout: EnabledLockout, _ scene: PageScene) -> JSONValue {

@@ -14,6 +14,8 @@ struct RulePage: Page {
         let countsFault: String?
         /// The note, which no server keeps in memory.
         let note: String?
+        /// Nil where there is none, or where it cannot be read.
+        let fuse: FuseStatus?
         let history: HistoryPage.Figures
     }
 
@@ -40,6 +42,7 @@ struct RulePage: Page {
             charts: try? charts.get(),
             countsFault: charts.failure?.message,
             note: try PolicyReader.note(ofRule: rule.key, session),
+            fuse: rule.fuse == nil ? nil : try FuseStatus.all(session)?.first { $0.rule == rule.key },
             history: try HistoryPage.Figures(
                 session,
                 HistoryFilter(rule: rule.key, limit: Self.mostChanges),
@@ -54,7 +57,7 @@ struct RulePage: Page {
         }
         var scene = scene
         scene.note(countsFault: figures?.countsFault)
-        let words = RuleWords(rule: rule, status: status, now: now)
+        let words = RuleWords(rule: rule, status: status, now: now, fuse: figures?.fuse)
         let history = figures?.history
         let view: JSONValue = [
             "frame": scene.frame("Rule \(rule.key)", in: .overview), "key": rule.key, "app": rule.bundle ?? "every app",

@@ -9,6 +9,8 @@ struct RuleWords {
     let rule: Rule
     let status: RuleStatus
     let now: Timestamp
+    /// Its fuse; nil where there is none, or where it cannot be read.
+    var fuse: FuseStatus?
 
     /// All of it in the order in which it matters, each as what it is about and what it says.
     var lines: [JSONValue] {
@@ -18,7 +20,8 @@ struct RuleWords {
         let lines: [(term: String, text: String?)] = [
             ("Status", statusSentence), ("Who", rule.who),
             ("Ranges", ranges.isEmpty ? nil : ranges.joined(separator: "; ")), ("Effect", effect),
-            ("How many", share), ("When", rule.startsAt == nil && rule.endsAt == nil ? nil : period), ("Link", link),
+            ("Fuse", rule.fuse.map { fuse(of: $0) }), ("How many", share),
+            ("When", rule.startsAt == nil && rule.endsAt == nil ? nil : period), ("Link", link),
             ("Shown", rule.hints?.sentence),
             (
                 "Order",
@@ -62,6 +65,11 @@ struct RuleWords {
         return rule.lockoutWithoutUpdate
             ? "They are locked out\(offer), also where there is no update for them."
             : "They are locked out\(offer). Clients without an update to go to get the message, and are not locked out."
+    }
+
+    private func fuse(of percentage: Percentage) -> String {
+        "Where it locks out more than \(percentage) % of the checks of an app in 10 minutes, its lockout is taken away, or its ramp held."
+            + (fuse.map { " \($0.sentence)" } ?? "")
     }
 
     private var share: String {

@@ -15,6 +15,8 @@ final class CheckCounting: Sendable {
         var dropped = 0
         var lastWritten: Timestamp?
         var isWritable: Bool?
+        var blownFuses = 0
+        var fuseFailures = 0
     }
 
     /// The recorders of the event loops.
@@ -53,6 +55,8 @@ final class CheckCounting: Sendable {
             status.dropped = outcome.dropped
             status.lastWritten = outcome.lastWritten
             status.isWritable = outcome.isWritable
+            status.blownFuses = outcome.blownFuses
+            status.fuseFailures = outcome.fuseFailures
         }
         return status
     }
@@ -83,6 +87,18 @@ final class CheckCounting: Sendable {
                 )
             }
         }
+        batch.fuses = recorders.drainFuses().flatMap { counts in
+            counts.all.map { rule, bundle, load in
+                FuseCount(
+                    rule: rule,
+                    bundle: bundle,
+                    minute: counts.minute,
+                    checks: load.checks,
+                    lockouts: load.lockouts,
+                    revision: counts.revision
+                )
+            }
+        }
         answered.withLock { $0.add(batch, at: now) }
         return batch
     }
@@ -103,6 +119,14 @@ final class CheckCounting: Sendable {
             outcome.written += checks
             outcome.lastWritten = now
             outcome.isWritable = true
+        }
+    }
+
+    /// Notes that fuses were judged, and how many have blown; nil: they could not be judged.
+    func noteFuses(blown: Int?) {
+        outcome.withLock { outcome in
+            outcome.blownFuses += blown ?? 0
+            if blown == nil { outcome.fuseFailures += 1 }
         }
     }
 

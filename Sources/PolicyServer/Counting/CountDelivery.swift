@@ -28,6 +28,7 @@ actor CountDelivery {
     private var connection: PostgresConnection?
     private var backlog = CountBacklog()
     private var droppedInOutage = 0
+    private var fusesAreJudged = true
     private var lastSighting: ContinuousClock.Instant?
     private static let timeBetweenSightings: Duration = .seconds(30)
 
@@ -69,12 +70,43 @@ actor CountDelivery {
             } else {
                 counting.noteWritten(batch.totalChecks, at: clock())
                 reportSuccess()
+                await blowFuses(within: limit)
             }
             if error == nil { await noteServer(within: limit) }
         } else if !isLast {
             await noteServer(within: limit)
         }
         if isLast { await disconnect() }
+    }
+
+    /// Has the fuses judge what was written. What fails is tried again after the next write.
+    private func blowFuses(within limit: Duration) async {
+        let blown = Atomic(0)
+        do {
+            try await run(within: limit) {
+                let number = try await self.connected().transaction { try CountStore.blowFuses($0) }
+                blown.store(number, ordering: .relaxed)
+            }
+        } catch {
+            await disconnect()
+            counting.noteFuses(blown: nil)
+            logger.log(
+                level: fusesAreJudged ? .warning : .debug,
+                "The fuses of lockouts cannot be judged",
+                metadata: ["error": "\(error)"]
+            )
+            fusesAreJudged = false
+            return
+        }
+        fusesAreJudged = true
+        let number = blown.load(ordering: .relaxed)
+        counting.noteFuses(blown: number)
+        if number > 0 {
+            logger.error(
+                "Fuses have blown: lockouts were taken away; the history has the figures",
+                metadata: ["fuses.blown": "\(number)"]
+            )
+        }
     }
 
     private func write(_ batch: CountBatch, within limit: Duration) async -> (CountBacklog.Outcome, (any Error)?) {

@@ -21,6 +21,10 @@ struct CountingStatus: Sendable, Equatable {
     var lastWritten: Timestamp?
     /// Whether the last attempt to write succeeded; nil before the first one.
     var isWritable: Bool?
+    /// Rules whose fuse has blown because of what this server wrote.
+    var blownFuses = 0
+    /// Attempts to judge the fuses that failed.
+    var fuseFailures = 0
 
     /// Checks that are counted in the one row without a kind.
     var otherKind: Int { unlistedApp + beyondBound }

@@ -109,6 +109,7 @@ extension StoredMember where Row: PolicyRecord {
         case .integer(let path): .optional(name, path)
         case .optionalInteger(let path): .optional(name, path)
         case .percentage(let path): isRequired ? .required(name, path) : .optional(name, path)
+        case .optionalPercentage(let path): .optional(name, path)
         case .time(let path): isRequired ? .required(name, path) : .optional(name, path)
         case .optionalTime(let path): .optional(name, path)
         case .duration(let path): .microseconds(name, path)

@@ -38,6 +38,7 @@ struct ServerMetrics: Sendable {
         writePolicy(to: &text)
         writeCounting(to: &text)
         writeAnswers(to: &text)
+        writeFuses(to: &text)
         writeLog(to: &text)
         return text.document
     }
@@ -146,6 +147,24 @@ struct ServerMetrics: Sendable {
             }
             // No rule has this key, as a key begins with a letter or a digit.
             text.counter(name, totals.other, [("rule", "_other")])
+        }
+    }
+
+    private func writeFuses(to text: inout MetricsText) {
+        text.family(
+            MetricName.fuseArmed,
+            .gauge,
+            "Rules of the policy that answers whose fuse may blow: enabled lockouts of apps that are not paused."
+        )
+        text.gauge(MetricName.fuseArmed, policy.current?.armedFuseCount ?? 0)
+        guard let status = counting?.status else { return }
+        let counters = [
+            (MetricName.fuseBlown, "Rules whose fuse has blown because of what this server wrote.", status.blownFuses),
+            (MetricName.fuseFailures, "Attempts to judge the fuses that failed.", status.fuseFailures),
+        ]
+        for (name, help, value) in counters {
+            text.family(name, .counter, help)
+            text.counter(name, value)
         }
     }
 

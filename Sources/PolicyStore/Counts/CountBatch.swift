@@ -11,6 +11,8 @@ package struct CountBatch: Sendable {
     package var merged: [MergedCount] = []
     /// The counts of messages.
     package var rules: [RuleCount] = []
+    /// The counts for fuses.
+    package var fuses: [FuseCount] = []
 
     /// An empty batch.
     package init() {}
@@ -26,6 +28,7 @@ package struct CountBatch: Sendable {
         checks += other.checks
         merged += other.merged
         rules += other.rules
+        fuses += other.fuses
     }
 }
 
@@ -69,5 +72,31 @@ package struct RuleCount: Sendable, Hashable {
         self.rule = rule
         self.sent = sent
         self.lockouts = lockouts
+    }
+}
+
+/// How many checks of an app a rule with a fuse could lock out in a minute.
+package struct FuseCount: Sendable, Hashable {
+    /// The key of the rule.
+    package var rule: String
+    /// The app's bundle as the policy spells it; nil: apps that the policy does not list.
+    package var bundle: String?
+    /// The start of the minute.
+    package var minute: Timestamp
+    /// How many checks were answered.
+    package var checks: Int
+    /// Those that the rule locked out.
+    package var lockouts: Int
+    /// The revision of the policy that answered.
+    package var revision: Int64
+
+    /// Creates a count.
+    package init(rule: String, bundle: String?, minute: Timestamp, checks: Int, lockouts: Int, revision: Int64) {
+        self.rule = rule
+        self.bundle = bundle
+        self.minute = minute
+        self.checks = checks
+        self.lockouts = lockouts
+        self.revision = revision
     }
 }

@@ -6,15 +6,20 @@ import UpdatePolicy
 
 /// Writes counts of checks, and keeps their tables small.
 package enum CountStore {
-    /// Adds a batch to what the database counts, in one statement.
+    /// Adds a batch to what the database counts, in one statement, and one more for fuses.
     ///
     /// - Throws: `PostgresError`; nothing is added then.
     package static func add(_ batch: CountBatch, _ session: PostgresSession) throws {
+        try setTimeouts(session)
+        _ = try session.query(addition, parameters(of: batch))
+        try add(batch.fuses, session)
+    }
+
+    static func setTimeouts(_ session: PostgresSession) throws {
         _ = try session.query(
             "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)",
             [lockTimeout, statementTimeout]
         )
-        _ = try session.query(addition, parameters(of: batch))
     }
 
     /// Sets timeouts for the next statements.

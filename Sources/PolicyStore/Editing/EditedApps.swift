@@ -6,7 +6,7 @@ import UpdatePolicy
 
 /// The apps whose answers an edit may change, and whether it may change lockouts; found from the rows that it changed.
 ///
-/// Messages and notes affect no lockout; neither does a rule that is not enabled. The role of a column decides.
+/// Messages, notes and fuses add no lockout; neither does a rule that is not enabled. The role of a column decides.
 package struct EditedApps: Sendable {
     /// Whether lockouts are affected, and not just messages.
     package let lockouts: Bool
@@ -33,7 +33,7 @@ package struct EditedApps: Sendable {
         _: Record.Type,
         besides others: Set<ColumnRole> = []
     ) -> String {
-        let roles = others.union([.message, .note])
+        let roles = others.union([.message, .note, .fuse])
         let names = Record.columns.filter { roles.contains($0.role) }.map(\.name)
         return "(\(row) - '{\(names.joined(separator: ","))}'::text[])"
     }

@@ -36,6 +36,7 @@ package struct PolicyFault: Sendable {
         case holdSkipped = "rules_hold_skipped"
         case nothingToHold = "nothing_to_hold"
         case rolloutStepsStopped = "rollout_steps_stopped"
+        case fuseWithoutEffect = "rules_fuse_without_effect"
         case ruleEnded = "rules_ended"
         case hintsWithoutEffect = "rules_hints_without_effect"
         case linkMissing = "rules_link_missing"

@@ -72,6 +72,8 @@ struct RecordReader<Record: PolicyRecord> {
         case .optionalInteger(let path):
             return unlessNull(index) { $0[keyPath: path] = try $1.decode(index, as: Int64.self) }
         case .percentage(let path): return unlessUsual(path) { try Percentage(row: $0, column: index) }
+        case .optionalPercentage(let path):
+            return unlessNull(index) { $0[keyPath: path] = try Percentage(row: $1, column: index) }
         case .time(let path):
             return { $0[keyPath: path] = Timestamp(try $1.decode(index, as: PostgresTimestamp.self)) }
         case .optionalTime(let path):

@@ -67,6 +67,8 @@ package struct DatabaseStatus: Sendable {
     package let countsFault: String?
     /// The sessions that have edited the policy and neither committed nor rolled back.
     package let openEdits: [OpenEdit]
+    /// The fuses of lockouts; nil where the role may not read the policy or the counts.
+    package let fuses: [FuseStatus]?
     /// The newest entry of the history; nil also where there is none.
     package let lastChange: PolicyChange?
     /// The start of the last full hour: from then on checks are counted here.
@@ -105,6 +107,7 @@ package struct DatabaseStatus: Sendable {
         case .failure(let error): (counts, countsFault) = (nil, error.message)
         }
         openEdits = try OpenEdit.all(session)
+        fuses = hidden.contains(.counts) || hidden.contains(.policy) ? nil : try FuseStatus.all(session)
         revision = hidden.contains(.policy) ? nil : try PolicyReader.version(session).revision
         lastChange =
             hidden.contains(.history)

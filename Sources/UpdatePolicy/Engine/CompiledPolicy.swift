@@ -26,6 +26,9 @@ package final class CompiledPolicy: Sendable {
     package let ruleCount: Int
     package let releaseCount: Int
 
+    /// Whether any rule has a fuse that may blow, so that checks are counted for it.
+    package let hasFuses: Bool
+
     let apps: [CompiledApp]
     let appIndexes: NameTable
     let platformNumbers: PlatformNumbers
@@ -52,6 +55,7 @@ package final class CompiledPolicy: Sendable {
             if let storeID = app.row?.numberInStore { storeIDs[storeID] = app.index }
         }
         appsByStoreID = storeIDs
+        hasFuses = (apps.map(\.rules) + [rulesForEveryApp]).contains { $0.map { !$0.fusedRules.isEmpty } ?? false }
         appCount = apps.count { $0.row != nil }
         ruleCount = apps.reduce(rulesForEveryApp?.rows.count ?? 0) { $0 + ($1.rules?.rows.count ?? 0) }
         releaseCount = apps.reduce(0) { $0 + $1.releaseRows.count }

@@ -107,6 +107,7 @@ extension Rule {
         if let shows, !(1...1_000).contains(shows) {
             throw PolicyError(row: row, reason: "has shows that are not from 1 to 1000")
         }
+        if let fuse, fuse == .zero { throw PolicyError(row: row, reason: "has a fuse of 0") }
         if let startsAt, let endsAt, endsAt <= startsAt {
             throw PolicyError(row: row, reason: "ends before it starts")
         }

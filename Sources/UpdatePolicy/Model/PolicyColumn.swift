@@ -53,6 +53,8 @@ package enum ColumnRole: Sendable, Hashable, CaseIterable {
     case schedule
     /// Turns something on or off.
     case `switch`
+    /// Takes a lockout away by itself, and never adds one.
+    case fuse
 }
 
 /// A column of a policy table that people edit, whatever its record.
@@ -123,6 +125,8 @@ package struct PolicyColumn<Record: PolicyRecord>: Sendable {
         case optionalInteger(Path<Int64?>)
         /// A share of all installs.
         case percentage(Path<Percentage>)
+        /// A share of something; nil is null.
+        case optionalPercentage(Path<Percentage?>)
         /// A required moment.
         case time(Path<Timestamp>)
         /// A moment; nil is null.
@@ -187,6 +191,8 @@ package struct PolicyColumn<Record: PolicyRecord>: Sendable {
         case (.optionalInteger(let path), .integer(let number)): record[keyPath: path] = number
         case (.optionalInteger(let path), .null): record[keyPath: path] = nil
         case (.percentage(let path), .percentage(let percentage)): record[keyPath: path] = percentage
+        case (.optionalPercentage(let path), .percentage(let percentage)): record[keyPath: path] = percentage
+        case (.optionalPercentage(let path), .null): record[keyPath: path] = nil
         case (.time(let path), .time(let time)): record[keyPath: path] = time
         case (.optionalTime(let path), .time(let time)): record[keyPath: path] = time
         case (.optionalTime(let path), .null): record[keyPath: path] = nil
@@ -218,6 +224,7 @@ extension PolicyColumn.Property {
         case .integer(let path): path
         case .optionalInteger(let path): path
         case .percentage(let path): path
+        case .optionalPercentage(let path): path
         case .time(let path): path
         case .optionalTime(let path): path
         case .duration(let path): path
@@ -234,6 +241,7 @@ extension PolicyColumn.Property {
         case .integer(let path): .integer(Int64(record[keyPath: path]))
         case .optionalInteger(let path): record[keyPath: path].map { .integer($0) } ?? .null
         case .percentage(let path): .percentage(record[keyPath: path])
+        case .optionalPercentage(let path): record[keyPath: path].map { .percentage($0) } ?? .null
         case .time(let path): .time(record[keyPath: path])
         case .optionalTime(let path): record[keyPath: path].map { .time($0) } ?? .null
         case .duration(let path): record[keyPath: path].map { .duration($0) } ?? .null
@@ -321,6 +329,11 @@ extension PolicyColumn {
         isRequired: Bool = false
     ) -> Self {
         Self(name, .percentage, .percentage(path), role: role, isRequired: isRequired)
+    }
+
+    static func optionalPercentage(_ name: String, _ path: Path<Percentage?>, role: ColumnRole, example: String) -> Self
+    {
+        Self(name, .percentage, .optionalPercentage(path), role: role, example: example)
     }
 
     static func time(_ name: String, _ path: Path<Timestamp>, role: ColumnRole) -> Self {

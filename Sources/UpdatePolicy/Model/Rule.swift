@@ -48,6 +48,9 @@ package struct Rule: PolicyRecord {
     /// Whether clients without a way out are locked out too.
     package var lockoutWithoutUpdate: Bool
 
+    /// The share of an app's checks beyond which the lockout is taken away, above zero; `nil`: any share may be locked out.
+    package var fuse: Percentage?
+
     /// Whether no message follows this one when it is sent.
     package var final: Bool
 
@@ -120,6 +123,7 @@ package struct Rule: PolicyRecord {
         skippable: Bool = false,
         lockout: Bool = false,
         lockoutWithoutUpdate: Bool = false,
+        fuse: Percentage? = nil,
         final: Bool = false,
         note: String? = nil,
         texts: [RuleText] = [],
@@ -150,6 +154,7 @@ package struct Rule: PolicyRecord {
         self.skippable = skippable
         self.lockout = lockout
         self.lockoutWithoutUpdate = lockoutWithoutUpdate
+        self.fuse = fuse
         self.final = final
         self.note = note
         self.texts = texts
@@ -191,6 +196,7 @@ extension Rule {
         .flag("skippable", \.skippable, role: .message),
         .flag("lockout", \.lockout, role: .switch),
         .flag("lockout_without_update", \.lockoutWithoutUpdate, role: .switch),
+        .optionalPercentage("fuse", \.fuse, role: .fuse, example: "5"),
         .flag("final", \.final, role: .switch),
         .optionalText("note", \.note, role: .note),
     ]

@@ -19,6 +19,9 @@ struct Block: Sendable {
     var title = "Please update"
     var text = "This version of {app} does not work correctly. Please install the newest version."
 
+    /// The fuse, as it was written; nil: none.
+    var fuse: String?
+
     private var newReleases: [Release] = []
     private var newBuilds: [(release: Int64, build: String)] = []
     private var newLinks: [StoreLink] = []
@@ -268,11 +271,13 @@ struct Block: Sendable {
                 .owner(facts.app.bundle), .init(\StoreLink.platform, link.platform), .init(\.link, link.link),
             ])
         }
-        try editor.insert([
-            .init(\Rule.key, key), .init(\.bundle, facts.app.bundle), .init(\.versions, versions),
-            .init(\.builds, builds), .init(\.platforms, platforms.isEmpty ? nil : platforms), .init(\.title, title),
-            .init(\.text, text), .init(\.link, link), .init(\.lockout, true), .init(\.enabled, true),
-        ])
+        try editor.insert(
+            [
+                .init(\Rule.key, key), .init(\.bundle, facts.app.bundle), .init(\.versions, versions),
+                .init(\.builds, builds), .init(\.platforms, platforms.isEmpty ? nil : platforms), .init(\.title, title),
+                .init(\.text, text), .init(\.link, link), .init(\.lockout, true), .init(\.enabled, true),
+            ] + (fuse.map { [.init(\.fuse, written: $0)] } ?? [])
+        )
     }
 }
 

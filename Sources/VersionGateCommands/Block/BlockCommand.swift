@@ -57,6 +57,16 @@ struct BlockCommand: AsyncParsableCommand {
     @Option(help: "The rule's key; made from the version unless given.")
     var key: String?
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Take the lockout away by itself where it locks out more than this share of the app's checks.",
+            valueName: "percent"
+        ),
+        transform: PercentArgument.parse
+    )
+    var fuse: PercentArgument?
+
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
@@ -81,6 +91,7 @@ struct BlockCommand: AsyncParsableCommand {
         if let title { block.title = title }
         if let text { block.text = text }
         if let key { block.key = key }
+        block.fuse = fuse?.number
         guard block.faults.isEmpty else {
             throw CommandError(
                 "\(block.audience) is not blocked yet, nothing was changed on \(databaseName):\n"

@@ -80,6 +80,7 @@ extension EditImpact {
             let conditions = impact.leftOut.map(\.rawValue).sorted().joined(separator: " or ")
             notes.append("Rules with \(conditions) that this edit leaves alone are in none of these figures.")
         }
+        if let fuseProposal { notes.append(fuseProposal) }
         return notes + CountCaveats.lines(uncounted: impact.uncounted, recent: recent)
             + CountCaveats.warnings(preReleases)
     }

@@ -19,6 +19,9 @@ struct EditImpact: Sendable {
     /// Pre-releases among the checks whose numbers are those of a release.
     let preReleases: [PreReleaseMatch]
 
+    /// The key of the one lockout that the edit adds without a fuse; nil where it adds none, or several.
+    let lockoutWithoutFuse: String?
+
     /// The largest share of recent checks that may be newly locked out without approval.
     static let approvalThreshold = 0.01
 
@@ -40,8 +43,15 @@ struct EditImpact: Sendable {
             ),
             lockouts: AppsWithNewLockouts(from: before, to: after, at: time),
             recent: recent,
-            preReleases: PreReleaseMatch.matches(among: recent.clients, releases: after.releases)
+            preReleases: PreReleaseMatch.matches(among: recent.clients, releases: after.releases),
+            lockoutWithoutFuse: Self.lockoutWithoutFuse(before, after)
         )
+    }
+
+    private static func lockoutWithoutFuse(_ before: Policy, _ after: Policy) -> String? {
+        let known = Set(before.rules.filter { $0.enabled && $0.lockout }.map(\.key))
+        let added = after.rules.filter { $0.enabled && $0.lockout && !known.contains($0.key) }
+        return added.count == 1 && added[0].fuse == nil ? added[0].key : nil
     }
 
     /// A policy without the rules and texts that make no difference, which compiles faster.
@@ -52,11 +62,18 @@ struct EditImpact: Sendable {
         return policy
     }
 
-    init(impact: PolicyImpact, lockouts: AppsWithNewLockouts, recent: RecentChecks, preReleases: [PreReleaseMatch]) {
+    init(
+        impact: PolicyImpact,
+        lockouts: AppsWithNewLockouts,
+        recent: RecentChecks,
+        preReleases: [PreReleaseMatch],
+        lockoutWithoutFuse: String? = nil
+    ) {
         self.impact = impact
         self.lockouts = lockouts
         self.recent = recent
         self.preReleases = preReleases
+        self.lockoutWithoutFuse = lockoutWithoutFuse
     }
 
     /// Why the edit needs approval; nil where it does not.
@@ -89,6 +106,17 @@ struct EditImpact: Sendable {
                 + " \(merged.bundle) in the last \(recent.days) days came from too many kinds of clients to count separately"
         }
         return nil
+    }
+
+    /// A fuse for the lockout that the edit adds; nil where it has one, or where it is not known what to expect.
+    var fuseProposal: String? {
+        guard let key = lockoutWithoutFuse, let largest = impact.largestLockout,
+            Double(largest.checks) >= NumberText.fewestJudged
+        else { return nil }
+        let percent = max(1, Int((200 * largest.share).rounded(.up)))
+        guard largest.share > 0, percent < 100 else { return nil }
+        return "\(key) has no fuse: --fuse \(percent)% stops it at twice what is expected"
+            + " (\(PrintedCommand("rule edit \(key) --fuse \(percent)%")))."
     }
 
     /// From when on something is so, and by which rules: ` from 2026-11-28T02:00:00Z by maintenance`.

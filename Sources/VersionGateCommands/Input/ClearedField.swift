@@ -20,7 +20,7 @@ extension EditableRecord {
 
 /// What `--clear` names: a column that gets its default, or a table that loses the record's rows.
 ///
-/// Flags have options that set them back, and a share of installs has a command of its own.
+/// Flags have options that set them back, and the share of installs has a command of its own.
 struct ClearedField<Record: EditableRecord>: Hashable, Sendable, CustomStringConvertible {
     /// The name: that of the column's option.
     let description: String
@@ -42,7 +42,8 @@ struct ClearedField<Record: EditableRecord>: Hashable, Sendable, CustomStringCon
 extension ClearedField: ExpressibleByArgument, CaseIterable {
     static var allCases: [Self] {
         Record.columns.map(\.definition).filter { column in
-            column.defaultValue != nil && column.type != .boolean && column.type != .percentage
+            column.defaultValue == .null
+                || column.defaultValue != nil && ![.boolean, .percentage].contains(column.type)
         }.map { ClearedField($0) } + Record.clearedTables.map { ClearedField(rowsOf: $0) }
     }
 

@@ -35,7 +35,8 @@ struct RuleShowCommand: AsyncParsableCommand {
                 guard let (rule, status) = try reports.rule(key, at: now) else {
                     throw try CommandError.noSuchRule(key, reports.session)
                 }
-                print(RecordText(Self.facts(rule, status, at: now) + Self.fields(rule, at: now)).text)
+                let fuse = rule.fuse == nil ? nil : try FuseStatus.all(reports.session)?.first { $0.rule == key }
+                print(RecordText(Self.facts(rule, status, at: now) + Self.fields(rule, fuse, at: now)).text)
                 if !rule.steps.isEmpty { print("\n" + RampChart(rule: rule, now: now).text) }
             }
         }
@@ -52,10 +53,13 @@ struct RuleShowCommand: AsyncParsableCommand {
     }
 
     /// The columns and the texts; the steps have a chart.
-    private static func fields(_ rule: Rule, at now: Timestamp) -> [RecordField] {
+    private static func fields(_ rule: Rule, _ fuse: FuseStatus?, at now: Timestamp) -> [RecordField] {
         let rollout = Rule.column(\.rollout).name
         let texts = rule.texts.map { "\($0.language)  \($0.title)  \($0.text)" }
         return rule.fields(at: now).map { field in
+            if let fuse, field.name == Rule.column(\.fuse).name {
+                return RecordField(name: field.name, value: "\(fuse.fuse) %. \(fuse.sentence)")
+            }
             guard field.name == rollout, !rule.steps.isEmpty else { return field }
             let plan = rule.holdInForce(at: now) == nil ? "then as planned below" : "its steps are held"
             return RecordField(name: rollout, value: "\(rule.rollout(at: now)) % now, \(plan)")

@@ -28,7 +28,8 @@ struct StatusCommand: AsyncParsableCommand {
             revision), \
             gone_servers (name, address, revision, seen_at), open_edits (process, role, application: sessions that have \
             edited and not committed), faults (what is wrong in the database, or too much for a feed), lockouts (key, \
-            bundle, status, reason, since, next, who, rollout, ends_at, locked_out, checks), \
+            bundle, status, reason, since, next, who, rollout, ends_at, locked_out, checks), fuses (rule, \
+            bundle, fuse, status: armed, blown or idle, app, checks, locked_out, change, blown_at, why), \
             upcoming (at, kind, name, rollout), paused_apps, last_change (id, at, role, os_user, tool, why, summary), \
             counts_since, unknown_checks (at_least, at_most: checks of apps that were not added) and hidden (policy, \
             counts, history: what may not be read, and is null).

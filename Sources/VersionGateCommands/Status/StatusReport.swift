@@ -30,6 +30,7 @@ struct StatusReport {
         for fault in CommandClock.faults(clock, status.servers) { parts.append("Warning: \(fault)") }
         parts += faultSentences.map { terminal.paragraphs("Warning: \($0)".visible()) }
         if let lockouts { parts.append(text(lockouts)) }
+        if let fuses = status.fuses, !fuses.isEmpty { parts.append(text(fuses)) }
         if let events { parts.append(text(events)) }
         if let pausedApps {
             parts.append(
@@ -140,6 +141,26 @@ struct StatusReport {
         return "\(terminal.paragraphs(heading))\n\(table.text)"
     }
 
+    private func text(_ fuses: [FuseStatus]) -> String {
+        var table = TextTable("RULE", "FUSE", "STATUS", "LOCKED OUT", named: 1)
+        for fuse in fuses {
+            let load = fuse.load.map { load in
+                "\(NumberText.share(load.lockouts, ofChecks: load.checks)) of \(load.bundle ?? "apps that were not added")"
+            }
+            table.add(fuse.rule, "\(fuse.fuse) %", fuse.state.rawValue, load ?? "-")
+        }
+        let blown = fuses.compactMap { fuse in
+            fuse.blow.map { blow in
+                terminal.paragraphs(
+                    "Blown at \(TimeText.local(blow.at, from: status.time)): \((blow.why ?? fuse.rule).visible())."
+                        + " To arm it again: \(PrintedCommand("undo \(blow.change)"))"
+                )
+            }
+        }
+        let heading = "Fuses, and what their rules locked out in the last 10 minutes:"
+        return ([terminal.paragraphs(heading), table.text] + blown).joined(separator: "\n")
+    }
+
     private func text(_ events: [PolicyEvent]) -> String {
         if events.isEmpty { return "Nothing begins or ends in the next 24 hours." }
         let lines = events.map { event in
@@ -170,7 +191,7 @@ struct StatusReport {
             "clock_offset": JSONValue.number("\(clock.offset)"), "standby": status.isStandby,
             "revision": status.revision, "servers": status.servers.map(Self.server),
             "gone_servers": status.goneServers.map(Self.goneServer), "open_edits": status.openEdits.map(Self.openEdit),
-            "faults": faultSentences, "lockouts": lockouts?.map(Self.lockout),
+            "faults": faultSentences, "lockouts": lockouts?.map(Self.lockout), "fuses": status.fuses?.map(Self.fuse),
             "upcoming": events?.map(Self.event), "paused_apps": pausedApps,
             "last_change": status.lastChange.map(Self.change), "counts_since": status.countsSince,
             "unknown_checks": status.counts.map(Self.unknownChecks), "hidden": status.hidden.map(\.rawValue),
@@ -202,6 +223,14 @@ struct StatusReport {
             "key": rule.key, "bundle": rule.bundle, "status": status.name.rawValue, "reason": status.reason,
             "since": status.since, "next": status.next, "who": rule.audience, "rollout": status.rollout,
             "ends_at": rule.endsAt, "locked_out": lockout.counts?.lockedOut, "checks": lockout.counts?.checks,
+        ]
+    }
+
+    private static func fuse(_ fuse: FuseStatus) -> JSONValue {
+        [
+            "rule": fuse.rule, "bundle": fuse.bundle, "fuse": fuse.fuse, "status": fuse.state.rawValue,
+            "app": fuse.load?.bundle, "checks": fuse.load?.checks, "locked_out": fuse.load?.lockouts,
+            "change": fuse.blow?.change, "blown_at": fuse.blow?.at, "why": fuse.blow?.why,
         ]
     }
 

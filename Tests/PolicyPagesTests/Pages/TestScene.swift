@@ -152,7 +152,7 @@ struct TestScene {
             (
                 "whole rule",
                 try RulePage("a", week, scene).response(
-                    .init(charts: [chart], countsFault: text, note: text, history: history),
+                    .init(charts: [chart], countsFault: text, note: text, fuse: nil, history: history),
                     scene
                 )
             ),

@@ -14,6 +14,9 @@ final class RuleGroup: Sendable {
     /// What those count in an announcement that can reach anybody at some time.
     let announcementCost: Int
 
+    /// The indexes of the enabled lockouts with a fuse.
+    let fusedRules: [UInt32]
+
     /// `nil` where each rule names its platforms.
     private let anyPlatform: RuleIndex?
     private let platforms: [Int32]
@@ -34,6 +37,8 @@ final class RuleGroup: Sendable {
             for platform in pools.platforms[rule.platforms.indices] { byPlatform[platform, default: []].append(index) }
         }
         self.announcementCost = announcementCost
+        fusedRules = rows.indices.filter { rows[$0].fuse != nil && rows[$0].lockout && rows[$0].enabled }
+            .map { UInt32(truncatingIfNeeded: $0) }
         self.anyPlatform = anyPlatform.isEmpty ? nil : RuleIndex(anyPlatform, rules, pools, scales)
         let sorted = byPlatform.sorted { $0.key < $1.key }
         platforms = sorted.map(\.key)

@@ -27,6 +27,9 @@ package struct Answer: Sendable {
     /// The app's bundle as the policy spells it; `nil` where the app is not in the policy.
     package internal(set) var bundle: String?
 
+    /// The index of the client's app; -1 where the policy has nothing about it.
+    var appIndex: Int32 = -1
+
     /// An answer that is not written yet.
     package init() {}
 

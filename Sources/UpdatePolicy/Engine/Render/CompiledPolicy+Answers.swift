@@ -42,6 +42,7 @@ extension CompiledPolicy {
         if !sendsLockouts { answer.remarks = .brake }
         let app = app(of: client)
         answer.bundle = app?.listedBundle
+        answer.appIndex = app.map { Int32(truncatingIfNeeded: $0.index) } ?? -1
         appendSentRules(client, app, at: time.microsecondsSince1970, to: &answer.sent)
         if answer.sent.isEmpty, shape == .legacy {
             answer.writer.append(MessageBytes.emptyLegacyAnswer)

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+package import Postgres
+import UpdatePolicy
+
+extension CountStore {
+    /// Takes the lockout away from the rules whose fuse says so.
+    ///
+    /// - Parameter session: A transaction that does nothing else.
+    /// - Returns: How many rules those are.
+    /// - Throws: `PostgresError`.
+    package static func blowFuses(_ session: PostgresSession) throws -> Int {
+        try setTimeouts(session)
+        return Int(try session.query("SELECT public.blow_fuses()").value(as: Int32.self))
+    }
+
+    /// Adds what was counted for fuses.
+    static func add(_ fuses: [FuseCount], _ session: PostgresSession) throws {
+        guard !fuses.isEmpty else { return }
+        _ = try session.query(
+            """
+            SELECT versiongate_internal.add_fuse_counts(
+                $1::text[], $2::text[], $3::timestamptz[], $4::bigint[], $5::bigint[], $6::bigint[]
+            )
+            """,
+            [
+                fuses.map(\.rule),
+                fuses.map(\.bundle),
+                fuses.map { PostgresTimestamp($0.minute) },
+                fuses.map { Int64($0.checks) },
+                fuses.map { Int64($0.lockouts) },
+                fuses.map(\.revision),
+            ]
+        )
+    }
+
+    /// Deletes counts for fuses that are more than a day old, or lie more than a day ahead.
+    ///
+    /// - Returns: How many rows were deleted.
+    static func deleteOldFuseCounts(at now: Timestamp, _ session: PostgresSession) throws -> Int {
+        try session.query(
+            """
+            WITH deleted AS (
+                DELETE FROM public.fuse_counts WHERE ctid = ANY (
+                    ARRAY(
+                        SELECT ctid FROM public.fuse_counts
+                        WHERE minute < $1 - interval '1 day' OR minute > $1 + interval '1 day'
+                        ORDER BY minute LIMIT $2
+                    )
+                ) RETURNING minute
+            )
+            SELECT count(*) FROM deleted
+            """,
+            [PostgresTimestamp(now), Int64(rowsPerStep)]
+        ).value(as: Int.self)
+    }
+}

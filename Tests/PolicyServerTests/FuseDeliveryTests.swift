@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import CheckListener
+import Foundation
+import Logging
+import NIOPosix
+import PolicyStore
+import Postgres
+import TestChecks
+import TestDatabase
+import TestRandom
+import Testing
+import UpdatePolicy
+
+@testable import PolicyServer
+
+/// Servers that count for fuses over one database: from the check to the edit.
+@Suite("Fuses of a fleet", .timeLimit(.minutes(20)))
+struct FuseDeliveryTests {
+    /// A server without its listener: checks, counts, writes.
+    private struct Server {
+        let counting: CheckCounting
+        let recorder: CheckRecorder
+        let delivery: CountDelivery
+        let log = LogRecord()
+        var policy: CompiledPolicy
+
+        init(_ policy: CompiledPolicy, _ database: @escaping @Sendable () -> PostgresConfiguration) throws {
+            self.policy = policy
+            let group = MultiThreadedEventLoopGroup.singleton
+            counting = CheckCounting(eventLoopGroup: group, maximumKinds: 100)
+            recorder = try #require(counting.recorders[group.next()])
+            delivery = CountDelivery(
+                database: { database() },
+                counting: counting,
+                clock: { FuseDeliveryTests.now() },
+                logger: log.logger
+            )
+        }
+
+        func deliver(isLast: Bool = false) async {
+            await delivery.deliver(isLast: isLast, within: .seconds(60))
+        }
+
+        /// Answers a check of a version, and tells whether it was locked out.
+        func isLockedOut(_ version: String, _ random: inout SeededGenerator) throws -> Bool {
+            let client = try CountedPolicy.client([
+                "version": version, "platform": "ios", "install": "\(random.next())",
+            ])
+            let now = FuseDeliveryTests.now()
+            let answer = policy.answer(to: client, at: now)
+            recorder.record(client, answer, policy, at: now)
+            return answer.lockouts > 0
+        }
+    }
+
+    private static func now() -> Timestamp {
+        Timestamp(microsecondsSince1970: Int64(Date().timeIntervalSince1970 * 1_000_000))
+    }
+
+    private static let example = """
+        INSERT INTO apps (bundle) VALUES ('doto');
+        INSERT INTO releases (bundle, platform, version, live_at) VALUES ('doto', 'ios', '2', '2020-01-01Z');
+        INSERT INTO rules (key, bundle, versions, enabled, lockout, fuse, title, text, link)
+            VALUES ('old', 'doto', '<1.1', true, true, 5, 't', 'x', 'https://a.example');
+        """
+
+    private static func policy(_ connection: PostgresConnection) async throws -> CompiledPolicy {
+        try CompiledPolicy(try await connection.transaction(.repeatableReadReadOnly) { try PolicyReader.policy($0) })
+    }
+
+    private static func edits(_ connection: PostgresConnection) async throws -> Int {
+        try await connection.query("SELECT count(*) FROM changes WHERE tool = 'fuse'").value(as: Int.self)
+    }
+
+    /// What clients saw of a lockout that was meant for 2 % of the checks and hits 30 %.
+    private struct Outcome {
+        var lockedOut = 0
+        var checks = 0
+        var seconds: Int?
+    }
+
+    /// Checks of a fleet, second by second of a clock of its own, in which each server writes its counts every ten
+    /// seconds and takes a new policy within a second. Goes on until a fuse has blown and every server knows.
+    ///
+    /// - Returns: What clients saw from the first wrong lockout on; no seconds: no fuse blew in time.
+    private static func run(
+        _ servers: inout [Server],
+        seconds: Int,
+        _ owner: PostgresConnection,
+        using random: inout SeededGenerator
+    ) async throws -> Outcome {
+        let checksPerHour = 100_000
+        var outcome = Outcome()
+        var first: Int?
+        var reloadAt: Int?
+        var agedAt = 0
+        let edits = try await edits(owner)
+        for second in 0..<seconds {
+            if second == reloadAt {
+                for index in servers.indices { servers[index].policy = try await policy(owner) }
+                outcome.seconds = first.map { second - $0 }
+                return outcome
+            }
+            for _ in (second * checksPerHour / 3_600)..<((second + 1) * checksPerHour / 3_600) {
+                // 2 % are of the version that is meant, 28 % of one that is not.
+                let place = Int.random(in: 0..<100, using: &random)
+                let version = place < 2 ? "1.0" : place < 30 ? "1.1" : "1.2"
+                let server = servers[Int.random(in: servers.indices, using: &random)]
+                outcome.checks += 1
+                if try server.isLockedOut(version, &random), version == "1.1" {
+                    outcome.lockedOut += 1
+                    if first == nil { first = second }
+                }
+            }
+            // Servers do not write at the same moment.
+            for (index, server) in servers.enumerated() where (second + index * 10 / servers.count) % 10 == 9 {
+                // The clock of the database stands still meanwhile, so what it has grows older.
+                try await owner.execute(
+                    """
+                    DELETE FROM fuse_counts WHERE minute < now() - interval '11 minutes';
+                    UPDATE fuse_counts SET minute = minute - interval '1 day \(second - agedAt) seconds';
+                    UPDATE fuse_counts SET minute = minute + interval '1 day';
+                    """
+                )
+                agedAt = second
+                await server.deliver()
+                if reloadAt == nil, try await Self.edits(owner) > edits { reloadAt = second + 1 }
+            }
+        }
+        return outcome
+    }
+
+    @Test(
+        "A fleet lives a day with a lockout of 2 %; once an edit makes it hit 30 %, its fuse of 5 % blows in half a minute",
+        .migratedDatabase
+    )
+    func blowsWithinHalfAMinute() async throws {
+        var random = FuzzRun.generator()
+        print("fleet: VERSIONGATE_SEED=\(random.seed) repeats this")
+        let database = TestDatabase.current
+        let owner = try await database.connect()
+        try await owner.execute(Self.example)
+        var servers: [Server] = []
+        for _ in 0..<2 {
+            servers.append(
+                try Server(try await Self.policy(owner)) { database.configuration(user: "versiongate_server") }
+            )
+        }
+        let day = Trials.isWhole ? 24 * 3_600 : 15 * 60
+        let calm = try await Self.run(&servers, seconds: day, owner, using: &random)
+        #expect(calm.seconds == nil && calm.lockedOut == 0)
+        #expect(try await Self.edits(owner) == 0)
+
+        try await owner.execute("UPDATE rules SET versions = '<1.2'")
+        for index in servers.indices { servers[index].policy = try await Self.policy(owner) }
+        let wrong = try await Self.run(&servers, seconds: 600, owner, using: &random)
+        let seconds = try #require(wrong.seconds)
+        print(
+            "fleet: \(calm.checks) checks of \(day) s without a blow; then \(wrong.lockedOut) clients were locked out"
+                + " wrongly until the fuse had blown everywhere, \(seconds) s after the first of them"
+        )
+        #expect(seconds <= 30)
+        #expect(wrong.lockedOut < 300)
+        let after = try servers.contains { try $0.isLockedOut("1.1", &random) }
+        #expect(!after)
+        #expect(try await Self.edits(owner) == 1)
+        #expect(servers.reduce(0) { $0 + $1.counting.status.blownFuses } == 1)
+    }
+
+    @Test("A fleet makes one edit, also where a server restarts meanwhile", .migratedDatabase)
+    func makesOneEdit() async throws {
+        var random = FuzzRun.generator()
+        let database = TestDatabase.current
+        let owner = try await database.connect()
+        try await owner.execute(Self.example + "UPDATE rules SET versions = '<1.2'")
+        let policy = try await Self.policy(owner)
+        var servers: [Server] = []
+        for _ in 0..<2 { servers.append(try Server(policy) { database.configuration(user: "versiongate_server") }) }
+        for number in 0..<600 { _ = try servers[number % 2].isLockedOut("1.1", &random) }
+        // What one server has is not enough. It ends while the other one writes.
+        let ending = servers[0]
+        let other = servers[1]
+        async let end: Void = ending.deliver(isLast: true)
+        async let write: Void = other.deliver()
+        _ = await (end, write)
+        servers[0] = try Server(policy) { database.configuration(user: "versiongate_server") }
+        // It has not heard of the edit yet, nor has the other one.
+        for number in 0..<1_200 { _ = try servers[number % 2].isLockedOut("1.1", &random) }
+        await withTaskGroup(of: Void.self) { tasks in
+            for server in servers { tasks.addTask { await server.deliver() } }
+        }
+        #expect(try await Self.edits(owner) == 1)
+        let blown = [ending, other, servers[0]].reduce(0) { $0 + $1.counting.status.blownFuses }
+        #expect(blown == 1)
+        #expect([ending, other].contains { $0.log.entries.contains { $0.metadata["fuses.blown"] == "1" } })
+    }
+
+    @Test("A fuse blows once the database is back, and that it could not is said once")
+    func blowsWhenTheDatabaseIsBack() async throws {
+        var random = FuzzRun.generator()
+        try await OwnServer.with(isMigrated: true) { own in
+            let observer = try await own.connect()
+            try await observer.execute(Self.example + "UPDATE rules SET versions = '<1.2'")
+            let server = try Server(try await Self.policy(observer)) { own.configuration(user: "versiongate_server") }
+            _ = try server.isLockedOut("1.1", &random)
+            await server.deliver()
+            own.kill()
+            for _ in 0..<2 {
+                for _ in 0..<280 { _ = try server.isLockedOut("1.1", &random) }
+                await server.deliver()
+            }
+            #expect(server.counting.status.isWritable == false)
+            try await own.ensureRunning()
+            for _ in 0..<280 { _ = try server.isLockedOut("1.1", &random) }
+            await server.deliver()
+            let again = try await own.connect()
+            #expect(try await Self.edits(again) == 1)
+            #expect(try await again.query("SELECT lockout FROM rules").value(as: Bool.self) == false)
+            #expect(server.counting.status.blownFuses == 1)
+
+            // Without the right to ask, counts are still written.
+            try await again.execute("REVOKE EXECUTE ON FUNCTION blow_fuses() FROM versiongate_server")
+            for _ in 0..<3 {
+                _ = try server.isLockedOut("1.1", &random)
+                await server.deliver()
+            }
+            #expect(server.counting.status.isWritable == true && server.counting.status.fuseFailures == 3)
+            let warnings = server.log.entries.filter { $0.level == .warning && $0.message.contains("fuses") }
+            #expect(warnings.count == 1)
+        }
+    }
+}

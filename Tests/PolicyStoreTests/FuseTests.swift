@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Dispatch
+import Postgres
+import Synchronization
+import TestDatabase
+import TestRandom
+import TestSystem
+import Testing
+import UpdatePolicy
+
+@testable import PolicyStore
+
+/// When the fuse of a lockout blows, and what that leaves in the history.
+@Suite("Fuses", .migratedDatabase)
+struct FuseTests {
+    private static let example = """
+        INSERT INTO apps (bundle) VALUES ('a'), ('b');
+        INSERT INTO releases (bundle, platform, version, live_at)
+            VALUES ('a', 'ios', '2', '2020-01-01Z'), ('b', 'ios', '2', '2020-01-01Z');
+        INSERT INTO rules (key, bundle, versions, enabled, lockout, fuse, title, text, link)
+            VALUES ('k', 'a', '<1', true, true, 5, 't', 'x', 'https://a.example');
+        """
+
+    private static func count(_ checks: Int, _ lockouts: Int, rule: String = "k", bundle: String = "'a'") -> String {
+        "INSERT INTO fuse_counts VALUES ('\(rule)', \(bundle), date_trunc('minute', now()), \(checks), \(lockouts));"
+    }
+
+    private func blow(_ connection: PostgresConnection) async throws -> Int {
+        try await connection.transaction { try CountStore.blowFuses($0) }
+    }
+
+    // MARK: When
+
+    /// A rule of the property test: what decides whether its fuse may blow.
+    private struct Fused {
+        let key: String
+        let bundle: String?
+        let isEnabled: Bool
+        let isLockout: Bool
+        /// In hundredths of a percent.
+        let fuse: Int?
+        let ramp: Ramp?
+
+        /// How the steps of a rule stand.
+        enum Ramp: CaseIterable {
+            /// All of them have come.
+            case complete
+            /// One is to come.
+            case goesOn
+            /// One would be to come, and another would have come, but all are held.
+            case held
+        }
+
+        init(_ number: Int, using random: inout SeededGenerator) {
+            key = "r\(number)"
+            bundle = random.pick(["a", "b"], chance: 80)
+            isEnabled = random.chance(92)
+            isLockout = random.chance(92)
+            fuse = random.pick([1, 50, 200, 500, 1_250, 3_333, 9_999, 10_000], chance: 94)
+            ramp = random.pick(Ramp.allCases, chance: 50)
+        }
+
+        private var steps: String {
+            let hours =
+                switch ramp {
+                case nil: ""
+                case .complete: "-2"
+                case .goesOn: "-2,1"
+                case .held: "-3,-1,1"
+                }
+            return "INSERT INTO rollout_steps SELECT '\(key)', now() + at * interval '1 hour', 50 + at"
+                + " FROM unnest('{\(hours)}'::int[]) AS at;"
+                + (ramp == .held ? "UPDATE rules SET held_at = now() - interval '2 hours' WHERE key = '\(key)';" : "")
+        }
+
+        var sql: String {
+            """
+            INSERT INTO rules (key, bundle, versions, enabled, lockout, fuse, title, text) VALUES ('\(key)',
+                \(bundle.map { "'\($0)'" } ?? "NULL"), '<1', \(isEnabled), \(isLockout),
+                \(fuse.map { "\($0) / 100.0" } ?? "NULL"), 't', 'x'); \(steps)
+            """
+        }
+    }
+
+    /// What was counted in a minute, `age` minutes before the present one.
+    private struct Row {
+        let rule: Int
+        let bundle: String?
+        let age: Int
+        let checks: Int
+        let lockouts: Int
+        /// Whether the rule has reached the same clients since.
+        let isCurrent: Bool
+    }
+
+    /// A stream of counts of a rule, near to what makes its fuse blow.
+    private static func stream(_ index: Int, _ rule: Fused, using random: inout SeededGenerator) -> [Row] {
+        let bundles: [String?] = rule.bundle.map { [$0] } ?? random.some(["a", "b", nil], upTo: 3)
+        return bundles.flatMap { bundle -> [Row] in
+            let ages = random.some(Array(-3...12), upTo: 12)
+            let whole = random.pick([0, 1, 499, 500, 501, 600, 5_000, 100_000])
+            let edge = whole * (rule.fuse ?? 500) / 10_000
+            let lockouts = random.chance(15) ? whole : max(0, min(whole, edge + Int.random(in: -1...2, using: &random)))
+            // Of one total each minute has a part: what is outside of the ten minutes is missing from it.
+            var (checksLeft, lockoutsLeft) = (whole, lockouts)
+            return ages.enumerated().map { place, age in
+                let isLast = place == ages.count - 1
+                let checks = isLast ? checksLeft : Int.random(in: 0...checksLeft, using: &random)
+                let least = max(0, lockoutsLeft - (checksLeft - checks))
+                let most = max(least, min(checks, lockoutsLeft))
+                let part = isLast ? lockoutsLeft : Int.random(in: least...most, using: &random)
+                checksLeft -= checks
+                lockoutsLeft -= part
+                return Row(
+                    rule: index,
+                    bundle: bundle,
+                    age: age,
+                    checks: checks,
+                    lockouts: part,
+                    isCurrent: random.chance(97)
+                )
+            }
+        }
+    }
+
+    /// The rules whose fuse blows, read from part 10.3 of the contract and nothing else: of the last ten minutes at least
+    /// 500 checks of an app, and more than the fuse's percentage of them locked out by the rule as it is.
+    private static func blown(_ rules: [Fused], _ rows: [Row], second: Int64) -> Set<String> {
+        var blown: Set<String> = []
+        for (index, rule) in rules.enumerated() {
+            guard let fuse = rule.fuse, rule.isEnabled, rule.isLockout, rule.ramp != .held else { continue }
+            for bundle in Set(rows.filter { $0.rule == index }.map(\.bundle)) {
+                let counted = rows.filter { row in
+                    // A minute began so many seconds ago; a server's clock may be ahead by one.
+                    let secondsAgo = Int64(row.age) * 60 + second
+                    return row.rule == index && row.bundle == bundle && row.isCurrent && secondsAgo < 600
+                        && secondsAgo >= -60
+                }
+                let checks = counted.reduce(0) { $0 + $1.checks }
+                let lockouts = counted.reduce(0) { $0 + $1.lockouts }
+                if checks >= 500, lockouts * 10_000 > fuse * checks { blown.insert(rule.key) }
+            }
+        }
+        return blown
+    }
+
+    @Test("A fuse blows exactly when the last ten minutes say so, over random streams of counts")
+    func blowsWhenItIsTrue() async throws {
+        var random = FuzzRun.generator()
+        print("fuses: VERSIONGATE_SEED=\(random.seed) repeats this")
+        let rulesPerRound = 120
+        let owner = try await TestDatabase.current.connect()
+        let keys = (0..<rulesPerRound).map { "r\($0)" }.joined(separator: ",")
+        try await owner.execute("SET versiongate.consent = '\(keys)'")
+        try await owner.execute("SET client_min_messages = error; " + Self.example)
+        let rules = (0..<rulesPerRound).map { Fused($0, using: &random) }
+        try await owner.execute(rules.map(\.sql).joined())
+        try await owner.execute("UPDATE rules SET enabled = false WHERE key = 'k'")
+        var (streams, blown) = (0, 0)
+        while streams < 5_000 {
+            let rows = rules.enumerated().flatMap { Self.stream($0, $1, using: &random) }
+            let (found, expected) = try await owner.transaction(
+                .readWrite,
+                deciding: { session in
+                    _ = try session.query(
+                        """
+                        INSERT INTO fuse_counts (rule, bundle, minute, checks, lockouts)
+                        SELECT 'r' || r, b, date_trunc('minute', now()) - age * interval '1 minute', c, l
+                        FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
+                            AS s (r, b, age, c, l)
+                        """,
+                        [
+                            rows.map { Int64($0.rule) }, rows.map(\.bundle), rows.map { Int64($0.age) },
+                            rows.map { Int64($0.checks) }, rows.map { Int64($0.lockouts) },
+                        ]
+                    )
+                    let stale = rows.filter { !$0.isCurrent }
+                    _ = try session.query(
+                        """
+                        UPDATE fuse_counts AS f SET since = since - 1
+                        FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS s (r, b, age)
+                        WHERE f.rule = 'r' || r AND f.bundle IS NOT DISTINCT FROM b
+                            AND f.minute = date_trunc('minute', now()) - age * interval '1 minute'
+                        """,
+                        [stale.map { Int64($0.rule) }, stale.map(\.bundle), stale.map { Int64($0.age) }]
+                    )
+                    let second = try session.query("SELECT extract(second FROM now())::float8 * 1000000").value(
+                        as: Double.self
+                    )
+                    let number = try CountStore.blowFuses(session)
+                    let found = try session.query(
+                        """
+                        SELECT key FROM rules
+                        WHERE key = ANY ($1::text[]) AND NOT lockout OR key = ANY ($2::text[]) AND held_at = now() AND lockout
+                        """,
+                        [
+                            rules.filter { $0.isLockout && $0.ramp != .goesOn }.map(\.key),
+                            rules.filter { $0.isLockout && $0.ramp == .goesOn }.map(\.key),
+                        ]
+                    ).map { try $0.decode(0, as: String.self) }
+                    #expect(found.count == number)
+                    // Whole seconds decide nothing else, as minutes are whole.
+                    return .rollback((Set(found), Self.blown(rules, rows, second: Int64(second / 1_000_000))))
+                }
+            )
+            #expect(found == expected, "seed \(random.seed), after \(streams) streams")
+            streams += rules.count
+            blown += found.count
+        }
+        print("fuses: \(streams) streams, \(blown) blew")
+        #expect(blown > streams / 20 && blown < streams * 3 / 4)
+    }
+
+    // MARK: What it leaves
+
+    @Test(
+        "A fuse that blows is one edit of the tool fuse with its figures, live for servers, and undone like any other"
+    )
+    func isAnEdit() async throws {
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute(Self.example)
+        let server = try await TestDatabase.current.connect(user: "versiongate_server")
+        try await server.execute(Self.count(2_040, 102))
+        #expect(try await blow(server) == 0)
+        try await server.execute("UPDATE fuse_counts SET lockouts = 612")
+        let token = "SELECT token::text FROM policy_revision"
+        let before = try await owner.query(token).value(as: String.self)
+        #expect(try await blow(server) == 1)
+        #expect(try await blow(server) == 0)
+        #expect(try await owner.query(token).value(as: String.self) != before)
+        let entry = try await owner.query(
+            "SELECT id || ' ' || concat_ws('|', role, os_user, tool, why) FROM changes ORDER BY id DESC LIMIT 1"
+        )
+        #expect(
+            try entry.value(as: String.self)
+                == "2 versiongate_server|fuse|k: 612 of 2040 checks of a in the last 10 minutes were locked out, 30 %;"
+                + " its fuse is 5 %"
+        )
+        let status = try #require(try await owner.withSession { try FuseStatus.all($0) }).first
+        #expect(status?.state == .blown && status?.blow?.change == 2)
+        #expect(status?.sentence.contains("by change 2: k: 612 of 2040 checks") == true)
+
+        // It is armed again, and blows again as it is still true.
+        try await owner.execute("SELECT undo_change(2)")
+        #expect(try await owner.query("SELECT lockout FROM rules").value(as: Bool.self))
+        #expect(try await owner.withSession { try FuseStatus.all($0) }?.first?.state == .armed)
+        #expect(try await blow(server) == 1)
+        // It is not, once the fuse allows it.
+        try await owner.execute("SELECT undo_change(4)")
+        try await owner.execute("UPDATE rules SET fuse = 31")
+        #expect(try await blow(server) == 0)
+        #expect(try await owner.query("SELECT max(id) FROM changes").value(as: Int.self) == 6)
+    }
+
+    @Test(
+        "A fuse holds a ramp with steps to come, once, and undo lets it go on; one that is complete loses its lockout"
+    )
+    func holdsRamps() async throws {
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute(Self.example)
+        try await owner.execute(
+            """
+            INSERT INTO rollout_steps VALUES ('k', now() - interval '1 hour', 10), ('k', now() + interval '1 hour', 50);
+            """
+        )
+        let server = try await TestDatabase.current.connect(user: "versiongate_server")
+        try await server.execute(Self.count(1_000, 100))
+        #expect(try await blow(server) == 1)
+        let state =
+            "SELECT lockout || ' ' || (held_at IS NOT NULL) || ' ' || rollout_at('k', now() + '2 hours') FROM rules"
+        #expect(try await owner.query(state).value(as: String.self) == "true true 10")
+        #expect(try await owner.withSession { try FuseStatus.all($0) }?.first?.state == .blown)
+        // Held, it locks out as many as before, and goes no further.
+        #expect(try await blow(server) == 0)
+        let change = try await owner.query("SELECT max(id) FROM changes").value(as: Int64.self)
+        try await owner.query("SELECT undo_change($1)", [change])
+        #expect(try await owner.query(state).value(as: String.self) == "true false 50")
+        #expect(try await blow(server) == 1)
+        try await owner.execute("UPDATE rules SET held_at = NULL; DELETE FROM rollout_steps WHERE at > now()")
+        try await server.execute("DELETE FROM fuse_counts; " + Self.count(1_000, 100))
+        #expect(try await blow(server) == 1)
+        #expect(try await owner.query("SELECT lockout FROM rules").value(as: Bool.self) == false)
+    }
+
+    @Test("A fuse judges the rule as it is: who edits whom it reaches begins anew, and late counts do not count")
+    func beginsAnew() async throws {
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute(Self.example)
+        let server = try await TestDatabase.current.connect(user: "versiongate_server")
+        try await server.execute(Self.count(1_000, 300))
+        #expect(try await blow(server) == 1)
+        // Off and on again is the same rule, so the same counts blow it.
+        try await owner.execute("UPDATE rules SET enabled = false, lockout = true")
+        #expect(try await blow(server) == 0)
+        try await owner.execute("UPDATE rules SET enabled = true, title = 'other', note = 'n'")
+        #expect(try await blow(server) == 1)
+        // Put right, it is another one.
+        try await owner.execute("UPDATE rules SET lockout = true, versions = '<0.5'")
+        #expect(try await blow(server) == 0)
+        let revision = try await owner.query("SELECT revision FROM policy_revision").value(as: Int64.self)
+        func add(_ checks: Int, _ lockouts: Int, revision: Int64) async throws {
+            var batch = CountBatch()
+            let minute = try await owner.query("SELECT date_trunc('minute', now())")
+            let now = Timestamp(try minute.value(as: PostgresTimestamp.self))
+            batch.fuses = [
+                FuseCount(rule: "k", bundle: "a", minute: now, checks: checks, lockouts: lockouts, revision: revision)
+            ]
+            let counts = batch
+            try await server.transaction { try CountStore.add(counts, $0) }
+        }
+        // A server that has not heard of it yet writes what the rule did before.
+        try await add(1_000, 900, revision: revision - 1)
+        #expect(try await blow(server) == 0)
+        try await add(400, 20, revision: revision)
+        try await add(100, 5, revision: revision + 1)
+        #expect(try await blow(server) == 0)
+        let sum = "SELECT sum(checks) || ' ' || sum(lockouts) FROM fuse_counts WHERE since = \(revision)"
+        #expect(try await owner.query(sum).value(as: String.self) == "500 25")
+        try await add(0, 0, revision: revision)
+        try await add(1, 1, revision: revision)
+        #expect(try await blow(server) == 1)
+        // A step of its ramp is as much another reach, and a key that comes again another rule.
+        try await owner.execute("UPDATE rules SET lockout = true, rollout = 50")
+        #expect(try await blow(server) == 0)
+        try await owner.execute("DELETE FROM rules; DELETE FROM apps; DELETE FROM fuse_counts")
+        try await server.execute(Self.count(1_000, 300))
+        try await owner.execute(Self.example)
+        #expect(try await blow(server) == 0)
+    }
+
+    @Test("A fuse blows once, whatever the number of servers that ask at the same moment")
+    func blowsOnce() async throws {
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute(Self.example)
+        var servers: [PostgresConnection] = []
+        for _ in 0..<4 { servers.append(try await TestDatabase.current.connect(user: "versiongate_server")) }
+        for round in 1...10 {
+            try await servers[0].execute("DELETE FROM fuse_counts; " + Self.count(1_000, 300))
+            let blown = try await withThrowingTaskGroup(of: Int.self) { tasks in
+                for server in servers { tasks.addTask { try await blow(server) } }
+                return try await tasks.reduce(0, +)
+            }
+            #expect(blown == 1)
+            let edits = try await owner.query("SELECT count(*) FROM changes WHERE tool = 'fuse'")
+            #expect(try edits.value(as: Int.self) == round)
+            try await owner.execute("UPDATE rules SET lockout = true")
+        }
+    }
+
+    @Test("A fuse needs no consent, and one whose rule somebody is editing keeps no other from blowing")
+    func waitsForNobody() async throws {
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute(Self.example)
+        try await owner.execute(
+            """
+            SET versiongate.consent = 'all,maintenance';
+            INSERT INTO rules (key, bundle, versions, enabled, lockout, lockout_without_update, fuse, title, text, link)
+            VALUES ('all', NULL, '<1', true, true, false, 1, 't', 'x', 'https://a.example'),
+                ('maintenance', 'a', NULL, true, true, true, 1, 't', 'x', 'https://a.example');
+            """
+        )
+        let server = try await TestDatabase.current.connect(user: "versiongate_server")
+        try await server.execute(
+            Self.count(1_000, 300) + Self.count(500, 6, rule: "all", bundle: "NULL")
+                + Self.count(500, 500, rule: "maintenance")
+        )
+        let editor = try await TestDatabase.current.connect(user: "versiongate_admin")
+        try await editor.withSession { session in
+            try session.execute("BEGIN; UPDATE rules SET title = 'u' WHERE key = 'k'")
+            let blown = Mutex(0)
+            let judged = DispatchSemaphore(value: 0)
+            Task {
+                let number = try await blow(server)
+                blown.withLock { $0 = number }
+                judged.signal()
+            }
+            #expect(judged.wait(timeout: .now() + .seconds(Patience.seconds)) == .success)
+            #expect(blown.withLock(\.self) == 2)
+            try session.execute("COMMIT")
+        }
+        let why = try await owner.query("SELECT why FROM changes WHERE tool = 'fuse'").value(as: String.self)
+        #expect(
+            why.hasPrefix(
+                "all: 6 of 500 checks of apps that are not listed in the last 10 minutes were locked out, 1.2 %; its"
+            )
+        )
+        #expect(why.contains("; maintenance: 500 of 500 checks of a "))
+        #expect(try await blow(server) == 1)
+    }
+
+    // MARK: Who
+
+    @Test("Fuses are judged by servers; a planner cannot commit what they come to, nobody within another edit")
+    func isForServers() async throws {
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute(Self.example)
+        let server = try await TestDatabase.current.connect(user: "versiongate_server")
+        try await server.execute(Self.count(1_000, 300))
+        let viewer = try await TestDatabase.current.connect(user: "versiongate_viewer")
+        let refused = await #expect(throws: PostgresError.self) { try await viewer.execute("SELECT blow_fuses()") }
+        #expect(refused?.message == "permission denied for function blow_fuses")
+        let planner = try await TestDatabase.current.connect(user: "versiongate_planner")
+        let planned = await #expect(throws: PostgresError.self) { try await planner.execute("SELECT blow_fuses()") }
+        #expect(planned?.constraint == "planner_guard")
+        let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
+        let within = await #expect(throws: PostgresError.self) {
+            try await admin.execute("BEGIN; UPDATE rules SET title = 'u'; SELECT blow_fuses()")
+        }
+        #expect(within?.message == "fuses cannot blow in a transaction that has edited already")
+        #expect(within?.hint == "COMMIT, then: SELECT blow_fuses();")
+        try await admin.execute("ROLLBACK")
+        #expect(try await owner.query("SELECT lockout FROM rules").value(as: Bool.self))
+        for sql in [
+            "UPDATE rules SET lockout = false", "SELECT undo_change(1)",
+            "UPDATE versiongate_internal.fuse_restarts SET revision = 0",
+            "INSERT INTO versiongate_internal.fuse_restarts VALUES ('k', 0)",
+        ] {
+            let error = await #expect(throws: PostgresError.self) { try await server.execute(sql) }
+            #expect(error?.sqlState?.rawValue == "42501", "\(sql)")
+        }
+        #expect(try await blow(server) == 1)
+    }
+
+    @Test("Counts for fuses are kept for a day")
+    func areKeptForADay() async throws {
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute(
+            """
+            INSERT INTO fuse_counts SELECT 'k', 'a', now() + at * interval '1 hour', 1, 0
+            FROM unnest('{-26,-25,-23,0,1,26}'::int[]) AS at
+            """
+        )
+        let server = try await TestDatabase.current.connect(user: "versiongate_server")
+        let step = try await server.transaction { session in
+            try CountStore.rollUp(at: try CountStore.time(session), keepingDays: 400, session)
+        }
+        #expect(step?.deleted == 3)
+        #expect(try await owner.query("SELECT count(*) FROM fuse_counts").value(as: Int.self) == 3)
+    }
+}
