@@ -75,6 +75,7 @@ package final class CompiledPolicy: Sendable {
         hashSeed = other.hashSeed
         rulesForEveryApp = other.rulesForEveryApp
         appsByStoreID = other.appsByStoreID
+        hasFuses = other.hasFuses
     }
 
     /// The same policy, with or without lockouts. It shares everything that was compiled, whatever its size.
