@@ -76,9 +76,13 @@ package struct VersionGateServer: Sendable {
         let shutdownLimit = configuration.drainDuration + Self.maximumShutdownDuration
         TerminationSignals.prepare(endingWithin: shutdownLimit + Self.lastResortDelay)
         let tls = try configuration.publicListener.tls.map { try ReloadedCertificate($0, clock: clock, logger: logger) }
+        let lockoutKey = configuration.lockoutKey.map { ReloadedLockoutKey($0, logger: logger) }
         ReloadSignal.trap { [logger] in
-            guard let tls else { return logger.notice("SIGHUP: without TLS there is nothing to read again") }
-            tls.reload()
+            if tls == nil, lockoutKey == nil {
+                logger.notice("SIGHUP: without TLS and a lockout key there is nothing to read again")
+            }
+            tls?.reload()
+            lockoutKey?.reload()
         }
         let file = configuration.stateDirectory.map { LastGoodPolicyFile(stateDirectory: $0) }
         try file?.requireProtectedFolder()
@@ -87,7 +91,11 @@ package struct VersionGateServer: Sendable {
             try configuration.publicAddress.requireAvailable(for: "public")
         }
         try configuration.managementAddress.requireAvailable(for: "management")
+        let trial = configuration.stateDirectory.map { PolicyTrial(stateDirectory: $0) }
         let policy = LivePolicy()
+        let brake = configuration.brake.map { BrakeService(file: $0, policy: policy, logger: logger) }
+        // The first answer goes by it.
+        brake?.look()
         let eventLoopGroup = MultiThreadedEventLoopGroup(numberOfThreads: AvailableProcessors.count)
         let managementGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let state = ServingState()
@@ -107,10 +115,11 @@ package struct VersionGateServer: Sendable {
         bootstrap.trustedProxies = configuration.publicListener.trustedProxies
         bootstrap.statistics = statistics
         bootstrap.tls = tls?.certificate
+        bootstrap.lockoutKey = lockoutKey?.key
         bootstrap.runLongWork = { LowPriorityThread.start($0) }
         let managementConnections = ManagementConnections()
         let pages = PolicyPages(
-            facts: { ServerFacts(policy, counting, tls) },
+            facts: { ServerFacts(policy, counting, tls, lockoutKey) },
             database: pagesDatabase,
             clock: clock,
             logger: logger
@@ -119,6 +128,7 @@ package struct VersionGateServer: Sendable {
             hosts: HostCheck(names: configuration.managementNames + [configuration.managementAddress.host]),
             policy: policy,
             tls: tls,
+            lockoutKey: lockoutKey,
             state: state,
             counting: counting,
             metrics: ServerMetrics(
@@ -126,6 +136,7 @@ package struct VersionGateServer: Sendable {
                 listener: statistics,
                 counting: counting,
                 tls: tls,
+                lockoutKey: lockoutKey,
                 log: log,
                 clock: clock
             ),
@@ -145,16 +156,20 @@ package struct VersionGateServer: Sendable {
         follower.file = file
         follower.serving = state
         follower.tls = tls
+        follower.lockoutKey = lockoutKey
+        follower.trial = trial
+        follower.answered = { statistics.answeredRequests }
+        var lastGoodPolicy = LastGoodPolicyService(file: file, policy: policy, clock: clock, logger: logger)
+        lastGoodPolicy.trial = trial
+        lastGoodPolicy.answered = { statistics.answeredRequests }
         // Services end in the reverse order: the counts are written once the public listener has answered its last check.
-        var services: [any Service] = [
-            follower,
-            LastGoodPolicyService(
-                file: file,
-                policy: policy,
-                clock: clock,
-                logger: logger
-            ),
-        ]
+        var services: [any Service] = [follower, lastGoodPolicy]
+        if let trial, let file {
+            services.append(
+                PolicyTrialService(trial: trial, file: file, policy: policy, statistics: statistics, logger: logger)
+            )
+        }
+        if let brake { services.append(brake) }
         services += countingServices(counting, policy, state)
         services +=
             [
@@ -201,6 +216,8 @@ package struct VersionGateServer: Sendable {
         } catch {
             result = .failure(error)
         }
+        // It ends by itself, also where a service has failed.
+        trial?.stop()
         await pages.close()
         try await managementGroup.shutdownGracefully()
         try await eventLoopGroup.shutdownGracefully()

@@ -30,7 +30,10 @@ package struct VersionGate: AsyncParsableCommand {
                 platform=ios
             """,
         groupedSubcommands: [
-            CommandGroup(name: "Server", subcommands: [ServeCommand.self, MigrateCommand.self]),
+            CommandGroup(
+                name: "Server",
+                subcommands: [ServeCommand.self, BrakeCommand.self, LockoutKeyCommand.self, MigrateCommand.self]
+            ),
             CommandGroup(
                 name: "Policy",
                 subcommands: [

@@ -43,6 +43,7 @@ struct EmbeddedListener {
         recorder: CheckRecorder? = nil,
         limits: ConnectionLimits = ConnectionLimits(),
         documents: LongWork = LongWork(),
+        lockoutKey: CurrentLockoutKey? = nil,
         clock: @escaping @Sendable () -> Timestamp = { Timestamp(microsecondsSince1970: 1_772_366_400_000_000) }
     ) {
         context = EventLoopContext(
@@ -53,6 +54,7 @@ struct EmbeddedListener {
             statistics: statistics,
             documents: DocumentMaker(clock: clock, run: documents.run),
             unreadBytes: limits.bufferedBytesOfAll,
+            lockoutKey: lockoutKey,
             clock: clock
         )
     }

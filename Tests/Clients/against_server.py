@@ -7,7 +7,8 @@ against_server.py VERSIONGATE NAME=PROGRAM... -- SCENARIOS...
 
 VERSIONGATE is the built program. Each NAME=PROGRAM is the command of a library's program that runs one file of
 scenarios; Clients/scenarios/README.md says how it speaks. For every answer with messages this program applies a policy
-that sends them, waits until the server serves it, and checks that it does send them. Between the libraries and the server
+that sends them, waits until the server serves it, and checks that it does send them. The server signs lockouts, and
+scenarios of this program's own hold the libraries to its signatures. Between the libraries and the server
 is a relay, which keeps what was asked and makes the faults that no server makes: answers with other contents, dates or
 encodings, answers that are cut, resets, stalls, redirects. Exits with 1 if a scenario fails, a library runs less than all of them, or a server sends other
 messages.
@@ -33,6 +34,9 @@ SECONDS_TO_START = 60
 SECONDS_TO_SERVE = 20
 # Two checks at the same time are begun in this time.
 SECONDS_OF_ANSWER = 0.1
+# When scenarios begin by the clock that they give to the libraries.
+START_OF_SCENARIOS = 1_790_000_000
+SIGNATURE_FIELDS = ["Content-Digest", "Policy-Bundle", "Signature-Input", "Signature"]
 
 
 class Failure(Exception):
@@ -73,16 +77,54 @@ def policy(app, messages):
     return "\n".join(lines + ([] if messages else ["  {}"])) + "\n"
 
 
+def public_key(program, path):
+    """Makes a key that signs lockouts; its public half."""
+    made = subprocess.run([program, "lockout-key", "new", path, "--format", "json"], capture_output=True, text=True, check=True)
+    return json.loads(made.stdout)["public_key"]
+
+
+def signed_scenarios(folder, own, stranger):
+    """A file of scenarios in which apps have pinned the key of the server, or others, and their clock is right."""
+    lockout = {"id": "blocked", "title": "Blocked", "text": "Please update.", "link": "https://example.com/update"}
+    news = {"id": "news", "title": "News", "text": "Lists."}
+    answer = {"answer": {"messages": [{**lockout, "lockout": True}, news]}}
+    today = {"advance": int(time.time()) - START_OF_SCENARIOS}
+
+    def check(shows):
+        return {"check": {}, "asks": True, "shows": shows}
+
+    def scenario(name, keys, steps, bundle="com.example.doto"):
+        app = {"bundle": bundle, "version": "1.0", "build": "42", "platform": "ios", "publicKeys": keys}
+        return {"name": name, "rule": "reads", "app": app, "steps": [today, answer, {"start": {}}, *steps]}
+
+    away = [{"answer": {"fails": "unreachable"}}, {"start": {}}]
+    scenarios = [
+        scenario("A lockout that the server signs locks, and is kept", [own], [check(["blocked"]), *away, check(["blocked"])]),
+        scenario("The server's key may be the second", [stranger, own], [check(["blocked"])]),
+        scenario("The case of the app's bundle does not count", [own], [check(["blocked"])], "COM.Example.Doto"),
+        scenario("A lockout that the server signs by another key is a message, and not kept", [stranger],
+                 [check(["blocked", "news"]), *away, check([])]),
+        scenario("A lockout that the server signed nine days ago is a message", [own],
+                 [{"advance": 9 * 86_400}, check(["blocked", "news"])]),
+    ]
+    path = os.path.join(folder, "signed.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(scenarios, file)
+    return path
+
+
 class Server:
-    """A versiongate server with a private PostgreSQL."""
+    """A versiongate server with a private PostgreSQL, which signs lockouts."""
 
     def __init__(self, program, folder):
         self.program, self.folder = program, folder
         self.environment = {k: v for k, v in os.environ.items() if k != "DATABASE_URL"}
+        self.key = os.path.join(folder, "lockout-key.pem")
+        self.public_key = public_key(program, self.key)
         self.log = open(os.path.join(folder, "server.log"), "w+b")
         self.process = subprocess.Popen(
             [program, "serve", "--state-dir", os.path.join(folder, "state"), "--host", "127.0.0.1", "--port", "0",
-             "--management-host", "127.0.0.1", "--management-port", "0"],
+             "--management-host", "127.0.0.1", "--management-port", "0", "--lockout-key", self.key],
             stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL, env=self.environment)
         self.address = self.printed_address()
         self.environment["DATABASE_URL"] = subprocess.run(
@@ -104,7 +146,8 @@ class Server:
         try:
             connection.request("POST", "/v1/check", body, {"Content-Type": "application/json"})
             response = connection.getresponse()
-            return response.status, response.read()
+            signature = {name: response.headers[name] for name in SIGNATURE_FIELDS if name in response.headers}
+            return response.status, response.read(), signature
         finally:
             connection.close()
 
@@ -123,7 +166,7 @@ class Server:
         body = json.dumps(question).encode()
         deadline = time.monotonic() + SECONDS_TO_SERVE
         while True:
-            status, answer = self.ask(body)
+            status, answer, _ = self.ask(body)
             if status == 200 and json.loads(answer) == {"messages": messages}:
                 return
             if time.monotonic() > deadline:
@@ -251,7 +294,8 @@ def judge(binary, name, program, files):
         server = Server(binary, folder)
         try:
             relay = Relay(server)
-            for file in files:
+            stranger = public_key(binary, os.path.join(folder, "stranger.pem"))
+            for file in [*files, signed_scenarios(folder, server.public_key, stranger)]:
                 with open(file, encoding="utf-8") as text:
                     expected = [scenario["name"] for scenario in json.load(text)]
                 where = f"{name}: {os.path.basename(file)}"

@@ -53,6 +53,11 @@ struct BuiltBinary: Sendable {
     /// Where the binary is: where `VERSIONGATE_BINARY` says, or else beside the tests.
     static let path: String = {
         if isChosen, let path = ProcessInfo.processInfo.environment["VERSIONGATE_BINARY"] { return path }
+        return besideTests
+    }()
+
+    /// The binary that was built with the tests, which has what a debug build has more than a release.
+    static let besideTests: String = {
         let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         return tests.deletingLastPathComponent().appending(path: "versiongate").path
     }()

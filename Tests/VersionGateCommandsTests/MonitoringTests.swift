@@ -285,7 +285,7 @@ struct MonitoringTests {
         }
     }
 
-    /// What servers write that have a database, or TLS.
+    /// What servers write that have a database, or TLS and a lockout key.
     private static func series(_ database: TestDatabase) async throws -> Series {
         let collected = Mutex(Series())
         let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
@@ -298,7 +298,10 @@ struct MonitoringTests {
         }
         try await StateFolder.with { folder in
             let certificate = try await TestCertificate(in: folder.path, name: "first")
-            let arguments = ["--tls-certificate", certificate.certificate, "--tls-key", certificate.key]
+            let arguments = [
+                "--tls-certificate", certificate.certificate, "--tls-key", certificate.key,
+                "--lockout-key", certificate.key,
+            ]
             try await ServingBinary.run(binary, arguments: arguments) { server in
                 let metrics = try await server.management("/metrics").body
                 collected.withLock { $0.add(metrics) }

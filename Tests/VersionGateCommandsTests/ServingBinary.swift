@@ -27,12 +27,15 @@ struct ServingBinary: Sendable {
     ///
     /// The state folder is a fresh one unless the arguments name another.
     ///
-    /// - Parameter openFiles: How many files the system lets the server have open; nil: as many as the tests.
+    /// - Parameters:
+    ///   - openFiles: How many files the system lets the server have open; nil: as many as the tests.
+    ///   - program: The binary to run.
     @discardableResult
     static func run(
         _ binary: BuiltBinary,
         arguments: [String] = [],
         openFiles: Int? = nil,
+        program: String = BuiltBinary.path,
         _ body: @Sendable (ServingBinary) async throws -> Void
     ) async throws -> Ending {
         if !binary.namesStateDirectory, !arguments.contains("--state-dir") {
@@ -41,11 +44,12 @@ struct ServingBinary: Sendable {
                     binary,
                     arguments: arguments + ["--state-dir", folder.path],
                     openFiles: openFiles,
+                    program: program,
                     body
                 )
             }
         }
-        var command = [BuiltBinary.path, "serve", "--host", "127.0.0.1"]
+        var command = [program, "serve", "--host", "127.0.0.1"]
         for option in ["--port", "--management-port"] where !arguments.contains(option) { command += [option, "0"] }
         if let openFiles { command = ["prlimit", "--nofile=\(openFiles):\(openFiles)"] + command }
         let result = try await ServerPlaces.take {

@@ -27,6 +27,8 @@ package struct CheckServerBootstrap {
     package var statistics = ListenerStatistics()
     /// The TLS certificate; nil for plain HTTP.
     package var tls: CurrentTLSCertificate?
+    /// Signs lockouts; nil: nothing does.
+    package var lockoutKey: CurrentLockoutKey?
     /// Runs long work outside the event loops, one at a time.
     package var runLongWork: @Sendable (@escaping @Sendable () -> Void) -> Void = {
         DispatchQueue.global(qos: .utility).async(execute: $0)
@@ -68,7 +70,8 @@ package struct CheckServerBootstrap {
     private func bootstrap(_ quiescing: ServerQuiescingHelper) -> ServerBootstrap {
         let documents = DocumentMaker(clock: clock, run: runLongWork)
         let unreadBytes = limits.bufferedBytesOfAll / max(1, Array(eventLoopGroup.makeIterator()).count)
-        let loops = EventLoopTable(eventLoopGroup) { [policy, recorders, limits, statistics, clock] eventLoop in
+        let loops = EventLoopTable(eventLoopGroup) {
+            [policy, recorders, limits, statistics, lockoutKey, clock] eventLoop in
             EventLoopContext(
                 eventLoop: eventLoop,
                 policy: policy,
@@ -77,6 +80,7 @@ package struct CheckServerBootstrap {
                 statistics: statistics.makeEventLoopStatistics(),
                 documents: documents,
                 unreadBytes: unreadBytes,
+                lockoutKey: lockoutKey,
                 clock: clock
             )
         }

@@ -31,6 +31,7 @@ final class EventLoopContext {
     ///   - statistics: What is counted on the event loop.
     ///   - documents: Makes what may take long to make.
     ///   - unreadBytes: How many bytes of unread responses the connections may have together.
+    ///   - lockoutKey: Signs lockouts; nil: nothing does.
     ///   - clock: The time of a check.
     init(
         eventLoop: any EventLoop,
@@ -40,6 +41,7 @@ final class EventLoopContext {
         statistics: EventLoopStatistics,
         documents: DocumentMaker,
         unreadBytes: Int,
+        lockoutKey: CurrentLockoutKey? = nil,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.limits = limits
@@ -47,7 +49,7 @@ final class EventLoopContext {
         self.documents = documents
         timeouts = ConnectionTimeouts(eventLoop: eventLoop, limits: limits)
         unread = UnreadResponses(maximum: unreadBytes, connections: timeouts)
-        responder = Responder(recorder: recorder)
+        responder = Responder(recorder: recorder, lockoutKey: lockoutKey)
         batch = ResponseBatch(eventLoop: eventLoop, policy: policy, statistics: statistics, clock: clock)
     }
 }

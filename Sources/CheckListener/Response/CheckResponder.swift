@@ -9,15 +9,19 @@ import UpdatePolicy
 /// The client and the answer lie in memory that the next check uses again, so a usual check allocates nothing.
 struct CheckResponder: ~Copyable {
     private let recorder: CheckRecorder?
+    private var signatures: LockoutSignatures?
     private var client = Client()
     /// The last answer.
     private(set) var answer = Answer()
 
     /// Creates the responder of an event loop.
     ///
-    /// - Parameter recorder: Counts the checks; nil: they are not counted.
-    init(recorder: CheckRecorder?) {
+    /// - Parameters:
+    ///   - recorder: Counts the checks; nil: they are not counted.
+    ///   - lockoutKey: Signs lockouts; nil: nothing does.
+    init(recorder: CheckRecorder?, lockoutKey: CurrentLockoutKey?) {
         self.recorder = recorder
+        signatures = lockoutKey.map { LockoutSignatures($0) }
     }
 
     /// Answers a plain request.
@@ -88,7 +92,11 @@ struct CheckResponder: ~Copyable {
         } else {
             answer.writeWithoutPolicy(shape: shape)
         }
+        #if DEBUG
+            DebugHook.answering(with: answer, by: policy)
+        #endif
         recorder?.record(client, answer, policy, at: now)
+        if answer.remarks != .none, shape == .standard { return remarkableResponse(known: known, by: policy, at: now) }
         guard let known else { return .check(revision: policy?.revision) }
         // Nothing in it depends on the fields of the request, so it has no `Vary`.
         return .revalidatable(
@@ -98,5 +106,39 @@ struct CheckResponder: ~Copyable {
             revision: policy?.revision,
             body: .answer
         )
+    }
+
+    /// An answer whose head says more than the usual one.
+    @inline(never)
+    private mutating func remarkableResponse(
+        known: IfNoneMatch?,
+        by policy: CompiledPolicy?,
+        at now: Timestamp
+    ) -> Response {
+        let signed = answer.remarks == .lockout ? signature(at: now) : nil
+        let tag = known.map { _ in answer.writer.withBytes { EntityTag(of: $0, signedAs: signed?.input) } }
+        return .revalidatable(
+            "application/json",
+            tag,
+            fields: answer.remarks == .brake ? [(name: "Policy-Brake", value: "on")] : signed?.fields ?? [],
+            known: known,
+            revision: policy?.revision,
+            body: .answer
+        )
+    }
+
+    /// The signature of the answer, with the app's bundle as the policy spells it, or else in lower case.
+    private mutating func signature(at now: Timestamp) -> LockoutSignatures.Signed? {
+        guard let bundle = answer.bundle ?? client.bundle.map({ ASCII.lowercased($0.string) }) else { return nil }
+        return Self.signature(of: answer.writer, bundle: bundle, at: now, from: &signatures)
+    }
+
+    private static func signature(
+        of body: borrowing ByteWriter,
+        bundle: String,
+        at now: Timestamp,
+        from signatures: inout LockoutSignatures?
+    ) -> LockoutSignatures.Signed? {
+        body.withBytes { signatures?.signature(of: $0, bundle: bundle, at: now) }
     }
 }

@@ -9,31 +9,44 @@ package import UpdatePolicy
 /// Readers on the event loops take one reference under a lock that is held for a few instructions; a reload builds
 /// everything beforehand and swaps that reference.
 package final class CurrentPolicy: Sendable {
-    private let policy: Mutex<CompiledPolicy?>
+    private struct State {
+        var policy: CompiledPolicy?
+        var sendsLockouts = true
+    }
+
+    private let state: Mutex<State>
 
     /// Creates the box; nil: checks are answered without messages until there is a policy.
     package init(_ policy: CompiledPolicy? = nil) {
-        self.policy = Mutex(policy)
+        state = Mutex(State(policy: policy))
     }
 
     /// The policy that answers; nil before there is one.
     package var value: CompiledPolicy? {
-        policy.withLock { $0 }
+        state.withLock { $0.policy }
     }
 
-    /// Makes a policy the one that answers.
+    /// Makes a policy the one that answers; without its lockouts while the brake is on.
     package func replace(with new: CompiledPolicy) {
-        policy.withLock { $0 = new }
+        state.withLock { $0.policy = new.sendingLockouts($0.sendsLockouts) }
     }
 
     /// Makes a policy the one that answers, unless there is one already.
     ///
     /// - Returns: Whether it answers now.
     package func replaceNothing(with new: CompiledPolicy) -> Bool {
-        policy.withLock { current in
-            guard current == nil else { return false }
-            current = new
+        state.withLock { state in
+            guard state.policy == nil else { return false }
+            state.policy = new.sendingLockouts(state.sendsLockouts)
             return true
+        }
+    }
+
+    /// Sends lockouts, or each as a plain message from now on, by this policy and all that follow.
+    package func sendLockouts(_ sends: Bool) {
+        state.withLock { state in
+            state.sendsLockouts = sends
+            state.policy = state.policy?.sendingLockouts(sends)
         }
     }
 }

@@ -10,9 +10,11 @@ struct Responder: ~Copyable {
 
     /// Creates the responder of an event loop.
     ///
-    /// - Parameter recorder: Counts the checks; nil: they are not counted.
-    init(recorder: CheckRecorder?) {
-        checks = CheckResponder(recorder: recorder)
+    /// - Parameters:
+    ///   - recorder: Counts the checks; nil: they are not counted.
+    ///   - lockoutKey: Signs lockouts; nil: nothing does.
+    init(recorder: CheckRecorder?, lockoutKey: CurrentLockoutKey?) {
+        checks = CheckResponder(recorder: recorder, lockoutKey: lockoutKey)
     }
 
     /// Answers a plain request.

@@ -12,21 +12,27 @@ enum Response {
     /// Any other; kept apart, so that the usual answer is small.
     indirect case other(ResponseHead, ResponseBody)
 
-    /// An answer with a tag: 304 without a body where the client has it already.
+    /// An answer with a tag, if it has one: 304 without a body where the client has it already.
     ///
-    /// - Parameter known: The answers that the client has.
+    /// - Parameters:
+    ///   - fields: Fields of its own, where it has a body.
+    ///   - known: The answers that the client has.
     static func revalidatable(
         _ contentType: String,
-        _ tag: EntityTag,
+        _ tag: EntityTag?,
         vary: [String] = [],
+        fields: [(name: String, value: String)] = [],
         known: IfNoneMatch?,
         revision: Int64?,
         body: ResponseBody
     ) -> Response {
-        if known?.contains(tag) == true {
-            return .other(ResponseHead(status: .notModified, tag: tag, vary: vary, revision: revision), .none)
+        var head = ResponseHead(tag: tag, vary: vary, revision: revision)
+        if let tag, known?.contains(tag) == true {
+            head.status = .notModified
+            return .other(head, .none)
         }
-        return .other(ResponseHead(contentType: contentType, tag: tag, vary: vary, revision: revision), body)
+        (head.contentType, head.fields) = (contentType, fields)
+        return .other(head, body)
     }
 
     /// The status.
@@ -58,7 +64,7 @@ struct ResponseHead {
     var tag: EntityTag?
     /// The fields of the request that the content depends on.
     var vary: [String] = []
-    /// Fields that belong to the status.
+    /// Fields that belong to the status, or to this answer alone.
     var fields: [(name: String, value: String)] = []
     /// The revision of the policy that answers; nil where none does.
     var revision: Int64?

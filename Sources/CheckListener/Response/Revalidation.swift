@@ -15,8 +15,13 @@ struct EntityTag: Hashable {
     let text: String
 
     /// Names an answer.
-    init(of body: UnsafeRawBufferPointer) {
-        let digest = SHA256.hash(data: body)
+    ///
+    /// - Parameter input: What its signature says of itself: a cache replaces an answer that is signed anew.
+    init(of body: UnsafeRawBufferPointer, signedAs input: String? = nil) {
+        var hash = SHA256()
+        hash.update(bufferPointer: body)
+        if let input { hash.update(data: input.utf8) }
+        let digest = hash.finalize()
         text = String(unsafeUninitializedCapacity: 34) { text in
             text[0] = UInt8(ascii: "\"")
             var end = 1

@@ -69,6 +69,22 @@ struct FollowerReport {
         )
     }
 
+    /// Notes that a policy is not taken because servers died of it.
+    ///
+    /// - Returns: Why, and what to do.
+    func heldBack(_ version: PolicyVersion) -> String {
+        let reason =
+            "servers with this state folder ended \(PolicyTrialNotes.deaths) times within"
+            + " \(Int(PolicyTrialNotes.period / 60)) minutes while they answered by revision \(version.revision), so it is"
+            + " held back; any other revision is taken: undo what is in it, or edit it"
+        policy.noteHeldBack(version)
+        logger.critical(
+            "A revision that ends servers is held back",
+            metadata: ["policy.revision": "\(version.revision)", "reason": "\(reason)"]
+        )
+        return reason
+    }
+
     func loaded(_ compiled: CompiledPolicy, _ amount: String, insteadOf replaced: PolicyVersion?) {
         if let replaced {
             logger.warning(

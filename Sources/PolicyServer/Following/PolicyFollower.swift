@@ -23,6 +23,11 @@ struct PolicyFollower: Service {
     /// Knows where checks are asked; nil: nowhere.
     var serving: ServingState?
     var tls: ReloadedCertificate?
+    var lockoutKey: ReloadedLockoutKey?
+    /// Notes which policy is taken, in case that the server dies of it; nil: nothing does.
+    var trial: PolicyTrial?
+    /// How many requests were answered so far.
+    var answered: @Sendable () -> Int = { 0 }
 
     /// How connections are attempted, so that one is there soon after the network is.
     private static let attempts = HedgedAttempts(interval: .seconds(1), limit: 10)
@@ -131,15 +136,21 @@ struct PolicyFollower: Service {
     private func load(_ connection: PostgresConnection) async throws -> FollowerState.Event {
         let start = ContinuousClock.now
         let reading = try await read(connection)
+        if trial?.holdsBack(reading.version.token) == true {
+            return .rejected(reading.version, reason: report.heldBack(reading.version))
+        }
         var replaced: PolicyVersion?
         if case .whole = reading { replaced = try await replacedPolicy(by: reading.version, connection) }
         let compiled: CompiledPolicy
+        trial?.begin(reading.version)
         do {
             compiled = try await reading.compile()
         } catch {
+            trial?.abandon(reading.version)
             return .rejected(reading.version, reason: "\(error)")
         }
         policy.replace(with: compiled, insteadOf: replaced, at: clock(), after: ContinuousClock.now - start)
+        trial?.taken(reading.version, at: .now, answered: answered())
         report.loaded(compiled, reading.amount, insteadOf: replaced)
         return .loaded(reading.version)
     }
@@ -155,6 +166,8 @@ struct PolicyFollower: Service {
                 address: ServingState.name(serving),
                 databaseClockOffset: policy.status.databaseClockOffset ?? 0,
                 faults: (tls?.fault == nil ? [] : [.certificate]) + (policy.status.fileFault == nil ? [] : [.disk])
+                    + (policy.status.brake == nil ? [] : [.brake]) + (lockoutKey?.fault == nil ? [] : [.key])
+                    + (policy.status.heldBack == nil ? [] : [.revision])
             )
             try? await session.make(over: connection)
         default:

@@ -54,7 +54,11 @@ struct LastGoodPolicyFile: Sendable {
     }
 
     init(stateDirectory: String) {
-        path = stateDirectory + "/last-good-policy"
+        self.init(path: stateDirectory + "/last-good-policy")
+    }
+
+    private init(path: String) {
+        self.path = path
     }
 
     /// Reads the file.
@@ -178,6 +182,30 @@ struct LastGoodPolicyFile: Sendable {
             let header = try? JSONDecoder().decode(Stored<Header>.self, from: lines[1]).row
         else { return .unknown }
         return .policy(PolicyVersion(revision: header.revision, token: header.token))
+    }
+
+    // MARK: A policy to fall back on
+
+    /// The last policy that has passed its trial, which is older than the one in the file, or the same.
+    var passed: LastGoodPolicyFile { LastGoodPolicyFile(path: path + ".passed") }
+
+    /// Keeps the policy in the file as the one that has passed last, unless the file has another one by now.
+    ///
+    /// - Throws: ``LastGoodPolicyFileError``; the one that has passed before is kept.
+    func keepAsPassed(_ version: PolicyVersion) throws(LastGoodPolicyFileError) {
+        guard occupant == .policy(version), passed.occupant != .policy(version) else { return }
+        let unfinished = "\(path).\(UUID().uuidString).new"
+        do {
+            if link(path, unfinished) != 0 {
+                // Not every file system has hard links.
+                try FileManager.default.copyItem(atPath: path, toPath: unfinished)
+            }
+            guard rename(unfinished, passed.path) == 0 else { throw Errno(rawValue: errno) }
+        } catch {
+            unlink(unfinished)
+            let reason = (error as? CocoaError)?.localizedDescription ?? "\(error)"
+            throw fault("it cannot be kept as \(passed.path): \(reason)")
+        }
     }
 
     // MARK: Keeping what was there

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import Logging
+import PolicyStore
 import ServiceLifecycle
 import UpdatePolicy
 
@@ -15,6 +16,10 @@ struct LastGoodPolicyService: Service {
     let policy: LivePolicy
     let clock: @Sendable () -> Timestamp
     let logger: Logger
+    /// Knows which policies are held back; nil: none is.
+    var trial: PolicyTrial?
+    /// How many requests were answered so far.
+    var answered: @Sendable () -> Int = { 0 }
     /// When a policy that could not be written is tried again.
     var retryInterval: Duration = .seconds(10)
 
@@ -46,10 +51,13 @@ struct LastGoodPolicyService: Service {
         }
         defer { policy.noteFirstLoadAttempt() }
         // A start that failed elsewhere has cut the wait short; what is known by now says nothing.
-        guard !Task.isCancelled, policy.current == nil, let file else { return }
+        guard !Task.isCancelled, policy.current == nil, let file = usableFile else { return }
         do {
-            let loaded = try await LowPriorityThread.run {
-                try file.read().map { try CompiledPolicy($0) }
+            let loaded = try await LowPriorityThread.run { [trial] in
+                try file.read().map { rows in
+                    trial?.begin(PolicyVersion(revision: rows.revision, token: rows.token))
+                    return try CompiledPolicy(rows)
+                }
             }
             guard let loaded else {
                 logger.warning(
@@ -58,12 +66,15 @@ struct LastGoodPolicyService: Service {
                 )
                 return
             }
-            if policy.replaceNothing(with: loaded, at: clock()) {
-                logger.warning(
-                    "The database gives no policy; the last good one, from disk, answers",
-                    metadata: ["policy.revision": "\(loaded.revision)", "policy.file": "\(file.path)"]
-                )
+            guard policy.replaceNothing(with: loaded, at: clock()) else {
+                trial?.abandon(loaded.version)
+                return
             }
+            trial?.taken(loaded.version, at: .now, answered: answered())
+            logger.warning(
+                "The database gives no policy; the last good one, from disk, answers",
+                metadata: ["policy.revision": "\(loaded.revision)", "policy.file": "\(file.path)"]
+            )
         } catch let error as LastGoodPolicyFileError where error.isOfLaterVersion {
             policy.noteFile(fault: "\(error)")
             logger.error(
@@ -78,6 +89,14 @@ struct LastGoodPolicyService: Service {
                 metadata: ["error": "\(error)", "policy.file": "\(aside ?? file.path)"]
             )
         }
+    }
+
+    /// The file, or the policy that passed before it where servers died of the one in it.
+    private var usableFile: LastGoodPolicyFile? {
+        guard let file, case .policy(let version) = file.occupant, trial?.holdsBack(version.token) == true else {
+            return file
+        }
+        return file.passed
     }
 
     /// Writes the policy that answers if it is from the database and not the last that was written.

@@ -53,6 +53,7 @@ final class LivePolicy: Sendable {
             status.source = .database
             status.loadedAt = now
             status.failure = nil
+            status.heldBack = nil
             status.reloads.record(UInt64(max(0, duration / .nanoseconds(1))))
         }
         loaded.yield()
@@ -122,6 +123,30 @@ final class LivePolicy: Sendable {
     /// Notes a step of the follower, and by when it must take the next one; nil: it has ended.
     func noteFollowerStep(nextDue due: ContinuousClock.Instant?) {
         loading.withLock { $0.followerDue = due }
+    }
+
+    /// Notes that the newest policy of the database is not taken, because servers died of it.
+    func noteHeldBack(_ version: PolicyVersion) {
+        loading.withLock { $0.heldBack = version }
+    }
+
+    /// Puts the brake on or takes it off.
+    ///
+    /// - Returns: Whether that is new.
+    func noteBrake(_ brake: PolicyStatus.Brake?) -> Bool {
+        let before = loading.withLock { status in
+            let before = status.brake
+            status.brake = brake
+            status.brakeFault = nil
+            return before
+        }
+        if (before == nil) != (brake == nil) { answering.sendLockouts(brake == nil) }
+        return before != brake
+    }
+
+    /// Notes why nobody knows whether the brake is on.
+    func noteBrake(fault: String) {
+        loading.withLock { $0.brakeFault = fault }
     }
 
     /// Notes why the policy on disk could not be used or written; nil: it was written.

@@ -29,6 +29,12 @@ struct PolicyStatus: Sendable, Equatable {
     var databaseAddress: String?
     /// When the database last said which revision it has; nil before it did.
     var lastPolledAt: Timestamp?
+    /// The newest policy of the database, if servers died of it so often that it is not taken.
+    var heldBack: PolicyVersion?
+    /// The brake; nil while it is off.
+    var brake: Brake?
+    /// Why nobody knows whether the brake is on; nil: it is known.
+    var brakeFault: String?
     /// How many seconds the clock of the database is ahead of that of this machine; nil before it said its time.
     var databaseClockOffset: Double?
     /// By when the follower of the database must have taken its next step; nil while there is none.
@@ -39,6 +45,17 @@ struct PolicyStatus: Sendable, Equatable {
     /// A database that is down, silent or far away does not stall it: each attempt has a timeout.
     func followerIsStalled(at now: ContinuousClock.Instant) -> Bool {
         followerDue.map { now > $0 } ?? false
+    }
+
+    /// The brake is on: lockouts are sent as plain messages.
+    struct Brake: Sendable, Equatable, CustomStringConvertible {
+        /// The file that says so.
+        let file: BrakeFile
+        /// Why, as the file has it; may be empty.
+        let why: String
+
+        /// What is so, for people.
+        var description: String { file.path + (why.isEmpty ? "" : ": \(why)") }
     }
 
     /// Where a policy can be from.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import PolicyStore
 import UpdatePolicy
 
 /// The answer of `/live`: the process serves requests.
@@ -22,14 +23,23 @@ struct ReadyDocument: Encodable, Sendable {
     let followerStalled: Bool
     let reloadError: String?
     let reloadErrorAt: String?
+    /// The revision that is not taken because servers ended by it.
+    let heldBackRevision: Int64?
     let fileError: String?
+    /// The file of the brake and why it is on; nil: it is off.
+    let brake: String?
+    let brakeError: String?
     /// Why clients may refuse the certificate.
     let certificateError: String?
+    /// The name of the key that signs lockouts.
+    let lockoutKey: String?
+    let lockoutKeyError: String?
     let replacedPolicy: String?
 
     init(
         policy: LivePolicy,
         tls: ReloadedCertificate? = nil,
+        lockoutKey: ReloadedLockoutKey? = nil,
         state: ServingState,
         now: Timestamp,
         instant: ContinuousClock.Instant = .now
@@ -48,8 +58,13 @@ struct ReadyDocument: Encodable, Sendable {
         followerStalled = status.followerIsStalled(at: instant)
         reloadError = status.failure?.reason
         reloadErrorAt = status.failure.map { "\($0.at)" }
+        heldBackRevision = status.heldBack?.revision
         fileError = status.fileFault
+        brake = status.brake.map { "\($0)" }
+        brakeError = status.brakeFault
         certificateError = tls?.fault
+        self.lockoutKey = lockoutKey?.keyID
+        lockoutKeyError = lockoutKey?.fault
         replacedPolicy = status.replacement.map { "\($0)" }
     }
 }

@@ -54,6 +54,8 @@ struct ManagementResponder: HTTPResponder {
     let policy: LivePolicy
     /// The certificate of the public listener; nil: it has none.
     let tls: ReloadedCertificate?
+    /// The key that signs lockouts; nil: none does.
+    let lockoutKey: ReloadedLockoutKey?
     let state: ServingState
     let counting: CheckCounting?
     let metrics: ServerMetrics
@@ -117,7 +119,7 @@ struct ManagementResponder: HTTPResponder {
         case .live:
             return try .document(LiveDocument())
         case .ready:
-            let ready = ReadyDocument(policy: policy, tls: tls, state: state, now: clock())
+            let ready = ReadyDocument(policy: policy, tls: tls, lockoutKey: lockoutKey, state: state, now: clock())
             return try .document(ready, status: ready.ready ? .ok : .serviceUnavailable)
         case .policy:
             return try .document(LoadedPolicyDocument(policy.current, counting?.status))

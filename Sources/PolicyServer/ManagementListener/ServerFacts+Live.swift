@@ -9,8 +9,15 @@ import UpdatePolicy
 extension ServerFacts {
     /// What a server knows at this moment.
     ///
-    /// - Parameter tls: The certificate of the public listener; nil: it has none.
-    init(_ policy: LivePolicy, _ counting: CheckCounting?, _ tls: ReloadedCertificate?) {
+    /// - Parameters:
+    ///   - tls: The certificate of the public listener; nil: it has none.
+    ///   - lockoutKey: The key that signs lockouts; nil: none does.
+    init(
+        _ policy: LivePolicy,
+        _ counting: CheckCounting?,
+        _ tls: ReloadedCertificate?,
+        _ lockoutKey: ReloadedLockoutKey?
+    ) {
         self.init()
         let status = policy.status
         self.policy = policy.current
@@ -21,6 +28,13 @@ extension ServerFacts {
         databaseAddress = status.databaseAddress
         let answer = policy.current == nil ? "" : ", so the one before answers"
         faults = [
+            status.brake.map { brake in
+                Fault(
+                    text: "The brake is on, so lockouts are sent as plain messages: \(brake)",
+                    remedy: brake.file.release
+                )
+            },
+            status.brakeFault.map { Fault(text: "Whether the brake is on is not known: \($0)") },
             status.failure.map { failure in
                 Fault(
                     text:
@@ -35,6 +49,7 @@ extension ServerFacts {
                 )
             },
             tls?.fault.map { Fault(text: "Apps may refuse to connect: \($0)") },
+            lockoutKey?.fault.map { Fault(text: "Apps may show lockouts as plain messages: \($0)") },
         ].compactMap(\.self)
         guard let counting else { return }
         let names = counting.recorders.unknownNames

@@ -19,6 +19,8 @@ enum MetricName {
     static let policyReloadFailures = "versiongate_policy_reload_failures"
     static let policyReloadFault = "versiongate_policy_reload_fault"
     static let policyFileFault = "versiongate_policy_file_fault"
+    static let policyHeldBack = "versiongate_policy_held_back"
+    static let brake = "versiongate_brake"
     static let policyPollAge = "versiongate_policy_poll_age_seconds"
     static let followerStalled = "versiongate_policy_follower_stalled"
     static let logDropped = "versiongate_log_messages_dropped"
@@ -36,5 +38,6 @@ enum MetricName {
     static let acceptedConnections = "versiongate_connections_accepted"
     static let certificateExpiry = "versiongate_tls_certificate_expiry_timestamp_seconds"
     static let certificateReloadFailures = "versiongate_tls_certificate_reload_failures"
+    static let lockoutKeyFault = "versiongate_lockout_key_fault"
     static let refusals = "versiongate_refusals"
 }

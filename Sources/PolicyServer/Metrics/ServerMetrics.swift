@@ -10,6 +10,7 @@ struct ServerMetrics: Sendable {
     let listener: ListenerStatistics
     let counting: CheckCounting?
     var tls: ReloadedCertificate?
+    var lockoutKey: ReloadedLockoutKey?
     /// Where log messages go; nil: nowhere that is known of.
     var log: OutputQueue?
     let clock: @Sendable () -> Timestamp
@@ -20,11 +21,12 @@ struct ServerMetrics: Sendable {
         listener: ListenerStatistics,
         counting: CheckCounting?,
         tls: ReloadedCertificate? = nil,
+        lockoutKey: ReloadedLockoutKey? = nil,
         log: OutputQueue? = nil,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         (self.policy, self.listener, self.counting, self.tls) = (policy, listener, counting, tls)
-        (self.log, self.clock) = (log, clock)
+        (self.lockoutKey, self.log, self.clock) = (lockoutKey, log, clock)
     }
 
     /// The metrics as a document.
@@ -76,6 +78,10 @@ struct ServerMetrics: Sendable {
     }
 
     private func writeTLS(to text: inout MetricsText) {
+        if let lockoutKey {
+            text.family(MetricName.lockoutKeyFault, .gauge, "1 when the key that signs lockouts cannot be read.")
+            text.gauge(MetricName.lockoutKeyFault, lockoutKey.fault == nil ? 0 : 1)
+        }
         guard let tls else { return }
         text.family(
             MetricName.certificateExpiry,
@@ -214,6 +220,14 @@ struct ServerMetrics: Sendable {
             "1 when the last good policy cannot be kept on or read from disk."
         )
         text.gauge(MetricName.policyFileFault, status.fileFault == nil ? 0 : 1)
+        text.family(
+            MetricName.policyHeldBack,
+            .gauge,
+            "1 when the newest policy of the database is not taken, because servers ended by it."
+        )
+        text.gauge(MetricName.policyHeldBack, status.heldBack == nil ? 0 : 1)
+        text.family(MetricName.brake, .gauge, "1 while the brake is on, which sends lockouts as plain messages.")
+        text.gauge(MetricName.brake, status.brake == nil ? 0 : 1)
         if let polledAt = status.lastPolledAt {
             text.family(
                 MetricName.policyPollAge,

@@ -25,6 +25,10 @@ package struct ServerConfiguration: Sendable {
     var drainDuration: Duration = .zero
     /// The folder where the last good policy is kept; nil: it is not kept.
     package var stateDirectory: String?
+    /// The path of the brake; nil: it is in the folder of the state.
+    var brakeFile: String?
+    /// The file of the key that signs lockouts; nil: they are not signed.
+    var lockoutKey: LockoutKeyFile?
     /// The counting of checks.
     var counting = CountingConfiguration()
     /// The form of log messages.
@@ -63,6 +67,11 @@ package struct ServerConfiguration: Sendable {
         guard PageAccess(password: pagesPassword, host: managementAddress.host).isRefused else { return nil }
         pagesPassword = make()
         return pagesPassword
+    }
+
+    /// The brake; nil where neither a path nor a folder is known.
+    var brake: BrakeFile? {
+        brakeFile.map { BrakeFile(path: $0) } ?? stateDirectory.map { BrakeFile(stateDirectory: $0) }
     }
 
     /// Whether an earlier run left a policy that a start without a database can answer from.

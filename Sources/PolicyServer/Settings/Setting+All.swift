@@ -82,6 +82,20 @@ extension Setting {
                 key: text
             )
         },
+        Setting(
+            "lockoutKey",
+            option: "file",
+            "Sign lockouts with this private key, in PEM; read again on SIGHUP.",
+            note: "[Signed lockouts](Operations.md#signed-lockouts).",
+            default: nil
+        ) { $1.lockoutKey = LockoutKeyFile(path: $0) },
+        Setting(
+            "brakeFile",
+            option: "file",
+            "While this file is there, lockouts are sent as plain messages.",
+            note: "[The brake](Operations.md#the-brake).",
+            default: "brake in the state folder"
+        ) { $1.brakeFile = $0 },
         .seconds(
             "drainSeconds",
             \.drainDuration,

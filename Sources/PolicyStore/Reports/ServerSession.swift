@@ -25,12 +25,21 @@ package struct ServerSession: Sendable, Hashable {
         case certificate
         /// The policy cannot be kept on disk.
         case disk
+        /// The brake is on.
+        case brake
+        /// The key that signs lockouts cannot be read.
+        case key
+        /// The newest revision is held back, because servers ended by it.
+        case revision
 
         /// What a session says of it, where there is little room.
         fileprivate var word: String {
             switch self {
             case .certificate: "cert"
             case .disk: "disk"
+            case .brake: "lockouts"
+            case .key: "key"
+            case .revision: "rev"
             }
         }
 
@@ -39,6 +48,9 @@ package struct ServerSession: Sendable, Hashable {
             switch self {
             case .certificate: "apps may refuse its certificate"
             case .disk: "it cannot keep the policy on its disk"
+            case .brake: "its brake is on: lockouts are sent as plain messages"
+            case .key: "it cannot read its lockout key"
+            case .revision: "it holds back a revision by which servers ended"
             }
         }
     }

@@ -19,6 +19,9 @@ package final class CompiledPolicy: Sendable {
     package let serialNumber: UInt64
     private static let lastSerialNumber = Atomic<UInt64>(0)
 
+    /// Whether lockouts are sent; false: each is sent as a plain message, because the brake is on.
+    package let sendsLockouts: Bool
+
     package let appCount: Int
     package let ruleCount: Int
     package let releaseCount: Int
@@ -37,6 +40,7 @@ package final class CompiledPolicy: Sendable {
     private init(revision: Int64, token: String, _ compiler: PolicyCompiler) {
         self.revision = revision
         self.token = token
+        sendsLockouts = true
         serialNumber = Self.lastSerialNumber.add(1, ordering: .relaxed).newValue
         apps = compiler.apps
         appIndexes = compiler.appIndexes
@@ -51,6 +55,27 @@ package final class CompiledPolicy: Sendable {
         appCount = apps.count { $0.row != nil }
         ruleCount = apps.reduce(rulesForEveryApp?.rows.count ?? 0) { $0 + ($1.rules?.rows.count ?? 0) }
         releaseCount = apps.reduce(0) { $0 + $1.releaseRows.count }
+    }
+
+    private init(_ other: CompiledPolicy, sendingLockouts: Bool) {
+        revision = other.revision
+        token = other.token
+        sendsLockouts = sendingLockouts
+        serialNumber = Self.lastSerialNumber.add(1, ordering: .relaxed).newValue
+        appCount = other.appCount
+        ruleCount = other.ruleCount
+        releaseCount = other.releaseCount
+        apps = other.apps
+        appIndexes = other.appIndexes
+        platformNumbers = other.platformNumbers
+        hashSeed = other.hashSeed
+        rulesForEveryApp = other.rulesForEveryApp
+        appsByStoreID = other.appsByStoreID
+    }
+
+    /// The same policy, with or without lockouts. It shares everything that was compiled, whatever its size.
+    package func sendingLockouts(_ sends: Bool) -> CompiledPolicy {
+        sends == sendsLockouts ? self : CompiledPolicy(self, sendingLockouts: sends)
     }
 
     /// Compiles a policy.

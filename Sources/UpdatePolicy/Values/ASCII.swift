@@ -2,7 +2,7 @@
 // Copyright the versiongate authors
 
 /// The ASCII characters and classes of characters that the readers of this module ask for.
-enum ASCII {
+package enum ASCII {
     static let tab = UInt8(ascii: "\t")
     static let lineFeed = UInt8(ascii: "\n")
     static let carriageReturn = UInt8(ascii: "\r")
@@ -42,7 +42,7 @@ enum ASCII {
     }
 
     /// The text with its ASCII letters made lower-case.
-    static func lowercased(_ text: String) -> String {
+    package static func lowercased(_ text: String) -> String {
         guard text.utf8.contains(where: isUpper) else { return text }
         return String(decoding: text.utf8.map(lowercased), as: UTF8.self)
     }

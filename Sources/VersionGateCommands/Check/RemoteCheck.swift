@@ -64,6 +64,12 @@ struct RemoteCheck {
         guard response.status == .ok else {
             throw CommandError("the server answered \(response.status.code) \(response.status.reasonPhrase): \(answer)")
         }
+        if response.headers.first(name: "Policy-Brake") == "on" {
+            CommandError(
+                "the brake of the server is on, so lockouts are sent as plain messages; its /ready says why, and "
+                    + "`versiongate brake off` on its machine takes it off"
+            ).printAsWarning()
+        }
         return answer
     }
 

@@ -22,6 +22,8 @@ struct SettingOptions: ParsableArguments {
     @Option(help: .setting("maxConnectionsPerAddress")) var maxConnectionsPerAddress: String?
     @Option(help: .setting("tlsCertificate"), completion: .file()) var tlsCertificate: String?
     @Option(help: .setting("tlsKey"), completion: .file()) var tlsKey: String?
+    @Option(help: .setting("lockoutKey"), completion: .file()) var lockoutKey: String?
+    @Option(help: .setting("brakeFile"), completion: .file()) var brakeFile: String?
     @Option(help: .setting("drainSeconds")) var drainSeconds: String?
     @Option(help: .setting("logFormat")) var logFormat: String?
     @Option(help: .setting("logLevel")) var logLevel: String?

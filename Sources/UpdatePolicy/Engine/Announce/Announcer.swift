@@ -177,7 +177,7 @@ struct Announcer {
     /// Where the versions end that a rule certainly locks out; `nil` where it locks nobody out for certain.
     private mutating func lockoutEnd(of candidate: Candidate) -> VersionKey? {
         let rule = candidate.rule
-        guard candidate.isCertain, rule.flags.contains(.lockout) else { return nil }
+        guard policy.sendsLockouts, candidate.isCertain, rule.flags.contains(.lockout) else { return nil }
         guard rule.flags.contains(.needsWayOut) else { return .maximum }
         let offers = waysOutReleases.offers(soak: rule.soak)
         // What the offer's build is does not count here: it matters only to single versions.
@@ -246,7 +246,7 @@ struct Announcer {
                 let offers = targetReleases.offers(soak: soak)
                 if let request = request(of: candidate, offers) { prompts.append(request) }
                 let needsWayOut = candidate.rule.flags.contains(.needsWayOut)
-                if candidate.rule.flags.contains(.lockout), isLockedOut(by: candidate) {
+                if policy.sendsLockouts, candidate.rule.flags.contains(.lockout), isLockedOut(by: candidate) {
                     let ways = needsWayOut ? waysOutReleases.offers(soak: candidate.rule.soak) : offers
                     if let request = request(of: candidate, ways) { floors.append(request) }
                 }

@@ -12,6 +12,18 @@ package struct Answer: Sendable {
     /// The rules whose messages were sent, in order.
     package internal(set) var sent: [SentRule] = []
 
+    /// What distinguishes it from the usual answer; nearly always nothing.
+    package internal(set) var remarks = Remarks.none
+
+    /// What the head of a response may say about an answer.
+    package enum Remarks: UInt8, Sendable {
+        case none
+        /// It locks the client out.
+        case lockout
+        /// Its lockouts are sent as plain messages, because the brake is on.
+        case brake
+    }
+
     /// The app's bundle as the policy spells it; `nil` where the app is not in the policy.
     package internal(set) var bundle: String?
 
@@ -32,6 +44,7 @@ package struct Answer: Sendable {
 
     mutating func clear() {
         writer.removeAll()
+        remarks = .none
         if !sent.isEmpty { sent.removeAll(keepingCapacity: true) }
     }
 }

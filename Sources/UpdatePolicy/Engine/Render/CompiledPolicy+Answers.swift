@@ -22,8 +22,8 @@ extension CompiledPolicy {
             title: rule.filled(title, app: name),
             text: rule.filled(text, app: name),
             link: group.rules[index].flags.contains(.linksToStore) ? storeLink(client, app)?.link : rule.link,
-            lockout: sent.lockout,
-            until: sent.lockout ? rule.until : nil,
+            lockout: sent.lockout && sendsLockouts,
+            until: sent.lockout && sendsLockouts ? rule.until : nil,
             hints: sent.lockout ? nil : rule.hints
         )
     }
@@ -31,7 +31,7 @@ extension CompiledPolicy {
     /// Writes the answer to a check, a JSON object, in place of what `answer` holds.
     ///
     /// The members of a message are written in the order id, title, text, link, and then lockout and until, or remind,
-    /// shows, skip, target; only what JSON requires is escaped.
+    /// shows, skip, target; only what JSON requires is escaped. With the brake on, a lockout has none of the last six.
     package func writeAnswer(
         for client: borrowing Client,
         at time: Timestamp,
@@ -39,6 +39,7 @@ extension CompiledPolicy {
         to answer: inout Answer
     ) {
         answer.clear()
+        if !sendsLockouts { answer.remarks = .brake }
         let app = app(of: client)
         answer.bundle = app?.listedBundle
         appendSentRules(client, app, at: time.microsecondsSince1970, to: &answer.sent)
@@ -48,10 +49,9 @@ extension CompiledPolicy {
         }
         answer.writer.append(MessageBytes.opening)
         for index in answer.sent.indices {
-            let rule = answer.sent[index]
-            guard let group = group(of: rule.id, app) else { continue }
+            guard let group = group(of: answer.sent[index].id, app) else { continue }
             if index > 0 { answer.writer.append(",") }
-            write(rule, of: group, client, app, shape, &answer.writer)
+            write(index, of: group, client, app, shape, &answer)
         }
         answer.writer.append(MessageBytes.closing)
     }
@@ -76,34 +76,41 @@ extension CompiledPolicy {
         return answer
     }
 
+    /// Writes the message of the rule at a place among those that are sent.
     private func write(
-        _ sent: SentRule,
+        _ place: Int,
         of group: RuleGroup,
         _ client: borrowing Client,
         _ app: CompiledApp?,
         _ shape: AnswerShape,
-        _ bytes: inout ByteWriter
+        _ answer: inout Answer
     ) {
+        let sent = answer.sent[place]
         let index = Int(sent.id.index)
         let flags = group.rules[index].flags
         let textName: StaticString = shape == .legacy ? "message" : "text"
-        let place = group.textPlace(of: index, client)
+        let textPlace = group.textPlace(of: index, client)
         if flags.contains(.namesApp) {
-            writeNamingApp(group.rows[index], place, displayName(app, client), textName, &bytes)
+            writeNamingApp(group.rows[index], textPlace, displayName(app, client), textName, &answer.writer)
         } else {
-            group.appendMessage(of: index, place, textName: textName, to: &bytes)
+            group.appendMessage(of: index, textPlace, textName: textName, to: &answer.writer)
         }
         if flags.contains(.linksToStore) {
-            if let link = storeLink(client, app) { bytes.append(link.bytes) }
+            if let link = storeLink(client, app) { answer.writer.append(link.bytes) }
         } else {
-            group.append(group.pools.tails[index].link, to: &bytes)
+            group.append(group.pools.tails[index].link, to: &answer.writer)
         }
         if sent.lockout {
-            group.append(group.pools.tails[index].lockout, to: &bytes)
+            if sendsLockouts {
+                answer.remarks = .lockout
+                group.append(group.pools.tails[index].lockout, to: &answer.writer)
+            } else {
+                answer.sent[place].lockout = false
+            }
         } else if shape == .standard {
-            group.append(group.pools.tails[index].hints, to: &bytes)
+            group.append(group.pools.tails[index].hints, to: &answer.writer)
         }
-        bytes.append(MessageBytes.end)
+        answer.writer.append(MessageBytes.end)
     }
 
     private func writeNamingApp(

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import SystemPackage
+import UpdatePolicy
+
+/// The file that is the brake of servers: while it is there, they send every lockout as a plain message.
+///
+/// Its text says why; it may be empty. Whoever may write to its folder needs neither the database nor a running server.
+package struct BrakeFile: Sendable, Equatable {
+    /// Where it is.
+    package let path: String
+
+    /// What is at the path.
+    package enum State: Sendable, Equatable {
+        /// The brake is off.
+        case absent
+        /// The brake is on.
+        case present(why: String)
+        /// Nobody knows, because the system does not say whether the file is there.
+        case unknown(fault: String)
+    }
+
+    /// Why the brake could not be changed.
+    package enum Failure: Error, Equatable {
+        /// Its folder is not there.
+        case noFolder
+        /// The user may not write to its folder.
+        case forbidden
+        /// Its folder cannot be written by anybody here.
+        case readOnly
+        /// Something else, in the words of the system.
+        case other(String)
+
+        init(_ error: Errno) {
+            switch error {
+            case .noSuchFileOrDirectory, .notDirectory: self = .noFolder
+            case .permissionDenied, .notPermitted: self = .forbidden
+            case .readOnlyFileSystem: self = .readOnly
+            default: self = .other(error.description)
+            }
+        }
+    }
+
+    /// The folder that it is in.
+    package var folder: String { FilePath(path).removingLastComponent().string }
+
+    /// The command that takes the brake off.
+    package var release: String { "versiongate brake off --brake-file \(path.shellWord)" }
+
+    /// The most bytes of the reason that are read.
+    private static let longestReason = 500
+
+    /// The brake at a path.
+    package init(path: String) {
+        self.path = path
+    }
+
+    /// The brake of servers that keep their state in a folder.
+    package init(stateDirectory: String) {
+        path = stateDirectory + "/brake"
+    }
+
+    /// Looks whether the brake is on. A file that cannot be read is there all the same.
+    package var state: State {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            let error = Errno(rawValue: errno)
+            return error == .noSuchFileOrDirectory || error == .notDirectory ? .absent : .unknown(fault: "\(error)")
+        }
+        // A pipe would be waited for.
+        guard status.st_mode & S_IFMT == S_IFREG else { return .present(why: "") }
+        return .present(why: (try? reason()) ?? "")
+    }
+
+    private func reason() throws -> String {
+        let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.nonBlocking, .closeOnExec])
+        return try file.closeAfter {
+            var bytes = [UInt8](repeating: 0, count: Self.longestReason)
+            let count = try bytes.withUnsafeMutableBytes { try file.read(fromAbsoluteOffset: 0, into: $0) }
+            let text = String(decoding: bytes[..<count], as: UTF8.self)
+            return text.trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+    }
+
+    /// Puts the brake on, or says another reason where it is on.
+    package func putOn(why: String) throws(Failure) {
+        let unfinished = "\(path).\(UUID().uuidString).new"
+        do {
+            try Self.append(why.isEmpty ? "" : why + "\n", to: unfinished)
+            guard rename(unfinished, path) == 0 else { throw Errno(rawValue: errno) }
+        } catch {
+            unlink(unfinished)
+            throw (error as? Errno).map { Failure($0) } ?? Failure.other("\(error)")
+        }
+    }
+
+    /// Takes the brake off.
+    ///
+    /// - Returns: Whether it was on.
+    package func takeOff() throws(Failure) -> Bool {
+        if unlink(path) == 0 { return true }
+        let error = Errno(rawValue: errno)
+        guard error == .noSuchFileOrDirectory, access(folder, F_OK) == 0 else { throw Failure(error) }
+        return false
+    }
+
+    /// Appends a line to the record beside the brake. Where that cannot be, the brake counts all the same.
+    package func record(_ line: String) {
+        try? Self.append(line + "\n", to: path + ".log")
+    }
+
+    private static func append(_ text: String, to path: String) throws {
+        let file = try FileDescriptor.open(
+            FilePath(path),
+            .writeOnly,
+            options: [.create, .append, .closeOnExec],
+            permissions: [.ownerReadWrite, .groupRead, .otherRead]
+        )
+        try file.closeAfter { _ = try file.writeAll(text.utf8) }
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import CheckListener
+import PolicyStore
+import Synchronization
+
+/// The trial of a policy that was just taken: a server that dies in it has noted which policy that was.
+///
+/// Two deaths of one policy within ten minutes hold it back at the next start. The policy that passed last answers then,
+/// until the database has another one.
+final class PolicyTrial: Sendable {
+    private struct State {
+        var held: Set<String> = []
+        var notes: [(version: PolicyVersion, note: PolicyTrialNotes.Note)] = []
+        var judge: TrialJudge?
+    }
+
+    private let notes: PolicyTrialNotes
+    private let state: Mutex<State>
+
+    /// Looks what servers with this state folder died of.
+    init(stateDirectory: String) {
+        notes = PolicyTrialNotes(folder: stateDirectory)
+        notes.prune()
+        state = Mutex(State(held: notes.heldTokens()))
+    }
+
+    /// Whether servers died of a policy so often that it is not taken.
+    func holdsBack(_ token: String) -> Bool {
+        state.withLock { $0.held.contains(token) }
+    }
+
+    /// Notes a policy that is about to be compiled and to answer. Where that cannot be, it is taken all the same.
+    func begin(_ version: PolicyVersion) {
+        guard let note = try? notes.begin(version.token) else { return }
+        state.withLock { $0.notes.append((version, note)) }
+    }
+
+    /// A policy was not taken.
+    func abandon(_ version: PolicyVersion) {
+        end { $0.version == version }
+    }
+
+    /// A policy answers from now on.
+    ///
+    /// - Parameter answered: How many requests were answered so far.
+    func taken(_ version: PolicyVersion, at now: ContinuousClock.Instant, answered: Int) {
+        end { $0.version != version }
+        state.withLock { $0.judge = TrialJudge(version: version, since: now, answered: answered) }
+    }
+
+    /// Looks whether the policy that answers has passed.
+    ///
+    /// - Returns: The policy, once.
+    func look(at now: ContinuousClock.Instant, answered: Int) -> PolicyVersion? {
+        let passed = state.withLock { state -> PolicyVersion? in
+            guard state.judge?.hasPassed(at: now, answered: answered) == true else { return nil }
+            defer { state.judge = nil }
+            return state.judge?.version
+        }
+        if passed != nil { end { _ in true } }
+        return passed
+    }
+
+    /// Forgets the deaths, because a policy of the database has passed.
+    func forgetDeaths() {
+        notes.forgetDeaths()
+    }
+
+    /// Takes back all notes: the server ends by itself.
+    func stop() {
+        end { _ in true }
+    }
+
+    private func end(where isOver: ((version: PolicyVersion, note: PolicyTrialNotes.Note)) -> Bool) {
+        let over = state.withLock { state in
+            let over = state.notes.filter(isOver)
+            state.notes.removeAll(where: isOver)
+            return over
+        }
+        for (_, note) in over { notes.end(note) }
+    }
+}
+
+/// Judges when a policy has passed: it has answered for ten seconds, or nobody has asked for a minute.
+struct TrialJudge {
+    static let answering: Duration = {
+        #if DEBUG
+            if let seconds = DebugHook.trialSeconds { return .seconds(seconds) }
+        #endif
+        return .seconds(10)
+    }()
+    static let silence: Duration = .seconds(60)
+
+    let version: PolicyVersion
+    private let since: ContinuousClock.Instant
+    private let answeredBefore: Int
+    private var firstAnswer: ContinuousClock.Instant?
+
+    init(version: PolicyVersion, since: ContinuousClock.Instant, answered: Int) {
+        (self.version, self.since, answeredBefore) = (version, since, answered)
+    }
+
+    /// Whether it has passed, by how many requests were answered in all.
+    mutating func hasPassed(at now: ContinuousClock.Instant, answered: Int) -> Bool {
+        if firstAnswer == nil, answered > answeredBefore { firstAnswer = now }
+        return firstAnswer.map { now - $0 >= Self.answering } ?? (now - since >= Self.silence)
+    }
+}
