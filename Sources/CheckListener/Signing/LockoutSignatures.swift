@@ -5,7 +5,7 @@ import UpdatePolicy
 
 /// The signatures of the lockouts that one event loop sends.
 ///
-/// An answer is signed once a day, and its signature is kept within a bound of memory.
+/// It signs an answer once a day; its signature is kept within a bound of memory.
 ///
 /// Sources: [RFC 9421](https://www.rfc-editor.org/rfc/rfc9421), [RFC 9530](https://www.rfc-editor.org/rfc/rfc9530).
 struct LockoutSignatures {
