@@ -54,7 +54,7 @@ struct EmbeddedListener {
             statistics: statistics,
             documents: DocumentMaker(clock: clock, run: documents.run),
             unreadBytes: limits.bufferedBytesOfAll,
-            lockoutKey: lockoutKey,
+            signatures: lockoutKey.map { LockoutSignatures($0) },
             clock: clock
         )
     }

@@ -145,7 +145,7 @@ struct LockoutSignatureTests {
 
     @Test("Signatures are kept within a bound, whatever is asked")
     func isBounded() throws {
-        var signatures = LockoutSignatures(CurrentLockoutKey(LockoutKey.random()))
+        let signatures = LockoutSignatures(CurrentLockoutKey(LockoutKey.random()))
         let now = Timestamp(microsecondsSince1970: Self.noon * 1_000_000)
         func sign(_ number: Int) -> String? {
             Array("\(number)".utf8).withUnsafeBytes { signatures.signature(of: $0, bundle: "a", at: now) }?.fields[3]

@@ -70,8 +70,8 @@ package struct CheckServerBootstrap {
     private func bootstrap(_ quiescing: ServerQuiescingHelper) -> ServerBootstrap {
         let documents = DocumentMaker(clock: clock, run: runLongWork)
         let unreadBytes = limits.bufferedBytesOfAll / max(1, Array(eventLoopGroup.makeIterator()).count)
-        let loops = EventLoopTable(eventLoopGroup) {
-            [policy, recorders, limits, statistics, lockoutKey, clock] eventLoop in
+        let signatures = lockoutKey.map { LockoutSignatures($0) }
+        let loops = EventLoopTable(eventLoopGroup) { [policy, recorders, limits, statistics, clock] eventLoop in
             EventLoopContext(
                 eventLoop: eventLoop,
                 policy: policy,
@@ -80,7 +80,7 @@ package struct CheckServerBootstrap {
                 statistics: statistics.makeEventLoopStatistics(),
                 documents: documents,
                 unreadBytes: unreadBytes,
-                lockoutKey: lockoutKey,
+                signatures: signatures,
                 clock: clock
             )
         }

@@ -31,7 +31,7 @@ final class EventLoopContext {
     ///   - statistics: What is counted on the event loop.
     ///   - documents: Makes what may take long to make.
     ///   - unreadBytes: How many bytes of unread responses the connections may have together.
-    ///   - lockoutKey: Signs lockouts; nil: nothing does.
+    ///   - signatures: Those of lockouts; nil: they are not signed.
     ///   - clock: The time of a check.
     init(
         eventLoop: any EventLoop,
@@ -41,7 +41,7 @@ final class EventLoopContext {
         statistics: EventLoopStatistics,
         documents: DocumentMaker,
         unreadBytes: Int,
-        lockoutKey: CurrentLockoutKey? = nil,
+        signatures: LockoutSignatures? = nil,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.limits = limits
@@ -49,7 +49,7 @@ final class EventLoopContext {
         self.documents = documents
         timeouts = ConnectionTimeouts(eventLoop: eventLoop, limits: limits)
         unread = UnreadResponses(maximum: unreadBytes, connections: timeouts)
-        responder = Responder(recorder: recorder, lockoutKey: lockoutKey)
+        responder = Responder(recorder: recorder, signatures: signatures)
         batch = ResponseBatch(eventLoop: eventLoop, policy: policy, statistics: statistics, clock: clock)
     }
 }

@@ -9,7 +9,7 @@ import UpdatePolicy
 /// The client and the answer lie in memory that the next check uses again, so a usual check allocates nothing.
 struct CheckResponder: ~Copyable {
     private let recorder: CheckRecorder?
-    private var signatures: LockoutSignatures?
+    private let signatures: LockoutSignatures?
     private var client = Client()
     /// The last answer.
     private(set) var answer = Answer()
@@ -18,10 +18,10 @@ struct CheckResponder: ~Copyable {
     ///
     /// - Parameters:
     ///   - recorder: Counts the checks; nil: they are not counted.
-    ///   - lockoutKey: Signs lockouts; nil: nothing does.
-    init(recorder: CheckRecorder?, lockoutKey: CurrentLockoutKey?) {
+    ///   - signatures: Those of lockouts; nil: they are not signed.
+    init(recorder: CheckRecorder?, signatures: LockoutSignatures?) {
         self.recorder = recorder
-        signatures = lockoutKey.map { LockoutSignatures($0) }
+        self.signatures = signatures
     }
 
     /// Answers a plain request.
@@ -110,7 +110,7 @@ struct CheckResponder: ~Copyable {
 
     /// An answer whose head says more than the usual one.
     @inline(never)
-    private mutating func remarkableResponse(
+    private func remarkableResponse(
         known: IfNoneMatch?,
         by policy: CompiledPolicy?,
         at now: Timestamp
@@ -128,17 +128,10 @@ struct CheckResponder: ~Copyable {
     }
 
     /// The signature of the answer, with the app's bundle as the policy spells it, or else in lower case.
-    private mutating func signature(at now: Timestamp) -> LockoutSignatures.Signed? {
-        guard let bundle = answer.bundle ?? client.bundle.map({ ASCII.lowercased($0.string) }) else { return nil }
-        return Self.signature(of: answer.writer, bundle: bundle, at: now, from: &signatures)
-    }
-
-    private static func signature(
-        of body: borrowing ByteWriter,
-        bundle: String,
-        at now: Timestamp,
-        from signatures: inout LockoutSignatures?
-    ) -> LockoutSignatures.Signed? {
-        body.withBytes { signatures?.signature(of: $0, bundle: bundle, at: now) }
+    private func signature(at now: Timestamp) -> LockoutSignatures.Signed? {
+        guard let signatures, let bundle = answer.bundle ?? client.bundle.map({ ASCII.lowercased($0.string) }) else {
+            return nil
+        }
+        return answer.writer.withBytes { signatures.signature(of: $0, bundle: bundle, at: now) }
     }
 }

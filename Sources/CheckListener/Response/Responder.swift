@@ -12,9 +12,9 @@ struct Responder: ~Copyable {
     ///
     /// - Parameters:
     ///   - recorder: Counts the checks; nil: they are not counted.
-    ///   - lockoutKey: Signs lockouts; nil: nothing does.
-    init(recorder: CheckRecorder?, lockoutKey: CurrentLockoutKey?) {
-        checks = CheckResponder(recorder: recorder, lockoutKey: lockoutKey)
+    ///   - signatures: Those of lockouts; nil: they are not signed.
+    init(recorder: CheckRecorder?, signatures: LockoutSignatures?) {
+        checks = CheckResponder(recorder: recorder, signatures: signatures)
     }
 
     /// Answers a plain request.

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Synchronization
 import UpdatePolicy
 
-/// The signatures of the lockouts that one event loop sends.
+/// The signatures of the lockouts that a listener sends.
 ///
-/// It signs an answer once a day; its signature is kept within a bound of memory.
+/// It signs an answer once a day, and keeps the signature within a bound of memory. Its event loops share them, so an answer
+/// has one signature; they sign outside the lock.
 ///
 /// Sources: [RFC 9421](https://www.rfc-editor.org/rfc/rfc9421), [RFC 9530](https://www.rfc-editor.org/rfc/rfc9530).
-struct LockoutSignatures {
+final class LockoutSignatures: Sendable {
     /// A signed answer, and what its head says.
-    struct Signed {
+    struct Signed: Sendable {
         /// In the order in which they are sent.
         let fields: [(name: String, value: String)]
         /// The value of `Signature-Input`, which differs where another day or another key signs the same answer.
@@ -22,6 +24,13 @@ struct LockoutSignatures {
         let bundle: String
     }
 
+    /// The signatures by a key on a day.
+    private struct State {
+        var key: LockoutKey?
+        var created = Int64.min
+        var kept: [Answer: Signed] = [:]
+    }
+
     /// The most signatures that are kept; each takes about 700 bytes.
     static let maximumCount = 1_024
     /// How long a signature is valid: its day, and a week in which an app may keep the answer.
@@ -29,9 +38,7 @@ struct LockoutSignatures {
     private static let day: Int64 = 86_400
 
     private let current: CurrentLockoutKey
-    private var key: LockoutKey?
-    private var created = Int64.min
-    private var kept: [Answer: Signed] = [:]
+    private let state = Mutex(State())
 
     init(_ current: CurrentLockoutKey) {
         self.current = current
@@ -40,23 +47,25 @@ struct LockoutSignatures {
     /// Signs an answer, or finds its signature of today.
     ///
     /// - Returns: nil where there is no key, or where no header field can name the bundle.
-    mutating func signature(
-        of body: UnsafeRawBufferPointer,
-        bundle: String,
-        at now: Timestamp
-    ) -> Signed? {
+    func signature(of body: UnsafeRawBufferPointer, bundle: String, at now: Timestamp) -> Signed? {
         guard let key = current.value, Self.canBeNamed(bundle) else { return nil }
         let created = HTTPDate.second(of: now).flooredQuotient(by: Self.day) * Self.day
-        if key !== self.key || created != self.created {
-            (self.key, self.created, kept) = (key, created, [:])
-        }
         let digest = SHA256.hash(data: body)
         let answer = Answer(digest: digest.withUnsafeBytes { $0.loadUnaligned(as: SIMD4<UInt64>.self) }, bundle: bundle)
-        if let signed = kept[answer] { return signed }
+        let known = state.withLock { state in
+            if key !== state.key || created != state.created { state = State(key: key, created: created) }
+            return state.kept[answer]
+        }
+        if let known { return known }
         guard let signed = Self.sign(digest, bundle, key, created) else { return nil }
-        if kept.count >= Self.maximumCount { kept = [:] }
-        kept[answer] = signed
-        return signed
+        return state.withLock { state in
+            guard key === state.key, created == state.created else { return signed }
+            // Another event loop may have signed it meanwhile.
+            if let first = state.kept[answer] { return first }
+            if state.kept.count >= Self.maximumCount { state.kept = [:] }
+            state.kept[answer] = signed
+            return signed
+        }
     }
 
     private static func sign(_ digest: SHA256.Digest, _ bundle: String, _ key: LockoutKey, _ created: Int64) -> Signed?
