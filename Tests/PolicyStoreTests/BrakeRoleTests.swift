@@ -89,7 +89,10 @@ struct BrakeRoleTests {
         ).map { try $0.decode(0, as: String.self) }
         // Those that run with the rights of the owner: what they may do, a brake may.
         #expect(
-            definers == ["apps_changed_since", "brake_app", "brake_rule", "history_has", "rehearse_edits", "rows_at"]
+            definers == [
+                "apps_changed_since", "brake_app", "brake_rule", "fuse_status", "history_has", "rehearse_edits",
+                "rows_at",
+            ]
         )
         print("Of \(functions.count) functions a brake may call \(functions.count { $0.2 })")
     }
