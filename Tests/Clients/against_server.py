@@ -6,12 +6,34 @@
 against_server.py VERSIONGATE NAME=PROGRAM... -- SCENARIOS...
 
 VERSIONGATE is the built program. Each NAME=PROGRAM is the command of a library's program that runs one file of
-scenarios; Clients/scenarios/README.md says how it speaks. For every answer with messages this program applies a policy
+scenarios. For every answer with messages this program applies a policy
 that sends them, waits until the server serves it, and checks that it does send them. The server signs lockouts, and
 scenarios of this program's own hold the libraries to its signatures. Between the libraries and the server
 is a relay, which keeps what was asked and makes the faults that no server makes: answers with other contents, dates or
 encodings, answers that are cut, resets, stalls, redirects. Exits with 1 if a scenario fails, a library runs less than all of them, or a server sends other
 messages.
+
+A library's program gets two arguments, the server's address and the file. It writes lines of JSON to standard output, and
+after most of them waits for a line on standard input:
+
+{"scenario": "name", "app": {...}}
+    A scenario begins. The server is not reachable until the first answer. Waits for any line.
+{"app": {...}}
+    A "start" changes members of the app; all of them, as they are now. Waits for any line.
+{"answer": {...}}
+    An "answer" step; from the line on, the listener answers so. Waits for any line.
+{"checked": {"asked": true}}
+    After each check: whether the library has called its transport. Waits for {"requests": [...]}, the bodies of all requests
+    since the last such line (null without a body), those to the address of a redirect too.
+{"result": "name", "ok": true}, {"result": "name", "ok": false, "step": 3, "why": "..."}
+    A scenario ends, at the end or at a step that differs; the steps behind that are not run.
+{"done": 17}
+    The end of the file, after so many scenarios.
+
+The program compares the number of requests with "asks", and the last one with "sends"; while the server is unreachable, it
+takes what it gave to its transport. It begins two checks at the same time before it waits; the listener takes at least 100 ms
+for an answer, and closes the connection after each. Answers that a real policy can give are objects, all others text ("body").
+The program ends with 0 if all scenarios were right, else 1.
 """
 import concurrent.futures
 import gzip

@@ -5,7 +5,8 @@ import Foundation
 import ScenarioSupport
 import VersionGateClient
 
-/// Runs a file of scenarios against a real server, whose listener is told by lines of JSON what to do.
+/// Runs a file of scenarios against a real server, whose listener is told by lines of JSON what to do: the head of
+/// `Tests/Clients/against_server.py` has them.
 @main
 struct ScenarioProgram {
     static func main() async throws {

@@ -14,7 +14,7 @@ import org.json.JSONArray;
 import org.json.JSONException;
 import org.json.JSONObject;
 
-/** Runs a file of scenarios against a real server: "Against a real server" in Clients/scenarios/README.md. */
+/** Runs a file of scenarios against a real server: the head of Tests/Clients/against_server.py says how. */
 final class ScenarioProgram implements Scenario.Server {
     private final String address;
     private final PrintStream out = new PrintStream(System.out, true, "UTF-8");
