@@ -226,10 +226,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION blow_fuses() IS
-    'Takes the lockout away from each rule whose fuse says so, or holds its ramp where that has steps to come: where in the last 10 minutes at least 500 checks of an app'
-    ' were counted and more than that percentage of them were locked out by it. Returns how many rules that were. It is'
-    ' one edit of the tool fuse, recorded at the commit, and is undone like any other. Servers call it after each write of'
-    ' counts.';
+    'Takes the lockout away from each rule whose fuse says so, or holds its ramp where that has steps to come: where in the'
+    ' last 10 minutes at least 500 checks of an app were counted and more than that percentage of them were locked out by'
+    ' it. Returns how many rules that were. It is one edit of the tool fuse, recorded at the commit, and is undone like any'
+    ' other. Servers call it after each write of counts.';
 REVOKE ALL ON FUNCTION blow_fuses() FROM PUBLIC;
 
 CREATE FUNCTION versiongate_internal.fuse_status()
