@@ -157,10 +157,29 @@ BEGIN
        AND to_regclass(t.name) IS NOT NULL
        AND NOT has_table_privilege(r.oid, to_regclass(t.name), 'SELECT')
      GROUP BY r.rolname;
+
+    -- What a subscription writes fires no trigger: nothing judges, records or announces it.
+    RETURN QUERY
+    SELECT format(
+               'the subscription %I writes the policy of this database (logical replication), so servers here may keep'
+               ' an old one',
+               s.subname
+           ),
+           'Let servers and commands use the publisher or a streaming standby of it; a copy to go on with is made by'
+           ' pg_dump.',
+           false, true
+      FROM pg_subscription AS s
+     WHERE EXISTS (
+               SELECT FROM pg_subscription_rel AS r
+                 JOIN pg_trigger AS t ON t.tgrelid = r.srrelid AND t.tgname = 'await_commit'
+                WHERE r.srsubid = s.oid
+           )
+     ORDER BY s.subname;
 END
 $$;
 COMMENT ON FUNCTION schema_faults() IS
-    'What is wrong with the rights in this database, and what to do; dangerous: somebody can act as its owner.';
+    'What is wrong with the rights and the replication of this database, and what to do; dangerous: somebody can act as'
+    ' its owner.';
 
 DO $$
 DECLARE

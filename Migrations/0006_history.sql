@@ -336,7 +336,20 @@ CREATE FUNCTION versiongate_internal.await_commit() RETURNS trigger
     SET enable_seqscan = off
     SET jit = off
 AS $$
+DECLARE
+    subscription CONSTANT name := (
+        SELECT min(s.subname::text)
+          FROM pg_subscription_rel AS r
+          JOIN pg_subscription AS s ON s.oid = r.srsubid
+         WHERE r.srrelid = TG_RELID
+    );
 BEGIN
+    IF subscription IS NOT NULL THEN
+        RAISE object_not_in_prerequisite_state USING
+            MESSAGE = format('the subscription %I writes the policy of this database', subscription),
+            DETAIL = 'An edit here would stop the logical replication from the publisher.',
+            HINT = 'Edit at the publisher; a copy to go on with is made by pg_dump.';
+    END IF;
     IF EXISTS (
         SELECT FROM versiongate_internal.edited_rows AS e
          WHERE e.xid = pg_current_xact_id_if_assigned() AND e.at = now() AND e.table_name <> 'changes'
@@ -347,4 +360,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.await_commit IS
-    'Trigger: after a statement that noted edits, has the transaction record them at its commit.';
+    'Trigger: after a statement that noted edits, has the transaction record them at its commit. Refuses edits of a'
+    ' subscriber of logical replication.';

@@ -18,6 +18,8 @@ public struct PostgresSQLState: RawRepresentable, Sendable, Hashable, CustomStri
     /// Whether a constraint was violated (class 23).
     public var isIntegrityViolation: Bool { rawValue.hasPrefix("23") }
 
+    /// `feature_not_supported`: also what a hot standby says to a transaction that is to write.
+    public static let featureNotSupported = Self(rawValue: "0A000")
     /// `no_data_found`.
     public static let noDataFound = Self(rawValue: "P0002")
     /// `not_null_violation`.

@@ -10,18 +10,22 @@ extension CommandError {
     /// Runs `body` with the connection, if there is one, and says errors of the database in words for people: the one place
     /// where that is done.
     ///
-    /// - Parameter waiting: What to say where a statement waited for other sessions in vain.
+    /// - Parameters:
+    ///   - waiting: What to say where a statement waited for other sessions in vain.
+    ///   - writing: What to say where the database does not take a transaction that writes.
     static func explaining<Result>(
         waiting: () async throws -> CommandError? = { nil },
+        writing: () async throws -> CommandError? = { nil },
         _ body: () async throws -> Result
     ) async throws -> Result {
         do {
             return try await body()
         } catch let error as PostgresError {
-            guard error.sqlState == .lockNotAvailable || error.sqlState == .deadlockDetected,
-                let words = try await waiting()
-            else { throw CommandError(error) }
-            throw words
+            switch error.sqlState {
+            case .lockNotAvailable?, .deadlockDetected?: throw try await waiting() ?? CommandError(error)
+            case .readOnlyTransaction?, .featureNotSupported?: throw try await writing() ?? CommandError(error)
+            default: throw CommandError(error)
+            }
         } catch let refused as RefusedEdit {
             throw CommandError(refused)
         }
@@ -49,6 +53,15 @@ extension CommandError {
                     + "Hint: Migrate again when they are done\(ending(edits))"
                 : "somebody else is editing the same rows and has not committed\(who); nothing was changed on \(database); "
                     + "try again when they are done\(ending(edits))"
+        )
+    }
+
+    /// The database is a standby, which takes no edit, and none that is only tried.
+    static func standby(_ database: String) -> CommandError {
+        CommandError(
+            "\(database) is a standby, which only reads; nothing was changed\n"
+                + "Hint: Name the primary, or every host and target_session_attrs=read-write: "
+                + "postgresql://USER@HOST,HOST/DATABASE?target_session_attrs=read-write"
         )
     }
 

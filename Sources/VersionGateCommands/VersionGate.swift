@@ -35,6 +35,7 @@ package struct VersionGate: AsyncParsableCommand {
                 name: "Policy",
                 subcommands: [
                     AppCommand.self, ReleaseCommand.self, RuleCommand.self, BlockCommand.self, FeedCommand.self,
+                    StoreCommand.self,
                 ]
             ),
             CommandGroup(

@@ -17,7 +17,7 @@ struct FollowerReport {
         case .connected:
             policy.noteDatabase(address: await connection?.address)
             logger.notice("Connected to the database")
-            if let connection { await warnOfDangers(connection) }
+            if let connection { await warnOfFaults(connection) }
         case .disconnected: policy.noteDatabaseAway()
         case .following(let mode):
             logger.notice("Following the policy of the database", metadata: ["database.changes": "\(mode.description)"])
@@ -49,12 +49,13 @@ struct FollowerReport {
         policy.noteFailure(reason, rejecting: rejected, at: clock())
     }
 
-    /// Warns where somebody can act as the owner of the schema, which is no reason to answer nothing.
-    private func warnOfDangers(_ connection: PostgresConnection) async {
+    /// Warns of what is wrong in the database, which is no reason to answer nothing.
+    private func warnOfFaults(_ connection: PostgresConnection) async {
         let faults = try? await connection.transaction(.repeatableReadReadOnly) { try SchemaFault.all($0) }
-        for fault in faults ?? [] where fault.isDangerous {
+        for fault in faults ?? [] where fault.isDangerous || fault.stopsServers {
             logger.warning(
-                "The rights in the database are not safe",
+                fault.isDangerous
+                    ? "The rights in the database are not safe" : "This database cannot be followed",
                 metadata: ["fault": "\(fault.fault)", "remedy": "\(fault.remedy)"]
             )
         }

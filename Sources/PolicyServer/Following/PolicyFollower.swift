@@ -24,8 +24,6 @@ struct PolicyFollower: Service {
     var serving: ServingState?
     var tls: ReloadedCertificate?
 
-    /// The channel on which the database announces new revisions.
-    private static let channel = "versiongate"
     /// How connections are attempted, so that one is there soon after the network is.
     private static let attempts = HedgedAttempts(interval: .seconds(1), limit: 10)
 
@@ -94,7 +92,7 @@ struct PolicyFollower: Service {
             return .pooler(isPresent: try await connection.isPooled())
         case .listen:
             do {
-                try await connection.listen(Self.channel)
+                try await connection.listen(PolicyReader.channel)
                 return .listening
             } catch let error as PostgresError where error.code == .server {
                 return .listenRefused("\(error)")

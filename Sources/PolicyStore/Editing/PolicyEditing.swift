@@ -189,12 +189,10 @@ package struct PolicyEditing: Sendable {
         let editor = PolicyEditor(session: session, assumesConsent: consent == nil)
         try editor.consent(to: consent ?? [])
         try body(editor)
-        try editor.judge()
-        let after = try PolicyReader.version(session)
-        guard after != before, let change = try PolicyHistory(session).change(after.revision) else { return nil }
+        guard let id = try editor.judge(), let change = try PolicyHistory(session).change(id) else { return nil }
         return MadeEdit(
             change: change,
-            base: after.revision == before.revision + 1 ? before : nil,
+            base: id == before.revision + 1 ? before : nil,
             consent: try editor.consent
         )
     }

@@ -20,6 +20,75 @@ extension PolicyEditor {
         ).map { try $0.decode(0, as: Int64.self) }
     }
 
+    /// Waits until nobody else edits an app, so that what is found of it stays so until the end of the transaction.
+    package func lockApp(_ bundle: String) throws {
+        _ = try session.query(
+            "SELECT FROM public.apps WHERE lower(bundle COLLATE \"C\") = lower($1 COLLATE \"C\") FOR NO KEY UPDATE",
+            [bundle]
+        )
+    }
+
+    /// How the row that is a release already differs from it: the row that differs least; nil where there is none.
+    ///
+    /// A row of another build, or for other regions alone, is another release.
+    ///
+    /// - Parameters:
+    ///   - version: The version, in any spelling.
+    ///   - values: The other columns that the release is to have.
+    package func presentRelease(
+        bundle: String,
+        platform: String,
+        version: String,
+        _ values: [ColumnValue<Release>]
+    ) throws -> PresentRelease? {
+        func placeholder(_ index: Int) -> String { "$\(index + 4)::\(values[index].cast)" }
+        func isLike(_ index: Int) -> String {
+            let (name, given) = (values[index].name, placeholder(index))
+            switch values[index].type {
+            case .version: return "version_compare(r.\(name), \(given)) = 0"
+            case .texts: return "r.\(name) @> \(given) AND r.\(name) <@ \(given)"
+            default: return "r.\(name) = \(given)"
+            }
+        }
+        let another = values.indices.compactMap { index -> String? in
+            switch values[index].name {
+            case "build": "AND coalesce(\(isLike(index)), true)"
+            case "regions": "AND coalesce(r.regions && \(placeholder(index)), true)"
+            default: nil
+            }
+        }
+        let columns = values.indices.map { index in
+            "('\(values[index].name)', \(isLike(index)), to_jsonb(r.\(values[index].name)) #>> '{}', "
+                + "to_jsonb(\(placeholder(index))) #>> '{}')"
+        }
+        let rows = try session.query(
+            """
+            SELECT r.id, r.withdrawn_at, v.name, v.present, v.given
+            FROM public.releases AS r
+                LEFT JOIN LATERAL (VALUES \((columns + ["(NULL, true, NULL, NULL)"]).joined(separator: ", ")))
+                    AS v (name, is_like, present, given) ON v.is_like IS NOT TRUE
+            WHERE lower(r.bundle COLLATE "C") = lower($1 COLLATE "C") AND r.platform = $2
+                AND version_compare(r.version, $3) = 0 \(another.joined(separator: " "))
+            ORDER BY count(v.name) OVER (PARTITION BY r.id), r.id
+            """,
+            [bundle, Platform(platform).name, version] + values.map(\.parameter)
+        )
+        guard let first = rows.first else { return nil }
+        let id = try first.decode(0, as: Int64.self)
+        return PresentRelease(
+            id: id,
+            withdrawnAt: try first.decode(1, as: PostgresTimestamp?.self).map { Timestamp($0) },
+            differences: try rows.filter { try $0.decode(0, as: Int64.self) == id }.compactMap { row in
+                guard let name = try row.decode(2, as: String?.self) else { return nil }
+                return PolicyChange.Column(
+                    name: name,
+                    before: try row.decode(3, as: String?.self),
+                    after: try row.decode(4, as: String?.self)
+                )
+            }
+        )
+    }
+
     /// Withdraws a row of a release from a time on.
     ///
     /// A row that goes live later is withdrawn at its `live_at`, so that users never get it.
@@ -33,6 +102,16 @@ extension PolicyEditor {
             [time.description, id]
         )
     }
+}
+
+/// A row that is a release already.
+package struct PresentRelease: Sendable {
+    /// The id of the row.
+    package let id: Int64
+    /// When it went, or goes, out of the store.
+    package let withdrawnAt: Timestamp?
+    /// The columns that differ: what is there, and what is wanted.
+    package let differences: [PolicyChange.Column]
 }
 
 /// Selects rows of a release.

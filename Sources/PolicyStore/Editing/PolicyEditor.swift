@@ -130,22 +130,24 @@ extension PolicyEditor {
     }
 
     /// Has the database record and judge what was edited, as it would at the commit.
-    func judge() throws(PostgresError) {
-        let judgement = "SELECT public.rehearse_edits()"
-        guard assumesConsent else {
-            try session.query(judgement)
-            return
+    ///
+    /// - Returns: The id of the change; nil where nothing is different.
+    @discardableResult
+    func judge() throws(PostgresError) -> Int64? {
+        func judgement() throws(PostgresError) -> Int64? {
+            try session.query("SELECT public.rehearse_edits()").value()
         }
+        guard assumesConsent else { return try judgement() }
         try session.execute("SAVEPOINT before_judgement")
         do {
-            try session.query(judgement)
+            return try judgement()
         } catch {
             guard let fault = PolicyFault(error), fault.kind == .consentMissing, let keys = fault["key"] else {
                 throw error
             }
             try session.execute("ROLLBACK TO before_judgement")
             try consent(to: ((try? consent) ?? []) + keys.split(separator: ",").map(String.init))
-            try session.query(judgement)
+            return try judgement()
         }
     }
 }

@@ -21,6 +21,8 @@ package struct HistoryFilter: Sendable {
     package var search: String?
     /// Only entries before this one; nil for all.
     package var before: Int64?
+    /// Only entries after this one; nil for all.
+    package var after: Int64?
     /// The most entries.
     package var limit: Int
 
@@ -33,6 +35,7 @@ package struct HistoryFilter: Sendable {
         author: String? = nil,
         search: String? = nil,
         before: Int64? = nil,
+        after: Int64? = nil,
         limit: Int
     ) {
         self.rule = rule
@@ -42,6 +45,7 @@ package struct HistoryFilter: Sendable {
         self.author = author
         self.search = search
         self.before = before
+        self.after = after
         self.limit = limit
     }
 
@@ -52,6 +56,7 @@ package struct HistoryFilter: Sendable {
             AND ($2::timestamptz IS NULL OR c.at >= $2)
             AND ($3::text IS NULL OR c.role = $3 OR c.os_user = $3)
             AND ($5::bigint IS NULL OR c.id < $5)
+            AND ($9::bigint IS NULL OR c.id > $9)
             AND ($6::text IS NULL OR c.id::text = $6 OR \(touches(isAbout)))
             AND ($7::timestamptz IS NULL OR c.at <= $7)
             AND ($8::text IS NULL OR strpos(lower(c.why), lower($8)) > 0
@@ -83,7 +88,7 @@ package struct HistoryFilter: Sendable {
     var parameters: [(any PostgresEncodable)?] {
         [
             rule, since.map { PostgresTimestamp($0) }, author, Int64(limit), before, subject,
-            until.map { PostgresTimestamp($0) }, search,
+            until.map { PostgresTimestamp($0) }, search, after,
         ]
     }
 }

@@ -64,6 +64,51 @@ package struct PolicyHistory {
         ).value(as: Int64.self)
     }
 
+    /// The version of the policy that an entry made; its token is empty where there is no such entry, as before the first.
+    package func version(of change: Int64) throws -> PolicyVersion {
+        let token = try session.query("SELECT token::text FROM public.changes WHERE id = $1", [change]).first
+        return PolicyVersion(revision: change, token: try token?.decode(0, as: String.self) ?? "")
+    }
+
+    /// Who wrote a release: whether a tool added it, and which columns others have edited since.
+    package func origin(ofRelease id: Int64, tool: String) throws -> (isOfTool: Bool, editedByOthers: Set<String>) {
+        let isOfTool = try session.query(
+            """
+            SELECT EXISTS (
+                SELECT FROM public.change_rows AS r JOIN public.changes AS c ON c.id = r.change
+                WHERE r.table_name = 'releases' AND r.key = jsonb_build_object('id', $1::bigint) AND r.before IS NULL
+                    AND c.tool = $2)
+            """,
+            [id, tool]
+        ).value(as: Bool.self)
+        let columns = try session.query(
+            """
+            SELECT DISTINCT edited.name
+            FROM public.change_rows AS r JOIN public.changes AS c ON c.id = r.change
+                CROSS JOIN LATERAL jsonb_object_keys(r.after) AS edited (name)
+            WHERE r.table_name = 'releases' AND r.key = jsonb_build_object('id', $1::bigint) AND r.before IS NOT NULL
+                AND c.tool IS DISTINCT FROM $2 AND r.before -> edited.name IS DISTINCT FROM r.after -> edited.name
+            """,
+            [id, tool]
+        ).map { try $0.decode(0, as: String.self) }
+        return (isOfTool, Set(columns))
+    }
+
+    /// The newest change in which somebody else than a tool removed a version of an app; nil if nobody did.
+    package func removal(ofRelease version: String, of bundle: String, on platform: String, notBy tool: String) throws
+        -> Int64?
+    {
+        try session.query(
+            """
+            SELECT max(c.id) FROM public.change_rows AS r JOIN public.changes AS c ON c.id = r.change
+            WHERE r.table_name = 'releases' AND r.after IS NULL AND c.tool IS DISTINCT FROM $4
+                AND lower(r.before ->> 'bundle') = lower($2) AND r.before ->> 'platform' = $3
+                AND version_compare(r.before ->> 'version', $1) = 0
+            """,
+            [version, bundle, platform, tool]
+        ).value(as: Int64?.self)
+    }
+
     /// Undoes an entry of the history, as a new entry.
     ///
     /// - Throws: `PostgresError` with the reason if later changes stand in the way.

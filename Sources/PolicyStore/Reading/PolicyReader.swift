@@ -11,6 +11,9 @@ package enum PolicyReader {
     /// How long one statement of a read may take.
     private static let statementTimeout = "30s"
 
+    /// The channel on which the database announces new revisions.
+    package static let channel = "versiongate"
+
     /// The current state of the policy tables; one short statement.
     ///
     /// - Throws: ``SchemaError/notInstalled``; `PostgresError`.

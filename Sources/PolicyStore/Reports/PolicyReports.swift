@@ -26,14 +26,18 @@ package struct PolicyReports {
 
     /// Runs a query and gives its rows as a JSON array of objects, one object a line.
     func json(_ query: String, _ parameters: [(any PostgresEncodable)?] = []) throws -> String {
-        let rows = try session.query("SELECT row_to_json(record)::text FROM (\(query)) AS record", parameters)
-            .map { try $0.decode(0, as: String.self).visibleJSON }
+        let rows = try objects(query, parameters)
         return rows.isEmpty ? "[]" : "[\n" + rows.joined(separator: ",\n") + "\n]"
     }
 
     /// Runs a query and gives its first row as a JSON object.
     func object(_ query: String, _ parameters: [(any PostgresEncodable)?]) throws -> String? {
-        try session.query("SELECT row_to_json(record)::text FROM (\(query)) AS record", parameters).first.map { row in
+        try objects(query, parameters).first
+    }
+
+    /// Runs a query and gives each of its rows as a JSON object, which is one line.
+    func objects(_ query: String, _ parameters: [(any PostgresEncodable)?]) throws -> [String] {
+        try session.query("SELECT row_to_json(record)::text FROM (\(query)) AS record", parameters).map { row in
             try row.decode(0, as: String.self).visibleJSON
         }
     }

@@ -53,7 +53,7 @@ struct HTTPExchange {
     var tls = TLSConfiguration.makeClientConfiguration()
 
     /// The most that is read of a body.
-    private static let largestBody = 16 << 20
+    var largestBody = 16 << 20
 
     func answer() async throws -> Response {
         let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
@@ -65,7 +65,7 @@ struct HTTPExchange {
                 let pipeline = channel.pipeline.syncOperations
                 if let tls { try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: nameForTLS)) }
                 try pipeline.addHTTPClientHandlers()
-                try pipeline.addHandler(AnswerCollector(answer, upTo: Self.largestBody))
+                try pipeline.addHandler(AnswerCollector(answer, upTo: largestBody))
             }
         }
         var head = HTTPRequestHead(version: .http1_1, method: method, uri: address.path, headers: headers)

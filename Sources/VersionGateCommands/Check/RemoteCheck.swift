@@ -18,12 +18,12 @@ struct RemoteCheck {
     private static let limit = TimeAmount.seconds(10)
 
     /// Refuses what is not the address of a server.
-    static func requireAddress(_ server: String) throws {
+    static func requireAddress(_ server: String, option: String = "--server") throws {
         let scheme = server.lowercased()
         guard scheme.hasPrefix("http://") || scheme.hasPrefix("https://") else {
             let host = server.firstRange(of: "://").map { server[$0.upperBound...] } ?? server[...]
             throw ValidationError(
-                "--server is \"\(server)\"; write the whole address, with http:// or https://: http://\(host)"
+                "\(option) is \"\(server)\"; write the whole address, with http:// or https://: http://\(host)"
             )
         }
     }

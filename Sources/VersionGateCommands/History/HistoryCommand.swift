@@ -20,6 +20,10 @@ struct HistoryCommand: AsyncParsableCommand {
             Where the details take more than 50 lines, each change is shown in one line; --details shows them all the \
             same.
 
+            --follow prints no more than what is committed from now on (or after --after, from --since on), in the \
+            order of the commits, each once, with --format json an object a line. It goes on when the database was \
+            away, until it is interrupted or nobody reads what it prints. What reads it keeps the last id for --after.
+
             Examples:
               versiongate history
               versiongate history update-1.2
@@ -28,6 +32,7 @@ struct HistoryCommand: AsyncParsableCommand {
               versiongate history --since -2h --until -1h --by anna
               versiongate history --oneline --limit 500
               versiongate history --format json --limit 1
+              versiongate history --follow --format json --after 41
             """
     )
 
@@ -55,8 +60,20 @@ struct HistoryCommand: AsyncParsableCommand {
     /// The most lines of details that are shown without a request.
     private static let mostLines = 50
 
-    @Option(help: "The most changes to show.", transform: WholeNumber.parse)
-    var limit = 50
+    /// The most changes that are shown without a request.
+    private static let usualLimit = 50
+
+    @Option(help: "The most changes to show. (default: \(Self.usualLimit))", transform: WholeNumber.parse)
+    var limit: Int?
+
+    @Flag(help: "Print changes as they are committed, the oldest first.")
+    var follow = false
+
+    @Option(
+        help: ArgumentHelp("Only changes after the one with this number.", valueName: "change"),
+        completion: .changes
+    )
+    var after: Int64?
 
     @Option(
         parsing: .unconditional,
@@ -92,27 +109,60 @@ struct HistoryCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
 
     func validate() throws {
-        guard limit > 0 else { throw ValidationError("--limit is \(limit); it must be 1 or more.") }
+        if let limit, limit <= 0 { throw ValidationError("--limit is \(limit); it must be 1 or more.") }
+        if let after, after < 0 { throw ValidationError("--after is \(after); it must be 0 or more.") }
+        guard follow else { return }
+        if limit != nil { throw ValidationError("--follow prints every change; leave --limit out.") }
+        if until != nil { throw ValidationError("--follow does not end at a time; leave --until out.") }
+        if after != nil, since != nil {
+            throw ValidationError("--follow begins at one place; leave out --after or --since.")
+        }
     }
 
     func run() async throws {
-        try await database.read { reports in
-            let session = reports.session
-            let clock = try CommandClock(session)
-            let filter = HistoryFilter(
-                subject: subject,
-                since: try since.map { try clock.moment($0, of: "--since", .past) },
-                until: try until.map { try clock.moment($0, of: "--until", .past) },
-                author: by,
-                search: search,
-                limit: limit
-            )
-            try warn(reports.history, session)
-            switch output.format {
-            case .json: print(try reports.historyJSON(filter))
-            case .table: print(text(try reports.history.changes(filter)))
+        guard follow else {
+            return try await database.read { reports in
+                let filter = try self.filter(CommandClock(reports.session))
+                try warn(reports.history, reports.session)
+                switch output.format {
+                case .json: print(try reports.historyJSON(filter))
+                case .table: print(text(try reports.history.changes(filter)))
+                }
             }
         }
+        let filter = try await database.read { try self.filter(CommandClock($0.session)) }
+        try await HistoryFollower(database: database, start: { try start($0, filter) }) { reports, after, before in
+            var filter = filter
+            (filter.after, filter.before, filter.limit) = (after, before, Int(before - after))
+            switch output.format {
+            case .json: return try reports.historyObjects(filter)
+            case .table:
+                return try reports.history.changes(filter).map { text([$0]) + (detail == .oneline ? "" : "\n") }
+            }
+        }.run()
+    }
+
+    private func filter(_ clock: CommandClock) throws -> HistoryFilter {
+        HistoryFilter(
+            subject: subject,
+            since: try since.map { try clock.moment($0, of: "--since", .past) },
+            until: try until.map { try clock.moment($0, of: "--until", .past) },
+            author: by,
+            search: search,
+            after: after,
+            limit: limit ?? Self.usualLimit
+        )
+    }
+
+    /// The version after which changes are followed.
+    private func start(_ reports: PolicyReports, _ filter: HistoryFilter) throws -> PolicyVersion {
+        let history = try reports.history
+        let newest = try PolicyReader.version(reports.session).revision
+        if let since = filter.since { return try history.version(of: max(0, history.revision(at: since) - 1)) }
+        if let after, after > newest {
+            throw CommandError("there is no change \(after) to go on from; the newest is \(newest)")
+        }
+        return try history.version(of: after ?? newest)
     }
 
     /// Warns where there never was what the changes are asked for.

@@ -160,6 +160,9 @@ extension DatabaseOptions {
                                 migrates: !migrating,
                                 database: name
                             )
+                        },
+                        writing: {
+                            try await connection.withSession { try PolicyReader.isStandby($0) } ? .standby(name) : nil
                         }
                     ) {
                         try await body(connection, logger, name)

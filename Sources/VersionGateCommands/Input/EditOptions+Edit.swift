@@ -44,9 +44,12 @@ extension EditOptions {
 
     /// Makes one edit as ``edit(on:asksAboutRemovals:doubts:_:remarks:)`` does, with values that depend on the clock of the database.
     ///
-    /// - Parameter values: Makes the values, once.
+    /// - Parameters:
+    ///   - tool: The name of the tool in the history. A tool works by itself: it says nothing where nothing changes.
+    ///   - values: Makes the values, once.
     func edit<Values: Sendable>(
         on database: DatabaseOptions,
+        as tool: String? = nil,
         asksAboutRemovals: Bool = false,
         doubts: @escaping @Sendable (PostgresSession) throws -> [String] = { _ in [] },
         values: @Sendable (CommandClock) throws -> Values,
@@ -55,12 +58,13 @@ extension EditOptions {
         summary: (@Sendable (PostgresSession) throws -> String?)? = nil
     ) async throws {
         let warnings = EditWarnings()
-        if dryRun { return try await rehearse(on: database, warnings, values, body) }
+        if dryRun { return try await rehearse(on: database, isQuiet: tool != nil, warnings, values, body) }
         let author = author
         let (report, found, words) = try await database.withConnection(as: .admin, onNotice: warnings.print) {
             connection,
             logger,
             name in
+            if let tool { try await connection.execute("SET application_name = \(PostgresIdentifier(tool))") }
             let editing = PolicyEditing(connection, logger: logger)
             let (values, doubts) = try await editing.prepare(commits: true) { session in
                 (try values(CommandClock(session)), try doubts(session))
@@ -79,7 +83,7 @@ extension EditOptions {
             let words = if let summary { try? await connection.withSession(summary) } else { String?.none }
             return (report, found ?? [], words)
         }
-        print(report.text)
+        if tool == nil || report.change != nil { print(report.text) }
         if let words { print(Terminal.standardOutput.paragraphs(words.visible())) }
         for line in found { printError(Terminal.standardError.paragraphs(line.visible()) + "\n") }
     }
@@ -87,6 +91,7 @@ extension EditOptions {
     /// Makes the edit, rolls it back, and prints what it would change.
     private func rehearse<Values: Sendable>(
         on database: DatabaseOptions,
+        isQuiet: Bool,
         _ warnings: EditWarnings,
         _ values: @Sendable (CommandClock) throws -> Values,
         _ body: @Sendable (PolicyEditor, Values) throws -> Void
@@ -120,7 +125,7 @@ extension EditOptions {
                 terminal: .standardOutput
             )
         }
-        print(report.text)
+        if !isQuiet || report.change != nil { print(report.text) }
     }
 
     /// The operating system's user for the history: under sudo, who called it.

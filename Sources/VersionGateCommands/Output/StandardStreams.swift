@@ -20,6 +20,15 @@ package enum StandardStreams {
         atexit { StandardStreams.finish() }
     }
 
+    /// Writes what is kept back for standard output.
+    ///
+    /// - Returns: Whether it could be written, and somebody may still read it.
+    static func flush() -> Bool {
+        guard fflush(stdout) == 0 else { return false }
+        var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+        return poll(&output, 1, 0) <= 0 || output.revents & Int16(POLLERR | POLLHUP) == 0
+    }
+
     private static func finish() {
         errno = 0
         let hasFailed = ferror(stdout) != 0

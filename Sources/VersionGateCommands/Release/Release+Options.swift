@@ -25,4 +25,11 @@ extension Release: EditableRecord {
         guard let minOS, let major = Int(minOS.prefix { $0.isNumber }), major >= 100 else { return [] }
         return ["no client is offered it, as no system is at \(minOS)"]
     }
+
+    /// Whether the first number of a version is so much greater that a dot may be missing.
+    static func isFar(_ version: AppVersion, above known: AppVersion) -> Bool {
+        func first(_ version: AppVersion) -> Int? { Int(version.text.drop { !$0.isNumber }.prefix { $0.isNumber }) }
+        guard let wanted = first(version), let present = first(known) else { return false }
+        return wanted >= 10 && wanted >= 5 * max(present, 1)
+    }
 }

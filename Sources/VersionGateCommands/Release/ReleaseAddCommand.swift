@@ -16,11 +16,17 @@ struct ReleaseAddCommand: AsyncParsableCommand {
             different regions and times. Warns if apps in use name versions that cannot be read: no rule with versions \
             or a target reaches them.
 
+            --if-absent is for pipelines, which may run twice: where the release is recorded, the options that are \
+            given must be what is recorded, and nothing changes. A row of another build, or for other countries alone, \
+            is another release.
+
             Examples:
               versiongate release add com.example.doto 1.2 \\
                 --platform ios --build 42 --min-os 15
               versiongate release add com.example.doto 1.2 \\
                 --platform android --staged
+              versiongate release add com.example.doto 1.2 \\
+                --platform ios --build 42 --if-absent
             """
     )
 
@@ -37,6 +43,9 @@ struct ReleaseAddCommand: AsyncParsableCommand {
     )
     var platforms: [String]
 
+    @Flag(help: "Change nothing where the release is recorded; fail where it is, with other values than those given.")
+    var ifAbsent = false
+
     @OptionGroup var fields: ColumnOptions<Release, Adding>
 
     @OptionGroup var database: DatabaseOptions
@@ -46,16 +55,71 @@ struct ReleaseAddCommand: AsyncParsableCommand {
     private static let daysOfChecks = 7
 
     func run() async throws {
-        try await options.edit(on: database, doubts: doubts, values: row) { editor, row in
-            for platform in platforms { try editor.insert(row + [.init(\Release.platform, platform)]) }
+        try await options.edit(on: database, doubts: doubts, values: values) { editor, values in
+            if ifAbsent { try editor.lockApp(bundle) }
+            for platform in platforms {
+                guard try !ifAbsent || isAbsent(on: platform, values.given, editor) else { continue }
+                try editor.insert(
+                    [.init(\.bundle, bundle), .init(\.version, version)] + values.usual + values.given
+                        + [.init(\Release.platform, platform)]
+                )
+            }
         } remarks: { session in
             let counts = try CountReader(session).dailyCounts(of: bundle, days: Self.daysOfChecks)
             let unreadable = UnreadableVersions(
                 ofApp: bundle,
                 among: counts.map { (version: $0.version, checks: $0.checks) }
             )
-            return CountCaveats.warnings(unreadable.map { [$0] } ?? [])
+            return try CountCaveats.warnings(unreadable.map { [$0] } ?? []) + withdrawals(session)
         }
+    }
+
+    /// What is given of a release, and what a new one has beside it.
+    private struct Values: Sendable {
+        let given: [ColumnValue<Release>]
+        let usual: [ColumnValue<Release>]
+    }
+
+    private func values(_ clock: CommandClock) throws -> Values {
+        let isLive = !fields.has(\.liveAt) && !fields.isSet(\.staged)
+        return Values(given: try fields.values(clock), usual: isLive ? [.init(\.liveAt, clock.now)] : [])
+    }
+
+    /// Whether the release is not recorded on a platform.
+    ///
+    /// - Throws: An error that names what is recorded of it and differs.
+    private func isAbsent(
+        on platform: String,
+        _ given: [ColumnValue<Release>],
+        _ editor: PolicyEditor
+    ) throws -> Bool {
+        guard
+            let present = try editor.presentRelease(bundle: bundle, platform: platform, version: version, given)
+        else { return true }
+        guard !present.differences.isEmpty else { return false }
+        let differences = present.differences.map { column in
+            let values = [column.before, column.after].map {
+                ChangeWords.local.value($0, of: column.name, in: Release.table.rawValue)
+            }
+            return "\(column.name) is \(values[0]), not \(values[1])"
+        }
+        let name = "\(bundle) \(version) --platform \(platform)"
+        throw CommandError(
+            "\(version) of \(bundle) on \(platform) is recorded, and \(differences.joined(separator: ", ")); nothing was changed\n"
+                + "Hint: Leave out what differs, or change what is recorded: \(PrintedCommand("release edit \(name)"))"
+        )
+    }
+
+    /// Warns where a release that was not added again is withdrawn.
+    private func withdrawals(_ session: PostgresSession) throws -> [String] {
+        guard ifAbsent else { return [] }
+        let rows = try PolicyReader.policy(session, bundles: [bundle]).releases.filter {
+            AppVersion($0.version) == AppVersion(version)
+        }
+        return platforms.filter { platform in
+            let rows = rows.filter { Platform($0.platform) == Platform(platform) }
+            return !rows.isEmpty && rows.allSatisfy { $0.withdrawnAt != nil }
+        }.map { "Warning: \(version) of \(bundle) on \($0) is withdrawn; --if-absent leaves it so" }
     }
 
     /// A version or a system that is far above all that is known.
@@ -70,22 +134,9 @@ struct ReleaseAddCommand: AsyncParsableCommand {
         var doubts: [String] = []
         let known = try PolicyReader.policy(session, bundles: [bundle]).releases.compactMap { AppVersion($0.version) }
             .max()
-        if let known, let wanted = AppVersion(version), Self.isFar(wanted.text, above: known.text) {
+        if let known, let wanted = AppVersion(version), Release.isFar(wanted, above: known) {
             doubts.append("\(version) is far above the newest release of \(bundle), \(known)")
         }
         return doubts + Release.doubts(minOS: fields.text(\.minOS))
-    }
-
-    /// Whether the first number of a version is so much greater that a dot may be missing.
-    private static func isFar(_ version: String, above known: String) -> Bool {
-        func first(_ text: String) -> Int? { Int(text.drop { !$0.isNumber }.prefix { $0.isNumber }) }
-        guard let wanted = first(version), let present = first(known) else { return false }
-        return wanted >= 10 && wanted >= 5 * max(present, 1)
-    }
-
-    private func row(_ clock: CommandClock) throws -> [ColumnValue<Release>] {
-        let isLive = !fields.has(\.liveAt) && !fields.isSet(\.staged)
-        return [.init(\.bundle, bundle), .init(\.version, version)] + (isLive ? [.init(\.liveAt, clock.now)] : [])
-            + (try fields.values(clock))
     }
 }

@@ -18,15 +18,23 @@ public struct OwnServer: Sendable {
     ///   - isMigrated: Whether the database that is versiongate's own has its schema.
     ///   - listensOnLoopback: Whether it also listens on 127.0.0.1.
     ///   - language: The language of its messages, which needs the catalogue of PostgreSQL; nil: English.
+    ///   - settings: Settings of PostgreSQL that differ from those of every such server.
     ///   - body: What to do.
     public static func with<R: Sendable>(
         isMigrated: Bool = false,
         listensOnLoopback: Bool = false,
         language: String? = nil,
+        settings: [String: String] = [:],
         _ body: (OwnServer) async throws -> R
     ) async throws -> R {
         try await ServerPlaces.take {
-            try await start(isMigrated: isMigrated, listensOnLoopback: listensOnLoopback, language: language, body)
+            try await start(
+                isMigrated: isMigrated,
+                listensOnLoopback: listensOnLoopback,
+                language: language,
+                settings: settings,
+                body
+            )
         }
     }
 
@@ -34,10 +42,11 @@ public struct OwnServer: Sendable {
         isMigrated: Bool,
         listensOnLoopback: Bool,
         language: String?,
+        settings: [String: String],
         _ body: (OwnServer) async throws -> R
     ) async throws -> R {
         // In the data folder, so that nothing is left of a server that is killed.
-        var settings = ["fsync": "off", "dynamic_shared_memory_type": "mmap"]
+        var settings = settings.merging(["fsync": "off", "dynamic_shared_memory_type": "mmap"]) { $1 }
         // In any locale but C the messages are in the language that the environment names.
         if language != nil { settings["lc_messages"] = "C.UTF-8" }
         let options = PrivatePostgresOptions(
@@ -71,9 +80,12 @@ public struct OwnServer: Sendable {
         lease.configuration(user: user).patient
     }
 
-    /// An address of the database that is versiongate's own, for other programs.
-    public func url(user: String = PrivatePostgres.superuser) -> String {
-        lease.url(user: user)
+    /// An address of a database, by default versiongate's own, for other programs.
+    public func url(
+        user: String = PrivatePostgres.superuser,
+        database: String = PrivatePostgres.database
+    ) -> String {
+        lease.url(user: user, database: database)
     }
 
     /// Connects as a role; by default as the superuser.
