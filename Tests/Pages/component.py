@@ -119,7 +119,7 @@ class Component:
 
     def wait_for(self, what, condition):
         try:
-            return WebDriverWait(self.driver, 15, 0.02).until(condition)
+            return WebDriverWait(self.driver, 60, 0.02).until(condition)
         except Exception as error:
             raise AssertionError(f"{self.path}: {what} did not come about") from error
 
