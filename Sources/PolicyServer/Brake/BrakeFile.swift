@@ -85,14 +85,30 @@ package struct BrakeFile: Sendable, Equatable {
     }
 
     /// Puts the brake on, or says another reason where it is on.
-    package func putOn(why: String) throws(Failure) {
+    ///
+    /// - Returns: Whether it says why: a full disk has room for an empty file alone.
+    package func putOn(why: String) throws(Failure) -> Bool {
+        do {
+            do {
+                try put(why.isEmpty ? "" : why + "\n")
+                return true
+            } catch Errno.noSpace where !why.isEmpty {
+                try put("")
+                return false
+            }
+        } catch {
+            throw (error as? Errno).map { Failure($0) } ?? Failure.other("\(error)")
+        }
+    }
+
+    private func put(_ text: String) throws {
         let unfinished = "\(path).\(UUID().uuidString).new"
         do {
-            try Self.append(why.isEmpty ? "" : why + "\n", to: unfinished)
+            try Self.append(text, to: unfinished)
             guard rename(unfinished, path) == 0 else { throw Errno(rawValue: errno) }
         } catch {
             unlink(unfinished)
-            throw (error as? Errno).map { Failure($0) } ?? Failure.other("\(error)")
+            throw error
         }
     }
 
@@ -115,7 +131,7 @@ package struct BrakeFile: Sendable, Equatable {
         let file = try FileDescriptor.open(
             FilePath(path),
             .writeOnly,
-            options: [.create, .append, .closeOnExec],
+            options: [.create, .append, .noFollow, .closeOnExec],
             permissions: [.ownerReadWrite, .groupRead, .otherRead]
         )
         try file.closeAfter { _ = try file.writeAll(text.utf8) }

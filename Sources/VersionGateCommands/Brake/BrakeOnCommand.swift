@@ -24,9 +24,9 @@ struct BrakeOnCommand: AsyncParsableCommand {
 
     func run() async throws {
         try place.change("on") { file, why in
-            try file.putOn(why: why)
+            let saysWhy = try file.putOn(why: why)
             return "The brake is on: servers that watch \(file.path) send lockouts as plain messages within a second."
-                + " To take it off: \(file.release)"
+                + (saysWhy ? "" : " The disk is full, so nothing says why.") + " To take it off: \(file.release)"
         }
     }
 }
