@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-// A service worker that answers for the page from what it kept when it was installed: version {version}.
+// A service worker that answers for the page, and not for the frame in it, from what it kept when it was installed:
+// version {version}.
 
 const name = 'version {version}';
 
@@ -9,7 +10,7 @@ addEventListener('install', (event) => event.waitUntil(caches.open(name).then((c
 addEventListener('activate', (event) => event.waitUntil(clients.claim()));
 addEventListener('message', ({ data }) => data?.type === 'SKIP_WAITING' && skipWaiting());
 addEventListener('fetch', (event) => {
-  if (event.request.mode === 'navigate') {
+  if (event.request.destination === 'document') {
     event.respondWith(caches.open(name).then((cache) => cache.match('/app/?worker')));
   }
 });
