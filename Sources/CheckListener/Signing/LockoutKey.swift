@@ -7,8 +7,9 @@ import UpdatePolicy
 
 /// A key that signs lockouts: ECDSA with P-256 and SHA-256, by the BoringSSL that swift-nio-ssl is built with.
 ///
-/// swift-crypto would bring a second copy of BoringSSL, as for `SHA256`.
-package final class LockoutKey: @unchecked Sendable {  // BoringSSL lets several threads sign with one key
+/// swift-crypto would bring a second copy of BoringSSL, as for `SHA256`. Several threads may sign with one key: the pointer
+/// never changes, and BoringSSL only reads what it points to.
+package final class LockoutKey: @unchecked Sendable {
     private let pointer: OpaquePointer
 
     /// The public half: a SubjectPublicKeyInfo in DER, in base64, as apps pin it.
