@@ -57,6 +57,18 @@ struct ComposeTests {
         #expect(volumes.isSubset(of: used))
     }
 
+    @Test("Each service that ends is waited for by another: `up --wait` takes the end of any other for a failure")
+    func waitsForWhatEnds() throws {
+        let services = try Self.services()
+        let ending = services.filter { $0.value["restart"] as? String == "no" }.keys
+        let waitedFor = services.values.flatMap { service in
+            (service["depends_on"] as? [String: [String: String]] ?? [:])
+                .filter { $0.value["condition"] == "service_completed_successfully" && service["profiles"] == nil }.keys
+        }
+        #expect(Set(ending) == ["migrate", "roles"])
+        #expect(Set(ending).isSubset(of: waitedFor))
+    }
+
     @Test("The cluster of the Compose file is a primary, a standby, two servers that follow both, and nginx")
     func describesACluster() throws {
         let services = try Self.services()
