@@ -15,3 +15,7 @@ object UpdateAvailability {
 object InstallStatus {
     const val DOWNLOADED = 11
 }
+
+object ActivityResult {
+    const val RESULT_IN_APP_UPDATE_FAILED = 1
+}

@@ -18,6 +18,7 @@ interface InstallState {
 }
 
 interface AppUpdateInfo {
+    fun installStatus(): Int
     fun updateAvailability(): Int
     fun isUpdateTypeAllowed(type: Int): Boolean
 }

@@ -6,7 +6,9 @@ package dev.versiongate.android;
 import android.app.Activity;
 import android.app.AlertDialog;
 import android.app.Application;
+import android.content.Intent;
 import android.content.SharedPreferences;
+import com.google.android.play.core.common.PlayCoreDialogWrapperActivity;
 import dev.versiongate.VersionGate;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -43,7 +45,8 @@ final class AndroidTests {
         test("a message that waits comes once", AndroidTests::once);
         test("messages before a lockout are shown above it", AndroidTests::beforeLockout);
         test("links open outside, or in the flow of the store", AndroidTests::links);
-        test("screens are installed once", AndroidTests::installedOnce);
+        test("the screen of Play stays above a lockout, and the lockout below it", AndroidTests::playAbove);
+        test("screens are installed once for an application", AndroidTests::installedOnce);
         test("what the app says of itself", AndroidTests::description);
         System.out.println(passed + " passed, " + failed + " failed");
         System.exit(failed == 0 && passed > 0 ? 0 : 1);
@@ -377,15 +380,37 @@ final class AndroidTests {
         }
     }
 
+    private static void playAbove() {
+        for (int api : LEVELS) {
+            Device device = new Device(api);
+            device.updater = (activity, immediate, otherwise) ->
+                activity.startActivity(new Intent(activity, PlayCoreDialogWrapperActivity.class));
+            device.kill();
+            device.answer = answer(NEWS, LOCKOUT);
+            device.icon();
+            device.press(R.string.versiongate_close);
+            device.tap(R.string.versiongate_update);
+            expect(device.top().getClass().getSimpleName(), "PlayCoreDialogWrapperActivity");
+            device.home();
+            device.pass(QUARTER);
+            device.icon();
+            expect(device.top().getClass().getSimpleName(), "PlayCoreDialogWrapperActivity");
+            expect(device.dialogs(), "");
+            device.backUnasked();
+            expect(device.lockout(), SEEN);
+        }
+    }
+
     private static void installedOnce() {
         Device device = device(21);
         try {
-            GateScreens.install(new Application(), null);
+            GateScreens.install(device.app, null);
         } catch (IllegalStateException error) {
             expect(error.getMessage().contains("call install once"), true);
             device.screens.check(true);
             device.settle();
             expect(device.questions, 2);
+            GateScreens.install(new Application(), null);
             return;
         }
         throw new AssertionError("installed twice");

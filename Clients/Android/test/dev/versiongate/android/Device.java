@@ -51,8 +51,8 @@ final class Device implements Application.ActivityManager {
     /** Which activities came to the top. */
     final List<String> seen = new ArrayList<>();
     GateScreens screens;
+    Application app;
 
-    private Application app;
     /** The last is on top. */
     private final List<Record> task = new ArrayList<>();
     private final List<Record> finished = new ArrayList<>();

@@ -24,6 +24,7 @@ public final class AppGate {
      *
      * @param server where the server is: {@code https://gate.example.com}
      */
+    @SuppressWarnings("deprecation") // getLongVersionCode is newer than API 21.
     public static VersionGate.Builder builder(Context context, String server) {
         Context app = context.getApplicationContext();
         Locale locale = Locale.getDefault();

@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 public final class GateScreens {
     private static @Nullable GateScreens installed;
 
+    private final Application app;
     private final VersionGate gate;
     private final @Nullable Updater updater;
     private final Handler main = new Handler(Looper.getMainLooper());
@@ -43,6 +44,7 @@ public final class GateScreens {
     private boolean isChecked;
 
     private GateScreens(Application app, VersionGate gate, @Nullable Updater updater) {
+        this.app = app;
         this.gate = gate;
         this.updater = updater;
         ownPage = Pattern.compile("(market://details|https?://play\\.google\\.com/store/apps/details)\\?(.*&)?id="
@@ -60,7 +62,7 @@ public final class GateScreens {
      * @param updater updates inside the app where a link is the page of this app on Google Play, or null to open the page
      */
     public static GateScreens install(Application app, VersionGate gate, @Nullable Updater updater) {
-        if (installed != null) {
+        if (installed != null && installed.app == app) {
             throw new IllegalStateException("there are screens already: call install once, in onCreate of the Application");
         }
         GateScreens screens = new GateScreens(app, gate, updater);
@@ -111,10 +113,15 @@ public final class GateScreens {
             if (isChecked) {
                 ((LockoutActivity) activity).show(lockout, () -> follow(activity, lockout), () -> check(true));
             }
-        } else if (lockout != null) {
+        } else if (lockout != null && !isOfPlay(activity)) {
             activity.startActivity(new Intent(activity, LockoutActivity.class)
                 .addFlags(Intent.FLAG_ACTIVITY_REORDER_TO_FRONT | Intent.FLAG_ACTIVITY_NO_ANIMATION));
         }
+    }
+
+    /** Play's library opens its screen by an activity in the app's own process. It has to stay above ours. */
+    private static boolean isOfPlay(Activity activity) {
+        return activity.getClass().getName().startsWith("com.google.android.play.core.");
     }
 
     private void showNext() {
@@ -189,7 +196,7 @@ public final class GateScreens {
 
         @Override
         public void onActivityResumed(Activity activity) {
-            resumed = activity;
+            resumed = isOfPlay(activity) ? null : activity;
             cover(activity);
             showNext();
         }

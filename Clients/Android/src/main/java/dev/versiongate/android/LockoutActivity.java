@@ -123,6 +123,7 @@ public final class LockoutActivity extends Activity {
 
     /** Stays. */
     @Override
+    @SuppressWarnings("deprecation")
     public void onBackPressed() {}
 
     /** What is known from API 33 on, in a class that older systems do not load. */
