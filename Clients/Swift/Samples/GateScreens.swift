@@ -28,7 +28,7 @@ final class GateScreens {
     }
 
     /// The first check waits for `prepare`, which may set attributes of the gate, for at most 2 seconds.
-    init(gate: VersionGate, before prepare: @escaping @MainActor @Sendable () async -> Void = {}) {
+    init(gate: VersionGate, before prepare: @escaping @MainActor () async -> Void = {}) {
         self.gate = gate
         let center = NotificationCenter.default
         _ = center.addObserver(forName: UIScene.didActivateNotification, object: nil, queue: nil) { [weak self] _ in
