@@ -47,12 +47,14 @@ let package = Package(
 END
 cd "$package"
 # This asks a server, so it is built and not run.
-code "Use it" > "$folder/App/Sources/Use/main.swift"
+code "Use it" | grep -v "^for " > "$folder/App/Sources/Use/Gate.swift"
+code "Use it" | grep "^for " > "$folder/App/Sources/Use/main.swift"
 {
     echo "import Foundation"
     echo "import VersionGateClient"
+    echo 'let server = URL(string: "https://gate.example.com")!'
     code "In tests of an app"
-    echo 'guard await fake.check().first?.isLockout == true else { fatalError("no lockout") }'
+    echo 'guard await gate.check().first?.isLockout == true else { fatalError("no lockout") }'
     echo 'print("The app has run.")'
 } > "$folder/App/Sources/App/main.swift"
 {
@@ -66,7 +68,8 @@ grep -q "GroupStorage" "$folder/App/Sources/App/GroupStorage.swift" || fail "REA
 
 cd "$folder/App"
 swift build -Xswiftc -warnings-as-errors
-swift run --skip-build App | grep -qx "The app has run." || fail "the app does not run"
+answer='{"messages":[{"id":"a","title":"A","text":"B","lockout":true}]}'
+GATE_PREVIEW=$answer swift run --skip-build App | grep -qx "The app has run." || fail "the app does not run"
 
 # One dependency, which has none.
 swift package show-dependencies --format flatlist > dependencies

@@ -57,6 +57,12 @@ class StringsTests(unittest.TestCase):
     def setUp(self):
         self.texts, self.unread = strings.table()
 
+    def test_the_english_texts_in_the_sample_for_ios_are_those_of_the_table(self):
+        with open(os.path.join(ROOT, "Clients", "Swift", "Samples", "GateScreens.swift"), encoding="utf-8") as file:
+            table = re.search(r"let english = \[(.*?)\]", file.read(), re.S)[1]
+        found = dict(re.findall(r'"(\w+)": "([^"]*)"', table))
+        self.assertEqual(found, {key: self.texts["en"][key] for key in strings.KEYS[:6]})
+
     def test_at_least_thirty_languages_have_each_text(self):
         self.assertGreaterEqual(len(self.texts), 30)
         self.assertEqual(self.texts["en"]["tryAgain"], "Try again")

@@ -19,6 +19,7 @@ final class GateScreens {
     private var lockout: Message?
     private var covers: [Cover] = []
     private var watch: Task<Void, Never>?
+    private var isReady = false
 
     private struct Cover {
         let window: UIWindow
@@ -26,16 +27,32 @@ final class GateScreens {
         let below: [UIWindow]
     }
 
-    init(gate: VersionGate) {
+    /// The first check waits for `prepare`, which may set attributes of the gate, for at most 2 seconds.
+    init(gate: VersionGate, before prepare: @escaping @MainActor () async -> Void = {}) {
         self.gate = gate
         let center = NotificationCenter.default
         _ = center.addObserver(forName: UIScene.didActivateNotification, object: nil, queue: nil) { [weak self] _ in
             MainActor.assumeIsolated { self?.sceneDidActivate() }
         }
+        Task { [weak self] in
+            await prepare()
+            self?.start()
+        }
+        Task { [weak self] in
+            try? await Task.sleep(nanoseconds: 2_000_000_000)
+            self?.start()
+        }
+    }
+
+    private func start() {
+        guard !isReady else { return }
+        isReady = true
+        if scenes.contains(where: { $0.activationState == .foregroundActive }) { check() }
     }
 
     /// Checks now; `force` asks although 15 minutes are not over.
     func check(force: Bool = false) {
+        guard isReady else { return }
         gate.check(force: force) { [weak self] in self?.take($0) }
     }
 
@@ -121,9 +138,9 @@ final class GateScreens {
                 }
             )
         }
-        if message.link != nil { add(message.target == nil ? "open" : "update", .default) { open(message.opened()) } }
+        if message.link != nil { add(isUpdate(message) ? "update" : "open", .default) { open(message.opened()) } }
         if message.canSkip { add("skip", .default) { message.skip() } }
-        add("close", .cancel) { message.dismiss() }
+        add(isUpdate(message) ? "later" : "close", .cancel) { message.dismiss() }
         window.rootViewController?.present(dialog, animated: true, completion: nil)
     }
 
@@ -183,7 +200,10 @@ private final class LockoutController: UIViewController {
         title.accessibilityTraits = .header
         content.addArrangedSubview(title)
         content.addArrangedSubview(label(lockout.text, .body))
-        if lockout.link != nil { content.addArrangedSubview(button("update", .filled()) { open(lockout.opened()) }) }
+        if lockout.link != nil {
+            let text = isUpdate(lockout) ? "update" : "open"
+            content.addArrangedSubview(button(text, .filled()) { open(lockout.opened()) })
+        }
         content.addArrangedSubview(button("tryAgain", .gray(), tryAgain))
     }
 
@@ -203,9 +223,20 @@ private final class LockoutController: UIViewController {
     }
 }
 
-/// A text of `VersionGate.xcstrings`.
+/// Whether the link leads to an update. A server sends `target` only with hints, so the App Store counts too.
+private func isUpdate(_ message: Message) -> Bool {
+    guard let link = message.link?.absoluteString.lowercased() else { return false }
+    let stores = ["itms-apps:", "itms-appss:", "macappstore:", "https://apps.apple.com/"]
+    return message.target != nil || stores.contains(where: link.hasPrefix)
+}
+
+/// A text of `VersionGate.xcstrings`, or in English if the app does not have it.
 private func localized(_ text: String) -> String {
-    NSLocalizedString("versiongate.\(text)", tableName: "VersionGate", comment: "")
+    let english = [
+        "update": "Update", "open": "Open", "later": "Later", "skip": "Do not show again", "close": "Close",
+        "tryAgain": "Try again",
+    ]
+    return NSLocalizedString("versiongate.\(text)", tableName: "VersionGate", value: english[text] ?? text, comment: "")
 }
 
 @MainActor

@@ -64,7 +64,7 @@ public struct Message: Sendable, Identifiable {
     /// Open it with the system, not in a web view of the app.
     public var link: URL? { content.link.flatMap(Self.url) }
 
-    /// The version that the message asks the person to update to, if its rule has one.
+    /// The version that the message asks the person to update to, if its rule has one and a hint.
     public var target: String? { content.target }
 
     /// Whether the app must not go on. Offer ``link``, and a button "Try again" that calls ``VersionGate/check(force:)``.

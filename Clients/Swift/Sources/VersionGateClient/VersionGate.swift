@@ -9,7 +9,7 @@ public import Foundation
 /// Make one for the whole app, and ask at its start and when it comes to the foreground:
 ///
 /// ```swift
-/// let gate = try VersionGate(server: URL(string: "https://gate.example.com")!)
+/// let gate = try! VersionGate(server: URL(string: "https://gate.example.com")!)
 /// let messages = await gate.check()
 /// ```
 ///

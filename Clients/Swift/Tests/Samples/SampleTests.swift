@@ -11,6 +11,8 @@ import VersionGateClient
 struct SampleTests {
     static func main() async throws {
         try await messages()
+        try await buttons()
+        try await attributesFirst()
         try await lockout()
         try await severalScenes()
         print("The samples do what they say.")
@@ -25,20 +27,25 @@ struct SampleTests {
     // MARK: An app on a device
 
     private static let news = #"{"id":"news","title":"News","text":"Lists.","remind":60,"skip":true}"#
-    private static let tip = #"{"id":"tip","title":"Tip","text":"Swipe.","link":"https://example.com","target":"1.2"}"#
-    private static let blocked = #"{"id":"b","title":"Stop","text":"T","link":"https://example.com/b","lockout":true}"#
+    private static let tip = #"{"id":"tip","title":"Tip","text":"Swipe.","link":"https://example.com"}"#
+    private static let store = "https://apps.apple.com/app/id987654321"
+    private static let update = #"{"id":"u","title":"Please update","text":"1.2 is there.","link":"\#(store)"}"#
+    private static let blocked = #"{"id":"b","title":"Stop","text":"T","link":"\#(store)","lockout":true}"#
 
     /// Answers with what the test says, and says when a check is over.
     private final class Server: GateTransport, @unchecked Sendable {
         private let lock = NSLock()
         private var messages: [String]?
         private var over = 0
+        private var bodies: [String] = []
         /// How many checks are over.
         var checks: Int { lock.withLock { over } }
+        var questions: [String] { lock.withLock { bodies } }
         func checkIsOver() { lock.withLock { over += 1 } }
         init(_ messages: [String]?) { self.messages = messages }
         func answer(_ messages: [String]?) { lock.withLock { self.messages = messages } }
         func response(to request: GateRequest) throws -> GateResponse {
+            lock.withLock { bodies.append(String(decoding: request.body, as: UTF8.self)) }
             guard let messages = lock.withLock({ messages }) else { throw URLError(.notConnectedToInternet) }
             let body = Data(#"{"messages":[\#(messages.joined(separator: ","))]}"#.utf8)
             return GateResponse(status: 200, body: body)
@@ -66,7 +73,7 @@ struct SampleTests {
         }
 
         func press(_ button: String) {
-            guard let action = dialogs[0].actions.first(where: { $0.title == "versiongate.\(button)" }) else {
+            guard let action = dialogs[0].actions.first(where: { $0.title == button }) else {
                 return expect(false, "there is no button \(button)")
             }
             action.handler?(action)
@@ -85,7 +92,7 @@ struct SampleTests {
 
         func tap(_ button: String) {
             func find(_ view: UIView) -> UIButton? {
-                if let found = view as? UIButton, found.title == "versiongate.\(button)" { return found }
+                if let found = view as? UIButton, found.title == button { return found }
                 return view.subviews.lazy.compactMap(find).first
             }
             guard let view = cover(of: scene)?.rootViewController?.view, let action = find(view)?.action else {
@@ -95,7 +102,10 @@ struct SampleTests {
         }
     }
 
-    private static func app(_ messages: [String]) throws -> App {
+    private static func app(
+        _ messages: [String],
+        before prepare: @escaping @MainActor @Sendable (VersionGate) async -> Void = { _ in }
+    ) throws -> App {
         let server = Server(messages)
         let storage = MemoryStorage()
         guard let address = URL(string: "https://gate.example.com") else { preconditionFailure("it is an address") }
@@ -115,7 +125,8 @@ struct SampleTests {
         UIApplication.shared.opened = []
         let window = UIWindow(windowScene: scene)
         window.makeKeyAndVisible()
-        return App(server: server, storage: storage, screens: GateScreens(gate: gate), scene: scene, window: window)
+        let screens = GateScreens(gate: gate, before: { await prepare(gate) })
+        return App(server: server, storage: storage, screens: screens, scene: scene, window: window)
     }
 
     private static func until(_ what: String, line: Int = #line, _ holds: @MainActor () -> Bool) async {
@@ -138,10 +149,9 @@ struct SampleTests {
         app.screens.check(force: true)
         await until("the lockout") { !app.lockout.isEmpty }
         expect(app.alerts == ["News"], "the alert is there once, and stays")
-        app.press("skip")
+        app.press("Do not show again")
         expect(app.alerts == ["Tip"], "then comes the next")
-        expect(app.dialogs[0].actions.map(\.title) == ["versiongate.update", "versiongate.close"], "the buttons")
-        app.press("update")
+        app.press("Open")
         expect(UIApplication.shared.opened.map(\.absoluteString) == ["https://example.com"], "the link")
         expect(app.alerts.isEmpty, "and that was all")
         expect(UIWindow.key === app.cover(of: app.scene), "keys go to the lockout")
@@ -150,35 +160,78 @@ struct SampleTests {
         await until("the end") { app.lockout.isEmpty }
     }
 
+    /// What the buttons say, without a catalog of texts in the app: of an update as a server sends it with and without
+    /// hints, and of other messages and lockouts.
+    private static func buttons() async throws {
+        let hinted = tip.replacingOccurrences(of: "}", with: #","remind":60,"skip":true,"target":"1.2"}"#)
+        for (message, expected) in [
+            (update, ["Update", "Later"]), (hinted, ["Update", "Do not show again", "Later"]),
+            (tip, ["Open", "Close"]), (news, ["Do not show again", "Close"]),
+        ] {
+            let app = try app([message])
+            app.activate()
+            await until("the alert") { !app.alerts.isEmpty }
+            expect(app.dialogs[0].actions.map(\.title) == expected, "the buttons of \(message)")
+        }
+        let app = try app([blocked.replacingOccurrences(of: store, with: "https://status.example.com")])
+        app.activate()
+        await until("a lockout with a page that is no update") { app.lockout.contains("[Open]") }
+        app.server.answer([])
+        app.tap("Try again")
+        await until("the end") { app.lockout.isEmpty }
+    }
+
+    /// The first check waits for attributes that take time, but not for ever, and each check is one question.
+    private static func attributesFirst() async throws {
+        let (store, wait) = AsyncStream<Never>.makeStream()
+        let app = try app([news]) { gate in
+            for await _ in store {}
+            gate.attributes["channel"] = "store"
+        }
+        app.activate()
+        app.screens.check(force: true)
+        expect(app.server.questions.isEmpty, "it asks before the attributes are there")
+        wait.finish()
+        await until("the alert") { app.alerts == ["News"] }
+        expect(app.server.questions.count == 1, "it asks once")
+        expect(app.server.questions[0].contains(#""channel":"store""#), "the channel is sent: \(app.server.questions)")
+
+        let (never, end) = AsyncStream<Never>.makeStream()
+        let other = try Self.app([news]) { _ in for await _ in never {} }
+        other.activate()
+        await until("the check without attributes") { other.alerts == ["News"] }
+        end.finish()
+    }
+
     /// A lockout is above all, and ends only by a check that gives none.
     private static func lockout() async throws {
         let app = try app([blocked])
         let sheet = UIWindow(windowScene: app.scene)
         sheet.makeKeyAndVisible()
         app.activate()
-        let texts = ["Stop", "T", "[versiongate.update]", "[versiongate.tryAgain]"]
+        let texts = ["Stop", "T", "[Update]", "[Try again]"]
         await until("the lockout") { app.lockout == texts }
         guard let cover = app.cover(of: app.scene) else { return }
         expect(cover.windowLevel > .alert && UIWindow.key === cover, "it is above all, and has the keyboard")
         let below = [app.window, sheet]
         expect(below.allSatisfy(\.accessibilityElementsHidden), "VoiceOver reads what is below")
-        app.tap("update")
-        expect(UIApplication.shared.opened.map(\.absoluteString) == ["https://example.com/b"], "the link")
+        app.tap("Update")
+        expect(UIApplication.shared.opened.map(\.absoluteString) == [store], "the link")
 
         app.server.answer(nil)
         let checks = app.server.checks
-        app.tap("tryAgain")
+        app.tap("Try again")
         await until("the check that fails") { app.server.checks > checks }
         app.activate()
         await until("the check that does not ask") { app.server.checks > checks + 1 }
         expect(app.lockout == texts, "the lockout stays")
         app.server.answer([blocked.replacingOccurrences(of: #""T""#, with: #""U""#)])
-        app.tap("tryAgain")
+        app.tap("Try again")
         await until("another text, in the same window") {
             app.lockout.contains("U") && app.cover(of: app.scene) === cover
         }
         app.server.answer([])
-        app.tap("tryAgain")
+        app.tap("Try again")
         await until("the end") { app.cover(of: app.scene) == nil }
         expect(!below.contains(where: \.accessibilityElementsHidden), "VoiceOver reads again")
         expect(UIWindow.key === sheet, "the keyboard is the app's again")
