@@ -107,7 +107,8 @@ struct TryPage: Page {
     private var sameQuestion: JSONValue {
         let members = question.fields.filter { !$0.value.isEmpty }.map { ($0.field.name, $0.value) } + question.lines
         // As the page has read it: without an offset, a command takes a time for one of its own zone.
-        let time = question.timeText.isEmpty ? nil : question.time(now: now).map { "\($0)" } ?? question.timeText
+        let readTime = question.time(now: now)
+        let time = question.timeText.isEmpty ? nil : readTime.map { "\($0)" } ?? question.timeText
         let option = question.asOf.trimmed.isEmpty ? "--at" : "--as-of"
         let options = [time.map { "\(option) \($0.shellWord)" }, question.revision.map { "--revision \($0)" }]
             .compactMap(\.self)
@@ -116,8 +117,8 @@ struct TryPage: Page {
         let arguments = ["{\(object)}", time].compactMap { $0?.sqlLiteral }
         return [
             "command": PrintedCommand.text(words.joined(separator: " ")),
-            // The database has the present policy alone.
-            "sql": question.isOfPast ? nil : "SELECT * FROM explain_check(\(arguments.joined(separator: ", ")));",
+            // The database has the present policy alone, and reads no other times than the page.
+            "sql": question.isOfPast || readTime == nil ? nil : "SELECT * FROM explain_check(\(arguments.joined(separator: ", ")));",
         ]
     }
 
