@@ -118,7 +118,8 @@ struct TryPage: Page {
         return [
             "command": PrintedCommand.text(words.joined(separator: " ")),
             // The database has the present policy alone, and reads no other times than the page.
-            "sql": question.isOfPast || readTime == nil ? nil : "SELECT * FROM explain_check(\(arguments.joined(separator: ", ")));",
+            "sql": question.isOfPast || readTime == nil
+                ? nil : "SELECT * FROM explain_check(\(arguments.joined(separator: ", ")));",
         ]
     }
 
