@@ -7,13 +7,13 @@ import Testing
 struct RoleAttempt: Sendable, CustomTestStringConvertible {
     let sql: String
     let sqlState: String
-    /// How its message begins; empty where PostgreSQL 15 says it in other words than those after it.
-    let message: String
+    /// How its message begins: in one of these ways, for newer versions of PostgreSQL have other words for some.
+    let messages: [String]
 
-    init(_ sql: String, _ message: String = "", sqlState: String = "42501") {
+    init(_ sql: String, _ messages: String..., sqlState: String = "42501") {
         self.sql = sql
         self.sqlState = sqlState
-        self.message = message
+        self.messages = messages
     }
 
     var testDescription: String { sql }
@@ -185,9 +185,13 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
             "SET SESSION AUTHORIZATION versiongate",
             "permission denied to set session authorization \"versiongate\""
         ),
-        RoleAttempt("GRANT versiongate TO CURRENT_USER"),
+        RoleAttempt(
+            "GRANT versiongate TO CURRENT_USER",
+            "must be superuser to alter superusers",
+            "permission denied to grant role \"versiongate\""
+        ),
         RoleAttempt("ALTER ROLE CURRENT_USER CREATEDB", "permission denied"),
-        RoleAttempt("ALTER ROLE CURRENT_USER SUPERUSER"),
+        RoleAttempt("ALTER ROLE CURRENT_USER SUPERUSER", "must be superuser", "permission denied to alter role"),
         RoleAttempt("CREATE ROLE z", "permission denied to create role"),
         RoleAttempt("CREATE DATABASE z", "permission denied to create database"),
         RoleAttempt("SELECT rolpassword FROM pg_authid", "permission denied for table pg_authid"),
@@ -195,11 +199,23 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("DROP OWNED BY versiongate", "permission denied to drop objects"),
         RoleAttempt("REASSIGN OWNED BY versiongate TO CURRENT_USER", "permission denied to reassign objects"),
         RoleAttempt("ALTER SYSTEM SET fsync = off", "permission denied to set parameter \"fsync\""),
-        RoleAttempt("ALTER ROLE versiongate SET search_path = pg_temp"),
+        RoleAttempt(
+            "ALTER ROLE versiongate SET search_path = pg_temp",
+            "must be superuser to alter superusers",
+            "permission denied to alter role"
+        ),
 
         // The machine that PostgreSQL runs on
-        RoleAttempt("COPY public.apps TO '/tmp/z'"),
-        RoleAttempt("COPY public.apps FROM PROGRAM 'id'"),
+        RoleAttempt(
+            "COPY public.apps TO '/tmp/z'",
+            "must be superuser or have privileges of the pg_write_server_files",
+            "permission denied to COPY to a file"
+        ),
+        RoleAttempt(
+            "COPY public.apps FROM PROGRAM 'id'",
+            "must be superuser or have privileges of the pg_execute_server_program",
+            "permission denied to COPY to or from an external program"
+        ),
         RoleAttempt("SELECT pg_read_file('/etc/passwd')", "permission denied for function pg_read_file"),
         RoleAttempt("SELECT pg_ls_dir('/')", "permission denied for function pg_ls_dir"),
         RoleAttempt("SELECT lo_import('/etc/passwd')", "permission denied for function lo_import"),
@@ -211,7 +227,11 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("SELECT lo_unlink(4711)", "must be owner of large object 4711"),
         RoleAttempt("LOAD 'auto_explain'", "access to library \"auto_explain\" is not allowed"),
         RoleAttempt("SELECT pg_reload_conf()", "permission denied for function pg_reload_conf"),
-        RoleAttempt("SELECT pg_terminate_backend({owner})"),
+        RoleAttempt(
+            "SELECT pg_terminate_backend({owner})",
+            "must be a superuser to terminate superuser process",
+            "permission denied to terminate process"
+        ),
     ]
 
     /// What the roles that do not edit must not do beside that.

@@ -70,7 +70,7 @@ struct SchemaFaultTests {
             try await migrator.migrate(owner)
             let version = try await superuser.query("SELECT current_setting('server_version_num')::integer")
             // From PostgreSQL 16 on who makes a role is a member of it, so it cannot be a member of its maker.
-            let canBeMaker = try version.value(as: Int.self) < 160_000
+            let isBefore16 = try version.value(as: Int.self) < 160_000
             for (grant, revoke) in [
                 (
                     "GRANT CREATE ON SCHEMA public TO versiongate_admin",
@@ -82,7 +82,7 @@ struct SchemaFaultTests {
                 ),
                 ("GRANT test_alice TO versiongate_server", "REVOKE test_alice FROM versiongate_server"),
                 ("ALTER ROLE versiongate_server SUPERUSER", "ALTER ROLE versiongate_server NOSUPERUSER"),
-            ] where canBeMaker || !grant.hasPrefix("GRANT test_alice") {
+            ] where isBefore16 || !grant.hasPrefix("GRANT test_alice") {
                 try await superuser.execute(grant)
                 let refusal = await #expect(throws: SchemaError.self, "\(grant)") { try await migrator.migrate(owner) }
                 let schema = grant.contains("_internal") ? "versiongate_internal" : "public"

@@ -117,7 +117,7 @@ struct TryPage: Page {
         let arguments = ["{\(object)}", time].compactMap { $0?.sqlLiteral }
         return [
             "command": PrintedCommand.text(words.joined(separator: " ")),
-            // The database has the present policy alone, and reads no other times than the page.
+            // The database has the present policy alone, and may refuse a time that the page cannot read.
             "sql": question.isOfPast || readTime == nil
                 ? nil : "SELECT * FROM explain_check(\(arguments.joined(separator: ", ")));",
         ]

@@ -174,7 +174,7 @@ struct PageTests {
         let body = String(decoding: response.body, as: UTF8.self)
         #expect(response.status == 400)
         #expect(body.contains(text))
-        #expect(!query.hasSuffix("at=noon") || !body.contains("explain_check"), "PostgreSQL would refuse that time")
+        #expect(!query.hasSuffix("at=noon") || !body.contains("explain_check"), "it may refuse the time")
     }
 
     @Test("Assets have a tag by which a browser keeps them, and pages are kept nowhere")
