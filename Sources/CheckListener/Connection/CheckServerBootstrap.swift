@@ -137,7 +137,7 @@ package struct CheckServerBootstrap {
     ) -> @Sendable (any Channel) -> EventLoopFuture<Void> {
         let limiter = rateLimit.map { RateLimiter($0, proxies: trustedProxies) }
         return { [limits, tls] channel in
-            channel.eventLoop.makeCompletedFuture {
+            do {
                 try Self.setOptions(limits, of: channel)
                 let handler = ConnectionHandler(
                     loop: loops[channel.eventLoop],
@@ -152,6 +152,9 @@ package struct CheckServerBootstrap {
                     try pipeline.addHandler(NIOSSLServerHandler(context: tls.value.context))
                 }
                 try pipeline.addHandler(handler)
+                return channel.eventLoop.makeSucceededVoidFuture()
+            } catch {
+                return channel.eventLoop.makeFailedFuture(error)
             }
         }
     }
