@@ -47,13 +47,13 @@ struct SocketSenderTests {
         try await channel.close()
     }
 
-    @Test("The first response goes through the channel, and those after it straight to the socket")
+    @Test("Responses go straight to the socket, the first one too")
     func takesTheSocket() async throws {
         try await Self.connect { connection, observer in
-            for isDirect in [false, true, true, true] {
+            for _ in 1...4 {
                 try await connection.send(Self.request)
                 #expect(try await connection.response()?.body == ListenerFixture.answer)
-                #expect(try await observer.isDirect() == isDirect)
+                #expect(try await observer.isDirect() == true)
             }
         }
     }
@@ -72,10 +72,8 @@ struct SocketSenderTests {
     @Test("What the socket does not take goes through the channel, in order and whole, and so does everything after it")
     func fallsBackToTheChannel() async throws {
         try await Self.connect { connection, observer in
-            for _ in 1...2 {
-                try await connection.send(Self.request)
-                #expect(try await connection.response() != nil)
-            }
+            try await connection.send(Self.request)
+            #expect(try await connection.response() != nil)
             #expect(try await observer.isDirect() == true)
             // More responses than both buffers of the socket hold; each is a different one.
             let count = 12_000

@@ -7,6 +7,7 @@ import NIOSSL
 /// Where the responses of one connection go: to its socket, and what that does not take at once to its channel.
 final class ConnectionOutput {
     private let unread: UnreadResponses
+    private let isEncrypted: Bool
     private var context: ChannelHandlerContext?
     private var isAbandoned = false
     private var callback: (() -> Void)?
@@ -14,7 +15,7 @@ final class ConnectionOutput {
     private var reportedBytes = 0
 
     /// How the responses are sent.
-    private(set) var sender: SocketSender
+    private(set) var sender = SocketSender()
     /// How many bytes of responses the channel keeps until the client reads.
     private(set) var unreadBytes = 0
 
@@ -25,12 +26,13 @@ final class ConnectionOutput {
     ///   - isEncrypted: Whether TLS stands between the handler and the socket.
     init(unread: UnreadResponses, isEncrypted: Bool) {
         self.unread = unread
-        sender = SocketSender(isEncrypted: isEncrypted)
+        self.isEncrypted = isEncrypted
     }
 
     /// The connection is open.
     func open(_ context: ChannelHandlerContext) {
         self.context = context
+        if !isEncrypted { sender = SocketSender(context) }
     }
 
     /// The socket is closed: nothing is sent any more.
@@ -49,7 +51,7 @@ final class ConnectionOutput {
     ///
     /// - Returns: What is to be sent through the channel instead; nil when the socket has taken all.
     func send(_ bytes: UnsafeRawBufferPointer) -> ByteBuffer? {
-        context.flatMap { sender.send(bytes, $0) }
+        context == nil ? nil : sender.send(bytes)
     }
 
     /// Sends bytes through the channel, which may call back for more.
