@@ -8,6 +8,7 @@ import TestDatabase
 /// A psql that stays open, as that of somebody who thinks between two statements.
 final class PsqlSession {
     private let process = Process()
+    private let ended = DispatchSemaphore(value: 0)
     private let input = Pipe()
     private let output = Pipe()
     private var sent = 0
@@ -21,6 +22,7 @@ final class PsqlSession {
         ]
         process.standardInput = input
         process.standardOutput = output
+        process.terminationHandler = { [ended] _ in ended.signal() }
         try process.run()
     }
 
@@ -42,6 +44,6 @@ final class PsqlSession {
     /// Ends psql; what was not committed is rolled back.
     func end() throws {
         try input.fileHandleForWriting.close()
-        process.waitUntilExit()
+        ended.wait()
     }
 }

@@ -14,6 +14,7 @@ final class TerminalSession {
     static let prompt = "shell> "
 
     private let process = Process()
+    private let ended = DispatchSemaphore(value: 0)
     private let input = Pipe()
     private let output = Pipe()
     private var printed: AsyncStream<Data>.Iterator
@@ -55,6 +56,7 @@ final class TerminalSession {
             let data = handle.availableData
             if data.isEmpty { continuation.finish() } else { continuation.yield(data) }
         }
+        process.terminationHandler = { [ended] _ in ended.signal() }
         try process.run()
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Patience.seconds)) { [process] in
             if process.isRunning { process.terminate() }
@@ -102,11 +104,11 @@ final class TerminalSession {
         return (output, status)
     }
 
-    /// Ends the shell.
+    /// Ends the shell, and what runs in it, by taking away their terminal: a signal to end would have `script` wait for two
+    /// seconds, and `waitUntilExit` would keep a processor busy where another thread has started the process.
     func end() {
         output.fileHandleForReading.readabilityHandler = nil
-        try? input.fileHandleForWriting.close()
-        process.terminate()
-        process.waitUntilExit()
+        kill(process.processIdentifier, SIGKILL)
+        ended.wait()
     }
 }

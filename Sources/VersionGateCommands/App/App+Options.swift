@@ -4,14 +4,12 @@
 import UpdatePolicy
 
 extension App: EditableRecord {
-    static var options: [ColumnOption<App>] {
-        [
-            ColumnOption(\.name, "The app's name, which texts can use as {app}"),
-            ColumnOption(\.storeID, "The app's number in the App Store, by which look-ups ask", parse: numberInStore),
-            ColumnOption(\.seller, "The name of the seller, as the store has it"),
-            ColumnOption(\.note, "A note for the people who edit; never sent"),
-        ]
-    }
+    static let options: [ColumnOption<App>] = [
+        ColumnOption(\.name, "The app's name, which texts can use as {app}"),
+        ColumnOption(\.storeID, "The app's number in the App Store, by which look-ups ask", parse: numberInStore),
+        ColumnOption(\.seller, "The name of the seller, as the store has it"),
+        ColumnOption(\.note, "A note for the people who edit; never sent"),
+    ]
 
     static let clearedTables = [PolicyTable.storeLinks]
 

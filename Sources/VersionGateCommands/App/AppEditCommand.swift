@@ -20,7 +20,7 @@ struct AppEditCommand: AsyncParsableCommand {
     @Argument(help: "The bundle of the app.", completion: .bundles)
     var bundle: String
 
-    @OptionGroup var edits: ColumnEdits<App>
+    @OptionGroup var edits: ColumnOptions<App, Editing>
 
     @OptionGroup var storeLinks: StoreLinkOptions
 
@@ -32,7 +32,7 @@ struct AppEditCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let clearsStoreLinks = edits.clear.contains(ClearedField(rowsOf: .storeLinks))
+        let clearsStoreLinks = edits.cleared.contains(ClearedField(rowsOf: .storeLinks))
         try await options.edit(on: database, asksAboutRemovals: clearsStoreLinks, values: edits.values) {
             editor,
             changes in

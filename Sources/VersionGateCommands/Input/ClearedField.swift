@@ -56,34 +56,3 @@ extension ClearedField: ExpressibleByArgument, CaseIterable {
         self = field
     }
 }
-
-/// The options of `edit`: new values of columns, and what is cleared.
-struct ColumnEdits<Record: EditableRecord>: ParsableArguments {
-    @OptionGroup var options: ColumnOptions<Record, Editing>
-
-    @Option(help: ArgumentHelp("Set a field back to its default, mostly to none; can be repeated.", valueName: "field"))
-    var clear: [ClearedField<Record>] = []
-
-    /// Refuses an edit that changes nothing, or both sets and clears a column.
-    ///
-    /// - Parameters:
-    ///   - changesRows: Whether other options change rows of other tables.
-    ///   - examples: Some of the options, for the message.
-    func requireChange(changesRows: Bool = false, examples: String) throws {
-        let set = options.columns
-        if set.isEmpty, !changesRows, clear.isEmpty {
-            throw ValidationError("Say what to change, for example \(examples).")
-        }
-        if let both = clear.compactMap(\.column).first(where: set.contains) {
-            throw ValidationError("\(both.name) is both set and cleared; leave one of the two out.")
-        }
-    }
-
-    /// The values of the columns that are set or cleared.
-    ///
-    /// - Parameter clock: Decides what times mean.
-    func values(_ clock: CommandClock) throws -> [ColumnValue<Record>] {
-        try options.values(clock)
-            + Set(clear).compactMap(\.column).map { ColumnValue($0, $0.defaultValue ?? .null) }
-    }
-}

@@ -8,7 +8,7 @@ import UpdatePolicy
 /// The option for a column, as `add` and `edit` take it.
 ///
 /// Its name, its kind and how its value is read follow from the column.
-struct ColumnOption<Record: PolicyRecord> {
+struct ColumnOption<Record: PolicyRecord>: Sendable {
     let column: PolicyColumn<Record>
     /// The name of the option of `add`, without its hyphens.
     let name: String

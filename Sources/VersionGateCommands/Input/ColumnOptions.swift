@@ -7,10 +7,13 @@ import UpdatePolicy
 
 /// The options of a command for the columns of a record.
 ///
-/// The argument parser finds options by reflection, so the mirror shows one for each of the record's.
+/// The argument parser finds options by reflection, so the mirror shows one for each of the record's, and `--clear` for
+/// `edit`.
 struct ColumnOptions<Record: EditableRecord, Verb: EditingVerb>: ParsableArguments, CustomReflectable {
     /// The options that were given, in the order of the columns.
     private let given: [Given]
+    /// What `--clear` names.
+    let cleared: [ClearedField<Record>]
 
     private struct Given {
         let column: ColumnDefinition
@@ -27,7 +30,16 @@ struct ColumnOptions<Record: EditableRecord, Verb: EditingVerb>: ParsableArgumen
         init?(intValue: Int) { nil }
     }
 
-    init() { given = [] }
+    private static var clearing: Option<[ClearedField<Record>]> {
+        Option(
+            wrappedValue: [],
+            name: .customLong("clear"),
+            help: ArgumentHelp("Set a field back to its default, mostly to none; can be repeated.", valueName: "field")
+        )
+    }
+    private static var clearingKey: Key { Key(stringValue: "clear") }
+
+    init() { (given, cleared) = ([], []) }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
@@ -36,17 +48,19 @@ struct ColumnOptions<Record: EditableRecord, Verb: EditingVerb>: ParsableArgumen
             let words = try option.words(container, Key(stringValue: column.name), isAdding: Verb.isAdding)
             return words.isEmpty ? nil : Given(column: column, option: "--\(name)", words: words)
         }
+        cleared =
+            Verb.isAdding
+            ? [] : try container.decode(Option<[ClearedField<Record>]>.self, forKey: Self.clearingKey).wrappedValue
     }
 
     var customMirror: Mirror {
         let options = Verb.options(of: Record.self).map { name, option in
             (label: String?.some(option.column.name), value: option.definition(name, isAdding: Verb.isAdding) as Any)
         }
-        return Mirror(self, children: options)
+        let clearing =
+            Verb.isAdding ? [] : [(label: String?.some(Self.clearingKey.stringValue), value: Self.clearing as Any)]
+        return Mirror(self, children: options + clearing)
     }
-
-    /// The columns of the options that were given.
-    var columns: [ColumnDefinition] { given.map(\.column) }
 
     /// What was given for a text; nil where nothing was.
     func text<Value>(_ path: KeyPath<Record, Value>) -> String? {
@@ -67,13 +81,13 @@ struct ColumnOptions<Record: EditableRecord, Verb: EditingVerb>: ParsableArgumen
         return given.first { $0.column.name == name }?.words.first
     }
 
-    /// The values of the options that were given.
+    /// The values of the options that were given, and the defaults of what is cleared.
     ///
     /// - Parameter clock: Decides what times mean.
     func values(_ clock: CommandClock) throws -> [ColumnValue<Record>] {
         try given.map { given in
             try ColumnWord.value(given.words, of: given.column) { try clock.moment($0, of: given.option) }
-        }
+        } + Set(cleared).compactMap(\.column).map { ColumnValue($0, $0.defaultValue ?? .null) }
     }
 
     /// What the ranges that were given mean in words, a line for each.
@@ -84,6 +98,22 @@ struct ColumnOptions<Record: EditableRecord, Verb: EditingVerb>: ParsableArgumen
             else { return nil }
             let remarks = meaning.remarks.isEmpty ? "" : " (\(meaning.remarks.joined(separator: "; ")))"
             return "\(given.column.name) \(range) means: \(meaning.inWords)\(remarks)"
+        }
+    }
+}
+
+extension ColumnOptions where Verb == Editing {
+    /// Refuses an edit that changes nothing, or both sets and clears a column.
+    ///
+    /// - Parameters:
+    ///   - changesRows: Whether other options change rows of other tables.
+    ///   - examples: Some of the options, for the message.
+    func requireChange(changesRows: Bool = false, examples: String) throws {
+        if given.isEmpty, !changesRows, cleared.isEmpty {
+            throw ValidationError("Say what to change, for example \(examples).")
+        }
+        if let both = cleared.compactMap(\.column).first(where: given.map(\.column).contains) {
+            throw ValidationError("\(both.name) is both set and cleared; leave one of the two out.")
         }
     }
 }

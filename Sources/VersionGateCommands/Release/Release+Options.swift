@@ -4,21 +4,19 @@
 import UpdatePolicy
 
 extension Release: EditableRecord {
-    static var options: [ColumnOption<Release>] {
-        [
-            ColumnOption(\.build, "The build, as the app reports it", value: "build", nameInEdit: "set-build"),
-            ColumnOption(\.minOS, "The least version of the operating system", value: "version"),
-            ColumnOption(
-                \.regions,
-                "A country where it is (JP); without one it is everywhere",
-                value: "country",
-                nameInEdit: "set-region"
-            ),
-            ColumnOption(\.liveAt, "When users can get it"),
-            ColumnOption(\.staged, "It is in a staged rollout, so not everybody can get it yet"),
-            ColumnOption(\.note, "A note for the people who edit; never sent"),
-        ]
-    }
+    static let options: [ColumnOption<Release>] = [
+        ColumnOption(\.build, "The build, as the app reports it", value: "build", nameInEdit: "set-build"),
+        ColumnOption(\.minOS, "The least version of the operating system", value: "version"),
+        ColumnOption(
+            \.regions,
+            "A country where it is (JP); without one it is everywhere",
+            value: "country",
+            nameInEdit: "set-region"
+        ),
+        ColumnOption(\.liveAt, "When users can get it"),
+        ColumnOption(\.staged, "It is in a staged rollout, so not everybody can get it yet"),
+        ColumnOption(\.note, "A note for the people who edit; never sent"),
+    ]
 
     /// A least system that no client has.
     static func doubts(minOS: String?) -> [String] {

@@ -25,7 +25,7 @@ struct ReleaseEditCommand: AsyncParsableCommand {
 
     @OptionGroup var selector: ReleaseSelector
 
-    @OptionGroup var edits: ColumnEdits<Release>
+    @OptionGroup var edits: ColumnOptions<Release, Editing>
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
@@ -42,7 +42,7 @@ struct ReleaseEditCommand: AsyncParsableCommand {
 
     /// A least system for several platforms, whose systems are counted differently, or one that no client has.
     private func doubts(_ session: PostgresSession) throws -> [String] {
-        guard let minOS = edits.options.text(\.minOS) else { return [] }
+        guard let minOS = edits.text(\.minOS) else { return [] }
         let platforms = try PolicyReader.policy(session, bundles: [selector.bundle]).releases.filter {
             AppVersion($0.version) == AppVersion(selector.version)
         }.map(\.platform)

@@ -23,7 +23,7 @@ struct RuleEditCommand: AsyncParsableCommand {
     @Argument(help: "The key of the rule.", completion: .ruleKeys)
     var key: String
 
-    @OptionGroup(title: "Conditions and message") var edits: ColumnEdits<Rule>
+    @OptionGroup(title: "Conditions and message") var edits: ColumnOptions<Rule, Editing>
 
     // What other commands change; caught here because the parser would propose --lockout for --rollout.
     @Option(help: .hidden) var rollout: String?
@@ -55,6 +55,6 @@ struct RuleEditCommand: AsyncParsableCommand {
         try await options.edit(on: database, values: edits.values) { editor, changes in
             try editor.edit(rule: key, set: changes)
         }
-        for meaning in edits.options.meanings { print(meaning) }
+        for meaning in edits.meanings { print(meaning) }
     }
 }
