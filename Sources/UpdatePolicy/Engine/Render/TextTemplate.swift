@@ -6,7 +6,7 @@ enum TextTemplate {
     static func names(_ placeholder: StaticString, in text: String) -> Bool {
         guard text.utf8.contains(UInt8(ascii: "{")) else { return false }
         return text.withBytes { bytes in
-            bytes.indices.contains { startsWith(placeholder, bytes, $0) }
+            bytes.indices.contains { bytes[$0] == UInt8(ascii: "{") && startsWith(placeholder, bytes, $0) }
         }
     }
 
@@ -19,7 +19,9 @@ enum TextTemplate {
             var result: [UInt8] = []
             var position = 0
             while position < bytes.count {
-                if let (placeholder, value) = values.first(where: { startsWith($0.key, bytes, position) }), let value {
+                if bytes[position] == UInt8(ascii: "{"),
+                    let (placeholder, value) = values.first(where: { startsWith($0.key, bytes, position) }), let value
+                {
                     result += value.utf8
                     position += placeholder.utf8CodeUnitCount
                 } else {
