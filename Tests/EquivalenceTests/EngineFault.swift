@@ -2,12 +2,11 @@
 // Copyright the versiongate authors
 
 import TestPolicies
-import Testing
 import UpdatePolicy
 
 /// A fault of the engine, made from outside: it is given a policy or a client that is not quite the one asked about.
-struct EngineFault: Sendable, CustomTestStringConvertible {
-    let testDescription: String
+struct EngineFault: Sendable {
+    let description: String
     /// A seed from which the fault is found soon.
     let seed: UInt64
     var policy: @Sendable (inout Policy) -> Void = { _ in }
@@ -15,7 +14,7 @@ struct EngineFault: Sendable, CustomTestStringConvertible {
 
     /// A fault in each rule.
     init(_ description: String, seed: UInt64, rule: @escaping @Sendable (inout Rule) -> Void) {
-        testDescription = description
+        self.description = description
         self.seed = seed
         policy = { policy in
             for index in policy.rules.indices { rule(&policy.rules[index]) }
@@ -24,7 +23,7 @@ struct EngineFault: Sendable, CustomTestStringConvertible {
 
     /// A fault in each release.
     init(_ description: String, seed: UInt64, release: @escaping @Sendable (inout Release) -> Void) {
-        testDescription = description
+        self.description = description
         self.seed = seed
         policy = { policy in
             for index in policy.releases.indices { release(&policy.releases[index]) }
@@ -38,7 +37,7 @@ struct EngineFault: Sendable, CustomTestStringConvertible {
         member name: String,
         _ change: @escaping @Sendable (MemberLiteral) -> MemberLiteral
     ) {
-        testDescription = description
+        self.description = description
         self.seed = seed
         client = { client in
             client.members = client.members.map {

@@ -19,7 +19,15 @@ struct SemanticCaseTests {
             let specification = SpecificationSession(session: session)
             for semanticCase in cases.policies {
                 print("Semantic case, \(semanticCase.testDescription)")
-                for expected in semanticCase.checks { try expect(expected, of: semanticCase, specification) }
+                for (timeZone, checks) in Dictionary(grouping: semanticCase.checks, by: \.timeZone) {
+                    try specification.withPolicy(semanticCase.policy, timeZone: timeZone) { written in
+                        #expect(written.refusedRows == 0)
+                        let engine = try CompiledPolicy(written.read)
+                        for (expected, sql) in zip(checks, try specification.answers(to: checks.map(\.check))) {
+                            try expect(expected, of: semanticCase, sql, engine)
+                        }
+                    }
+                }
             }
         }
     }
@@ -27,14 +35,11 @@ struct SemanticCaseTests {
     private func expect(
         _ expected: SemanticCase.Expectation,
         of semanticCase: SemanticCase,
-        _ specification: SpecificationSession
+        _ sql: Answer,
+        _ policy: CompiledPolicy
     ) throws {
         let check = expected.check
-        let (sql, engine) = try specification.withPolicy(semanticCase.policy, timeZone: expected.timeZone) { written in
-            #expect(written.refusedRows == 0)
-            let engine = try Answer(CompiledPolicy(written.read), check.client.client(), at: check.time)
-            return (try specification.answers(to: [check])[0], engine)
-        }
+        let engine = try Answer(policy, check.client.client(), at: check.time)
         let comment: Comment = "\(semanticCase.testDescription), \(check.json)\n\(sql)"
         let messages = sql.messages.map { row in
             Message(

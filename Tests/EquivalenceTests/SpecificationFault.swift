@@ -5,8 +5,8 @@ import Postgres
 import Testing
 
 /// A fault in one function of the specification: a passage of its source, and a wrong one in its place.
-struct SpecificationFault: Sendable, CustomTestStringConvertible {
-    let testDescription: String
+struct SpecificationFault: Sendable {
+    let description: String
     let function: String
     let passage: String
     let wrongPassage: String
@@ -20,19 +20,22 @@ struct SpecificationFault: Sendable, CustomTestStringConvertible {
         _ passage: String,
         becomes wrongPassage: String
     ) {
-        testDescription = description
+        self.description = description
         self.seed = seed
         self.function = function
         self.passage = passage
         self.wrongPassage = wrongPassage
     }
 
-    /// Puts the fault into the database for good.
-    func inject(_ session: PostgresSession) throws {
+    /// Has the fault in the database while `body` runs.
+    func inject<Result>(_ session: PostgresSession, while body: () throws -> Result) throws -> Result {
         let source = try session.query("SELECT pg_get_functiondef($1::regproc)", [function]).value(as: String.self)
         let parts = source.split(separator: passage, omittingEmptySubsequences: false)
         try #require(parts.count > 1, "\(function) has no passage \"\(passage)\"")
         try session.execute(parts.joined(separator: wrongPassage))
+        let result = Swift.Result { try body() }
+        try session.execute(source)
+        return try result.get()
     }
 }
 
