@@ -204,7 +204,7 @@ let package = Package(
         .testTarget(
             name: "PrivatePostgresTests",
             dependencies: [
-                "Postgres", "PrivatePostgres", "TestDatabase", "TestSystem",
+                "Postgres", "PrivatePostgres", "TestDatabase", "TestRandom", "TestSystem",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),

@@ -37,7 +37,7 @@ struct BrakeTests {
         return style
     }
 
-    @Test("No order of the calls of a brake lets any client get more, now or later", arguments: 0..<2)
+    @Test("No order of the calls of a brake lets any client get more, now or later", arguments: 0..<Trials.count(2))
     func onlyLessens(part: Int) async throws {
         let seed = ComparisonSettings.current.generatorSeed(ofPart: part)
         let owner = try await TestDatabase.current.connect()

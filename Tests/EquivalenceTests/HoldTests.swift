@@ -175,7 +175,7 @@ struct HoldTests {
 
     @Test(
         "A ramp that is held and resumed at random gives no client less than before, and goes through every step in order",
-        arguments: 0..<4
+        arguments: 0..<Trials.count(4)
     )
     func randomHolds(part: Int) async throws {
         let seed = ComparisonSettings.current.seed(ofPart: part) &+ UInt64(part)

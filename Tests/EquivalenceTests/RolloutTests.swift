@@ -18,7 +18,7 @@ struct RolloutTests {
         }
     }
 
-    @Test("37.25 % reach that share of 1,000,000 random installs, within 0.2 points")
+    @Test("37.25 % reach that share of 1,000,000 random installs, within 0.2 points", .whole)
     func share() throws {
         let rollout = try #require(Percentage("37.25"))
         let reached = Self.installs(1_000_000, seed: 1).count { Bucket(key: "ramp", install: $0).isIn(rollout) }

@@ -99,7 +99,7 @@ struct StepsAndConsentTests {
 
     @Test(
         "What an enabled rule reaches rises only by what somebody wrote, and nobody locks out everybody without consent",
-        arguments: 0..<4
+        arguments: 0..<Trials.count(4)
     )
     func rises(part: Int) async throws {
         let seed = ComparisonSettings.current.seed(ofPart: part) &+ UInt64(part)

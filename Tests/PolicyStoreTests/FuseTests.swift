@@ -159,7 +159,7 @@ struct FuseTests {
         try await owner.execute(rules.map(\.sql).joined())
         try await owner.execute("UPDATE rules SET enabled = false WHERE key = 'k'")
         var (streams, blown) = (0, 0)
-        while streams < 5_000 {
+        while streams < Trials.count(5_000) {
             let rows = rules.enumerated().flatMap { Self.stream($0, $1, using: &random) }
             let (found, expected) = try await owner.transaction(
                 .readWrite,

@@ -3,6 +3,7 @@
 
 import Postgres
 import TestDatabase
+import TestRandom
 import Testing
 import UpdatePolicy
 
@@ -90,7 +91,7 @@ struct PolicyUpdateTests {
         #expect(try await PolicyReader.update(database, since: known) == nil)
     }
 
-    @Test("An update reads everything where thousands of rows were changed")
+    @Test("An update reads everything where thousands of rows were changed", .whole)
     func readsEverything() async throws {
         let edit = "INSERT INTO apps (bundle) SELECT 'many.' || n FROM generate_series(1, 5001) AS n"
         #expect(try await changed(by: edit) == nil)

@@ -7,6 +7,7 @@ import Logging
 import Postgres
 import Subprocess
 import Synchronization
+import TestRandom
 import TestSystem
 import Testing
 
@@ -71,7 +72,7 @@ struct PrivatePostgresTests {
         }
     }
 
-    @Test("Starting while the server stops waits for it and starts it anew")
+    @Test("Starting while the server stops waits for it and starts it anew", .whole)
     func startsWhileItStops() async throws {
         try await TemporaryFolder.initialised { folder in
             var previous = try await folder.postgres().start()
@@ -128,7 +129,7 @@ struct PrivatePostgresTests {
         }
     }
 
-    @Test("A keeper killed with SIGKILL leaves a server that still stops with the last lease")
+    @Test("A keeper killed with SIGKILL leaves a server that still stops with the last lease", .whole)
     func stopsWithoutAKeeper() async throws {
         try await TemporaryFolder.initialised { folder in
             let lease = try await folder.postgres().start()
@@ -146,6 +147,7 @@ struct PrivatePostgresTests {
 
     @Test(
         "A stale file of another process does not keep the server from starting",
+        .whole,
         arguments: ["", "not a number\n", "this process"]
     )
     func startsBesideAStaleFile(content: String) async throws {
@@ -191,7 +193,7 @@ struct PrivatePostgresTests {
     }
 
     /// A child between fork and exec must not call what waits for the other threads of its parent, as setuid does.
-    @Test("Threads that come and go while the server is started do not matter")
+    @Test("Threads that come and go while the server is started do not matter", .whole)
     func startsAmongThreads() async throws {
         try await TemporaryFolder.initialised { folder in
             let isOver = Atomic(false)
@@ -228,6 +230,7 @@ struct PrivatePostgresTests {
 
     @Test(
         "Any path of the state folder works",
+        .whole,
         arguments: [String(repeating: "long/", count: 30), "with space, comma; \"quote\" 'and' \\ @ % ü?#&="]
     )
     func takesAnyPath(name: String) async throws {

@@ -119,7 +119,7 @@ struct PolicyImpactPropertyTests {
         var exact = 0
         var newLockouts = 0
         // Some more where chance has left out what matters.
-        for round in 0..<3_000 where round < 300 || exact == 0 || newLockouts == 0 {
+        for round in 0..<3_000 where round < Trials.count(300) || exact == 0 || newLockouts == 0 {
             let edit = Edit(&generator, rules: rules)
             let (kind, clients) = try kind(&generator, members: 8)
             let impact = PolicyImpact(
@@ -203,8 +203,8 @@ struct PolicyImpactPropertyTests {
         var generator = PolicyGenerator(.crowded, random)
         var found = 0
         var edits = 0
-        // Few edits lock somebody out, so now and then none of 300 does.
-        while edits < 300 || found == 0 && edits < 10_000 {
+        // Few edits lock somebody out, so now and then none does.
+        while edits < Trials.count(300) || found == 0 && edits < 10_000 {
             edits += 1
             let edit = Edit(&generator, rules: rules)
             let apps = AppsWithNewLockouts(from: edit.before, to: edit.after, at: TestPolicy.noon)
@@ -226,7 +226,7 @@ struct PolicyImpactPropertyTests {
         let random = SeededGenerator()
         var generator = PolicyGenerator(.crowded, random)
         var reached = 0
-        for _ in 0..<300 {
+        for round in 0..<3_000 where round < Trials.count(300) || reached == 0 {
             let policy = generator.policy(rules: rules)
             let rule = generator.random.pick(policy.rules)
             let (kind, clients) = try kind(&generator, members: 8)

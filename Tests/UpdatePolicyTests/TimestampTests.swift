@@ -44,11 +44,13 @@ struct TimestampTests {
         #expect(Timestamp(text) == nil)
     }
 
-    @Test("Every day of 800 years is read back as it was written")
+    @Test("Any day of 800 years is read back as it was written")
     func days() throws {
         var previous = try #require(Timestamp("1600-01-01T00:00:00Z"))
-        for _ in 0..<292_194 {
-            let next = previous.advanced(byMicroseconds: 86_400_000_000)
+        // Each day, or each eighteenth, which come to the same end.
+        let step = Trials.isWhole ? 1 : 18
+        for _ in 0..<292_194 / step {
+            let next = previous.advanced(byMicroseconds: Int64(step) * 86_400_000_000)
             let text = next.description
             // An expectation for each day would take longer than all of the days.
             guard Timestamp(text) == next, previous.description < text else {

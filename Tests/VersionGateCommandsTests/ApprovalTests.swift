@@ -116,7 +116,7 @@ struct ApprovalTests {
 
     @Test(
         "Consent is needed for every edit that nets a lockout, without counts and with them, or nothing is changed",
-        arguments: edits
+        arguments: Trials.some(edits)
     )
     func isNeeded(_ edit: Edit) async throws {
         try await prepare(edit.setup)
@@ -152,7 +152,10 @@ struct ApprovalTests {
     /// Edits that need approval for their impact alone.
     static let additions = edits.filter { !$0.arguments.contains("remove") && !$0.arguments.contains("withdraw") }
 
-    @Test("Consent is not needed for up to 1 % of recent checks, whose impact is shown", arguments: additions)
+    @Test(
+        "Consent is not needed for up to 1 % of recent checks, whose impact is shown",
+        arguments: Trials.some(additions)
+    )
     func isNotNeededForFew(_ edit: Edit) async throws {
         try await prepare(
             edit.setup,
@@ -184,7 +187,10 @@ struct ApprovalTests {
         ),
     ]
 
-    @Test("Consent is not needed for what locks nobody out, whether or not there are counts", arguments: harmless)
+    @Test(
+        "Consent is not needed for what locks nobody out, whether or not there are counts",
+        arguments: Trials.some(harmless)
+    )
     func isNotNeeded(_ edit: Edit) async throws {
         try await prepare(edit.setup)
         let made = try await versiongate.run(arguments: edit.arguments)

@@ -34,7 +34,10 @@ struct BackupTests {
         await connection.close()
     }
 
-    @Test("A server answers all the while by what it has, by the backup once it took the place, and by edits after it")
+    @Test(
+        "A server answers all the while by what it has, by the backup once it took the place, and by edits after it",
+        .whole
+    )
     func restoresUnderAServer() async throws {
         try await withServer { postgres, script in
             try await StateFolder.with { folder in
@@ -255,7 +258,7 @@ struct BackupTests {
         }
     }
 
-    @Test("What cannot be done is refused with the reason and what to do, and leaves nothing behind")
+    @Test("What cannot be done is refused with the reason and what to do, and leaves nothing behind", .whole)
     func refuses() async throws {
         try await withServer { postgres, script in
             try await StateFolder.with { folder in

@@ -5,10 +5,11 @@ import Foundation
 import Subprocess
 import SystemPackage
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 
-@Suite("Brake recipes", .migratedDatabase)
+@Suite("Brake recipes", .whole, .migratedDatabase)
 struct BrakeRecipeTests {
     @Test("The recipes for Alertmanager, cron and a phone brake, and do nothing else, whatever they are sent")
     func recipes() async throws {

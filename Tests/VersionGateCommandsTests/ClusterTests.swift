@@ -4,6 +4,7 @@
 import Foundation
 import Postgres
 import TestDatabase
+import TestRandom
 import Testing
 
 @Suite("Clusters")
@@ -54,7 +55,7 @@ struct ClusterTests {
 
     /// The order: a server follows a primary and, by its second host, a standby; another one the standby alone. The
     /// primary is killed, the standby promoted.
-    @Test("Servers follow a primary, a standby, and the standby once it is promoted, and no check fails")
+    @Test("Servers follow a primary, a standby, and the standby once it is promoted, and no check fails", .whole)
     func standbyAndFailover() async throws {
         try await OwnServer.with(isMigrated: true) { primary in
             try await StandbyServer.with(of: primary) { standby in
@@ -110,6 +111,7 @@ struct ClusterTests {
 
     @Test(
         "Edits are live, and the command line works, through PgBouncer in transaction mode",
+        .whole,
         .enabled(if: PgBouncer.program != nil, "pgbouncer is not installed"),
         .migratedDatabase
     )

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Completions", .migratedDatabase)
 struct CompletionTests {
-    @Test("Completions for bash are a script that bash reads, and for the others ones that name every noun")
+    @Test("Completions for bash are a script that bash reads, and for the others ones that name every noun", .whole)
     func areScripts() async throws {
         let nouns = try await CommandTree.read().command.subcommands ?? []
         for shell in ["bash", "zsh", "fish"] {

@@ -5,6 +5,7 @@ import Foundation
 import Postgres
 import Synchronization
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 
@@ -151,7 +152,7 @@ struct CountingTests {
         #expect(counted >= 2_000)
     }
 
-    @Test("While the database is away every check is answered, and what is dropped is counted and reported")
+    @Test("While the database is away every check is answered, and what is dropped is counted and reported", .whole)
     func dropsWhenTheDatabaseIsAway() async throws {
         try await OwnServer.with(isMigrated: true) { database in
             let url = database.url(user: "versiongate_server")

@@ -4,6 +4,7 @@
 import Foundation
 import Postgres
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 
@@ -44,7 +45,7 @@ struct DatabasePsqlTests {
         try await terminal.expect(" 42\n")
     }
 
-    @Test("versiongate database psql keeps the private PostgreSQL running until it ends, and then lets it stop")
+    @Test("versiongate database psql keeps the private PostgreSQL running until it ends, and then lets it stop", .whole)
     func keepsThePrivateDatabase() async throws {
         try await StateFolder.with { folder in
             let versiongate = BuiltBinary(stateDirectory: folder.path)

@@ -4,6 +4,7 @@
 import Foundation
 import Postgres
 import TestDatabase
+import TestRandom
 import Testing
 
 @Suite("A server that speaks German", .migratedDatabase)
@@ -61,7 +62,7 @@ struct GermanServerTests {
         return answers
     }
 
-    @Test("Commands say what was wrong and what to do in the same words as elsewhere", .enabled(if: hasGerman))
+    @Test("Commands say what was wrong and what to do in the same words as elsewhere", .whole, .enabled(if: hasGerman))
     func sameWords() async throws {
         let english = try await answers { TestDatabase.current.url(user: $0) }
         try await OwnServer.with(isMigrated: true, language: "de") { server in

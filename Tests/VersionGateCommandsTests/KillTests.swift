@@ -14,7 +14,7 @@ import Testing
 ///
 /// An app with many rows is removed, the removal undone, the undo undone, and so on, or two policy files are applied in
 /// turn, so that there are two states; after each kill the policy must be in one of them, as its revision says.
-@Suite("Kills", .serialized)
+@Suite("Kills", .whole, .serialized)
 struct KillTests {
     /// What is killed.
     enum Victim: CaseIterable, Sendable {

@@ -4,6 +4,7 @@
 import Foundation
 import Postgres
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 
@@ -75,6 +76,7 @@ struct LastGoodPolicyTests {
 
     @Test(
         "The last good policy that is damaged is set aside, and does not keep the server from starting",
+        .whole,
         .migratedDatabase,
         arguments: ["truncated", "changed", "foreign", "empty"]
     )

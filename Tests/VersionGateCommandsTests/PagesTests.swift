@@ -5,6 +5,7 @@ import Foundation
 import NIOHTTP1
 import Postgres
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 
@@ -162,7 +163,7 @@ struct PagesTests {
         }
     }
 
-    @Test("An address that guesses the password is refused for a while, by the pages alone")
+    @Test("An address that guesses the password is refused for a while, by the pages alone", .whole)
     func guesses() async throws {
         try await Self.withPasswordFile { file in
             try await ServingBinary.run(Self.withoutDatabase, arguments: ["--pages-password-file", file]) { server in

@@ -3,6 +3,7 @@
 
 import Foundation
 import TestDatabase
+import TestRandom
 import Testing
 
 @Suite("Private database")
@@ -80,7 +81,8 @@ struct PrivateDatabaseTests {
     }
 
     @Test(
-        "The private PostgreSQL killed with SIGKILL under load fails no check, comes back, and edits are live again"
+        "The private PostgreSQL killed with SIGKILL under load fails no check, comes back, and edits are live again",
+        .whole
     )
     func survivesAKilledDatabase() async throws {
         try await withStateDirectory { directory in

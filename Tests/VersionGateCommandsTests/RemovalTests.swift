@@ -3,6 +3,7 @@
 
 import Foundation
 import TestDatabase
+import TestRandom
 import Testing
 
 @Suite("Removals", .migratedDatabase, .timeLimit(.minutes(20)))
@@ -57,7 +58,7 @@ struct RemovalTests {
         #expect(try await TestDatabase.current.revision() != revision)
     }
 
-    @Test("Removals are asked about on a terminal, once, by app and database", arguments: commands)
+    @Test("Removals are asked about on a terminal, once, by app and database", arguments: Trials.some(commands))
     func ask(_ line: String, _ row: String, _ summary: String) async throws {
         try await prepare()
         let revision = try await TestDatabase.current.revision()

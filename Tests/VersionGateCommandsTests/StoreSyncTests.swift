@@ -6,6 +6,7 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 
@@ -201,7 +202,7 @@ struct StoreSyncTests {
         Lie("no answer", .end, "it closed the connection without an answer"),
     ]
 
-    @Test("An answer that cannot be right changes nothing, and is said", arguments: lies)
+    @Test("An answer that cannot be right changes nothing, and is said", arguments: Trials.some(lies))
     private func refusesLies(_ lie: Lie) async throws {
         try await TestDatabase.current.edit(
             Self.app,

@@ -40,7 +40,10 @@ struct WrongInputTests {
         #expect(try await TestDatabase.current.revision() == Int64(WrongInput.setup.count))
     }
 
-    @Test("A wrong input that may be meant is carried out with a warning, and what to do", arguments: warnedAbout)
+    @Test(
+        "A wrong input that may be meant is carried out with a warning, and what to do",
+        arguments: Trials.some(warnedAbout)
+    )
     func isWarnedAbout(_ input: WrongInput) async throws {
         try await prepare()
         try await StateFolder.with { input.expect(try await input.answer(in: $0.path)) }
