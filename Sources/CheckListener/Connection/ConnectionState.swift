@@ -17,11 +17,6 @@ struct ConnectionState {
         case ending(Ending, discardedBytes: Int)
         /// The connection is closed.
         case closed
-
-        /// Whether no request is arriving and nothing is held.
-        var isReady: Bool {
-            if case .open(.none, let held) = self { held.isEmpty } else { false }
-        }
     }
 
     /// What the end of a connection waits for.
@@ -43,11 +38,7 @@ struct ConnectionState {
         case due
     }
 
-    private var stage = Stage.open(.none, held: []) {
-        didSet { isReady = stage.isReady }
-    }
-    /// Whether the next request would be answered as it arrives; kept apart, for to look into the stage is to copy it.
-    private var isReady = true
+    private var stage = Stage.open(.none, held: [])
     private var allowance: RequestAllowance
     private var shutdown = Shutdown.none
     /// Whether a TLS handshake that fails is still to be counted: none has succeeded, or was counted.
@@ -78,7 +69,9 @@ struct ConnectionState {
 
     /// Whether a plain request that arrives now is answered at once.
     @inline(__always)
-    var acceptsPlainRequests: Bool { isReady && !isUnread && !meter.hasHeadBegun }
+    var acceptsPlainRequests: Bool {
+        if case .open(.none, let held) = stage { held.isEmpty && !isUnread && !meter.hasHeadBegun } else { false }
+    }
 
     /// Whether no byte of a request has arrived since the last response.
     var isIdle: Bool {
