@@ -221,7 +221,7 @@ let package = Package(
         ),
         .testTarget(
             name: "FeedTemplatesTests",
-            dependencies: ["FeedTemplates", "TestPolicies", "TestSystem", "UpdateFeeds", "UpdatePolicy"]
+            dependencies: ["FeedTemplates", "TestPolicies", "TestRandom", "TestSystem", "UpdateFeeds", "UpdatePolicy"]
         ),
         .testTarget(
             name: "PolicyStoreTests",

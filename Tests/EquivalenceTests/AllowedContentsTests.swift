@@ -7,7 +7,7 @@ import TestRandom
 import Testing
 import UpdatePolicy
 
-@Suite("Allowed contents", .migratedDatabase)
+@Suite("Allowed contents", .whole, .migratedDatabase)
 struct AllowedContentsTests {
     /// Says for each text whether a check of the schema lets it through.
     private func allowed(_ texts: [String], by check: String, _ connection: PostgresConnection) async throws -> [Bool] {

@@ -6,10 +6,11 @@ import Postgres
 import Subprocess
 import TestDatabase
 import TestPolicies
+import TestRandom
 import Testing
 import UpdatePolicy
 
-@Suite("Dumps", .migratedDatabase)
+@Suite("Dumps", .whole, .migratedDatabase)
 struct DumpTests {
     @Test("A dump restores into an empty database with the same rows, history and answers")
     func restores() async throws {

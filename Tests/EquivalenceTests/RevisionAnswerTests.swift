@@ -9,7 +9,7 @@ import TestRandom
 import Testing
 import UpdatePolicy
 
-@Suite("Policy revisions", .migratedDatabase)
+@Suite("Policy revisions", .whole, .migratedDatabase)
 struct RevisionAnswerTests {
     /// What was seen when a revision was the newest.
     private struct Moment: Sendable {

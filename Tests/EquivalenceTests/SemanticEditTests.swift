@@ -4,6 +4,7 @@
 import Postgres
 import Synchronization
 import TestDatabase
+import TestRandom
 import Testing
 import UpdatePolicy
 
@@ -124,7 +125,10 @@ struct SemanticEditTests {
         ("BEGIN; DELETE FROM rollout_steps; UPDATE rules SET rollout = 5; COMMIT", "5", []),
     ]
 
-    @Test("Row 44: No edit of steps raises what a rule reaches; an undo brings the share back", arguments: stepEdits)
+    @Test(
+        "Row 44: No edit of steps raises what a rule reaches; an undo brings the share back",
+        arguments: Trials.some(stepEdits)
+    )
     func stepsNeverRaise(_ edit: (edit: String, share: String, warnings: [String])) async throws {
         let warnings = Mutex<[String]>([])
         let connection = try await database { notice in warnings.withLock { $0.append(notice.message) } }
@@ -172,7 +176,10 @@ struct SemanticEditTests {
         ("bundle, versions", "'com.example.doto', '<2'", false),
     ]
 
-    @Test("Row 45: A lockout of everybody needs consent, and what was so before needs none", arguments: lockouts)
+    @Test(
+        "Row 45: A lockout of everybody needs consent, and what was so before needs none",
+        arguments: Trials.some(lockouts)
+    )
     func needsConsent(_ lockout: (columns: String, values: String, needsConsent: Bool)) async throws {
         let connection = try await database()
         try await connection.execute(
@@ -210,7 +217,10 @@ struct SemanticEditTests {
         ("UPDATE apps SET bundle = 'com.example.other'", false),
     ]
 
-    @Test("Only an edit that makes a lockout of everybody wider asks for consent again", arguments: laterEdits)
+    @Test(
+        "Only an edit that makes a lockout of everybody wider asks for consent again",
+        arguments: Trials.some(laterEdits)
+    )
     func needsConsentAgain(_ edit: (edit: String, needsConsent: Bool)) async throws {
         let connection = try await database()
         try await connection.execute(

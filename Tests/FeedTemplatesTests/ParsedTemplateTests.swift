@@ -4,6 +4,7 @@
 import FeedTemplates
 import Foundation
 import TestPolicies
+import TestRandom
 import TestSystem
 import Testing
 import UpdateFeeds
@@ -167,7 +168,10 @@ struct FeedDocumentTests {
         return FeedValues(answering: question, by: policy, at: TestPolicy.noon, for: template).flatMap(template.render)
     }
 
-    @Test("Messages that a template does not show cost nothing, and those that it may show have no more than 1 MiB")
+    @Test(
+        "Messages that a template does not show cost nothing, and those that it may show have no more than 1 MiB",
+        .whole
+    )
     func longMessages() throws {
         #expect(try Self.document("{{bundle}}", messages: 300) == TestPolicy.bundle)
         #expect(try Self.document("{{#messages}}.{{/messages}}", messages: 60) == String(repeating: ".", count: 60))

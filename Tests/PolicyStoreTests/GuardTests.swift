@@ -5,6 +5,7 @@ import Dispatch
 import Postgres
 import Synchronization
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 
@@ -101,7 +102,11 @@ struct GuardTests {
         #expect(error?.dataType?.contains("\"row\": \(row)") == true, "\(error?.dataType ?? "")")
     }
 
-    @Test("Of two transactions that are wrong together the later is refused", arguments: pairs, [false, true])
+    @Test(
+        "Of two transactions that are wrong together the later is refused",
+        arguments: Trials.some(pairs),
+        [false, true]
+    )
     func judgesUnderTheLock(
         _ pair: (first: String, second: String, constraint: String),
         immediate: Bool
@@ -169,7 +174,7 @@ struct GuardTests {
 
     @Test(
         "An edit that makes an earlier one wrong is refused, wherever constraints became immediate",
-        arguments: outcomes
+        arguments: Trials.some(outcomes)
     )
     func judgesAgain(_ outcome: (script: String, constraint: String)) async throws {
         let connection = try await admin()
@@ -292,7 +297,7 @@ struct GuardTests {
 
     @Test(
         "A refused lockout says what is missing, and does not advertise to lock people out without an update",
-        arguments: refusals
+        arguments: Trials.some(refusals)
     )
     func explains(
         _ refusal: (setup: String, versions: String, builds: String, detail: String, hint: String)

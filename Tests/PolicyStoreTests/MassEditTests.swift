@@ -5,10 +5,11 @@ import Dispatch
 import Postgres
 import Synchronization
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 
-@Suite("Mass edits", .migratedDatabase)
+@Suite("Mass edits", .whole, .migratedDatabase)
 struct MassEditTests {
     private static let rows = 1_000
 

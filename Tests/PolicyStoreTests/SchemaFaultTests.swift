@@ -4,13 +4,14 @@
 import Foundation
 import Postgres
 import TestDatabase
+import TestRandom
 import Testing
 import UpdatePolicy
 
 @testable import PolicyStore
 
 /// Databases in which others have rights that they must not have, owned by a role that is no superuser.
-@Suite("Schema faults")
+@Suite("Schema faults", .whole)
 struct SchemaFaultTests {
     private let migrator = SchemaMigrator(logger: TestDatabase.logger)
 

@@ -5,6 +5,7 @@ import Dispatch
 import Postgres
 import Synchronization
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 
@@ -77,7 +78,10 @@ struct UndoTests {
         ),
     ]
 
-    @Test("An undo is refused where later changes set the same columns, and names them", arguments: conflicts)
+    @Test(
+        "An undo is refused where later changes set the same columns, and names them",
+        arguments: Trials.some(conflicts)
+    )
     func namesTheLaterChange(_ edits: [String], _ detail: String) async throws {
         let connection = try await admin(edits)
         let before = try await titles(connection)
@@ -187,7 +191,7 @@ struct UndoTests {
 
     @Test(
         "An undo takes back what shifted or swapped rows, and is taken back itself",
-        arguments: shifts,
+        arguments: Trials.some(shifts),
         [false, true]
     )
     func undoesShifts(_ shift: (edits: [String], table: String), immediate: Bool) async throws {

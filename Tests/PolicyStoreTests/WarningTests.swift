@@ -4,6 +4,7 @@
 import Postgres
 import Synchronization
 import TestDatabase
+import TestRandom
 import Testing
 
 /// Writes that the database accepts, and yet says something about.
@@ -31,7 +32,7 @@ struct WarningTests {
 
     @Test(
         "The database warns of braces that are not filled in, once",
-        arguments: [
+        arguments: Trials.some([
             ("UPDATE rules SET title = '{name}'", ["rules.title: {name} is not filled in"]),
             (
                 "UPDATE rules SET text = 'x {App} {app}'; UPDATE rules SET title = 'u'",
@@ -39,7 +40,7 @@ struct WarningTests {
             ),
             ("INSERT INTO rule_texts VALUES ('k', 'de', '{Ziel}', 'x')", ["rule_texts.title: {Ziel} is not filled in"]),
             ("UPDATE rules SET text = 'in { braces } {} {1}', note = '{name}'", []),
-        ]
+        ])
     )
     func ofBraces(_ script: String, _ expected: [String]) async throws {
         #expect(try await warnings(script) == expected)
@@ -47,7 +48,7 @@ struct WarningTests {
 
     @Test(
         "What an edit was warned of stands in policy_warnings for as long as it is so",
-        arguments: [
+        arguments: Trials.some([
             ("UPDATE rules SET title = '{name}'", "UPDATE rules SET title = 't'"),
             (
                 "INSERT INTO rule_texts VALUES ('k', 'de', 't', '{Ziel}'), ('k', 'fr', '{b}', 'x')",
@@ -86,7 +87,7 @@ struct WarningTests {
                 SELECT 'r' || n, 'a', true, 't', 'x' FROM generate_series(1, 2000) AS n
                 """, "UPDATE rules SET enabled = false WHERE key = 'r1'"
             ),
-        ]
+        ])
     )
     func inPolicyWarnings(_ edit: String, _ fix: String) async throws {
         let told = try await warnings(edit)
@@ -102,7 +103,7 @@ struct WarningTests {
 
     @Test(
         "The database warns of columns that have no effect",
-        arguments: [
+        arguments: Trials.some([
             (
                 "UPDATE rules SET soak = '1 day'; UPDATE rules SET note = 'n'",
                 ["rule \"k\": soak has no effect without a target or a lockout"]
@@ -128,7 +129,7 @@ struct WarningTests {
                 "UPDATE rules SET skippable = true; UPDATE rules SET lockout_without_update = true, lockout = true",
                 ["rule \"k\": remind, shows and skippable have no effect with lockout_without_update"]
             ),
-        ]
+        ])
     )
     func ofWhatHasNoEffect(_ script: String, _ expected: [String]) async throws {
         #expect(try await warnings(script) == expected)
@@ -136,7 +137,7 @@ struct WarningTests {
 
     @Test(
         "The database warns of a platform that no release and no store link has",
-        arguments: [
+        arguments: Trials.some([
             ("'a', '{ios,Android}'", []),
             ("'a', '{iso,ios}'", ["rule \"p\": no release and no store link is on iso"]),
             ("'a', '{macos,web}'", ["rule \"p\": no release and no store link is on macos, web"]),
@@ -144,7 +145,7 @@ struct WarningTests {
             ("'empty', '{iso}'", ["rule \"p\": no release and no store link is on iso"]),
             ("NULL, '{ios}'", []),
             ("NULL, '{tvos}'", ["rule \"p\": no release and no store link is on tvos"]),
-        ]
+        ])
     )
     func ofPlatforms(_ values: String, _ expected: [String]) async throws {
         let insertion = "INSERT INTO rules (key, title, text, bundle, platforms) VALUES ('p', 't', 'x', \(values));"
@@ -153,7 +154,7 @@ struct WarningTests {
 
     @Test(
         "The database warns of a time in seconds, a release that nobody is offered, a key used again",
-        arguments: [
+        arguments: Trials.some([
             (
                 "UPDATE rules SET lockout = true, soak = '2'; UPDATE rules SET title = 'u'",
                 ["rule \"k\": soak is 2 seconds"]
@@ -173,7 +174,7 @@ struct WarningTests {
             ),
             ("BEGIN; DELETE FROM rules; INSERT INTO rules (key, title, text) VALUES ('k', 'u', 'y'); COMMIT", []),
             ("BEGIN; DELETE FROM rules; COMMIT; SELECT undo_change(2)", []),
-        ]
+        ])
     )
     func ofWhatIsMeantOtherwise(_ script: String, _ expected: [String]) async throws {
         #expect(try await warnings(script) == expected)
@@ -181,7 +182,7 @@ struct WarningTests {
 
     @Test(
         "The database warns of enabled lockouts that a new release, or a store link that goes, leaves without a button",
-        arguments: [
+        arguments: Trials.some([
             (
                 "INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'macos', '3', now())",
                 [
@@ -213,7 +214,7 @@ struct WarningTests {
             ),
             ("BEGIN; UPDATE rules SET enabled = false; COMMIT; DELETE FROM store_links", []),
             ("DELETE FROM apps WHERE bundle = 'a'", []),
-        ]
+        ])
     )
     func ofLostButtons(_ script: String, _ expected: [String]) async throws {
         let lockouts = """

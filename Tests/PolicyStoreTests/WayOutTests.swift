@@ -4,6 +4,7 @@
 import Postgres
 import Synchronization
 import TestDatabase
+import TestRandom
 import Testing
 
 /// What is so about lockouts, and which edits take a way out away.
@@ -93,7 +94,7 @@ struct WayOutTests {
 
     @Test(
         "An edit that takes a way out of a lockout says so, whatever it edits, and rule_status says what is so",
-        arguments: edits
+        arguments: Trials.some(edits)
     )
     func warns(_ edit: (edit: String, warning: String?, status: String)) async throws {
         let outcome = try await outcome(edit.edit)
@@ -166,7 +167,7 @@ struct WayOutTests {
         """
     }
 
-    @Test("An edit warns of what it takes away, also later, and of nothing else", arguments: laterEdits)
+    @Test("An edit warns of what it takes away, also later, and of nothing else", arguments: Trials.some(laterEdits))
     func warnsOfWhatItTakes(_ case: (example: String, edit: String, warnings: [String])) async throws {
         let outcome = try await outcome(`case`.edit, example: Self.example + `case`.example)
         #expect(outcome.warnings == `case`.warnings)
@@ -253,7 +254,7 @@ struct WayOutTests {
 
     @Test(
         "What the clock takes from a lockout stands in policy_warnings, and nothing that it ends",
-        arguments: warnedOf
+        arguments: Trials.some(warnedOf)
     )
     func listsWhatComes(_ case: (edit: String, listed: [String])) async throws {
         let connection = try await TestDatabase.current.connect(user: "versiongate_admin")

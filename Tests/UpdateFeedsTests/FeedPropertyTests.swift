@@ -56,7 +56,7 @@ extension FeedReader {
 }
 
 /// How many (policy, format, client) cases are tried: `VERSIONGATE_FEEDS`.
-private let cases = ProcessInfo.processInfo.environment["VERSIONGATE_FEEDS"].flatMap { Int($0) } ?? 2_000
+private let cases = ProcessInfo.processInfo.environment["VERSIONGATE_FEEDS"].flatMap { Int($0) } ?? 1_000
 
 @Suite("Feeds lose and never add", .computing, .serialized)
 struct FeedPropertyTests {

@@ -10,7 +10,7 @@ import TestRandom
 import TestSystem
 import Testing
 
-@Suite("Backup")
+@Suite("Backup", .whole)
 struct BackupTests {
     private static let client = #"{"bundle":"com.example.doto","version":"1.1"}"#
 
@@ -35,8 +35,7 @@ struct BackupTests {
     }
 
     @Test(
-        "A server answers all the while by what it has, by the backup once it took the place, and by edits after it",
-        .whole
+        "A server answers all the while by what it has, by the backup once it took the place, and by edits after it"
     )
     func restoresUnderAServer() async throws {
         try await withServer { postgres, script in
@@ -83,8 +82,7 @@ struct BackupTests {
     }
 
     @Test(
-        "A server on a standby follows the database that took the place once its connection is ended as the script says",
-        .whole
+        "A server on a standby follows the database that took the place once its connection is ended as the script says"
     )
     func swapsUnderAStandby() async throws {
         try await withServer { primary, script in
@@ -117,8 +115,7 @@ struct BackupTests {
     }
 
     @Test(
-        "A new cluster gets the roles with their members, settings and passwords, whatever large objects there are",
-        .whole
+        "A new cluster gets the roles with their members, settings and passwords, whatever large objects there are"
     )
     func restoresIntoANewCluster() async throws {
         try await withServer { old, script in
@@ -193,7 +190,7 @@ struct BackupTests {
         await connection.close()
     }
 
-    @Test("The commands of the guide to operations back up, restore and swap", .whole)
+    @Test("The commands of the guide to operations back up, restore and swap")
     func followsTheGuide() async throws {
         let blocks = try MarkdownBlock.all(in: "Documentation/Operations.md")
             .filter { $0.language == "sh" && $0.text.contains("script/database") }
@@ -216,7 +213,7 @@ struct BackupTests {
         }
     }
 
-    @Test("No password is among the arguments of a program", .whole)
+    @Test("No password is among the arguments of a program")
     func hidesPasswords() async throws {
         try await withServer { postgres, _ in
             try await StateFolder.with { folder in
@@ -258,7 +255,7 @@ struct BackupTests {
         }
     }
 
-    @Test("What cannot be done is refused with the reason and what to do, and leaves nothing behind", .whole)
+    @Test("What cannot be done is refused with the reason and what to do, and leaves nothing behind")
     func refuses() async throws {
         try await withServer { postgres, script in
             try await StateFolder.with { folder in
@@ -326,8 +323,7 @@ struct BackupTests {
     }
 
     @Test(
-        "An owner who may not end the connections of servers is told so, and servers go on with the same database",
-        .whole
+        "An owner who may not end the connections of servers is told so, and servers go on with the same database"
     )
     func swapsNothingByHalf() async throws {
         try await withServer { postgres, script in

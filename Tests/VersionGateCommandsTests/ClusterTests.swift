@@ -7,7 +7,7 @@ import TestDatabase
 import TestRandom
 import Testing
 
-@Suite("Clusters")
+@Suite("Clusters", .whole)
 struct ClusterTests {
     private static let client = #"{"bundle":"com.example.doto","version":"1.1"}"#
 
@@ -55,7 +55,7 @@ struct ClusterTests {
 
     /// The order: a server follows a primary and, by its second host, a standby; another one the standby alone. The
     /// primary is killed, the standby promoted.
-    @Test("Servers follow a primary, a standby, and the standby once it is promoted, and no check fails", .whole)
+    @Test("Servers follow a primary, a standby, and the standby once it is promoted, and no check fails")
     func standbyAndFailover() async throws {
         try await OwnServer.with(isMigrated: true) { primary in
             try await StandbyServer.with(of: primary) { standby in
@@ -111,7 +111,6 @@ struct ClusterTests {
 
     @Test(
         "Edits are live, and the command line works, through PgBouncer in transaction mode",
-        .whole,
         .enabled(if: PgBouncer.program != nil, "pgbouncer is not installed"),
         .migratedDatabase
     )

@@ -9,7 +9,7 @@ import TestRandom
 import TestSystem
 import Testing
 
-@Suite("Counting")
+@Suite("Counting", .whole)
 struct CountingTests {
     /// How many checks the load tests send.
     private static let checks = LoadedChecks.count
@@ -152,7 +152,7 @@ struct CountingTests {
         #expect(counted >= 2_000)
     }
 
-    @Test("While the database is away every check is answered, and what is dropped is counted and reported", .whole)
+    @Test("While the database is away every check is answered, and what is dropped is counted and reported")
     func dropsWhenTheDatabaseIsAway() async throws {
         try await OwnServer.with(isMigrated: true) { database in
             let url = database.url(user: "versiongate_server")

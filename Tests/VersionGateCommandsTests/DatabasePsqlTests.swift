@@ -8,7 +8,7 @@ import TestRandom
 import TestSystem
 import Testing
 
-@Suite("Database psql", .timeLimit(.minutes(20)))
+@Suite("Database psql", .whole, .timeLimit(.minutes(20)))
 struct DatabasePsqlTests {
     @Test(
         "versiongate database psql on a terminal answers what is typed, and gives the terminal back at \\q",
@@ -45,7 +45,7 @@ struct DatabasePsqlTests {
         try await terminal.expect(" 42\n")
     }
 
-    @Test("versiongate database psql keeps the private PostgreSQL running until it ends, and then lets it stop", .whole)
+    @Test("versiongate database psql keeps the private PostgreSQL running until it ends, and then lets it stop")
     func keepsThePrivateDatabase() async throws {
         try await StateFolder.with { folder in
             let versiongate = BuiltBinary(stateDirectory: folder.path)

@@ -3,10 +3,11 @@
 
 import Foundation
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 
-@Suite("Example")
+@Suite("Example", .whole)
 struct ExampleTests {
     /// Runs `serve --example` on a private PostgreSQL, and gives `body` the lines that it prints once it is ready.
     private static func serve(

@@ -5,10 +5,11 @@ import Foundation
 import NIOHTTP1
 import TestDatabase
 import TestFeeds
+import TestRandom
 import TestSystem
 import Testing
 
-@Suite("Serving feeds", .migratedDatabase, .timeLimit(.minutes(20)))
+@Suite("Serving feeds", .whole, .migratedDatabase, .timeLimit(.minutes(20)))
 struct FeedServingTests {
     private let versiongate = BuiltBinary(.current)
     private let serving = BuiltBinary(environment: [

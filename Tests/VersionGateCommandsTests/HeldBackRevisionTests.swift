@@ -4,10 +4,11 @@
 import Foundation
 import Postgres
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 
-@Suite("Held back revisions", .migratedDatabase)
+@Suite("Held back revisions", .whole, .migratedDatabase)
 struct HeldBackRevisionTests {
     private static let client = #"{"bundle":"com.example.doto","version":"1.1"}"#
     private static let rows = """

@@ -6,11 +6,12 @@ import Postgres
 import Subprocess
 import SystemPackage
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 
 /// `history --follow`, as a process of its own, whose output is read line by line.
-@Suite("Followed history", .migratedDatabase)
+@Suite("Followed history", .whole, .migratedDatabase)
 struct HistoryFollowTests {
     private struct Entry: Decodable {
         let id: Int

@@ -5,12 +5,13 @@ import Foundation
 import NIOCore
 import NIOPosix
 import TestDatabase
+import TestRandom
 import Testing
 import UpdatePolicy
 
 @testable import VersionGateCommands
 
-@Suite("Hostile text")
+@Suite("Hostile text", .whole)
 struct HostileTextTests {
     @Test("The answer of a server is shown with what steers a terminal written out, in each part of it")
     func answer() throws {

@@ -8,7 +8,7 @@ import TestRandom
 import TestSystem
 import Testing
 
-@Suite("Last good policy")
+@Suite("Last good policy", .whole)
 struct LastGoodPolicyTests {
     private static let payload2013 = """
         {"version":"1.1.0","build":"42","platform":"iOS","region":"en_US","bundle":"com.example.doto"}
@@ -76,7 +76,6 @@ struct LastGoodPolicyTests {
 
     @Test(
         "The last good policy that is damaged is set aside, and does not keep the server from starting",
-        .whole,
         .migratedDatabase,
         arguments: ["truncated", "changed", "foreign", "empty"]
     )

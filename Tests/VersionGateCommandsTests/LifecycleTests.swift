@@ -8,7 +8,7 @@ import TestRandom
 import TestSystem
 import Testing
 
-@Suite("Server lifecycle")
+@Suite("Server lifecycle", .whole)
 struct LifecycleTests {
     private static let client = #"{"bundle":"com.example.doto","version":"1.1"}"#
 
@@ -122,7 +122,6 @@ struct LifecycleTests {
 
     @Test(
         "No check fails behind nginx while one of two servers is restarted again and again, and killed",
-        .whole,
         .enabled(if: Nginx.program != nil, "nginx is not installed"),
         .migratedDatabase
     )

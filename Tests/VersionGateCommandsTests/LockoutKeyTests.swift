@@ -4,10 +4,11 @@
 import Foundation
 import NIOHTTP1
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 
-@Suite("Lockout keys")
+@Suite("Lockout keys", .whole)
 struct LockoutKeyTests {
     private struct Half: Decodable, Equatable {
         let file: String

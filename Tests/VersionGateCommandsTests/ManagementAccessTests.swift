@@ -3,10 +3,11 @@
 
 import NIOCore
 import NIOHTTP1
+import TestRandom
 import TestSystem
 import Testing
 
-@Suite("Management access")
+@Suite("Management access", .whole)
 struct ManagementAccessTests {
     private static let withoutDatabase = BuiltBinary(environment: [
         "DATABASE_URL": "postgresql://127.0.0.1:1/nothing?connect_timeout=2"

@@ -3,10 +3,11 @@
 
 import Foundation
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 
-@Suite("Metrics and logs", .migratedDatabase)
+@Suite("Metrics and logs", .whole, .migratedDatabase)
 struct MetricsCommandTests {
     private static let check = #"{"bundle":"com.example.doto","version":"1.1"}"#
 

@@ -9,7 +9,7 @@ import TestSystem
 import Testing
 import Yams
 
-@Suite("Alerts and dashboard")
+@Suite("Alerts and dashboard", .whole)
 struct MonitoringTests {
     private static let alertsFile = "deploy/prometheus/alerts.yml"
     private static let alertTestsFile = "deploy/prometheus/alerts.test.yml"
@@ -50,7 +50,6 @@ struct MonitoringTests {
 
     @Test(
         "Prometheus takes the alerts, and each fires and does not fire as their tests say",
-        .whole,
         .enabled(if: Promtool.isExpected, "promtool is not on this machine")
     )
     func fire() async throws {
@@ -238,7 +237,6 @@ struct MonitoringTests {
 
     @Test(
         "Prometheus can read every expression of the dashboard",
-        .whole,
         .enabled(if: Promtool.isExpected, "promtool is not on this machine")
     )
     func hasExpressions() async throws {

@@ -9,7 +9,7 @@ import TestRandom
 import TestSystem
 import Testing
 
-@Suite("Pages over HTTP")
+@Suite("Pages over HTTP", .whole)
 struct PagesTests {
     private static let withoutDatabase = BuiltBinary(environment: [
         "DATABASE_URL": "postgresql://127.0.0.1:1/nothing?connect_timeout=2"
@@ -163,7 +163,7 @@ struct PagesTests {
         }
     }
 
-    @Test("An address that guesses the password is refused for a while, by the pages alone", .whole)
+    @Test("An address that guesses the password is refused for a while, by the pages alone")
     func guesses() async throws {
         try await Self.withPasswordFile { file in
             try await ServingBinary.run(Self.withoutDatabase, arguments: ["--pages-password-file", file]) { server in

@@ -5,9 +5,10 @@ import Foundation
 import Postgres
 import PrivatePostgres
 import TestDatabase
+import TestRandom
 import Testing
 
-@Suite("Concurrent apply", .migratedDatabase)
+@Suite("Concurrent apply", .whole, .migratedDatabase)
 struct PolicyFileConcurrencyTests {
     /// The example with other texts in every table that has some.
     private static let edited = PolicyFileFixture.example

@@ -6,7 +6,7 @@ import TestDatabase
 import TestRandom
 import Testing
 
-@Suite("Private database")
+@Suite("Private database", .whole)
 struct PrivateDatabaseTests {
     private static let payload = #"{"bundle":"com.example.doto","version":"1.1"}"#
 
@@ -81,8 +81,7 @@ struct PrivateDatabaseTests {
     }
 
     @Test(
-        "The private PostgreSQL killed with SIGKILL under load fails no check, comes back, and edits are live again",
-        .whole
+        "The private PostgreSQL killed with SIGKILL under load fails no check, comes back, and edits are live again"
     )
     func survivesAKilledDatabase() async throws {
         try await withStateDirectory { directory in

@@ -4,12 +4,13 @@
 import Foundation
 import NIOHTTP1
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 import Yams
 
 /// The files in `deploy/recipes`, run as their programs would run them.
-@Suite("Recipes", .migratedDatabase)
+@Suite("Recipes", .whole, .migratedDatabase)
 struct RecipeTests {
     private static let recipes = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "deploy/recipes")

@@ -4,12 +4,13 @@
 import Foundation
 import NIOCore
 import NIOHTTP1
+import TestRandom
 import TestSystem
 import Testing
 
 @testable import VersionGateCommands
 
-@Suite("Checks of a running server", .timeLimit(.minutes(20)))
+@Suite("Checks of a running server", .whole, .timeLimit(.minutes(20)))
 struct RemoteCheckTests {
     private let binary = BuiltBinary(environment: [:])
 

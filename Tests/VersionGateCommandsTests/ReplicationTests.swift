@@ -4,11 +4,12 @@
 import Foundation
 import Postgres
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 
 /// Copies of a database that are kept up to date by PostgreSQL, and take no edit.
-@Suite("Replication")
+@Suite("Replication", .whole)
 struct ReplicationTests {
     private static func execute(_ url: String, _ statements: String...) async throws {
         let connection = try await PostgresConnection.connect(

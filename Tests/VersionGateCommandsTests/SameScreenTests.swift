@@ -4,10 +4,11 @@
 import Foundation
 import Postgres
 import TestDatabase
+import TestRandom
 import Testing
 
 /// What is said on several screens is the same on each of them: in SQL, on the command line and on the pages.
-@Suite("Same on every screen", .migratedDatabase, .timeLimit(.minutes(20)))
+@Suite("Same on every screen", .whole, .migratedDatabase, .timeLimit(.minutes(20)))
 struct SameScreenTests {
     private static let setup = [
         """

@@ -3,9 +3,10 @@
 
 import Postgres
 import TestDatabase
+import TestRandom
 import Testing
 
-@Suite("Open schema")
+@Suite("Open schema", .whole)
 struct SchemaFaultCommandTests {
     @Test(
         "A database in which everybody may create objects is not migrated, is told by migrate --status, and is served with a warning"

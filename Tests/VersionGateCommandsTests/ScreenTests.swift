@@ -8,7 +8,7 @@ import Testing
 
 @testable import VersionGateCommands
 
-@Suite("Screens", .migratedDatabase, .timeLimit(.minutes(20)))
+@Suite("Screens", .whole, .migratedDatabase, .timeLimit(.minutes(20)))
 struct ScreenTests {
     private static let key = "a-lockout-with-a-key-of-forty-characters"
 

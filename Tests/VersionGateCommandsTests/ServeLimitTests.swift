@@ -5,9 +5,10 @@ import Foundation
 import NIOCore
 import Subprocess
 import TestDatabase
+import TestRandom
 import Testing
 
-@Suite("Server limits", .timeLimit(.minutes(20)))
+@Suite("Server limits", .whole, .timeLimit(.minutes(20)))
 struct ServeLimitTests {
     private static let noDatabase = "postgresql://127.0.0.1:1/nothing"
     private static let check = #"{"bundle":"a"}"#

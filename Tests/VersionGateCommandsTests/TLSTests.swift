@@ -5,10 +5,11 @@ import Foundation
 import NIOHTTP1
 import Subprocess
 import TestDatabase
+import TestRandom
 import TestSystem
 import Testing
 
-@Suite("TLS", .timeLimit(.minutes(20)))
+@Suite("TLS", .whole, .timeLimit(.minutes(20)))
 struct TLSTests {
     private static let noDatabase = "postgresql://127.0.0.1:1/nothing"
 

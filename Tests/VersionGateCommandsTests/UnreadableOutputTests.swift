@@ -9,7 +9,7 @@ import TestRandom
 import TestSystem
 import Testing
 
-@Suite("Unread output")
+@Suite("Unread output", .whole)
 struct UnreadableOutputTests {
     private static let client = #"{"bundle":"com.example.doto","version":"1.1"}"#
 
@@ -74,7 +74,6 @@ struct UnreadableOutputTests {
 
     @Test(
         "With a full disk or closed descriptors edits are followed, and the server ends as always",
-        .whole,
         .migratedDatabase,
         arguments: [(">/dev/full 2>/dev/full", "text"), (">&- 2>&-", "json")]
             + (Trials.isWhole ? [(">/dev/full 2>/dev/full", "json"), (">&- 2>&-", "text")] : [])
@@ -96,7 +95,7 @@ struct UnreadableOutputTests {
     /// The formats of the log: one of the two by default.
     private static let formats = Trials.isWhole ? ["text", "json"] : ["json"]
 
-    @Test("A reader of the log that is gone is no reason to end", .whole, .migratedDatabase, arguments: formats)
+    @Test("A reader of the log that is gone is no reason to end", .migratedDatabase, arguments: formats)
     func survivesWithoutAReader(format: String) async throws {
         let database = TestDatabase.current
         let status = try await StateFolder.with { folder in
@@ -116,7 +115,6 @@ struct UnreadableOutputTests {
 
     @Test(
         "A reader of the log that reads nothing delays neither the start, nor edits, nor the end",
-        .whole,
         .migratedDatabase,
         arguments: formats
     )

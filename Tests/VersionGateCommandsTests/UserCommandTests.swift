@@ -4,9 +4,10 @@
 import Foundation
 import Postgres
 import TestDatabase
+import TestRandom
 import Testing
 
-@Suite("Users", .timeLimit(.minutes(20)))
+@Suite("Users", .whole, .timeLimit(.minutes(20)))
 struct UserCommandTests {
     /// A server to which users log in by password, and the command line of its superuser.
     private static func with(_ body: (OwnServer, BuiltBinary) async throws -> Void) async throws {

@@ -4,9 +4,10 @@
 import Foundation
 import Postgres
 import TestDatabase
+import TestRandom
 import Testing
 
-@Suite("Database choice", .timeLimit(.minutes(20)))
+@Suite("Database choice", .whole, .timeLimit(.minutes(20)))
 struct WhichDatabaseTests {
     @Test(
         "The database of a command is the one of --database-url or DATABASE_URL, and an empty one is an error and not another database"
