@@ -113,7 +113,7 @@ struct CheckRecorderTests {
                 try random.pick(recorders).answer(policy, client)
             }
         }
-        try flood(Trials.count(20_000))
+        try flood(20_000)
         // Those of the last days, those of the new release by their version, and those of another app.
         var released = 0
         for number in 0..<2_000 {
@@ -134,7 +134,7 @@ struct CheckRecorderTests {
                 CountedPolicy.client(["version": "3", "platform": "ios", "os": "26.1", "region": "FR"])
             )
         }
-        try flood(Trials.count(20_000))
+        try flood(20_000)
         var counted = Counted()
         for recorder in recorders { counted.add(recorder, at: CountedPolicy.noon) }
         for number in 0..<250 {

@@ -15,7 +15,7 @@ struct IndexPropertyTests {
         print("index, \(rules) rules: seed \(seed)")
         var messages = 0
         var lockouts = 0
-        for _ in 0..<(Trials.count(3_000) / rules + 2) {
+        for _ in 0..<(1_200 / rules + 2) {
             let policy = generator.policy(rules: rules)
             let compiled = try CompiledPolicy(policy)
             let slow = SlowEvaluator(policy: policy)

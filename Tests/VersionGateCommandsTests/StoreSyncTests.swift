@@ -13,7 +13,7 @@ import Testing
 @testable import VersionGateCommands
 
 /// `store sync` against a stand-in for the App Store that behaves, and one that lies.
-@Suite("Store sync", .migratedDatabase)
+@Suite("Store sync", .whole, .migratedDatabase)
 struct StoreSyncTests {
     private static let app = "INSERT INTO apps (bundle, store_id) VALUES ('com.example.doto', 1234567890)"
 
