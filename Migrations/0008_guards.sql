@@ -388,7 +388,10 @@ CREATE FUNCTION versiongate_internal.reaches_more(rule rules, rule_before rules,
     LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
 DECLARE
-    conditions CONSTANT text[] := '{versions,builds,os,attributes,target,soak}';
+    -- What is compared by itself, or by others, or says nothing of whom a rule reaches. Every other column is a condition.
+    others CONSTANT text[] :=
+        '{key,bundle,enabled,position,platforms,regions,languages,rollout,held_at,starts_at,ends_at,title,text,link,'
+        'remind,shows,skippable,lockout,lockout_without_update,fuse,final,note}';
 BEGIN
     RETURN (rule.lockout_without_update AND NOT rule_before.lockout_without_update
         OR rule_before.bundle IS NOT NULL AND rule.bundle IS DISTINCT FROM bundle_before
@@ -398,9 +401,8 @@ BEGIN
         OR rule_before.starts_at > now() AND (rule.starts_at >= rule_before.starts_at) IS NOT TRUE
         OR rule_before.ends_at IS NOT NULL AND (rule.ends_at <= rule_before.ends_at) IS NOT TRUE
         OR EXISTS (
-            SELECT FROM unnest(conditions) AS name
-             WHERE to_jsonb(rule_before) -> name <> 'null'
-               AND to_jsonb(rule) -> name <> to_jsonb(rule_before) -> name
+            SELECT FROM jsonb_each(to_jsonb(rule_before) - others) AS condition
+             WHERE condition.value <> 'null' AND to_jsonb(rule) -> condition.key <> condition.value
         )) IS TRUE;
 END
 $$;

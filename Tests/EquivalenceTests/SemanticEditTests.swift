@@ -240,6 +240,26 @@ struct SemanticEditTests {
         }
     }
 
+    @Test("A condition that is new, and that nobody has told the guard of, counts among those that make a lockout wider")
+    func needsConsentForNewConditions() async throws {
+        let connection = try await database()
+        try await connection.execute(
+            """
+            ALTER TABLE rules ADD COLUMN device text;
+            BEGIN; SET LOCAL versiongate.consent = 'r';
+            INSERT INTO rules (key, title, text, lockout, lockout_without_update, enabled, device)
+            VALUES ('r', 't', 'x', true, true, true, 'phone');
+            COMMIT;
+            """
+        )
+        for edit in ["'tablet'", "NULL"] {
+            let error = await #expect(throws: PostgresError.self) {
+                try await connection.execute("UPDATE rules SET device = \(edit)")
+            }
+            #expect(error?.constraint == "lockout_needs_consent")
+        }
+    }
+
     @Test("Row 36: A lockout is turned on only where there is a version to go to")
     func lockoutGuard() async throws {
         let connection = try await database()

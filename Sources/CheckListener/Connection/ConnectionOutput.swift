@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Glibc
 import NIOCore
+import NIOPosix
 import NIOSSL
 
-/// Where the responses of one connection go: to its socket, and what that does not take at once to its channel.
+/// Where the responses of one connection go: straight to its socket, or through its channel.
+///
+/// The channel keeps each write in a list until the socket has taken it. A response that the socket takes at once needs
+/// none of that, which is a quarter of the instructions of a check. What the socket does not take at once goes to the
+/// channel, and so does everything after it, so that nothing overtakes and back pressure works as in every channel.
 final class ConnectionOutput {
     private let unread: UnreadResponses
     private let isEncrypted: Bool
     private var context: ChannelHandlerContext?
+    /// nil: responses go through the channel.
+    private var socket: NIOBSDSocket.Handle?
     private var isAbandoned = false
     private var callback: (() -> Void)?
     /// How many of the bytes that the channel keeps ``UnreadResponses`` knows of.
     private var reportedBytes = 0
 
-    /// How the responses are sent.
-    private(set) var sender = SocketSender()
     /// How many bytes of responses the channel keeps until the client reads.
     private(set) var unreadBytes = 0
 
@@ -32,17 +38,29 @@ final class ConnectionOutput {
     /// The connection is open.
     func open(_ context: ChannelHandlerContext) {
         self.context = context
-        if !isEncrypted { sender = SocketSender(context) }
+        guard !isEncrypted, let channel = context.channel as? any NIOTransportAccessibleChannelCore else { return }
+        socket = Self.socket(of: channel)
     }
 
-    /// The socket is closed: nothing is sent any more.
+    /// The socket of a channel.
+    ///
+    /// `withUnsafeTransportIfAvailable` of the pipeline finds it in the same way, but names the type of the socket in its
+    /// cast: the runtime does not remember the outcome of such a cast, which costs as much as a whole check.
+    private static func socket(of channel: some NIOTransportAccessibleChannelCore) -> NIOBSDSocket.Handle? {
+        try? channel.withUnsafeTransport { $0 as? NIOBSDSocket.Handle }
+    }
+
+    /// Whether responses go straight to the socket.
+    var isDirect: Bool { socket != nil }
+
+    /// The socket is closed, whose number the system may give to another connection: nothing is sent any more.
     func closeSocket() {
-        sender.close()
+        socket = nil
     }
 
     /// The connection is gone.
     func close() {
-        sender.close()
+        socket = nil
         context = nil
         callback = nil
     }
@@ -51,7 +69,21 @@ final class ConnectionOutput {
     ///
     /// - Returns: What is to be sent through the channel instead; nil when the socket has taken all.
     func send(_ bytes: UnsafeRawBufferPointer) -> ByteBuffer? {
-        context == nil ? nil : sender.send(bytes)
+        guard context != nil else { return nil }
+        guard let socket else { return ByteBuffer(bytes: bytes) }
+        let sent = Self.send(bytes, to: socket)
+        if sent == bytes.count { return nil }
+        self.socket = nil
+        return ByteBuffer(bytes: UnsafeRawBufferPointer(rebasing: bytes[sent...]))
+    }
+
+    /// How many of the bytes the socket has taken; the channel finds out why it did not take more.
+    private static func send(_ bytes: UnsafeRawBufferPointer, to socket: NIOBSDSocket.Handle) -> Int {
+        while true {
+            let sent = Glibc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+            if sent >= 0 { return sent }
+            if errno != EINTR { return 0 }
+        }
     }
 
     /// Sends bytes through the channel, which may call back for more.

@@ -9,8 +9,8 @@ import UpdatePolicy
 
 @testable import CheckListener
 
-@Suite("The sender of a connection, over a real socket")
-struct SocketSenderTests {
+@Suite("The output of a connection, over a real socket")
+struct ConnectionOutputTests {
     private static let request = ListenerFixture.post(ListenerFixture.payload2013)
 
     /// Whether the last connection sends straight to its socket; nil before there is one.
@@ -19,7 +19,7 @@ struct SocketSenderTests {
         let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
 
         func isDirect() async throws -> Bool? {
-            try await eventLoop.submit { handler.withLockedValue { $0?.value.output.sender.isDirect } }.get()
+            try await eventLoop.submit { handler.withLockedValue { $0?.value.output.isDirect } }.get()
         }
     }
 
