@@ -240,7 +240,7 @@ struct SemanticEditTests {
         }
     }
 
-    @Test("A condition that is new, and that nobody has told the guard of, counts among those that make a lockout wider")
+    @Test("An edit of a condition that nobody has told the guard of asks for consent again")
     func needsConsentForNewConditions() async throws {
         let connection = try await database()
         try await connection.execute(
