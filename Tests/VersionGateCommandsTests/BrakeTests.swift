@@ -157,19 +157,37 @@ struct BrakeTests {
         }
     }
 
-    @Test("The brake can be put on and taken off where the disk is full")
+    /// How to have mounts of one's own, for which the system may want root.
+    private static let withMounts: String? = {
+        let ways = ["unshare --mount", "unshare --map-root-user --mount", "sudo --non-interactive unshare --mount"]
+        return ways.first { way in
+            let words = way.split(separator: " ").map(String.init)
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = words + ["true"]
+            process.standardError = FileHandle.nullDevice
+            guard (try? process.run()) != nil else { return false }
+            process.waitUntilExit()
+            return process.terminationStatus == 0
+        }
+    }()
+
+    @Test(
+        "The brake can be put on and taken off where the disk is full",
+        .enabled(if: withMounts != nil, "this user may not mount a small disk")
+    )
     func needsNoSpace() async throws {
+        let withMounts = try #require(Self.withMounts)
         try await StateFolder.with { folder in
             let result = try await BuiltBinary(environment: [:]).shell(
                 """
-                as=(); [[ $(id -u) == 0 ]] || as=(--map-root-user)
-                unshare "${as[@]}" --mount bash -euc '
+                \(withMounts) bash -euc '
                     mount -t tmpfs -o size=16k tmpfs "$1" && cd "$1"
                     ! cat /dev/zero > fill 2> /dev/null
-                    "$VERSIONGATE" brake on --why "incident 42" --brake-file "$1/brake"
+                    "$2" brake on --why "incident 42" --brake-file "$1/brake"
                     test -f brake && ! test -s brake
-                    "$VERSIONGATE" brake off --brake-file "$1/brake"
-                    ! test -e brake && ls' bash '\(folder.path)'
+                    "$2" brake off --brake-file "$1/brake"
+                    ! test -e brake && ls' bash '\(folder.path)' "$VERSIONGATE"
                 """
             )
             #expect(result.status == 0, "\(result)")
