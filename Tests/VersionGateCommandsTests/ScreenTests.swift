@@ -46,10 +46,7 @@ struct ScreenTests {
         "export | sed s/Later/Earlier/ | versiongate plan -",
     ]
 
-    @Test(
-        "Screens fit any width, break at words and never cut a key",
-        arguments: Trials.isWhole ? [60, 80, 200] : [80]
-    )
+    @Test("Screens fit any width, break at words and never cut a key", arguments: [60, 80, 200])
     func fit(width: Int) async throws {
         try await prepare()
         let terminal = try await TerminalSession(BuiltBinary(.current))

@@ -137,6 +137,7 @@ package struct CheckServerBootstrap {
     ) -> @Sendable (any Channel) -> EventLoopFuture<Void> {
         let limiter = rateLimit.map { RateLimiter($0, proxies: trustedProxies) }
         return { [limits, tls] channel in
+            // The loop has one future that has succeeded; `makeCompletedFuture` would make one for each connection.
             do {
                 try Self.setOptions(limits, of: channel)
                 let handler = ConnectionHandler(
