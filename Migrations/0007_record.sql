@@ -232,6 +232,10 @@ COMMENT ON FUNCTION versiongate_internal.was_overtaken IS
     'Whether others edited meanwhile what the guards read of a change. Final rules are not among it: policy_warnings'
     ' tells at any time what they hide.';
 
+-- Others wait for the row of policy_revision. So what refuses and what warns is judged before it is taken, and what refuses
+-- once more where somebody else has edited meanwhile what that rests on. What warns is not: a warning may be missing then,
+-- and policy_warnings has it. A transaction that holds the row already, as it records a second time (with immediate
+-- constraints, or after a rehearsal), judges both under it: it made others wait by itself, and each warning is bounded.
 CREATE FUNCTION versiongate_internal.record_notes() RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
@@ -243,9 +247,10 @@ DECLARE
     undone bigint;
     recorded integer := 0;
     bundles_now text[];
+    is_first CONSTANT boolean := this_revision IS NULL;
     is_judged boolean := false;
 BEGIN
-    IF this_revision IS NOT NULL THEN
+    IF NOT is_first THEN
         bundles_now := versiongate_internal.edited_bundles(notes);
         SELECT c.token, c.undoes INTO this_token, undone FROM changes AS c WHERE c.id = this_revision;
         recorded := coalesce(
@@ -265,11 +270,12 @@ BEGIN
       JOIN versiongate_internal.policy_tables() AS t ON t.name = n.table_name
      CROSS JOIN LATERAL versiongate_internal.row_columns(coalesce(n.after, n.before), t.key) AS stands(at)
      WHERE n.before IS DISTINCT FROM n.after;
-    IF this_revision IS NULL THEN
+    IF is_first THEN
         IF NOT FOUND THEN
             RETURN;
         END IF;
         PERFORM versiongate_internal.judge_edits(this_token, undone, notes);
+        PERFORM versiongate_internal.warn_of_edits(this_token, undone, notes);
         this_revision := versiongate_internal.open_change(this_token, undone, notes);
         is_judged := NOT versiongate_internal.was_overtaken(known_revision, this_revision);
     ELSE
@@ -294,6 +300,9 @@ BEGIN
                is_rehearsal = false;
     ELSIF NOT is_judged THEN
         PERFORM versiongate_internal.judge_edits(this_token, undone, notes);
+        IF NOT is_first THEN
+            PERFORM versiongate_internal.warn_of_edits(this_token, undone, notes);
+        END IF;
     END IF;
 END
 $$;

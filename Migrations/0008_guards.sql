@@ -632,6 +632,24 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.guard_placeholders IS
     'Refuses {target} and {date} in the translation of a rule that has no target, or no end.';
 
+CREATE FUNCTION versiongate_internal.rules_to_judge(this_token uuid, notes versiongate_internal.edited_rows[])
+    RETURNS text[]
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
+AS $$
+BEGIN
+    -- A release that goes may have been the way out of any lockout that this transaction turned on before.
+    RETURN ARRAY(
+        SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules'
+         UNION
+        SELECT c.key ->> 'key' FROM versiongate_internal.recorded_rows AS c
+         WHERE c.token = this_token AND c.table_name = 'rules'
+           AND EXISTS (SELECT FROM unnest(notes) AS n WHERE n.table_name IN ('apps', 'releases'))
+    );
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.rules_to_judge IS
+    'The rules that this transaction edited and that these edits of it may have made wrong.';
+
 CREATE FUNCTION versiongate_internal.judge_edits(
     this_token uuid, undone bigint, notes versiongate_internal.edited_rows[]
 ) RETURNS void
@@ -640,7 +658,6 @@ AS $$
 DECLARE
     edited_tables CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(notes) AS n);
     rule_keys text[];
-    lockout_notes versiongate_internal.edited_rows[];
 BEGIN
     IF edited_tables && '{rules,rollout_steps}' THEN
         rule_keys := ARRAY(
@@ -652,14 +669,6 @@ BEGIN
         PERFORM versiongate_internal.guard_holds(this_token, undone, rule_keys);
         PERFORM versiongate_internal.guard_consent(this_token, undone, rule_keys);
         PERFORM versiongate_internal.guard_brake(this_token);
-        IF undone IS NULL THEN
-            PERFORM versiongate_internal.warn(w) FROM versiongate_internal.used_key_warnings(this_token, ARRAY(
-                SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules' AND n.before IS NULL
-            )) AS w;
-        END IF;
-    END IF;
-    IF 'rollout_steps' = ANY (edited_tables) THEN
-        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.stopped_ramp_warnings(this_token) AS w;
     END IF;
     IF 'apps' = ANY (edited_tables) THEN
         PERFORM versiongate_internal.guard_store_ids(ARRAY(
@@ -679,16 +688,35 @@ BEGIN
         ));
     END IF;
     IF edited_tables && '{apps,releases,rules}' THEN
-        -- A release that goes may have been the way out of any lockout that this transaction turned on before.
-        IF edited_tables && '{apps,releases}' THEN
-            rule_keys := ARRAY(
-                SELECT c.key ->> 'key' FROM versiongate_internal.recorded_rows AS c
-                 WHERE c.token = this_token AND c.table_name = 'rules'
-            );
-        ELSE
-            rule_keys := ARRAY(SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules');
-        END IF;
-        PERFORM versiongate_internal.guard_lockouts(this_token, undone, rule_keys);
+        PERFORM versiongate_internal.guard_lockouts(
+            this_token, undone, versiongate_internal.rules_to_judge(this_token, notes)
+        );
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.judge_edits IS
+    'Has the guards judge what these edits of this transaction could have made wrong.';
+
+CREATE FUNCTION versiongate_internal.warn_of_edits(
+    this_token uuid, undone bigint, notes versiongate_internal.edited_rows[]
+) RETURNS void
+    LANGUAGE plpgsql SET search_path = public, pg_temp
+AS $$
+DECLARE
+    edited_tables CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(notes) AS n);
+    rule_keys text[];
+    lockout_notes versiongate_internal.edited_rows[];
+BEGIN
+    IF undone IS NULL AND 'rules' = ANY (edited_tables) THEN
+        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.used_key_warnings(this_token, ARRAY(
+            SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules' AND n.before IS NULL
+        )) AS w;
+    END IF;
+    IF 'rollout_steps' = ANY (edited_tables) THEN
+        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.stopped_ramp_warnings(this_token) AS w;
+    END IF;
+    IF edited_tables && '{apps,releases,rules}' THEN
+        rule_keys := versiongate_internal.rules_to_judge(this_token, notes);
         PERFORM versiongate_internal.warn(w) FROM versiongate_internal.edited_link_warnings(this_token, rule_keys) AS w;
         PERFORM versiongate_internal.warn(w) FROM versiongate_internal.waiting_rule_warnings(this_token, rule_keys) AS w;
     END IF;
@@ -708,5 +736,5 @@ BEGIN
     END IF;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.judge_edits IS
-    'Has the guards judge what these edits of this transaction could have made wrong.';
+COMMENT ON FUNCTION versiongate_internal.warn_of_edits IS
+    'Warns of what these edits of this transaction brought about and is probably not meant. It refuses nothing.';

@@ -66,21 +66,39 @@ END
 $$;
 COMMENT ON FUNCTION versiongate_internal.read_rules IS 'Rules with what their ranges mean.';
 
--- Clients that are offered the same release under a rule are one class: those of a region that a release names or of any
--- other (null), whose system has reached one min_os of a release and not the next (null: not even the first). So what is
--- offered when is worked out once a class, not once a rule.
+CREATE AGGREGATE versiongate_internal.times_agg(tstzmultirange) (
+    SFUNC = multirange_union, STYPE = tstzmultirange, INITCOND = '{}', PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE versiongate_internal.times_agg(tstzmultirange) IS
+    'The union of sets of times. In a window that grows each row costs once; range_agg sorts all of them for each row.';
+
+-- What this costs: the releases, once; those of them that may be the greatest for somebody, times the lockouts; and the
+-- classes, times the lockouts. Nothing is compared with all others.
+--
+-- Clients that see the same releases are one class: those of regions that the same lists of releases name (none: that no
+-- release names, or not sent), whose system has reached one min_os of a release and not the next (null: not even the
+-- first, or not sent). To a lockout, releases that follow each other and are alike a way out of it, or none, are one run.
 CREATE FUNCTION versiongate_internal.ways_out(
-    lockouts rules[], known releases[], present_apps apps[], by_region text[] DEFAULT NULL, by_system bytea[] DEFAULT '{}'
+    lockouts rules[], known releases[], present_apps apps[], since timestamptz DEFAULT '-infinity',
+    by_region text[] DEFAULT NULL, by_system bytea[] DEFAULT '{}'
 )
-    RETURNS TABLE (key text, bundle text, platform text, region text, system bytea, times tstzmultirange)
+    RETURNS TABLE (
+        key text, bundle text, platform text, region text, system bytea, is_part boolean, times tstzmultirange
+    )
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET standard_conforming_strings = on
     SET enable_nestloop = off
+    SET enable_mergejoin = off
     SET jit = off
 AS $$
 #variable_conflict error
 DECLARE
     least_key CONSTANT bytea := '\x00010000';
+    all_lists CONSTANT bigint[] := '{0}';
+    -- A release that is live since before it has soaked for every lockout at `since`, however long it is live.
+    soaked_by CONSTANT timestamptz := versiongate_internal.time_after(
+        since, -coalesce((SELECT max(l.soak) FROM unnest(lockouts) AS l), '0')
+    );
 BEGIN
     RETURN QUERY
     WITH lockout AS MATERIALIZED (
@@ -93,196 +111,235 @@ BEGIN
           FROM versiongate_internal.read_rules(lockouts) AS j
     ),
     store AS MATERIALIZED (
-        SELECT r.id, r.bundle, r.platform,
+        SELECT r.bundle, r.platform, r.regions,
                versiongate_internal.version_key(r.version) AS version,
-               versiongate_internal.version_family(versiongate_internal.version_key(r.version)) AS family,
                versiongate_internal.version_key(r.build) AS build,
                versiongate_internal.version_key(r.min_os) AS min_os,
-               r.regions, r.live_at, r.withdrawn_at,
-               NOT r.staged AND r.live_at IS NOT NULL AS usable
+               greatest(r.live_at, soaked_by) AS live_at,
+               r.withdrawn_at
           FROM unnest(known) AS r
+         WHERE NOT r.staged AND r.live_at IS NOT NULL
+           AND (r.withdrawn_at IS NULL OR r.withdrawn_at > greatest(r.live_at, soaked_by))
     ),
-    soaks AS MATERIALIZED (
-        SELECT DISTINCT s.bundle, l.soak
-          FROM (SELECT DISTINCT s.bundle FROM store AS s) AS s
-          JOIN (SELECT DISTINCT l.bundle, l.soak FROM lockout AS l) AS l ON l.bundle = s.bundle OR l.bundle IS NULL
+    -- Without those that nobody is ever offered, as the same clients can have a greater one for as long.
+    kept AS MATERIALIZED (
+        SELECT s.*, versiongate_internal.version_family(s.version) AS family,
+               CASE
+                   WHEN s.regions IS NOT NULL
+                       THEN dense_rank() OVER (PARTITION BY s.bundle, s.platform ORDER BY s.regions)
+               END AS list
+          FROM (
+              SELECT s.*,
+                     min(s.live_at) FILTER (WHERE s.withdrawn_at IS NULL) OVER (
+                         PARTITION BY s.bundle, s.platform, s.regions, s.min_os
+                         ORDER BY s.version DESC, s.build DESC NULLS LAST
+                         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                     ) AS greater_from
+                FROM store AS s
+          ) AS s
+         WHERE s.live_at < s.greater_from OR s.greater_from IS NULL
     ),
-    regions_named AS MATERIALIZED (
-        SELECT DISTINCT s.bundle, s.platform, named.region
-          FROM store AS s
-         CROSS JOIN LATERAL (
-             SELECT NULL UNION ALL SELECT unnest(s.regions) UNION ALL SELECT unnest(by_region)
-         ) AS named(region)
+    area AS MATERIALIZED (
+        SELECT l.bundle, l.platform, named.region, array_agg(l.list ORDER BY l.list) AS lists
+          FROM (SELECT DISTINCT k.bundle, k.platform, k.regions, k.list FROM kept AS k) AS l
+         CROSS JOIN LATERAL unnest(l.regions) AS named(region)
+         GROUP BY l.bundle, l.platform, named.region
     ),
-    systems_named AS MATERIALIZED (
-        SELECT named.bundle, named.platform, named.least,
+    class AS MATERIALIZED (
+        SELECT a.bundle, a.platform, a.lists, y.least,
                versiongate_internal.version_span(
-                   coalesce(named.least, least_key),
-                   lead(named.least) OVER (
-                       PARTITION BY named.bundle, named.platform ORDER BY named.least NULLS FIRST
-                   )
+                   coalesce(y.least, least_key),
+                   lead(y.least) OVER (PARTITION BY a.bundle, a.platform, a.lists ORDER BY y.least NULLS FIRST)
                ) AS systems
           FROM (
-              SELECT s.bundle, s.platform, s.min_os AS least FROM store AS s
+              SELECT a.bundle, a.platform, a.lists FROM area AS a
                UNION
-              SELECT s.bundle, s.platform, NULL FROM store AS s
-          ) AS named
+              SELECT k.bundle, k.platform, '{}' FROM kept AS k
+          ) AS a
+          JOIN (
+              SELECT k.bundle, k.platform, k.min_os AS least FROM kept AS k
+               UNION
+              SELECT k.bundle, k.platform, NULL FROM kept AS k
+          ) AS y ON y.bundle = a.bundle AND y.platform = a.platform
     ),
+    judged AS MATERIALIZED (
+        SELECT l.key, k.bundle, k.platform, k.version, k.build, k.list, k.min_os, had.times,
+               l.target IS NULL OR k.version >= l.target AS reaches,
+               -- It would not be matched itself, and is above a client that is.
+               NOT (
+                   (l.versions IS NULL OR l.versions @> k.version)
+                   AND (l.builds IS NULL OR k.build IS NULL OR l.builds @> k.build)
+                   AND (l.target IS NULL OR k.version < l.target)
+               ) AND (
+                   l.effective && versiongate_internal.version_span(least_key, k.family)
+                   OR l.effective @> k.version
+                   AND k.build > least_key
+                   AND (l.builds IS NULL OR l.builds && versiongate_internal.version_span(least_key, k.build))
+               ) IS TRUE AS is_way
+          FROM lockout AS l
+          JOIN kept AS k
+            ON (k.bundle = l.bundle OR l.bundle IS NULL) AND (l.platforms IS NULL OR k.platform = ANY (l.platforms))
+         CROSS JOIN LATERAL (
+             SELECT tstzrange(
+                        least(
+                            greatest((k.live_at AT TIME ZONE 'UTC' + l.soak) AT TIME ZONE 'UTC', since), k.withdrawn_at
+                        ),
+                        k.withdrawn_at
+                    )
+         ) AS had(times)
+    ),
+    -- From the least release on.
+    run AS MATERIALIZED (
+        SELECT j.key, j.bundle, j.platform, j.run, j.is_way, j.reaches, j.list, j.min_os, range_agg(j.times) AS times
+          FROM (
+              SELECT j.*, count(*) FILTER (WHERE j.is_other) OVER upwards AS run
+                FROM (
+                    SELECT j.*,
+                           (j.is_way, j.reaches) IS DISTINCT FROM (lag(j.is_way) OVER upwards, lag(j.reaches) OVER upwards)
+                               AS is_other
+                      FROM judged AS j
+                    WINDOW upwards AS (PARTITION BY j.key, j.bundle, j.platform ORDER BY j.version, j.build NULLS FIRST)
+                ) AS j
+              WINDOW upwards AS (PARTITION BY j.key, j.bundle, j.platform ORDER BY j.version, j.build NULLS FIRST)
+          ) AS j
+         WHERE j.is_way OR j.run > 1
+         GROUP BY j.key, j.bundle, j.platform, j.run, j.is_way, j.reaches, j.list, j.min_os
+    ),
+    -- Lockouts to which all that is the same are judged once, as the first of them.
+    alike AS MATERIALIZED (
+        SELECT r.key, r.bundle, r.platform,
+               min(r.key) OVER (PARTITION BY r.bundle, r.platform, r.runs, l.regions IS NULL, l.os IS NULL) AS first_key
+          FROM (
+              SELECT r.key, r.bundle, r.platform,
+                     string_agg(
+                         concat_ws(' ', r.run, r.is_way, r.reaches, r.list, '>=', r.min_os, r.times), ';'
+                         ORDER BY r.run, r.list, r.min_os
+                     ) AS runs
+                FROM run AS r
+               GROUP BY r.key, r.bundle, r.platform
+          ) AS r
+          JOIN lockout AS l ON l.key = r.key
+    ),
+    judged_once AS MATERIALIZED (
+        SELECT r.*
+          FROM run AS r
+          JOIN alike AS a ON a.key = r.key AND a.bundle = r.bundle AND a.platform = r.platform AND a.first_key = a.key
+    ),
+    -- The times at which a class can have one of a run; and at which it is offered one, as it can have no greater one.
     had AS MATERIALIZED (
-        SELECT s.*, soaks.soak, versiongate_internal.time_span(
-            versiongate_internal.time_after(s.live_at, soaks.soak), s.withdrawn_at
-        ) AS times
-          FROM store AS s
-          JOIN soaks ON soaks.bundle = s.bundle
-         WHERE s.usable
-    ),
-    -- The times at which a class is offered a release: it can be had, and none that is greater.
-    offered AS MATERIALIZED (
-        SELECT h.id, h.bundle, h.platform, h.version, h.family, h.build, h.soak, r.region, y.least, y.systems,
-               h.times - coalesce(
-                   range_agg(h.times) OVER (
-                       PARTITION BY h.bundle, h.platform, h.soak, r.region, y.least
-                       ORDER BY h.version DESC, h.build DESC NULLS LAST, h.id
-                       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-                   ),
-                   '{}'
+        SELECT r.key, r.bundle, r.platform, r.run, r.is_way, r.reaches, c.lists, c.least, c.systems,
+               versiongate_internal.times_agg(h.times) OVER (
+                   PARTITION BY r.key, r.bundle, r.platform, r.run, c.lists ORDER BY c.least NULLS FIRST
                ) AS times
+          FROM (SELECT DISTINCT r.key, r.bundle, r.platform, r.run, r.is_way, r.reaches FROM judged_once AS r) AS r
+          JOIN class AS c ON c.bundle = r.bundle AND c.platform = r.platform
+          LEFT JOIN (
+              SELECT r.key, r.bundle, r.platform, r.run, c.lists, r.min_os, range_agg(r.times) AS times
+                FROM judged_once AS r
+                JOIN (SELECT DISTINCT c.bundle, c.platform, c.lists FROM class AS c) AS c
+                  ON c.bundle = r.bundle AND c.platform = r.platform AND (r.list IS NULL OR r.list = ANY (c.lists))
+               GROUP BY r.key, r.bundle, r.platform, r.run, c.lists, r.min_os
+          ) AS h
+            ON h.key = r.key AND h.bundle = r.bundle AND h.platform = r.platform AND h.run = r.run
+           AND h.lists = c.lists AND coalesce(h.min_os, '') = coalesce(c.least, '')
+    ),
+    offered AS MATERIALIZED (
+        SELECT h.*,
+               h.times - versiongate_internal.times_agg(h.times) OVER (
+                   PARTITION BY h.key, h.bundle, h.platform, h.lists, h.least
+                   ORDER BY h.run DESC
+                   ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+               ) AS offer
           FROM had AS h
-          JOIN regions_named AS r
-            ON r.bundle = h.bundle AND r.platform = h.platform AND (h.regions IS NULL OR r.region = ANY (h.regions))
-          JOIN systems_named AS y
-            ON y.bundle = h.bundle AND y.platform = h.platform AND (h.min_os IS NULL OR h.min_os <= y.least)
     ),
-    -- The same for all classes together that a rule without regions, or without a condition on the system, is for.
-    offered_to_all AS MATERIALIZED (
-        SELECT o.bundle, o.platform, o.version, o.family, o.build, o.soak, o.region, o.systems,
-               grouping(o.region) = 1 AS any_region,
-               grouping(o.systems) = 1 AS any_system,
-               range_agg(o.times) AS times
+    -- unsaid: of those who do not say where they are, or on what system. Only they are asked to reach what they are not
+    -- offered. Also of all regions together.
+    way AS MATERIALIZED (
+        SELECT o.key, o.bundle, o.platform, coalesce(o.lists, all_lists) AS lists, o.systems,
+               versiongate_internal.times_agg(o.offer) FILTER (WHERE o.reaches) AS times,
+               versiongate_internal.times_agg(o.offer * (
+                   SELECT coalesce(range_agg(r.times), '{}')
+                     FROM run AS r
+                    WHERE r.key = o.key AND r.bundle = o.bundle AND r.platform = o.platform AND r.reaches
+                      AND (l.regions IS NULL AND o.lists = '{}' OR r.list IS NULL OR r.list = ANY (o.lists))
+                      AND (l.os IS NULL AND o.least IS NULL OR r.min_os IS NULL OR r.min_os <= o.least)
+               )) FILTER (
+                   WHERE NOT o.reaches
+                     AND (l.regions IS NULL AND o.lists = '{}' OR l.os IS NULL AND o.least IS NULL)
+               ) AS unsaid
           FROM offered AS o
-         WHERE o.times <> '{}'
-         GROUP BY o.id, o.bundle, o.platform, o.version, o.family, o.build, o.soak,
-                  GROUPING SETS ((o.region, o.systems), (o.region), (o.systems), ())
+          JOIN lockout AS l ON l.key = o.key
+         WHERE o.is_way AND o.offer <> '{}'
+         GROUP BY o.key, o.bundle, o.platform, o.least, o.systems, ROLLUP (o.lists)
     ),
-    platforms_of AS MATERIALIZED (
-        SELECT DISTINCT s.bundle, s.platform FROM store AS s
+    listed AS MATERIALIZED (
+        SELECT DISTINCT r.bundle, r.platform, r.regions, a.bundle IS NOT NULL AS is_open
+          FROM unnest(known) AS r
+          LEFT JOIN unnest(present_apps) AS a ON a.bundle = r.bundle AND NOT a.paused
     ),
     place AS MATERIALIZED (
-        SELECT l.key, here.bundle, here.platform, area.region, named.region AS class_region,
-               l.regions, l.soak, l.versions, l.builds, system.spans AS os, system.least AS system, l.target,
-               l.effective,
-               l.regions IS NULL AND by_region IS NULL AS any_region, system.spans IS NULL AS any_system
+        SELECT l.key, l.regions, l.os, p.bundle, p.platform
           FROM lockout AS l
-         -- The oldest of its systems is null, whatever the rule says of them.
          CROSS JOIN LATERAL (
-             SELECT l.os, NULL::bytea WHERE by_region IS NULL
-              UNION ALL
-             SELECT versiongate_internal.version_spans(
-                        versiongate_internal.version_span(
-                            coalesce(n.least, oldest.key), coalesce(n.least, oldest.key), '[]'
-                        )
-                    ),
-                    n.least
-               FROM (SELECT coalesce(lower(l.os), least_key)) AS oldest(key)
-              CROSS JOIN LATERAL (SELECT NULL UNION SELECT unnest(by_system)) AS n(least)
-              WHERE by_region IS NOT NULL AND (
-                  n.least IS NULL OR n.least > oldest.key AND (l.os IS NULL OR l.os @> n.least)
-              )
-         ) AS system(spans, least)
-         CROSS JOIN LATERAL (
+             SELECT o.bundle, o.platform
+               FROM listed AS o
+              WHERE CASE WHEN l.bundle IS NULL THEN o.is_open ELSE o.bundle = l.bundle END
+                AND (l.platforms IS NULL OR o.platform = ANY (l.platforms))
+              UNION
              SELECT l.bundle, p.platform
                FROM unnest(l.platforms) AS p(platform)
               WHERE l.bundle IS NOT NULL
-              UNION ALL
-             SELECT p.bundle, p.platform FROM platforms_of AS p WHERE l.platforms IS NULL AND p.bundle = l.bundle
-              UNION ALL
-             SELECT p.bundle, p.platform
-               FROM platforms_of AS p
-               JOIN unnest(present_apps) AS a ON a.bundle = p.bundle AND NOT a.paused
-              WHERE l.bundle IS NULL AND (l.platforms IS NULL OR p.platform = ANY (l.platforms))
-              UNION ALL
-             SELECT NULL, p.platform
-               FROM unnest(l.platforms) AS p(platform)
-              WHERE l.bundle IS NULL
-                AND NOT EXISTS (
-                    SELECT FROM platforms_of AS o
-                      JOIN unnest(present_apps) AS a ON a.bundle = o.bundle AND NOT a.paused
-                     WHERE o.platform = p.platform
-                )
-         ) AS here
-          LEFT JOIN LATERAL (
-              SELECT unnest(l.regions)
-               UNION ALL
-              SELECT DISTINCT n.region
-                FROM regions_named AS n
-               WHERE by_region IS NOT NULL AND l.regions IS NULL
-                 AND n.bundle = here.bundle AND n.platform = here.platform
-          ) AS area(region) ON true
-          LEFT JOIN regions_named AS named
-            ON named.bundle = here.bundle AND named.platform = here.platform AND named.region = area.region
+                 OR NOT EXISTS (SELECT FROM listed AS o WHERE o.platform = p.platform AND o.is_open)
+         ) AS p
     ),
-    way AS (
-        SELECT p.key, p.bundle, p.platform, p.region, p.system, o.version, o.family, o.build, p.versions, p.builds, p.target,
-               p.effective, o.times
+    asked AS MATERIALIZED (
+        SELECT p.key, p.bundle, p.platform, area.region, NULL::bytea AS system, false AS is_part,
+               p.regions IS NULL AS any_region, p.os AS systems
           FROM place AS p
-          JOIN offered_to_all AS o
-            ON o.bundle = p.bundle AND o.platform = p.platform AND o.soak = p.soak
-           AND o.any_region = p.any_region AND o.any_system = p.any_system
-         WHERE p.target IS NULL
-           AND (p.any_region OR o.region IS NOT DISTINCT FROM p.class_region)
-           AND (p.any_system OR p.os && o.systems)
+          LEFT JOIN LATERAL unnest(p.regions) AS area(region) ON true
          UNION ALL
-        SELECT p.key, p.bundle, p.platform, p.region, p.system, o.version, o.family, o.build, p.versions, p.builds, p.target,
-               p.effective,
-               CASE
-                   WHEN o.version >= p.target THEN o.times
-                   -- Only who does not say where it is, or on what system, is asked to reach what it is not offered.
-                   ELSE o.times * coalesce(
-                       (
-                           SELECT range_agg(h.times)
-                             FROM had AS h
-                            WHERE h.bundle = o.bundle AND h.platform = o.platform AND h.soak = o.soak
-                              AND h.version >= p.target
-                              AND (p.any_region AND o.region IS NULL OR h.regions IS NULL OR o.region = ANY (h.regions))
-                              AND (p.any_system AND o.least IS NULL OR h.min_os IS NULL OR h.min_os <= o.least)
-                       ),
-                       '{}'
-                   )
-               END
+        SELECT p.key, p.bundle, p.platform, area.region, system.least, true, false,
+               versiongate_internal.version_spans(versiongate_internal.version_span(system.at, system.at, '[]'))
           FROM place AS p
-          JOIN offered AS o ON o.bundle = p.bundle AND o.platform = p.platform AND o.soak = p.soak
-         WHERE p.target IS NOT NULL
-           AND (p.any_region OR o.region IS NOT DISTINCT FROM p.class_region)
-           AND (p.any_system OR p.os && o.systems)
+          LEFT JOIN LATERAL (
+              SELECT unnest(p.regions)
+               UNION
+              SELECT n.region
+                FROM listed AS n0
+               CROSS JOIN LATERAL (
+                   SELECT NULL UNION ALL SELECT unnest(n0.regions) UNION ALL SELECT unnest(by_region)
+               ) AS n(region)
+               WHERE p.regions IS NULL AND n0.bundle = p.bundle AND n0.platform = p.platform
+          ) AS area(region) ON true
+         -- The oldest of its systems is null, whatever the rule says of them.
+         CROSS JOIN LATERAL (
+             SELECT n.least, coalesce(n.least, oldest.key) AS at
+               FROM (SELECT coalesce(lower(p.os), least_key)) AS oldest(key)
+              CROSS JOIN LATERAL (SELECT NULL UNION SELECT unnest(by_system)) AS n(least)
+              WHERE n.least IS NULL OR n.least > oldest.key AND (p.os IS NULL OR p.os @> n.least)
+         ) AS system
+         WHERE by_region IS NOT NULL
     )
-    SELECT found.key, found.bundle, found.platform, found.region, found.system,
-           coalesce(range_agg(found.times) FILTER (WHERE found.times IS NOT NULL), '{}')
-      FROM (
-          SELECT p.key, p.bundle, p.platform, p.region, p.system, NULL::tstzmultirange AS times FROM place AS p
-           UNION ALL
-          SELECT w.key, w.bundle, w.platform, w.region, w.system, w.times
-            FROM way AS w
-           -- The release would not be matched itself, and is above a client that is.
-           WHERE NOT (
-                     (w.versions IS NULL OR w.versions @> w.version)
-                     AND (w.builds IS NULL OR w.build IS NULL OR w.builds @> w.build)
-                     AND (w.target IS NULL OR w.version < w.target)
-                 )
-             AND (
-                 w.effective && versiongate_internal.version_span(least_key, w.family)
-                 OR w.effective @> w.version
-                 AND w.build > least_key
-                 AND (w.builds IS NULL OR w.builds && versiongate_internal.version_span(least_key, w.build))
-             )
-      ) AS found
-     GROUP BY found.key, found.bundle, found.platform, found.region, found.system;
+    SELECT p.key, p.bundle, p.platform, p.region, p.system, p.is_part,
+           versiongate_internal.times_agg(
+               CASE WHEN p.is_part THEN w.times ELSE w.times + w.unsaid END
+           )
+      FROM asked AS p
+      LEFT JOIN area AS a ON a.bundle = p.bundle AND a.platform = p.platform AND a.region = p.region
+      LEFT JOIN alike AS l ON l.key = p.key AND l.bundle = p.bundle AND l.platform = p.platform
+      LEFT JOIN way AS w
+        ON w.key = l.first_key AND w.bundle = p.bundle AND w.platform = p.platform
+       AND w.lists = CASE WHEN p.any_region THEN all_lists ELSE coalesce(a.lists, '{}') END
+       AND (p.systems IS NULL OR p.systems && w.systems)
+     GROUP BY p.key, p.bundle, p.platform, p.region, p.system, p.is_part;
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.ways_out IS
-    'The places of lockouts, and the times at which somebody there whom the rule is for has a way out: the platforms of the'
-    ' rule, else those that the app has releases for (of a rule for every app, each app''s), times its regions. With regions'
-    ' to look at by themselves, a rule that names none is judged in each of them, in each that a release names and in all'
-    ' others (null), and each rule for the oldest of its systems (null), and for each of those to look at, by itself.';
+    'The places of lockouts, and the times from some time on at which somebody there whom the rule is for has a way out: the'
+    ' platforms of the rule, else those that the app has releases for (of a rule for every app, each app''s), times its'
+    ' regions. With regions to look at also the parts of these places: a rule that names none in each of them, in each'
+    ' that a release names and in all others (null), and each rule for the oldest of its systems (null), and for each of'
+    ' those to look at.';
 
 CREATE FUNCTION versiongate_internal.place_name(rule_bundle text, bundle text, platform text, region text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
@@ -374,7 +431,9 @@ CREATE FUNCTION versiongate_internal.present_steps(written rules[]) RETURNS roll
 RETURN ARRAY(SELECT s FROM rollout_steps AS s WHERE s.rule IN (SELECT r.key FROM unnest(written) AS r));
 COMMENT ON FUNCTION versiongate_internal.present_steps IS 'The steps of some rules as they stand.';
 
-CREATE FUNCTION versiongate_internal.rule_status_at(moments timestamptz[], keys text[] DEFAULT NULL)
+CREATE FUNCTION versiongate_internal.rule_status_at(
+    moments timestamptz[], keys text[] DEFAULT NULL, looks_back boolean DEFAULT true
+)
     RETURNS TABLE (
         at timestamptz, key text, bundle text, status text, since timestamptz, next timestamptz, rollout numeric, reason text
     )
@@ -403,7 +462,8 @@ BEGIN
           FROM versiongate_internal.ways_out(
                    lockouts,
                    CASE WHEN lockouts = '{}' THEN '{}' ELSE ARRAY(SELECT r FROM releases AS r) END,
-                   ARRAY(SELECT a FROM apps AS a)
+                   ARRAY(SELECT a FROM apps AS a),
+                   CASE WHEN looks_back THEN '-infinity' ELSE (SELECT min(m.at) FROM unnest(moments) AS m(at)) END
                ) AS w
     ),
     exit AS MATERIALIZED (
@@ -634,7 +694,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.rule_status_at IS
-    'The status of rules at each of some times, as the view rule_status gives it for now; without keys, of all rules.';
+    'The status of rules at each of some times, as the view rule_status gives it for now; without keys, of all rules. Who'
+    ' does not need to know since when a lockout has its status need not look back, which takes most of the time.';
 
 CREATE VIEW rule_status WITH (security_invoker = true) AS
 SELECT s.key, s.bundle, s.status, s.since, s.next, s.rollout, s.reason

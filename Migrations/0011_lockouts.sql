@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Copyright the versiongate authors
 --
--- What edits take from lockouts: a way out of them, or their turn. judge_edits (0008) asks this.
+-- What edits take from lockouts: a way out of them, or their turn. warn_of_edits (0008) asks this.
 
 SET LOCAL search_path = public, pg_temp;
 
@@ -32,19 +32,25 @@ COMMENT ON FUNCTION versiongate_internal.notes_of_lockouts IS
     'Those of some edits that may decide whether a lockout locks out.';
 
 -- A place without a way out counts only for as long as the rule applies. Where the rule locked out nobody before, all that
--- is missing now counts; else what these edits took.
-CREATE FUNCTION versiongate_internal.lost_ways_out(
-    notes versiongate_internal.edited_rows[], moment timestamptz, in_parts boolean
-)
-    RETURNS TABLE (key text, place text, platform text, starts_at timestamptz, ends_at timestamptz)
-    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
+-- is missing now counts; else what these edits took. People wait for this, so it is bounded.
+CREATE FUNCTION versiongate_internal.lost_ways_out(notes versiongate_internal.edited_rows[], moment timestamptz)
+    RETURNS TABLE (key text, place text, platform text, is_part boolean, starts_at timestamptz, ends_at timestamptz)
+    LANGUAGE plpgsql SET search_path = public, pg_temp
     SET enable_nestloop = off
     SET jit = off
 AS $$
 #variable_conflict error
 DECLARE
+    most_releases CONSTANT bigint := 20000;
+    most_classes CONSTANT bigint := 50000;
+    -- An edit of other columns leaves the ways out as they are.
+    of_ways CONSTANT text[] :=
+        '{enabled,lockout,lockout_without_update,bundle,platforms,regions,versions,builds,os,target,soak,starts_at,ends_at}';
     edited_rules CONSTANT text[] := ARRAY(
-        SELECT coalesce(n.after, n.before) ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules'
+        SELECT coalesce(n.after, n.before) ->> 'key' FROM unnest(notes) AS n
+         WHERE n.table_name = 'rules'
+           AND versiongate_internal.row_columns(n.before, of_ways)
+               IS DISTINCT FROM versiongate_internal.row_columns(n.after, of_ways)
     );
     edited_releases CONSTANT bigint[] := ARRAY(
         SELECT (coalesce(n.after, n.before) ->> 'id')::bigint FROM unnest(notes) AS n WHERE n.table_name = 'releases'
@@ -64,12 +70,12 @@ DECLARE
            )
     );
     present_apps CONSTANT apps[] := ARRAY(SELECT a FROM apps AS a);
-    regions text[];
-    systems bytea[];
     judged_bundles text[];
     lockouts_before rules[];
     releases_before releases[];
     releases_now releases[];
+    regions text[];
+    systems bytea[];
 BEGIN
     IF lockouts = '{}' THEN
         RETURN;
@@ -80,17 +86,23 @@ BEGIN
         SELECT r
           FROM unnest(notes) AS n
          CROSS JOIN LATERAL jsonb_populate_record(NULL::rules, n.before) AS r
-         WHERE n.table_name = 'rules' AND n.before IS NOT NULL
+         WHERE n.table_name = 'rules' AND r.key IN (SELECT unnest(edited_rules))
            AND r.enabled AND r.lockout AND NOT r.lockout_without_update
     );
     judged_bundles := ARRAY(
-        SELECT l.bundle FROM unnest(lockouts) AS l WHERE l.bundle IS NOT NULL
+        SELECT unnest(bundles)
          UNION
-        SELECT l.bundle FROM unnest(lockouts_before) AS l WHERE l.bundle IS NOT NULL
+        SELECT l.bundle FROM unnest(lockouts || lockouts_before) AS l WHERE l.bundle IS NOT NULL
          UNION
-        SELECT a.bundle FROM apps AS a WHERE EXISTS (SELECT FROM unnest(lockouts) AS l WHERE l.bundle IS NULL)
+        SELECT a.bundle
+          FROM apps AS a
+         WHERE EXISTS (
+             SELECT FROM unnest(lockouts) AS l WHERE l.bundle IS NULL AND l.key IN (SELECT unnest(edited_rules))
+         )
     );
-    releases_now := ARRAY(SELECT r FROM releases AS r WHERE r.bundle = ANY (judged_bundles));
+    releases_now := ARRAY(
+        SELECT r FROM releases AS r WHERE r.bundle = ANY (judged_bundles) LIMIT most_releases + 1
+    );
     releases_before := ARRAY(
         SELECT r FROM unnest(releases_now) AS r WHERE r.id NOT IN (SELECT unnest(edited_releases))
          UNION ALL
@@ -101,7 +113,7 @@ BEGIN
     );
     regions := ARRAY(
         SELECT DISTINCT named.region
-          FROM unnest(releases_now || releases_before) AS r
+          FROM (SELECT DISTINCT r.regions FROM unnest(releases_now || releases_before) AS r) AS r
          CROSS JOIN LATERAL unnest(r.regions) AS named(region)
     );
     -- What these releases come to for a system begins with one that they ask for.
@@ -111,18 +123,30 @@ BEGIN
          CROSS JOIN LATERAL (VALUES (n.before ->> 'min_os'), (n.after ->> 'min_os')) AS side(min_os)
          WHERE n.table_name = 'releases' AND side.min_os IS NOT NULL
     );
+    IF cardinality(releases_now) > most_releases
+        OR cardinality(lockouts) * (cardinality(regions) + 1)
+           * (SELECT count(DISTINCT r.min_os) + 1 FROM unnest(releases_now || releases_before) AS r) > most_classes
+    THEN
+        PERFORM versiongate_internal.warn((
+            'rules.lockout', 'rules_ways_out_unknown',
+            format(
+                'whether lockouts of %s lose a way out was not judged, as that takes too long',
+                versiongate_internal.first_names(judged_bundles)
+            ),
+            'What is so now: SELECT * FROM policy_warnings;', '{}'
+        ));
+        RETURN;
+    END IF;
     RETURN QUERY
     WITH present AS MATERIALIZED (
         SELECT w.*, l.bundle AS rule_bundle
-          FROM versiongate_internal.ways_out(
-              lockouts, releases_now, present_apps, CASE WHEN in_parts THEN regions END, systems
-          ) AS w
+          FROM versiongate_internal.ways_out(lockouts, releases_now, present_apps, moment, regions, systems) AS w
           JOIN unnest(lockouts) AS l ON l.key = w.key
     ),
     past AS MATERIALIZED (
         SELECT w.*, l.bundle AS rule_bundle
           FROM versiongate_internal.ways_out(
-              lockouts_before, releases_before, present_apps, CASE WHEN in_parts THEN regions END, systems
+              lockouts_before, releases_before, present_apps, moment, regions, systems
           ) AS w
           JOIN unnest(lockouts_before) AS l ON l.key = w.key
     ),
@@ -137,6 +161,7 @@ BEGIN
                    )
                END AS place,
                coalesce(now_is.platform, was.platform) AS platform,
+               coalesce(now_is.is_part, was.is_part) AS is_part,
                coalesce(was.times, '{(,)}') - coalesce(now_is.times, '{}') AS times
           FROM present AS now_is
           FULL JOIN past AS was
@@ -144,30 +169,38 @@ BEGIN
            AND was.platform = now_is.platform
            AND coalesce(was.region, '') = coalesce(now_is.region, '')
            AND coalesce(was.system, '') = coalesce(now_is.system, '')
+           AND was.is_part = now_is.is_part
            AND CASE WHEN was.rule_bundle IS NULL THEN coalesce(was.bundle, '') ELSE '' END
                = CASE WHEN now_is.rule_bundle IS NULL THEN coalesce(now_is.bundle, '') ELSE '' END
          -- A platform that the rule no longer names, or that the app no longer has a release for, may go with its lockout.
-         WHERE now_is.key IS NOT NULL AND (was.key IS NOT NULL OR NOT in_parts)
+         WHERE now_is.key IS NOT NULL AND (was.key IS NOT NULL OR NOT now_is.is_part)
+               -- Only the releases of these apps were looked at.
+               AND (now_is.bundle IS NOT NULL OR NOT EXISTS (
+                   SELECT FROM releases AS r
+                     JOIN apps AS a ON a.bundle = r.bundle AND NOT a.paused
+                    WHERE r.platform = now_is.platform
+               ))
             OR was.key NOT IN (SELECT unnest(edited_rules)) AND EXISTS (
                 SELECT FROM apps AS a WHERE a.bundle = was.bundle
             )
     ),
     lost AS (
-        SELECT c.key, c.place, c.platform,
+        SELECT c.key, c.place, c.platform, c.is_part,
                c.times * versiongate_internal.time_span(moment, NULL)
                    * versiongate_internal.time_span(l.starts_at, l.ends_at) AS times
           FROM compared AS c
           JOIN unnest(lockouts) AS l ON l.key = c.key
+         WHERE c.times <> '{}'
     )
-    SELECT o.key, o.place, o.platform, lower(first.span), upper(first.span)
+    SELECT o.key, o.place, o.platform, o.is_part, lower(first.span), upper(first.span)
       FROM lost AS o
      CROSS JOIN LATERAL (SELECT u.span FROM unnest(o.times) AS u(span) ORDER BY u.span LIMIT 1) AS first;
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.lost_ways_out IS
     'The places of enabled lockouts where these edits leave nobody a way out, from when on and until when: those that had'
-    ' one before, and of a new lockout all without one. In parts: where they take it from a region that the rule does not'
-    ' name, or from some systems.';
+    ' one before, and of a new lockout all without one; and their parts: where they take it from a region that the rule'
+    ' does not name, or from some systems. Says so where that is too much to judge.';
 
 CREATE FUNCTION versiongate_internal.warn_of_lost_ways_out(notes versiongate_internal.edited_rows[]) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
@@ -176,20 +209,15 @@ DECLARE
     moment CONSTANT timestamptz := clock_timestamp();
     names text[];
 BEGIN
-    WITH whole AS MATERIALIZED (
-        SELECT l.* FROM versiongate_internal.lost_ways_out(notes, moment, false) AS l
-    ),
-    part AS MATERIALIZED (
-        SELECT l.* FROM versiongate_internal.lost_ways_out(notes, moment, true) AS l
-         WHERE NOT EXISTS (SELECT FROM whole AS w WHERE w.key = l.key AND w.platform = l.platform)
+    WITH found AS MATERIALIZED (
+        SELECT l.* FROM versiongate_internal.lost_ways_out(notes, moment) AS l
     ),
     lost AS (
-        SELECT w.key, w.place, w.starts_at, w.ends_at FROM whole AS w
-         UNION
-        SELECT p.key,
-               p.place || CASE WHEN p.place = p.platform THEN ' (some regions or systems)' ELSE '' END,
-               p.starts_at, p.ends_at
-          FROM part AS p
+        SELECT DISTINCT f.key, f.starts_at, f.ends_at,
+               f.place || CASE WHEN f.is_part AND f.place = f.platform THEN ' (some regions or systems)' ELSE '' END AS place
+          FROM found AS f
+          LEFT JOIN found AS whole ON whole.key = f.key AND whole.platform = f.platform AND NOT whole.is_part
+         WHERE NOT f.is_part OR whole.key IS NULL
     )
     SELECT array_agg(rule.name ORDER BY rule.name) INTO names
       FROM (

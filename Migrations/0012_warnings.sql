@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Copyright the versiongate authors
 --
--- What is probably not meant, and shows only beside other rows. judge_edits (0008) raises what edits brought about;
+-- What is probably not meant, and shows only beside other rows. warn_of_edits (0008) raises what edits brought about;
 -- policy_warnings lists all that is so.
 
 SET LOCAL search_path = public, pg_temp;
@@ -437,11 +437,8 @@ DECLARE
 BEGIN
     RETURN QUERY
     WITH way AS MATERIALIZED (
-        SELECT w.key, w.bundle, w.platform, w.region, w.times, false AS is_part
-          FROM versiongate_internal.ways_out(lockouts, known, present_apps) AS w
-         UNION ALL
-        SELECT w.key, w.bundle, w.platform, NULL, w.times, true
-          FROM versiongate_internal.ways_out(lockouts, known, present_apps, '{}') AS w
+        SELECT w.key, w.bundle, w.platform, CASE WHEN NOT w.is_part THEN w.region END AS region, w.times, w.is_part
+          FROM versiongate_internal.ways_out(lockouts, known, present_apps, moment, '{}') AS w
     ),
     closed AS MATERIALIZED (
         SELECT w.key, w.bundle, w.platform, w.is_part, lower(gap.first) AS start, upper(gap.first) AS finish,
@@ -540,7 +537,7 @@ SELECT found.rule, found.release, found.warning, found.detail, found.hint
                  WHEN s.status = 'hidden' THEN 'Nobody gets it. Give it a lower position, or narrow the final rule.'
                  ELSE 'Clients there get the message without the lockout, until there is a release outside the rule.'
              END
-        FROM rule_status AS s
+        FROM versiongate_internal.rule_status_at(ARRAY[now()], looks_back => false) AS s
         JOIN rules AS r ON r.key = s.key
        WHERE s.status IN ('hidden', 'on without lockout', 'partly without lockout')
           -- What the clock ends is a plan.

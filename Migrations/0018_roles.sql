@@ -155,7 +155,7 @@ DECLARE
         platform_name,is_country,country_of_region,language_tag,language_matches,language_fallbacks,quoted,first_names,
         time_text,policy_tables,key_columns,may_only_plan,may_only_brake,read_client,judge_rules,rule_matches_release,
         release_is_above,
-        lockout_obstacle,version_shown,fill_placeholders,rule_status_at,read_rules,ways_out,hidden_rules,full_times,
+        lockout_obstacle,version_shown,fill_placeholders,rule_status_at,read_rules,ways_out,times_agg,hidden_rules,full_times,
         present_steps,place_name,time_span,time_after,rule_warnings,rule_text_warnings,
         release_warnings,release_words,placeholder_warnings,platform_warnings,platform_meant,link_warnings,lockout_warnings,
         app_warnings,row_columns,row_difference,row_contents,value_text,changed_columns,release_name,

@@ -146,6 +146,7 @@ struct CommandHint {
         case .targetWaits: return "Once users can get it: \(PrintedCommand("release add \(release)"))"
         case .wayOutLost:
             return "Clients there get the message without the lockout. What is so now: \(PrintedCommand("rule list"))"
+        case .waysOutUnknown: return "What is so now: \(PrintedCommand("rule list"))"
         case .releaseAgain:
             return "To change that one, take this back and use: \(PrintedCommand("release edit \(release)"))"
         case .releaseWithoutTime:

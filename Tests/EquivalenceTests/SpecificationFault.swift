@@ -159,8 +159,8 @@ extension SpecificationFault {
             "a system just at the min_os of a release has no way out by it",
             seed: 7,
             in: "versiongate_internal.ways_out",
-            "h.min_os <= y.least",
-            becomes: "h.min_os < y.least"
+            "coalesce(h.min_os, '') = coalesce(c.least, '')",
+            becomes: "(h.min_os IS NULL AND c.least IS NULL OR h.min_os < c.least)"
         ),
         SpecificationFault(
             "a final rule hides those before it",

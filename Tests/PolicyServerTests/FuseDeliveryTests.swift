@@ -7,6 +7,7 @@ import Logging
 import NIOPosix
 import PolicyStore
 import Postgres
+import Synchronization
 import TestChecks
 import TestDatabase
 import TestRandom
@@ -195,6 +196,72 @@ struct FuseDeliveryTests {
         let blown = [ending, other, servers[0]].reduce(0) { $0 + $1.counting.status.blownFuses }
         #expect(blown == 1)
         #expect([ending, other].contains { $0.log.entries.contains { $0.metadata["fuses.blown"] == "1" } })
+    }
+
+    @Test("A blow that was committed is counted, also where its answer was lost", .migratedDatabase)
+    func countsWhatWasNotAnswered() async throws {
+        var random = FuzzRun.generator()
+        let database = TestDatabase.current
+        let owner = try await database.connect()
+        try await owner.execute(Self.example + "UPDATE rules SET versions = '<1.2'")
+        // The commit of an edit waits for this test.
+        try await owner.execute(
+            """
+            CREATE FUNCTION await_test() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+            BEGIN
+                PERFORM set_config('lock_timeout', '0', true);
+                PERFORM pg_advisory_xact_lock(36);
+                RETURN NULL;
+            END $$;
+            CREATE CONSTRAINT TRIGGER await_test AFTER INSERT ON changes DEFERRABLE INITIALLY DEFERRED
+                FOR EACH ROW EXECUTE FUNCTION await_test();
+            """
+        )
+        let isPatient = Atomic(false)
+        let server = try Server(try await Self.policy(owner)) {
+            var configuration = database.configuration(user: "versiongate_server")
+            if !isPatient.load(ordering: .relaxed) { configuration.responseTimeout = .seconds(2) }
+            return configuration
+        }
+        for _ in 0..<600 { _ = try server.isLockedOut("1.1", &random) }
+        try await owner.execute("SELECT pg_advisory_lock(36)")
+        // The server gives its connection up in the middle of the commit.
+        await server.deliver()
+        isPatient.store(true, ordering: .relaxed)
+        let process = try await owner.query(
+            """
+            SELECT coalesce(max(pid), 0) FROM pg_stat_activity
+            WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0
+            """
+        ).value(as: Int32.self)
+        #expect(process != 0)
+        #expect(server.counting.status.blownFuses == 0 && server.counting.status.fuseFailures == 1)
+        await server.deliver()
+        #expect(server.counting.status.blownFuses == 0)
+        try await owner.execute("SELECT pg_advisory_unlock(36)")
+        let isThere = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1"
+        while try await owner.query(isThere, [process]).value(as: Int.self) > 0 {}
+        // Without anything to write, and once.
+        for _ in 0..<2 {
+            await server.deliver()
+            #expect(server.counting.status.blownFuses == 1)
+        }
+        #expect(server.log.entries.contains { $0.metadata["fuses.blown"] == "1" })
+        #expect(try await Self.edits(owner) == 1)
+    }
+
+    @Test("A blow that was rolled back is not counted", .migratedDatabase)
+    func countsNoBlowThatWasRolledBack() async throws {
+        let database = TestDatabase.current
+        let connection = try await database.connect(user: "versiongate_server")
+        let owner = try await database.connect()
+        try await owner.execute(Self.example)
+        try await owner.execute("INSERT INTO fuse_counts VALUES ('old', 'doto', date_trunc('minute', now()), 600, 600)")
+        let blow = try await connection.transaction(
+            .readWrite, deciding: { session in .rollback(try CountStore.blowFuses(session)) }
+        )
+        #expect(blow.rules == 1)
+        #expect(try await connection.withSession { try CountStore.isCommitted(blow, $0) } == false)
     }
 
     @Test("A fuse blows once the database is back, and that it could not is said once")

@@ -28,7 +28,7 @@ struct FuseTests {
     }
 
     private func blow(_ connection: PostgresConnection) async throws -> Int {
-        try await connection.transaction { try CountStore.blowFuses($0) }
+        try await connection.transaction { try CountStore.blowFuses($0).rules }
     }
 
     // MARK: When
@@ -189,7 +189,7 @@ struct FuseTests {
                     let second = try session.query("SELECT extract(second FROM now())::float8 * 1000000").value(
                         as: Double.self
                     )
-                    let number = try CountStore.blowFuses(session)
+                    let number = try CountStore.blowFuses(session).rules
                     let found = try session.query(
                         """
                         SELECT key FROM rules

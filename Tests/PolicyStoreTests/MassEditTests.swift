@@ -153,6 +153,14 @@ struct MassEditTests {
             SELECT bundle, 'ios', '2', '2026-01-01Z' FROM apps
             """
         )
+        // Values of a sequence are counted also by what is rolled back.
+        try await owner.execute(
+            """
+            CREATE SEQUENCE judgements;
+            CREATE OR REPLACE FUNCTION versiongate_internal.guard_placeholders(keys text[]) RETURNS void
+                LANGUAGE sql AS $$ SELECT nextval('public.judgements') $$
+            """
+        )
         let warnings = Mutex(0)
         let (error, _) = try await waiting(
             "UPDATE rules SET versions = '<2', lockout = true, enabled = true WHERE key = 'r1'",
@@ -165,7 +173,58 @@ struct MassEditTests {
             }
         )
         #expect(error == nil)
-        #expect(warnings.withLock { $0 } == times)
+        #expect(try await owner.query("SELECT last_value FROM judgements").value(as: Int.self) == times)
+        // Warnings are not judged while others wait.
+        #expect(warnings.withLock { $0 } == 1)
+    }
+
+    @Test("Nobody waits for the warnings of an edit")
+    func warnsBeforeTheLock() async throws {
+        let owner = try await owner()
+        try await owner.execute(
+            """
+            INSERT INTO apps (bundle) VALUES ('b');
+            CREATE OR REPLACE FUNCTION versiongate_internal.warn_of_lost_ways_out(
+                notes versiongate_internal.edited_rows[]
+            ) RETURNS void LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(36) $$
+            """
+        )
+        let other = try await TestDatabase.current.connect(user: "versiongate_admin")
+        let editor = try await TestDatabase.current.connect(user: "versiongate_admin")
+        let process = try await editor.query("SELECT pg_backend_pid()").value(as: Int32.self)
+        try await owner.execute("SELECT pg_advisory_lock(36)")
+        async let edit: Void = editor.execute(
+            "INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '1', now())"
+        )
+        while try await owner.query("SELECT cardinality(pg_blocking_pids($1)) = 0", [process]).value(as: Bool.self) {}
+        // Were the lock of commits held, this would wait for the edit, and the edit for this test.
+        try await other.execute("SET lock_timeout = '10s'; UPDATE apps SET name = 'B' WHERE bundle = 'b'")
+        try await owner.execute("SELECT pg_advisory_unlock(36)")
+        try await edit
+        let order = "SELECT string_agg(edited_tables[1], ' ' ORDER BY id) FROM changes WHERE id > 2"
+        #expect(try await owner.query(order).value(as: String.self) == "apps releases")
+    }
+
+    @Test("A later statement of a transaction is warned of too, with immediate constraints")
+    func warnsOfLaterStatements() async throws {
+        _ = try await owner()
+        let warnings = Mutex<[String]>([])
+        let editor = try await TestDatabase.current.connect(user: "versiongate_admin") { notice in
+            warnings.withLock { $0.append(notice.constraint ?? "") }
+        }
+        try await editor.execute(
+            """
+            INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '2', '2026-01-01Z');
+            BEGIN; SET CONSTRAINTS ALL IMMEDIATE;
+            UPDATE apps SET name = 'A';
+            UPDATE rules SET versions = '<2', lockout = true, enabled = true WHERE key = 'r1';
+            UPDATE releases SET withdrawn_at = now();
+            COMMIT
+            """
+        )
+        let found = warnings.withLock(\.self)
+        #expect(found.filter { $0 == "rules_link_missing" }.count == 1)
+        #expect(found.contains("rules_way_out"))
     }
 
     @Test("With immediate constraints too, a statement is recorded once, however many rows it edits")

@@ -59,10 +59,10 @@ struct SchemaTests {
             """
         ),
         Rule(
-            "Every function has a search path that begins with public and ends with pg_temp",
+            "Every function has a search path that begins with public and ends with pg_temp; an aggregate can have none",
             """
             SELECT oid::regprocedure::text FROM pg_proc
-             WHERE pronamespace \(ours)
+             WHERE pronamespace \(ours) AND prokind <> 'a'
                AND 'search_path=public, pg_temp' <> ALL (coalesce(proconfig, '{}'))
                AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'i')
             """
@@ -92,7 +92,7 @@ struct SchemaTests {
                    unnest('{versiongate_server,versiongate_viewer,versiongate_brake,versiongate_planner,versiongate_admin}'::text[]) AS role
              WHERE p.pronamespace \(ours) AND has_function_privilege(role, p.oid, 'EXECUTE')
                AND (p.prorettype = 'trigger'::regtype
-                   OR p.proname ~ '^(undo_.+|guard_.+|judge_edits|record_.+|open_change|.+_notes)$'
+                   OR p.proname ~ '^(undo_.+|guard_.+|judge_edits|warn_of_.+|record_.+|open_change|.+_notes)$'
                        AND p.proname <> 'undo_change')
             """
         ),

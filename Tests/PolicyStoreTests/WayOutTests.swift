@@ -173,6 +173,80 @@ struct WayOutTests {
         #expect(outcome.warnings == `case`.warnings)
     }
 
+    @Test("An edit of an app with a long history looks closely at those of its releases alone that somebody may be offered")
+    func looksAtFew() async throws {
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute(
+            """
+            INSERT INTO apps (bundle) VALUES ('a');
+            INSERT INTO releases (bundle, platform, version, min_os, regions, live_at)
+            SELECT 'a', 'ios', n::text, (10 + n % 4)::text, CASE n % 3 WHEN 0 THEN '{JP}'::text[] WHEN 1 THEN '{US,DE}' END,
+                   now() - (400 - n) * interval '1 day'
+              FROM generate_series(1, 400) AS n;
+            INSERT INTO rules (key, bundle, versions, soak, lockout, enabled, title, text, link)
+            SELECT 'r' || n, 'a', '<' || n * 50, n * interval '1 day', true, true, 't', 'x', 'https://a.example'
+              FROM generate_series(1, 5) AS n
+            """
+        )
+        for edit in [
+            "INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '401', now())",
+            "UPDATE releases SET withdrawn_at = now() WHERE version = '400'",
+            "UPDATE rules SET versions = '<40' WHERE key = 'r1'",
+        ] {
+            // This function is asked of a release once it is known that somebody may be offered it.
+            let looks = try await owner.transaction(
+                .readWrite,
+                deciding: { session in
+                    try session.execute("SET LOCAL track_functions = 'all'; \(edit); SET CONSTRAINTS ALL IMMEDIATE")
+                    return .rollback(
+                        try session.query(
+                            """
+                            SELECT sum(calls)::int8 FROM pg_stat_xact_user_functions WHERE funcname = 'version_family'
+                            """
+                        ).value(as: Int64.self)
+                    )
+                }
+            )
+            // 12 kinds of releases, and those of the last five days, before the edit and after it.
+            #expect(looks > 12 && looks <= 2 * (12 + 6), "\(edit)")
+        }
+    }
+
+    @Test("An edit that is too large to judge says so, and policy_warnings judges it", arguments: [true, false])
+    func saysWhatIsNotJudged(_ isTooLarge: Bool) async throws {
+        let warnings = Mutex<[String]>([])
+        let owner = try await TestDatabase.current.connect { notice in
+            if notice.isWarning { warnings.withLock { $0.append(notice.message) } }
+        }
+        try await owner.execute(
+            """
+            INSERT INTO apps (bundle) VALUES ('a');
+            INSERT INTO releases (bundle, platform, version, min_os, live_at)
+            SELECT 'a', 'ios', n::text, n::text, '2020-01-01Z' FROM generate_series(1, \(isTooLarge ? 200 : 190)) AS n;
+            INSERT INTO releases (bundle, platform, version, regions, live_at)
+            SELECT 'a', 'ios', '0.1', array_agg(a || b), '2020-01-01Z'
+              FROM unnest('{A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P,Q,R,S,T,U,V,W,X,Y,Z}'::text[]) AS a,
+                   unnest('{A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P,Q,R,S,T,U,V,W,X,Y,Z}'::text[]) AS b
+             WHERE versiongate_internal.is_country(a || b)
+            HAVING count(*) BETWEEN 249 AND 259;
+            INSERT INTO rules (key, bundle, versions, lockout, enabled, title, text, link)
+            VALUES ('all', 'a', '<300', false, true, 't', 'x', 'https://a.example');
+            INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '301')
+            """
+        )
+        warnings.withLock { $0 = [] }
+        try await owner.execute("UPDATE rules SET lockout = true")
+        #expect(
+            warnings.withLock(\.self) == [
+                isTooLarge
+                    ? "whether lockouts of a lose a way out was not judged, as that takes too long"
+                    : "nobody has a way out of these lockouts: \"all\" on ios"
+            ]
+        )
+        let found = try await owner.query("SELECT warning FROM policy_warnings WHERE rule = 'all'")
+        #expect(try found.map { try $0.decode("warning", as: String.self) } == ["rule \"all\" is on without lockout"])
+    }
+
     @Test("A lockout that is new and has no way out yet is warned of")
     func warnsOfNewLockouts() async throws {
         let outcome = try await outcome(

@@ -29,6 +29,8 @@ actor CountDelivery {
     private var backlog = CountBacklog()
     private var droppedInOutage = 0
     private var fusesAreJudged = true
+    /// Blown fuses whose commit was sent and not answered.
+    private var unanswered: [CountStore.Blow] = []
     private var lastSighting: ContinuousClock.Instant?
     private static let timeBetweenSightings: Duration = .seconds(30)
 
@@ -74,6 +76,7 @@ actor CountDelivery {
             }
             if error == nil { await noteServer(within: limit) }
         } else if !isLast {
+            if !unanswered.isEmpty { await blowFuses(within: limit) }
             await noteServer(within: limit)
         }
         if isLast { await disconnect() }
@@ -81,14 +84,21 @@ actor CountDelivery {
 
     /// Has the fuses judge what was written. What fails is tried again after the next write.
     private func blowFuses(within limit: Duration) async {
-        let blown = Atomic(0)
+        let blow = Mutex<CountStore.Blow?>(nil)
+        let isCommitted = Atomic(false)
         do {
             try await run(within: limit) {
-                let number = try await self.connected().transaction { try CountStore.blowFuses($0) }
-                blown.store(number, ordering: .relaxed)
+                let connection = try await self.connected()
+                try await self.countUnanswered(over: connection)
+                try await connection.transaction { session in
+                    let blown = try CountStore.blowFuses(session)
+                    blow.withLock { $0 = blown }
+                }
+                isCommitted.store(true, ordering: .releasing)
             }
-        } catch {
+        } catch where !isCommitted.load(ordering: .acquiring) {
             await disconnect()
+            if let blown = blow.withLock(\.self), blown.rules > 0 { unanswered.append(blown) }
             counting.noteFuses(blown: nil)
             logger.log(
                 level: fusesAreJudged ? .warning : .debug,
@@ -97,9 +107,30 @@ actor CountDelivery {
             )
             fusesAreJudged = false
             return
+        } catch {
+            // It was answered, only late.
         }
         fusesAreJudged = true
-        let number = blown.load(ordering: .relaxed)
+        countBlown(blow.withLock { $0?.rules ?? 0 })
+    }
+
+    /// Counts the fuses whose commit was not answered, once it is known to have been made.
+    private func countUnanswered(over connection: PostgresConnection) async throws {
+        for blow in unanswered {
+            let isCommitted: Bool?
+            do {
+                isCommitted = try await connection.withSession { try CountStore.isCommitted(blow, $0) }
+            } catch let error as PostgresError where error.code == .server {
+                // After a failover it may not be there.
+                isCommitted = false
+            }
+            guard let isCommitted else { continue }
+            unanswered.removeAll { $0.transaction == blow.transaction }
+            if isCommitted { countBlown(blow.rules) }
+        }
+    }
+
+    private func countBlown(_ number: Int) {
         counting.noteFuses(blown: number)
         if number > 0 {
             logger.error(

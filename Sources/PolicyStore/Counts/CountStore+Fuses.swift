@@ -5,14 +5,32 @@ package import Postgres
 import UpdatePolicy
 
 extension CountStore {
+    /// Fuses that a transaction has blown, if it is committed.
+    package struct Blow: Sendable {
+        /// How many rules.
+        package let rules: Int
+        /// Its transaction; empty if no fuse was to blow.
+        package let transaction: String
+    }
+
     /// Takes the lockout away from the rules whose fuse says so.
     ///
     /// - Parameter session: A transaction that does nothing else.
-    /// - Returns: How many rules those are.
     /// - Throws: `PostgresError`.
-    package static func blowFuses(_ session: PostgresSession) throws -> Int {
+    package static func blowFuses(_ session: PostgresSession) throws -> Blow {
         try setTimeouts(session)
-        return Int(try session.query("SELECT public.blow_fuses()").value(as: Int32.self))
+        let rules = Int(try session.query("SELECT public.blow_fuses()").value(as: Int32.self))
+        let transaction = try session.query("SELECT coalesce(pg_current_xact_id_if_assigned()::text, '')")
+        return Blow(rules: rules, transaction: try transaction.value(as: String.self))
+    }
+
+    /// Whether fuses have blown whose commit was not answered; `nil` while that is not decided.
+    ///
+    /// - Throws: `PostgresError`; of the server, where it does not know the transaction.
+    package static func isCommitted(_ blow: Blow, _ session: PostgresSession) throws -> Bool? {
+        let status = try session.query("SELECT coalesce(pg_xact_status($1::xid8), 'unknown')", [blow.transaction])
+            .value(as: String.self)
+        return status == "in progress" ? nil : status == "committed"
     }
 
     /// Adds what was counted for fuses.

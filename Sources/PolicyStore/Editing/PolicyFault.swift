@@ -46,6 +46,7 @@ package struct PolicyFault: Sendable {
         case soakWithoutEffect = "rules_soak_without_effect"
         case targetWaits = "rules_target_waits"
         case wayOutLost = "rules_way_out"
+        case waysOutUnknown = "rules_ways_out_unknown"
         case releaseAgain = "releases_again"
         case releaseWithoutTime = "releases_no_live_at"
         case stagedWithTime = "releases_staged_live_at"
