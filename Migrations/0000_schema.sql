@@ -124,6 +124,12 @@ BEGIN
      WHERE r.rolname = names[1] AND has_database_privilege(r.oid, current_database(), 'TEMPORARY');
 
     RETURN QUERY
+    SELECT format('admins cannot end the open edits of others: %s may not end their sessions', owner_name),
+           format('Let a superuser run: GRANT pg_signal_backend TO %s;', owner_name),
+           false, false
+     WHERE NOT pg_has_role(schema_owner, 'pg_signal_backend', 'USAGE');
+
+    RETURN QUERY
     SELECT format('a transaction that the role %I leaves open can block all edits for ever', r.rolname),
            format('Run: ALTER ROLE %I SET idle_in_transaction_session_timeout = ''5min'';', r.rolname),
            false, false
@@ -133,7 +139,7 @@ BEGIN
                -- A role does not inherit the settings of those that it is a member of.
                OR r.rolcanlogin AND NOT r.rolsuper AND r.oid <> schema_owner AND EXISTS (
                    SELECT FROM pg_roles AS editor
-                    WHERE editor.rolname = ANY (names[2:3]) AND pg_has_role(r.oid, editor.oid, 'MEMBER')
+                    WHERE editor.rolname = ANY (names[2:4]) AND pg_has_role(r.oid, editor.oid, 'MEMBER')
                )
            )
        AND NOT EXISTS (

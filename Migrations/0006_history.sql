@@ -181,7 +181,7 @@ COMMENT ON COLUMN versiongate_internal.edited_rows.xid IS 'The transaction.';
 COMMENT ON COLUMN versiongate_internal.edited_rows.at IS 'When the transaction began.';
 COMMENT ON COLUMN versiongate_internal.edited_rows.id IS 'Rises with each edit.';
 COMMENT ON COLUMN versiongate_internal.edited_rows.table_name IS
-    'Table of the row; changes: the change that the transaction undoes.';
+    'Table of the row; changes: the change that the transaction undoes, or without an id that it blows fuses.';
 COMMENT ON COLUMN versiongate_internal.edited_rows.key IS
     'Primary key of the row where it was seen last, as an object of its columns.';
 COMMENT ON COLUMN versiongate_internal.edited_rows.before IS
@@ -255,7 +255,7 @@ DECLARE
     key_after jsonb;
     this_revision bigint;
     undone_change bigint;
-    undo_is_over boolean;
+    nothing_else boolean;
     is_noted boolean := false;
 BEGIN
     IF TG_TABLE_SCHEMA <> 'public' THEN
@@ -270,17 +270,25 @@ BEGIN
     key_after := versiongate_internal.row_columns(new_row, TG_ARGV::text[]);
     this_revision := versiongate_internal.open_revision();
 
-    SELECT (e.key ->> 'id')::bigint, e.after IS NOT NULL INTO undone_change, undo_is_over
+    SELECT (e.key ->> 'id')::bigint, e.after IS NOT NULL INTO undone_change, nothing_else
       FROM versiongate_internal.edited_rows AS e
      WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes';
-    IF undone_change IS NULL AND this_revision IS NOT NULL THEN
-        SELECT c.undoes, true INTO undone_change, undo_is_over FROM changes AS c WHERE c.id = this_revision;
+    IF NOT FOUND AND this_revision IS NOT NULL THEN
+        SELECT c.undoes, c.undoes IS NOT NULL OR c.tool = 'fuse' INTO undone_change, nothing_else
+          FROM changes AS c
+         WHERE c.id = this_revision;
     END IF;
-    IF undone_change IS NOT NULL AND undo_is_over THEN
+    IF nothing_else THEN
         RAISE object_not_in_prerequisite_state USING
-            MESSAGE = format('this transaction undoes change %s, so it can edit nothing else', undone_change),
-            DETAIL = 'The history says of an undo which change it undoes, so it is all that its transaction does.',
-            HINT = 'COMMIT the undo, then edit.';
+            MESSAGE = format(
+                'this transaction %s, so it can edit nothing else',
+                coalesce('undoes change ' || undone_change, 'blows fuses')
+            ),
+            DETAIL = CASE
+                WHEN undone_change IS NULL THEN 'The history says of the edit that a fuse made it'
+                ELSE 'The history says of an undo which change it undoes'
+            END || ', so it is all that its transaction does.',
+            HINT = 'COMMIT, then edit.';
     END IF;
 
     -- Where constraints are immediate, these rows may have been recorded: they go on from there.
@@ -329,7 +337,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.note_edit IS
-    'Trigger: notes how the transaction found a row and how it leaves it. Refuses edits after an undo.';
+    'Trigger: notes how the transaction found a row and how it leaves it. Refuses edits after an undo'
+    ' and after a blown fuse.';
 
 CREATE FUNCTION versiongate_internal.await_commit() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp

@@ -110,6 +110,23 @@ COMMENT ON FUNCTION versiongate_internal.settle_notes IS
 
 -- The record.
 
+-- Whoever may log in to the cluster can fill the queue of NOTIFY: a commit that notifies fails then. Servers look anyway.
+CREATE FUNCTION versiongate_internal.notify_servers(revision bigint) RETURNS void
+    LANGUAGE plpgsql SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF pg_notification_queue_usage() < 0.5 THEN
+        PERFORM pg_notify('versiongate', notify_servers.revision::text);
+    ELSIF current_setting('max_prepared_transactions') <> '0' THEN
+        -- No edit is to stay open without a session: PREPARE TRANSACTION refuses what has notified, and what has listened.
+        LISTEN versiongate_nothing;
+        UNLISTEN versiongate_nothing;
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.notify_servers IS
+    'Has servers look at the policy at once, unless the queue of NOTIFY is half full.';
+
 CREATE FUNCTION versiongate_internal.open_change(
     new_token uuid, undone_change bigint, notes versiongate_internal.edited_rows[]
 ) RETURNS bigint
@@ -137,7 +154,7 @@ BEGIN
         nullif(left(current_setting('versiongate.why', true), 1000), ''),
         undone_change, new_token, tables, bundles
     );
-    PERFORM pg_notify('versiongate', this_revision::text);
+    PERFORM versiongate_internal.notify_servers(this_revision);
     RETURN this_revision;
 END
 $$;

@@ -398,11 +398,24 @@ BEGIN
             DETAIL = 'The history says of an undo which change it undoes, so it is all that its transaction does.',
             HINT = 'COMMIT, then undo; to undo several changes, COMMIT after each.';
     END IF;
-    FOR policy_table IN SELECT * FROM versiongate_internal.policy_tables() AS t ORDER BY t.place LOOP
+    -- In the order in which all that edits several rows locks them: by table and key. So no two wait for each other. What
+    -- comes back needs the row that it belongs to.
+    FOR policy_table IN
+        SELECT t.name, t.key[1] AS parent_key, (SELECT string_agg('t.' || k, ', ') FROM unnest(t.key) AS k) AS key
+          FROM versiongate_internal.policy_tables() AS t
+         ORDER BY t.place
+    LOOP
         EXECUTE format(
-            'SELECT FROM change_rows AS c JOIN public.%1$I AS t ON %2$s WHERE c.change = $1 AND c.table_name = %1$L'
-            ' ORDER BY c.ordinal FOR UPDATE OF t',
-            policy_table.name, versiongate_internal.key_condition(policy_table.name, 'c.key'::text)
+            'SELECT FROM ('
+            '    SELECT c.key FROM change_rows AS c WHERE c.change = $1 AND c.table_name = %1$L'
+            '     UNION'
+            '    SELECT jsonb_build_object(%4$L, c.before -> child.parent_column)'
+            '      FROM change_rows AS c'
+            '      JOIN versiongate_internal.policy_tables() AS child ON child.name = c.table_name'
+            '     WHERE c.change = $1 AND c.after IS NULL AND child.parent = %1$L'
+            ' ) AS c JOIN public.%1$I AS t ON %2$s ORDER BY %3$s FOR NO KEY UPDATE OF t',
+            policy_table.name, versiongate_internal.key_condition(policy_table.name, 'c.key'::text), policy_table.key,
+            policy_table.parent_key
         ) USING id;
     END LOOP;
     PERFORM versiongate_internal.refuse_undo_in_conflict(id);

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Copyright the versiongate authors
 --
--- Less at once: ramps that are held, and what a role may do that can only take messages and lockouts away.
+-- Less at once: ramps that are held, what a role may do that can only take messages and lockouts away, and how an admin
+-- ends what keeps others from it.
 
 SET LOCAL search_path = public, pg_temp;
 
@@ -29,8 +30,9 @@ BEGIN
             NULL, 'rules_held_at_guard', jsonb_build_object('key', hold_rule.key), 'nothing_to_hold'
         );
     END IF;
-    UPDATE rules AS r SET held_at = hold_rule.at WHERE r.key = hold_rule.key;
-    RETURN hold_rule.at;
+    UPDATE rules AS r SET held_at = least(r.held_at, hold_rule.at) WHERE r.key = hold_rule.key
+    RETURNING r.held_at INTO held_at;
+    RETURN held_at;
 END
 $$;
 COMMENT ON FUNCTION hold_rule(text, timestamptz) IS
@@ -46,15 +48,20 @@ DECLARE
     held_at timestamptz;
     refused boolean;
 BEGIN
-    SELECT r.held_at INTO held_at FROM rules AS r WHERE r.key = resume_rule.key FOR UPDATE;
+    SELECT r.held_at INTO held_at FROM rules AS r WHERE r.key = resume_rule.key;
     IF NOT FOUND THEN
         refused := versiongate_internal.refuse_reference(
             'rules.key', 'rule', versiongate_internal.quoted(resume_rule.key),
             'The rules are listed by: SELECT key FROM rules;', 'no_rule'
         );
     END IF;
-    UPDATE rules AS r SET held_at = NULL WHERE r.key = resume_rule.key AND r.held_at IS NOT NULL;
+    -- What is not held is not locked either. With the lock, the hold may be another one than a moment ago.
+    IF held_at IS NOT NULL THEN
+        SELECT r.held_at INTO held_at FROM rules AS r WHERE r.key = resume_rule.key FOR NO KEY UPDATE;
+        UPDATE rules AS r SET held_at = NULL WHERE r.key = resume_rule.key AND r.held_at IS NOT NULL;
+    END IF;
     IF held_at < resume_rule.at THEN
+        PERFORM FROM rollout_steps AS s WHERE s.rule = resume_rule.key AND s.at > held_at ORDER BY s.at FOR UPDATE;
         UPDATE rollout_steps AS s
            SET at = versiongate_internal.time_after(s.at, resume_rule.at - held_at)
          WHERE s.rule = resume_rule.key AND s.at > held_at;
@@ -131,13 +138,17 @@ CREATE FUNCTION versiongate_internal.note_brake(why text) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 BEGIN
-    PERFORM set_config('application_name', 'brake', true);
+    -- Others may edit what they like in the same transaction.
+    IF versiongate_internal.may_only_brake() THEN
+        PERFORM set_config('application_name', 'brake', true);
+    END IF;
     IF why IS NOT NULL THEN
         PERFORM set_config('versiongate.why', why, true);
     END IF;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.note_brake IS 'Has the history name the tool brake, and why it was used.';
+COMMENT ON FUNCTION versiongate_internal.note_brake IS
+    'Has the history name the tool brake where the login can do nothing else, and why it was used.';
 
 CREATE FUNCTION brake_rule(key text, what text, why text DEFAULT NULL) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -153,31 +164,34 @@ BEGIN
             MESSAGE = versiongate_internal.quoted(brake_rule.what) || ' is nothing that a brake does to a rule',
             HINT = 'Write hold (its rollout goes no further), lockout (it becomes a message) or disable.';
     END IF;
-    SELECT r.* INTO rule FROM rules AS r WHERE r.key = brake_rule.key FOR UPDATE;
+    -- Not locked: a call that changes nothing must not keep others from editing.
+    SELECT r.* INTO rule FROM rules AS r WHERE r.key = brake_rule.key;
     IF NOT FOUND THEN
         refused := versiongate_internal.refuse_reference(
             'rules.key', 'rule', versiongate_internal.quoted(brake_rule.key),
             'The rules are listed by: SELECT key FROM rules;', 'no_rule'
         );
     END IF;
-    PERFORM versiongate_internal.note_brake(brake_rule.why);
     CASE brake_rule.what
         WHEN 'lockout' THEN
             IF NOT rule.lockout THEN
                 RETURN name || ' is a message already';
             END IF;
+            PERFORM versiongate_internal.note_brake(brake_rule.why);
             UPDATE rules AS r SET lockout = false, lockout_without_update = false WHERE r.key = rule.key;
             RETURN name || ' is a message now, and locks nobody out';
         WHEN 'disable' THEN
             IF NOT rule.enabled THEN
                 RETURN name || ' is disabled already';
             END IF;
+            PERFORM versiongate_internal.note_brake(brake_rule.why);
             UPDATE rules AS r SET enabled = false WHERE r.key = rule.key;
             RETURN name || ' is disabled now, and reaches nobody';
         ELSE
             IF rule.held_at <= now() THEN
                 RETURN name || ' is held already, since ' || versiongate_internal.time_text(rule.held_at);
             END IF;
+            PERFORM versiongate_internal.note_brake(brake_rule.why);
             PERFORM public.hold_rule(rule.key);
             RETURN format('%s is held now, at %s %%', name, trim_scale(public.rollout_at(rule.key, now())));
     END CASE;
@@ -196,7 +210,7 @@ DECLARE
     app apps;
     refused boolean;
 BEGIN
-    SELECT a.* INTO app FROM apps AS a WHERE lower(a.bundle) = lower(brake_app.bundle COLLATE "C") FOR UPDATE;
+    SELECT a.* INTO app FROM apps AS a WHERE lower(a.bundle) = lower(brake_app.bundle COLLATE "C");
     IF NOT FOUND THEN
         refused := versiongate_internal.refuse_reference(
             'apps.bundle', 'app', versiongate_internal.quoted(brake_app.bundle),
@@ -215,3 +229,40 @@ COMMENT ON FUNCTION brake_app(text, text) IS
     'Pauses an app, and says so: no message is sent to it. why goes into the history. For members of versiongate_brake; an'
     ' admin takes it back.';
 REVOKE ALL ON FUNCTION brake_app(text, text) FROM PUBLIC;
+
+CREATE FUNCTION end_open_edits() RETURNS TABLE (process integer, login text, since timestamptz, outcome text)
+    LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    SELECT s.pid, found.login, coalesce(s.xact_start, p.prepared),
+           CASE
+               WHEN p.gid IS NOT NULL
+                   THEN format('not ended; let %I or a superuser run: ROLLBACK PREPARED %L', found.login, p.gid)
+               WHEN pg_has_role(s.usesysid, current_user, 'MEMBER')
+                   THEN format('not ended; let %I or a superuser run: SELECT pg_terminate_backend(%s)', found.login, s.pid)
+               WHEN NOT pg_has_role('pg_signal_backend', 'USAGE')
+                   THEN format('not ended; let a superuser run: GRANT pg_signal_backend TO %I', current_user)
+               WHEN pg_terminate_backend(s.pid, 5000) THEN 'ended'
+               ELSE 'told to end'
+           END
+      FROM (
+          SELECT DISTINCT l.pid, x.transactionid AS xid
+            FROM pg_locks AS l
+            LEFT JOIN pg_locks AS x
+              ON l.pid IS NULL AND x.virtualtransaction = l.virtualtransaction AND x.locktype = 'transactionid'
+           WHERE l.locktype = 'relation' AND l.mode <> 'AccessShareLock' AND l.pid IS DISTINCT FROM pg_backend_pid()
+             AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
+             AND l.relation::regclass IN (
+                 SELECT t.name::regclass FROM versiongate_internal.policy_tables() AS t UNION ALL SELECT 'policy_revision'
+             )
+      ) AS held
+      LEFT JOIN pg_stat_activity AS s ON s.pid = held.pid
+      LEFT JOIN pg_prepared_xacts AS p ON p.transaction = held.xid
+      -- A role may have been removed since it logged in.
+     CROSS JOIN LATERAL (SELECT coalesce(s.usename, p.owner, s.usesysid::text)) AS found(login)
+     WHERE found.login IS NOT NULL
+     ORDER BY s.pid, p.gid
+$$;
+COMMENT ON FUNCTION end_open_edits() IS
+    'Ends the sessions that have edited the policy or locked rows of it and have not committed, and those that wait for'
+    ' them. Says of each who it was; the owner''s and superusers'' stay.';
+REVOKE ALL ON FUNCTION end_open_edits() FROM PUBLIC;

@@ -199,6 +199,8 @@ BEGIN
          ORDER BY l.lockouts / l.checks DESC, l.bundle
          LIMIT 1;
         CONTINUE WHEN NOT FOUND;
+        -- Recorded when the whole is said: with the tool and the figures.
+        SET CONSTRAINTS versiongate_internal.record_edits DEFERRED;
         UPDATE rules AS r
            SET held_at = CASE WHEN load.has_steps THEN now() ELSE r.held_at END,
                lockout = load.has_steps
@@ -210,6 +212,7 @@ BEGIN
         );
     END LOOP;
     IF reasons <> '{}' THEN
+        INSERT INTO versiongate_internal.edited_rows (table_name, key, after) VALUES ('changes', '{}', 'true');
         PERFORM set_config('application_name', 'fuse', true),
                 set_config('versiongate.os_user', '', true),
                 set_config(

@@ -7,7 +7,7 @@
 -- versiongate_viewer   reads everything
 -- versiongate_brake    reads everything, and calls what can only take messages and lockouts away
 -- versiongate_planner  reads everything, edits the policy and cannot commit it
--- versiongate_admin    reads everything and edits the policy
+-- versiongate_admin    reads everything and edits the policy, and ends the open edits of others
 --
 -- None can touch the history. All can log in, and have no password: give people roles of their own that are members of
 -- these (`versiongate user add` does), or let the machine say who may (pg_hba.conf).
@@ -80,6 +80,15 @@ BEGIN
         EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
         EXECUTE format('GRANT TEMPORARY ON DATABASE %I TO versiongate_admin', current_database());
     END IF;
+    -- So that end_open_edits() may end the sessions of any login.
+    IF NOT pg_has_role('pg_signal_backend', 'USAGE') THEN
+        BEGIN
+            EXECUTE format('GRANT pg_signal_backend TO %I', current_user);
+        EXCEPTION
+            WHEN insufficient_privilege OR internal_error OR unique_violation THEN
+                NULL;
+        END;
+    END IF;
     IF (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
         REVOKE EXECUTE ON FUNCTION lo_create(oid), lo_creat(integer), lo_from_bytea(oid, bytea) FROM PUBLIC;
     END IF;
@@ -120,77 +129,41 @@ BEGIN
 END
 $$;
 
--- What is called. Nothing is for everybody.
-
-REVOKE ALL ON FUNCTION
-    version_compare(text, text), version_matches(text, text), messages_for(jsonb, timestamptz),
-    explain_check(jsonb, timestamptz), rollout_bucket(text, text), rollout_at(text, timestamptz),
-    rows_at(anyelement, bigint), hold_rule(text, timestamptz), resume_rule(text, timestamptz),
-    brake_rule(text, text, text), brake_app(text, text), rehearse_edits(), undo_change(bigint), schema_faults(),
-    blow_fuses()
-    FROM PUBLIC;
-
-GRANT EXECUTE ON FUNCTION schema_faults()
-    TO versiongate_server, versiongate_viewer, versiongate_brake, versiongate_planner, versiongate_admin;
-GRANT EXECUTE ON FUNCTION
-    version_compare(text, text), version_matches(text, text), messages_for(jsonb, timestamptz),
-    explain_check(jsonb, timestamptz), rollout_bucket(text, text), rollout_at(text, timestamptz),
-    rows_at(anyelement, bigint)
-    TO versiongate_viewer, versiongate_brake, versiongate_planner, versiongate_admin;
-GRANT EXECUTE ON FUNCTION hold_rule(text, timestamptz), resume_rule(text, timestamptz), undo_change(bigint)
-    TO versiongate_planner, versiongate_admin;
-GRANT EXECUTE ON FUNCTION brake_rule(text, text, text), brake_app(text, text) TO versiongate_brake;
-GRANT EXECUTE ON FUNCTION rehearse_edits() TO versiongate_brake, versiongate_planner, versiongate_admin;
-GRANT EXECUTE ON FUNCTION blow_fuses() TO versiongate_server, versiongate_planner, versiongate_admin;
-
--- Views, CHECKs, indices and triggers call functions with the rights of whoever asks or edits, so these need what is
--- called. Functions that run with their owner's rights, and what they call, are not among it.
+-- What is called. Nothing is for everybody. Views, CHECKs, indices and triggers call functions with the rights of whoever
+-- asks or edits. A function that runs with these rights gives none, so people may call all that only looks; what edits,
+-- and what runs with its owner's rights, is named.
 DO $$
 DECLARE
-    read_by_servers CONSTANT text[] := '{apps_changed_since,history_has,version_key,fuse_status,fuse_start}';
-    written_by_servers CONSTANT text[] := '{note_server,add_fuse_counts}';
-    read_by_people CONSTANT text[] := '{
-        read_version_range,read_version_side,read_version_comparator,version_family,version_family_start,
-        version_family_end,version_operand_fault,version_operator_fault,version_separator_fault,version_range_error,
-        platform_name,is_country,country_of_region,language_tag,language_matches,language_fallbacks,quoted,first_names,
-        time_text,policy_tables,key_columns,may_only_plan,may_only_brake,read_client,judge_rules,rule_matches_release,
-        release_is_above,
-        lockout_obstacle,version_shown,fill_placeholders,rule_status_at,read_rules,ways_out,times_agg,hidden_rules,full_times,
-        present_steps,place_name,time_span,time_after,rule_warnings,rule_text_warnings,
-        release_warnings,release_words,placeholder_warnings,platform_warnings,platform_meant,link_warnings,lockout_warnings,
-        app_warnings,row_columns,row_difference,row_contents,value_text,changed_columns,release_name,
-        missing_store_link,releases_for
-    }';
-    called_by_edits CONSTANT text[] := '{
-        refuse,refuse_reference,refuse_planner,warn,code_point,ignorable_characters,is_language_code,check_key,
-        check_bundle,check_version,check_version_range,check_list,check_platform,check_region,check_language,
-        check_attributes,check_percentage,check_time,check_duration,check_characters,check_text,check_placeholders,check_note,
-        check_content_type,check_link,stored_bundle,distinct_items
-    }';
-    function_name text;
+    called record;
 BEGIN
-    FOR function_name IN
-        SELECT p.proname FROM pg_proc AS p
-         WHERE p.pronamespace = 'versiongate_internal'::regnamespace
-           -- What PostgreSQL made for a type is not ours.
-           AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.objid = p.oid AND d.deptype = 'i')
+    FOR called IN
+        SELECT p.oid::regprocedure AS signature,
+               string_agg('versiongate_' || r.name, ', ') FILTER (
+                   WHERE p.proname = ANY (r.functions)
+                      OR r.name <> 'server' AND p.provolatile <> 'v' AND (NOT p.prosecdef OR p.proname = ANY (
+                          '{rows_at,apps_changed_since,history_has,fuse_status}'
+                      ))
+               ) AS roles
+          FROM pg_proc AS p,
+               (VALUES
+                   ('server', '{schema_faults,blow_fuses,apps_changed_since,history_has,version_key,fuse_status,fuse_start,
+                       note_server,add_fuse_counts}'::text[]),
+                   ('viewer', '{}'),
+                   ('brake', '{brake_rule,brake_app,rehearse_edits}'),
+                   ('planner', '{hold_rule,resume_rule,undo_change,rehearse_edits,blow_fuses,
+                       refuse,refuse_reference,refuse_planner,warn}'),
+                   ('admin', '{hold_rule,resume_rule,undo_change,rehearse_edits,blow_fuses,end_open_edits,
+                       refuse,refuse_reference,refuse_planner,warn}')
+               ) AS r(name, functions)
+         WHERE p.pronamespace::regnamespace::text IN ('public', 'versiongate_internal')
+           -- What PostgreSQL or an extension made is not ours.
+           AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.objid = p.oid AND d.deptype IN ('i', 'e'))
+         GROUP BY p.oid
     LOOP
-        EXECUTE format('REVOKE ALL ON FUNCTION versiongate_internal.%I FROM PUBLIC', function_name);
-    END LOOP;
-    FOREACH function_name IN ARRAY read_by_servers || written_by_servers LOOP
-        EXECUTE format('GRANT EXECUTE ON FUNCTION versiongate_internal.%I TO versiongate_server', function_name);
-    END LOOP;
-    FOREACH function_name IN ARRAY read_by_servers || read_by_people LOOP
-        EXECUTE format(
-            'GRANT EXECUTE ON FUNCTION versiongate_internal.%I'
-            ' TO versiongate_viewer, versiongate_brake, versiongate_planner, versiongate_admin',
-            function_name
-        );
-    END LOOP;
-    FOREACH function_name IN ARRAY called_by_edits LOOP
-        EXECUTE format(
-            'GRANT EXECUTE ON FUNCTION versiongate_internal.%I TO versiongate_planner, versiongate_admin', function_name
-        );
+        EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', called.signature);
+        IF called.roles IS NOT NULL THEN
+            EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %s', called.signature, called.roles);
+        END IF;
     END LOOP;
 END
 $$;

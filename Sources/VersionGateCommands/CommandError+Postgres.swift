@@ -52,7 +52,7 @@ extension CommandError {
                 ? "a migration waited for others who use the tables that it changes; it changed nothing\(who)\n"
                     + "Hint: Migrate again when they are done\(ending(edits))"
                 : "somebody else is editing the same rows and has not committed\(who); nothing was changed on \(database); "
-                    + "try again when they are done\(ending(edits))"
+                    + "try again when they are done, or end their edits as an admin: SELECT * FROM end_open_edits()"
         )
     }
 
@@ -68,10 +68,9 @@ extension CommandError {
     /// How to end the first of some sessions, and who may.
     private static func ending(_ edits: [OpenEdit]) -> String {
         guard let first = edits.first else { return "" }
-        let statement = "SELECT pg_terminate_backend(\(first.processID))"
         return first.mayBeEnded
-            ? ", or end their session: \(statement)"
-            : ", or let \(first.role) or a superuser end the session: \(statement)"
+            ? ", or end it: \(first.ending)"
+            : ", or let \(first.role) or a superuser end it: \(first.ending)"
     }
 
     /// What was given twice, by the constraint that says so.

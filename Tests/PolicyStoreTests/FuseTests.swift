@@ -411,7 +411,26 @@ struct FuseTests {
         #expect(within?.message == "fuses cannot blow in a transaction that has edited already")
         #expect(within?.hint == "COMMIT, then: SELECT blow_fuses();")
         try await admin.execute("ROLLBACK")
+        for (before, between) in [
+            ("", ""), ("", "SELECT rehearse_edits();"), ("", "SET CONSTRAINTS ALL IMMEDIATE;"),
+            ("SET CONSTRAINTS ALL IMMEDIATE;", "SET CONSTRAINTS ALL IMMEDIATE;"),
+            ("", "SET LOCAL application_name = 'psql';"),
+        ] {
+            let after = await #expect(throws: PostgresError.self) {
+                try await admin.execute(
+                    "BEGIN; \(before) SELECT blow_fuses(); \(between) UPDATE rules SET title = 'u'"
+                )
+            }
+            #expect(after?.message == "this transaction blows fuses, so it can edit nothing else")
+            #expect(after?.hint == "COMMIT, then edit.")
+            try await admin.execute("ROLLBACK")
+        }
         #expect(try await owner.query("SELECT lockout FROM rules").value(as: Bool.self))
+        try await admin.execute("BEGIN; SET CONSTRAINTS ALL IMMEDIATE; SELECT blow_fuses()")
+        #expect(try await admin.query("SELECT rehearse_edits() IS NOT NULL").value(as: Bool.self))
+        let recorded = try await admin.query("SELECT tool || ' ' || why FROM changes ORDER BY id DESC LIMIT 1")
+        #expect(try recorded.value(as: String.self).hasPrefix("fuse k: 300 of 1000 checks of a"))
+        try await admin.execute("ROLLBACK")
         for sql in [
             "UPDATE rules SET lockout = false", "SELECT undo_change(1)",
             "UPDATE versiongate_internal.fuse_restarts SET revision = 0",

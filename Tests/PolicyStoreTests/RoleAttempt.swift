@@ -268,10 +268,12 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("SELECT rehearse_edits()", "permission denied for function rehearse_edits"),
         RoleAttempt("SELECT brake_rule('k', 'disable')", "permission denied for function brake_rule"),
         RoleAttempt("SELECT brake_app('a')", "permission denied for function brake_app"),
+        RoleAttempt("SELECT end_open_edits()", "permission denied for function end_open_edits"),
     ]
 
     /// What a brake must not do beside that.
     static let ofBrakes = [
+        RoleAttempt("SELECT end_open_edits()", "permission denied for function end_open_edits"),
         RoleAttempt("SELECT hold_rule('k')", "permission denied for function hold_rule"),
         RoleAttempt("SELECT resume_rule('k')", "permission denied for function resume_rule"),
         RoleAttempt("SELECT versiongate_internal.note_brake('x')", "permission denied for function note_brake"),

@@ -23,7 +23,8 @@ struct RoleTests {
             (
                 "versiongate_planner",
                 RoleAttempt.ofPeople + RoleAttempt.ofEditors + [
-                    RoleAttempt("SET ROLE versiongate_admin", "permission denied to set role \"versiongate_admin\"")
+                    RoleAttempt("SELECT end_open_edits()", "permission denied for function end_open_edits"),
+                    RoleAttempt("SET ROLE versiongate_admin", "permission denied to set role \"versiongate_admin\""),
                 ]
             ),
             ("versiongate_admin", RoleAttempt.ofPeople + RoleAttempt.ofEditors),

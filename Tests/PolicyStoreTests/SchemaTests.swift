@@ -256,11 +256,12 @@ struct SchemaTests {
                AND (has_function_privilege('versiongate_admin', oid, 'EXECUTE')
                        = (proname IN ('brake_rule', 'brake_app'))
                    OR has_function_privilege('versiongate_planner', oid, 'EXECUTE')
-                       <> has_function_privilege('versiongate_admin', oid, 'EXECUTE')
+                       <> (has_function_privilege('versiongate_admin', oid, 'EXECUTE') AND proname <> 'end_open_edits')
                    OR has_function_privilege('versiongate_viewer', oid, 'EXECUTE') = (proname IN (
-                       'undo_change', 'hold_rule', 'resume_rule', 'rehearse_edits', 'brake_rule', 'brake_app', 'blow_fuses'))
+                       'undo_change', 'hold_rule', 'resume_rule', 'rehearse_edits', 'brake_rule', 'brake_app', 'blow_fuses',
+                       'end_open_edits'))
                    OR has_function_privilege('versiongate_brake', oid, 'EXECUTE')
-                       = (proname IN ('undo_change', 'hold_rule', 'resume_rule', 'blow_fuses')))
+                       = (proname IN ('undo_change', 'hold_rule', 'resume_rule', 'blow_fuses', 'end_open_edits')))
             """
         ),
     ]

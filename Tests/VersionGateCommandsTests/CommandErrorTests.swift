@@ -15,14 +15,21 @@ struct CommandErrorTests {
         #expect(
             CommandError.waits(for: [edit], migrates: true, database: "d").description == """
                 \(waits): process 42 of anna (psql)
-                Hint: Migrate again when they are done, or end their session: SELECT pg_terminate_backend(42)
+                Hint: Migrate again when they are done, or end it: SELECT pg_terminate_backend(42)
                 """
         )
         let other = OpenEdit(processID: 42, role: "anna", application: "", mayBeEnded: false)
         #expect(
             CommandError.waits(for: [other], migrates: true, database: "d").description == """
                 \(waits): process 42 of anna
-                Hint: Migrate again when they are done, or let anna or a superuser end the session: SELECT pg_terminate_backend(42)
+                Hint: Migrate again when they are done, or let anna or a superuser end it: SELECT pg_terminate_backend(42)
+                """
+        )
+        let prepared = OpenEdit(processID: nil, prepared: "it's", role: "anna", application: "", mayBeEnded: false)
+        #expect(
+            CommandError.waits(for: [prepared], migrates: true, database: "d").description == """
+                \(waits): the prepared transaction it's of anna
+                Hint: Migrate again when they are done, or let anna or a superuser end it: ROLLBACK PREPARED 'it''s'
                 """
         )
         #expect(

@@ -78,16 +78,16 @@ struct SQLPageTests {
             SELECT format('%s(%s)', proname, pg_get_function_arguments(p.oid)), pg_get_function_result(p.oid),
                 CASE WHEN has_function_privilege('versiongate_viewer', p.oid, 'EXECUTE') THEN 'yes' ELSE 'no' END,
                 CASE WHEN has_function_privilege('versiongate_brake', p.oid, 'EXECUTE') THEN 'yes' ELSE 'no' END,
-                CASE WHEN has_function_privilege('versiongate_planner', p.oid, 'EXECUTE')
-                    AND has_function_privilege('versiongate_admin', p.oid, 'EXECUTE') THEN 'yes' ELSE 'no' END
+                CASE WHEN has_function_privilege('versiongate_planner', p.oid, 'EXECUTE') THEN 'yes' ELSE 'no' END,
+                CASE WHEN has_function_privilege('versiongate_admin', p.oid, 'EXECUTE') THEN 'yes' ELSE 'no' END
               FROM pg_proc AS p WHERE p.pronamespace = 'public'::regnamespace
             """
         ).map { row in
-            try (0..<5).map { index in
+            try (0..<6).map { index in
                 try row.decode(index, as: String.self).replacing("timestamp with time zone", with: "timestamptz")
             }
         }
-        let columns = ["function", "result", "viewer", "brake", "planner, admin"]
+        let columns = ["function", "result", "viewer", "brake", "planner", "admin"]
         let rows = try MarkdownTable.rows(columns + ["what it does"], in: Self.page)
         #expect(Set(rows.map { row in columns.map { row[$0].value } }) == Set(functions))
     }

@@ -96,6 +96,21 @@ struct PolicyBatch {
         )
     }
 
+    /// Locks rows that are there, in the order in which all that edits several rows locks them.
+    ///
+    /// - Parameter keysGo: Whether some of them are to be removed, so that nothing may refer to them meanwhile.
+    static func lock(_ table: PolicyTable, _ items: [Item], keysGo: Bool) -> PolicyBatch {
+        PolicyBatch(
+            table: table,
+            sql: """
+                SELECT FROM public.\(table.rawValue) AS present JOIN \(recordset(table)) AS wanted ON \(isSameRow(table))
+                ORDER BY \(table.lockOrder.split(separator: ", ").map { "present.\($0)" }.joined(separator: ", "))
+                FOR \(keysGo ? "UPDATE" : "NO KEY UPDATE") OF present
+                """,
+            items: items
+        )
+    }
+
     private static func recordset(_ table: PolicyTable) -> String {
         "jsonb_populate_recordset(NULL::public.\(table.rawValue), $1::text::jsonb)"
     }
@@ -113,6 +128,19 @@ struct PolicyBatch {
 }
 
 extension PolicyDifference {
+    /// The statements that lock the rows to be edited, before the first is.
+    var locks: [PolicyBatch] {
+        PolicyTable.allCases.compactMap { table in
+            let present = edits.filter { $0.table == table && $0.before != nil }
+            guard !present.isEmpty else { return nil }
+            return .lock(
+                table,
+                present.compactMap { edit in edit.before.map { .init(row: $0, index: nil) } },
+                keysGo: present.contains { $0.after == nil }
+            )
+        }
+    }
+
     /// The statements that make the edits, in an order in which every row finds what it refers to.
     var batches: [PolicyBatch] {
         var batches: [PolicyBatch] = []

@@ -28,7 +28,7 @@ extension PolicyEditor {
         _ = try session.query("SELECT set_config('lock_timeout', $1, true)", [Self.lockTimeout])
         try session.execute("SAVEPOINT before_edits")
         do {
-            for batch in batches { try session.query(batch.sql, [batch.document]) }
+            for batch in difference.locks + batches { try session.query(batch.sql, [batch.document]) }
             try judge()
         } catch {
             guard error.sqlState?.isIntegrityViolation == true || error.sqlState?.isDataException == true else {

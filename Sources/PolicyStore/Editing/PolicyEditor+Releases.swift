@@ -20,14 +20,6 @@ extension PolicyEditor {
         ).map { try $0.decode(0, as: Int64.self) }
     }
 
-    /// Waits until nobody else edits an app, so that what is found of it stays so until the end of the transaction.
-    package func lockApp(_ bundle: String) throws {
-        _ = try session.query(
-            "SELECT FROM public.apps WHERE lower(bundle COLLATE \"C\") = lower($1 COLLATE \"C\") FOR NO KEY UPDATE",
-            [bundle]
-        )
-    }
-
     /// How the row that is a release already differs from it: the row that differs least; nil where there is none.
     ///
     /// A row of another build, or for other regions alone, is another release.

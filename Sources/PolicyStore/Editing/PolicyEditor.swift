@@ -58,6 +58,20 @@ package struct PolicyEditor {
         ).affectedRows
     }
 
+    /// Waits until nobody else edits the rows that match `key`, so that they stay as they are until the end of the
+    /// transaction.
+    ///
+    /// All that edits several rows locks them by table and key, a rule before its steps: so no two wait for each other.
+    package func lock<Record>(where key: [ColumnValue<Record>]) throws {
+        try session.query(
+            """
+            SELECT FROM public.\(Record.table.rawValue) WHERE \(Self.condition(key, from: 1))
+            ORDER BY \(Record.table.lockOrder) FOR NO KEY UPDATE
+            """,
+            key.map(\.parameter)
+        )
+    }
+
     /// Removes the rows that match `key`.
     ///
     /// - Returns: How many rows were removed.
@@ -88,9 +102,15 @@ package struct PolicyEditor {
     }
 }
 
+extension PolicyTable {
+    /// The columns of the primary key, by which rows are locked in order.
+    var lockOrder: String { idColumn ?? identity.map(\.name).joined(separator: ", ") }
+}
+
 extension PolicyEditor {
     /// Removes the planned steps of a rule and keeps the percentage that is in force now.
     package func keepRolloutInForce(rule key: String) throws {
+        try lock(where: [.init(\Rule.key, key)])
         let rollout = try session.query("SELECT rollout_at($1, now())::text", [key]).value(as: String.self)
         try delete(where: [ColumnValue<RolloutStep>.owner(key)])
         try update(where: [.init(\Rule.key, key)], set: [.init(\.rollout, written: rollout), .init(\.heldAt, nil)])
@@ -99,6 +119,7 @@ extension PolicyEditor {
     /// Replaces the planned steps of a rule, which are not held any more. Until the first of them, a rule that is enabled keeps the percentage that is in
     /// force now, by a step of its own.
     package func ramp(rule key: String, _ steps: [(time: Timestamp, percent: String)], now: Timestamp) throws {
+        try lock(where: [.init(\Rule.key, key)])
         let inForce = try session.query(
             "SELECT rollout_at(key, now())::text FROM public.rules WHERE key = $1 AND enabled",
             [key]

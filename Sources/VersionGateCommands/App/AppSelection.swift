@@ -28,6 +28,7 @@ struct AppSelection: ParsableArguments {
                 try editor.edit(app: $0, set: [.init(\.paused, true)])
             }
         }
+        try editor.lock(where: [.init(\App.paused, !paused)])
         guard try editor.update(where: [.init(\App.paused, !paused)], set: [.init(\.paused, paused)]) == 0,
             try PolicyReader.bundles(editor.session).isEmpty
         else { return }

@@ -56,7 +56,7 @@ struct ReleaseAddCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await options.edit(on: database, doubts: doubts, values: values) { editor, values in
-            if ifAbsent { try editor.lockApp(bundle) }
+            if ifAbsent { try editor.lock(where: [.init(\App.bundle, bundle)]) }
             for platform in platforms {
                 guard try !ifAbsent || isAbsent(on: platform, values.given, editor) else { continue }
                 try editor.insert(

@@ -32,6 +32,7 @@ struct RuleRolloutCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await options.edit(on: database) { editor in
+            try editor.lock(where: [.init(\Rule.key, key)])
             try editor.delete(where: [ColumnValue<RolloutStep>.owner(key)])
             try editor.edit(rule: key, set: [.init(\.rollout, written: percent.number), .init(\.heldAt, nil)])
         }

@@ -210,7 +210,7 @@ struct StatusReport {
     }
 
     private static func openEdit(_ edit: OpenEdit) -> JSONValue {
-        ["process": edit.processID, "role": edit.role, "application": edit.application]
+        ["process": edit.processID, "prepared": edit.prepared, "role": edit.role, "application": edit.application]
     }
 
     private static func unknownChecks(_ counts: DatabaseStatus.Counts) -> JSONValue {

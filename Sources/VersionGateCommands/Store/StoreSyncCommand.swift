@@ -116,7 +116,7 @@ struct StoreSyncCommand: AsyncParsableCommand {
         let decision = try await database.read { try StoreDecision(found, of: bundle, $0.session) }
         guard !decision.isEmpty else { return decision.refusals }
         try await options.edit(on: database, as: StoreDecision.tool, values: { $0.now }) { editor, now in
-            try editor.lockApp(bundle)
+            try editor.lock(where: [.init(\App.bundle, bundle)])
             // Somebody may have edited meanwhile.
             try StoreDecision(found, of: bundle, editor.session).make(editor, now: now)
         }

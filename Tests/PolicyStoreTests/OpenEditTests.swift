@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Logging
+import Postgres
+import Synchronization
+import TestDatabase
+import TestRandom
+import Testing
+import UpdatePolicy
+
+@testable import PolicyStore
+
+/// That no login keeps others from editing: neither by what it leaves open, nor by the queue of NOTIFY, nor by a deadlock.
+@Suite("Open edits", .migratedDatabase)
+struct OpenEditTests {
+    private static let example = """
+        INSERT INTO apps (bundle) VALUES ('a'), ('b'), ('c');
+        INSERT INTO releases (bundle, platform, version, live_at)
+            SELECT b, 'ios', '2', '2020-01-01Z' FROM unnest('{a,b,c}'::text[]) AS b;
+        INSERT INTO rules (key, bundle, versions, title, text, lockout, link)
+            SELECT 'k' || i, substr('abcabc', i + 1, 1), '<1', 't', 'x', true, 'https://a.example'
+              FROM generate_series(0, 5) AS i;
+        INSERT INTO rule_texts SELECT key, l, 't', 'x' FROM rules, unnest('{de,fr}'::text[]) AS l;
+        INSERT INTO rollout_steps SELECT key, at, share FROM rules,
+            (VALUES ('2000-01-01Z'::timestamptz, 5), ('2110-01-01Z', 50)) AS s(at, share);
+        """
+
+    /// Replaces what tells how full the queue of NOTIFY is, in the database of the test alone.
+    private static func setQueueUsage(_ usage: Double) async throws {
+        try await TestDatabase.current.connect().execute(
+            """
+            SET allow_system_table_mods = on;
+            ALTER FUNCTION pg_catalog.pg_notification_queue_usage() RENAME TO usage_\(Int(usage * 100));
+            CREATE FUNCTION pg_catalog.pg_notification_queue_usage() RETURNS float8 LANGUAGE sql
+                AS 'SELECT \(usage)::float8';
+            """
+        )
+    }
+
+    @Test("An edit notifies nobody while the queue of NOTIFY is half full, and cannot be prepared then either")
+    func fullQueue() async throws {
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute(Self.example)
+        let prepared = "BEGIN; UPDATE rules SET title = 'p'; PREPARE TRANSACTION 'p'"
+        let listener = try await TestDatabase.current.connect()
+        try await listener.listen("versiongate")
+        var revisions: [String] = []
+        for usage in [0.49, 0.5, 1, 0.1] {
+            try await Self.setQueueUsage(usage)
+            let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
+            let refused = await #expect(throws: PostgresError.self) { try await admin.execute(prepared) }
+            #expect(
+                refused?.message == "cannot PREPARE a transaction that has executed LISTEN, UNLISTEN, or NOTIFY",
+                "\(usage)"
+            )
+            try await admin.execute("ROLLBACK; UPDATE rules SET title = '\(usage)'")
+            let revision = try await admin.query("SELECT revision::text FROM policy_revision").value(as: String.self)
+            if usage < 0.5 { revisions.append(revision) }
+            #expect(try await admin.query("SELECT count(*) FROM pg_listening_channels()").value(as: Int.self) == 0)
+        }
+        var heard: [String] = []
+        while heard.count < revisions.count {
+            heard += try await listener.notifications(waitingUpTo: .seconds(600)).map(\.payload)
+        }
+        #expect(heard == revisions)
+    }
+
+    @Test("A call of a brake that changes nothing locks nothing, and one that does lets texts and steps be added")
+    func brakes() async throws {
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute(Self.example + "UPDATE rules SET held_at = now() WHERE key = 'k1';")
+        let brake = try await TestDatabase.current.connect(user: "versiongate_brake")
+        let locks = """
+            SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid()
+               AND (locktype = 'transactionid' OR locktype = 'relation' AND mode <> 'AccessShareLock')
+            """
+        for call in ["brake_rule('k0', 'disable')", "brake_rule('k1', 'hold')", "brake_app('a')"] {
+            if call.contains("app") { try await owner.execute("UPDATE apps SET paused = true") }
+            try await brake.execute("BEGIN")
+            let said = try await brake.query("SELECT \(call)").value(as: String.self)
+            #expect(said.contains("already"), "\(said)")
+            #expect(try await brake.query(locks).value(as: Int.self) == 0, "\(call)")
+            try await brake.execute("COMMIT")
+        }
+        try await brake.execute("BEGIN; SELECT brake_rule('k0', 'lockout')")
+        #expect(try await brake.query(locks).value(as: Int.self) > 0)
+        let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
+        try await admin.execute("SET lock_timeout = '1ms'; INSERT INTO rule_texts VALUES ('k0', 'ja', 't', 'x')")
+        try await brake.execute("COMMIT")
+        try await admin.execute("BEGIN; SELECT resume_rule('k0')")
+        #expect(try await admin.query(locks).value(as: Int.self) == 0)
+        try await admin.execute("COMMIT")
+    }
+
+    @Test("What a brake did stays the brake's, and what others edit beside it has their own tool")
+    func tools() async throws {
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute(Self.example)
+        try await owner.execute(
+            "SET application_name = 'mine'; BEGIN; SELECT brake_rule('k0', 'lockout', 'w'); UPDATE apps SET note = 'n'; COMMIT"
+        )
+        let last = "SELECT concat_ws(' ', tool, why) FROM changes ORDER BY id DESC LIMIT 1"
+        #expect(try await owner.query(last).value(as: String.self) == "mine w")
+    }
+
+    @Test("An admin ends the open edits of other logins, and is told what only others can end")
+    func ends() async throws {
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute(Self.example)
+        let brake = try await TestDatabase.current.connect(user: "versiongate_brake")
+        try await brake.execute("BEGIN; SELECT brake_rule('k0', 'lockout')")
+        let holder = try await TestDatabase.current.connect(user: "versiongate_planner")
+        try await holder.execute("BEGIN; LOCK TABLE feed_templates; SELECT rehearse_edits()")
+        try await owner.execute("BEGIN; UPDATE rules SET note = 'n' WHERE key = 'k5'")
+        let planner = try await TestDatabase.current.connect(user: "versiongate_planner")
+        try await planner.execute("BEGIN; SELECT FROM releases FOR UPDATE; PREPARE TRANSACTION 'it''s'")
+        let process = try await owner.query("SELECT pg_backend_pid()").value(as: Int.self)
+
+        let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
+        try await admin.execute("BEGIN; UPDATE rules SET note = 'own' WHERE key = 'k4'")
+        let open = try await OpenEdit.all(admin)
+        #expect(open.count == 4)
+        #expect(open.last?.words == "the prepared transaction it's of versiongate_planner")
+        let ended = try await admin.query("SELECT login || ' ' || outcome FROM end_open_edits()").map {
+            try $0.decode(0, as: String.self)
+        }
+        let superuser = try await owner.query("SELECT current_user::text").value(as: String.self)
+        #expect(
+            Set(ended) == [
+                "versiongate_brake ended", "versiongate_planner ended",
+                "\(superuser) not ended; let \(superuser) or a superuser run: SELECT pg_terminate_backend(\(process))",
+                "versiongate_planner not ended; let versiongate_planner or a superuser run: ROLLBACK PREPARED 'it''s'",
+            ]
+        )
+        try await admin.execute("UPDATE rules SET note = 'n' WHERE key = 'k0'; COMMIT")
+        await #expect(throws: PostgresError.self) { try await brake.execute("COMMIT") }
+        await #expect(throws: PostgresError.self) { try await holder.execute("COMMIT") }
+        try await planner.execute("ROLLBACK PREPARED 'it''s'")
+        try await owner.execute("COMMIT")
+        #expect(try await OpenEdit.all(admin).isEmpty)
+    }
+
+    // MARK: Deadlocks
+
+    /// What a session does in one transaction: all that locks several rows, in the forms that the commands have.
+    private static func edit(
+        _ connection: PostgresConnection,
+        using random: inout SeededGenerator
+    ) async throws {
+        let keys = (0..<6).map { "k\($0)" }
+        let key = random.pick(keys)
+        let step = "'21\(Int.random(in: 10...12, using: &random))-01-0\(Int.random(in: 1...9, using: &random))Z'"
+        let editing = PolicyEditing(connection, logger: Logger(label: "test"))
+        let author = EditAuthor(osUser: nil, why: nil)
+        switch Int.random(in: 0..<100, using: &random) {
+        case ..<30:
+            let back = Int.random(in: 0..<8, using: &random)
+            _ = try await connection.query(
+                "SELECT undo_change(max(id) - $1) FROM changes",
+                [random.chance(60) ? 0 : back]
+            )
+        case ..<38: _ = try await connection.query("SELECT FROM resume_rule($1)", [key])
+        case ..<46: _ = try await connection.query("SELECT hold_rule($1)", [key])
+        case ..<54:
+            let what = random.pick(["lockout", "disable", "hold"])
+            _ = try await connection.query("SELECT brake_rule($1, $2)", [key, what])
+        case ..<58: _ = try await connection.query("SELECT brake_app($1)", [random.pick(["a", "b", "c"])])
+        case ..<74:
+            let (title, changed, ramped) = (
+                "t\(random.next())", random.some(keys, upTo: 5), random.some(keys, upTo: 3)
+            )
+            _ = try await editing.edit(by: author) { editor in
+                let version = try PolicyReader.version(editor.session)
+                let policy = try PolicyReader.editedPolicy(editor.session)
+                var wanted = policy
+                for index in wanted.apps.indices { wanted.apps[index].paused = false }
+                for index in wanted.rules.indices {
+                    let key = wanted.rules[index].key
+                    if changed.contains(key) {
+                        (wanted.rules[index].title, wanted.rules[index].lockout) = (title, true)
+                    }
+                    if ramped.contains(key), wanted.rules[index].steps.count > 1 {
+                        wanted.rules[index].steps.removeLast()
+                    }
+                }
+                try editor.make(PolicyDifference(from: policy, to: wanted), from: version)
+            }
+        case ..<82:
+            let (now, later) = (Timestamp(secondsSince1970: 1_700_000_000), Timestamp(secondsSince1970: 4_400_000_000))
+            _ = try await editing.edit(by: author) { try $0.ramp(rule: key, [(later, "50")], now: now) }
+        case ..<86:
+            let isPaused = random.chance(50)
+            _ = try await editing.edit(by: author) { editor in
+                try editor.lock(where: [.init(\App.paused, !isPaused)])
+                try editor.update(where: [.init(\App.paused, !isPaused)], set: [.init(\.paused, isPaused)])
+            }
+        case ..<92:
+            let two = random.some(keys, upTo: 2).sorted()
+            try await connection.transaction { session in
+                for key in two { try session.query("UPDATE rules SET enabled = NOT enabled WHERE key = $1", [key]) }
+            }
+        case ..<96: _ = try await connection.query("INSERT INTO rollout_steps VALUES ($1, \(step), 50)", [key])
+        default: _ = try await connection.query("DELETE FROM rule_texts WHERE rule = $1 AND language = 'de'", [key])
+        }
+    }
+
+    @Test(
+        "Eight sessions that undo, resume, apply, brake and edit the same rows never wait for each other in a circle",
+        .whole
+    )
+    func deadlocks() async throws {
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute(
+            "\(Self.example) GRANT EXECUTE ON FUNCTION brake_rule(text, text, text), brake_app(text, text) TO versiongate_admin"
+        )
+        let seed = SeededGenerator().seed
+        let outcomes = Mutex<[String: Int]>([:])
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for session in 0..<8 {
+                group.addTask {
+                    var random = SeededGenerator(seed: seed &+ UInt64(session))
+                    let connection = try await TestDatabase.current.connect(user: "versiongate_admin")
+                    try await connection.execute("SET client_min_messages = error")
+                    for _ in 0..<300 {
+                        var outcome = "made"
+                        do {
+                            try await Self.edit(connection, using: &random)
+                        } catch let error as PostgresError {
+                            outcome = error.sqlState?.rawValue ?? "lost"
+                        } catch is PolicyConflict {
+                            outcome = "overtaken"
+                        } catch is PolicyRefusals {
+                            outcome = "refused"
+                        }
+                        outcomes.withLock { $0[outcome, default: 0] += 1 }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let found = outcomes.withLock { $0 }
+        print("VERSIONGATE_SEED=\(seed): \(found.sorted { $0.key < $1.key })")
+        #expect(found["40P01"] == nil)
+        #expect((found["made"] ?? 0) > 1_000)
+    }
+}
