@@ -258,7 +258,8 @@ struct FuseDeliveryTests {
         try await owner.execute(Self.example)
         try await owner.execute("INSERT INTO fuse_counts VALUES ('old', 'doto', date_trunc('minute', now()), 600, 600)")
         let blow = try await connection.transaction(
-            .readWrite, deciding: { session in .rollback(try CountStore.blowFuses(session)) }
+            .readWrite,
+            deciding: { session in .rollback(try CountStore.blowFuses(session)) }
         )
         #expect(blow.rules == 1)
         #expect(try await connection.withSession { try CountStore.isCommitted(blow, $0) } == false)

@@ -96,7 +96,7 @@ actor CountDelivery {
                 }
                 isCommitted.store(true, ordering: .releasing)
             }
-        } catch where !isCommitted.load(ordering: .acquiring) {
+        } catch  where !isCommitted.load(ordering: .acquiring) {
             await disconnect()
             if let blown = blow.withLock(\.self), blown.rules > 0 { unanswered.append(blown) }
             counting.noteFuses(blown: nil)
