@@ -102,8 +102,11 @@ GRANT SELECT ON fuse_counts, versiongate_internal.fuse_restarts
 GRANT INSERT, UPDATE, DELETE ON fuse_counts TO versiongate_server;
 
 GRANT SELECT ON
-    changes, change_rows, history, rule_status, policy_warnings, active_rules, current_releases, recent_checks,
-    versiongate_internal.recorded_rows, versiongate_internal.rule_spans
+    rule_status, versiongate_internal.rule_spans
+    TO versiongate_server, versiongate_viewer, versiongate_brake, versiongate_planner, versiongate_admin;
+GRANT SELECT ON
+    changes, change_rows, history, policy_warnings, active_rules, current_releases, recent_checks,
+    versiongate_internal.recorded_rows
     TO versiongate_viewer, versiongate_brake, versiongate_planner, versiongate_admin;
 
 GRANT INSERT, UPDATE, DELETE ON
@@ -147,6 +150,7 @@ GRANT EXECUTE ON FUNCTION blow_fuses() TO versiongate_server, versiongate_planne
 -- called. Functions that run with their owner's rights, and what they call, are not among it.
 DO $$
 DECLARE
+    -- Beside what the view rule_status calls, which is among what people call.
     read_by_servers CONSTANT text[] := '{apps_changed_since,history_has,version_key,fuse_status,fuse_start}';
     written_by_servers CONSTANT text[] := '{note_server,add_fuse_counts}';
     read_by_people CONSTANT text[] := '{
@@ -177,7 +181,7 @@ BEGIN
     LOOP
         EXECUTE format('REVOKE ALL ON FUNCTION versiongate_internal.%I FROM PUBLIC', function_name);
     END LOOP;
-    FOREACH function_name IN ARRAY read_by_servers || written_by_servers LOOP
+    FOREACH function_name IN ARRAY read_by_servers || written_by_servers || read_by_people LOOP
         EXECUTE format('GRANT EXECUTE ON FUNCTION versiongate_internal.%I TO versiongate_server', function_name);
     END LOOP;
     FOREACH function_name IN ARRAY read_by_servers || read_by_people LOOP
