@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Copyright the versiongate authors
 --
--- What is so now: the status of each rule, as the engine of the server decides it too.
+-- What is so now: the status of each rule. Nothing else decides it; servers and commands ask here.
 --
 -- Whatever the clock changes about a rule is a set of times here: when a release reaches its target, when a final rule
 -- hides it, when somebody in a place has a way out of its lockout. One look at these sets tells the status at a moment,
@@ -701,7 +701,7 @@ CREATE VIEW rule_status WITH (security_invoker = true) AS
 SELECT s.key, s.bundle, s.status, s.since, s.next, s.rollout, s.reason
   FROM versiongate_internal.rule_status_at(ARRAY[now()]) AS s;
 
-COMMENT ON VIEW rule_status IS 'What each rule is now, in the order of the messages, as servers decide it.';
+COMMENT ON VIEW rule_status IS 'What each rule is now, in the order of the messages.';
 COMMENT ON COLUMN rule_status.key IS 'Key of the rule.';
 COMMENT ON COLUMN rule_status.bundle IS 'The app; null: every app.';
 COMMENT ON COLUMN rule_status.status IS

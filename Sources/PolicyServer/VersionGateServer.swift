@@ -117,6 +117,7 @@ package struct VersionGateServer: Sendable {
         bootstrap.tls = tls?.certificate
         bootstrap.lockoutKey = lockoutKey?.key
         bootstrap.runLongWork = { LowPriorityThread.start($0) }
+        let ruleStatuses = RuleStatusService(database: database, policy: policy, clock: clock, logger: logger)
         let managementConnections = ManagementConnections()
         let pages = PolicyPages(
             facts: { ServerFacts(policy, counting, tls, lockoutKey) },
@@ -138,6 +139,7 @@ package struct VersionGateServer: Sendable {
                 tls: tls,
                 lockoutKey: lockoutKey,
                 log: log,
+                ruleStatuses: ruleStatuses,
                 clock: clock
             ),
             pages: pages,
@@ -163,7 +165,7 @@ package struct VersionGateServer: Sendable {
         lastGoodPolicy.trial = trial
         lastGoodPolicy.answered = { statistics.answeredRequests }
         // Services end in the reverse order: the counts are written once the public listener has answered its last check.
-        var services: [any Service] = [follower, lastGoodPolicy]
+        var services: [any Service] = [follower, lastGoodPolicy, ruleStatuses]
         if let trial, let file {
             services.append(
                 PolicyTrialService(trial: trial, file: file, policy: policy, statistics: statistics, logger: logger)

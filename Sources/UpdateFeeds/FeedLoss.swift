@@ -102,7 +102,7 @@ private struct Reader {
             }
             return unnamed.map(obstacle(to:)) ?? reason(rule, source)
         }
-        let range = rule.target == nil ? rule.versions.flatMap { try? VersionRange($0) } : nil
+        let range = rule.target == nil ? rule.versions.flatMap { VersionRange($0) } : nil
         if let version = last.prompt?.version, range?.hasVersions(from: version) ?? false {
             return "Clients below \(version.text) are told of it, and no others: it is the newest that they can get."
         }

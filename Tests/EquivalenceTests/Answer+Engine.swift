@@ -5,10 +5,16 @@ import Foundation
 import UpdatePolicy
 
 extension Answer {
-    /// The answer of the engine.
+    /// The answer of the engine, with what the oracle says of the rules.
     ///
+    /// - Parameter statuses: The oracle of the policy; nil: a new one.
     /// - Throws: `AnswerBytesError` where the bytes it would send say something else than its messages.
-    init(_ policy: CompiledPolicy, _ client: Client, at time: Timestamp) throws {
+    init(
+        _ policy: CompiledPolicy,
+        _ client: Client,
+        at time: Timestamp,
+        _ statuses: StatusOracle? = nil
+    ) throws {
         messages = policy.messages(for: client, at: time).map { message in
             [
                 UTF8Text(message.id), UTF8Text(message.title), UTF8Text(message.text),
@@ -26,7 +32,7 @@ extension Answer {
                 row.release.map { UTF8Text($0) },
             ]
         }
-        statuses = Self.statuses(policy.policy, at: time)
+        self.statuses = (statuses ?? StatusOracle(policy.policy)).rows(at: time)
         for shape in [AnswerShape.standard, .legacy] {
             let answer = policy.answer(to: client, at: time, shape: shape)
             let document = String(decoding: answer.body, as: UTF8.self)
@@ -37,18 +43,6 @@ extension Answer {
             guard answer.sent.map({ UTF8Text(policy.key(of: $0.id)) }) == messages.map(\.first),
                 answer.sent.map({ $0.lockout ? "true" : "false" }) == messages.map({ $0[4] })
             else { throw AnswerBytesError(document: document) }
-        }
-    }
-
-    /// What the engine says of each rule, in the order of the messages.
-    static func statuses(_ policy: Policy, at time: Timestamp) -> [Row] {
-        let statuses = policy.ruleStatuses(at: time)
-        return policy.rules.sorted(by: Rule.precedes).compactMap { statuses[$0.key] }.map { status in
-            [
-                UTF8Text(status.key), UTF8Text(status.name.rawValue), status.since.map { UTF8Text($0.description) },
-                status.next.map { UTF8Text($0.description) }, UTF8Text(status.rollout.description),
-                status.reason.map { UTF8Text($0) },
-            ]
         }
     }
 

@@ -57,32 +57,33 @@ struct Comparison {
         return outcome
     }
 
-    /// The first of some moments at which the engine judges a rule otherwise than SQL.
+    /// The first of some moments at which the oracle judges a rule otherwise than SQL.
     private func disagreement(
         _ written: SpecificationSession.Written,
         _ timeZone: String,
         _ moments: [Timestamp]
     ) throws -> Disagreement? {
-        let policy = policyForEngine(written.read)
+        let oracle = StatusOracle(policyForEngine(written.read))
         for (moment, expected) in zip(moments, try specification.statuses(at: moments))
-        where Answer.statuses(policy, at: moment) != expected {
+        where oracle.rows(at: moment) != expected {
             let check = Check(client: ["bundle": .text("com.example.doto")], time: moment)
             return disagreement(written, timeZone, [check], try specification.answers(to: [check]))
         }
         return nil
     }
 
-    /// The first of some checks that the engine does not answer like SQL.
+    /// The first of some checks that the engine does not answer like SQL, or at which the oracle judges a rule otherwise.
     func disagreement(
         _ written: SpecificationSession.Written,
         _ timeZone: String,
         _ checks: [Check],
         _ answers: [Answer]
     ) -> Disagreement? {
-        let compiled = Result { try CompiledPolicy(policyForEngine(written.read)) }
+        let policy = policyForEngine(written.read)
+        let (compiled, oracle) = (Result { try CompiledPolicy(policy) }, StatusOracle(policy))
         for (check, expected) in zip(checks, answers) {
             let answer = Result {
-                try Answer(compiled.get(), clientForEngine(check.client).client(), at: check.time)
+                try Answer(compiled.get(), clientForEngine(check.client).client(), at: check.time, oracle)
             }.mapError { Disagreement.EngineFailure(description: "\($0)") }
             if case .success(expected) = answer { continue }
             return Disagreement(

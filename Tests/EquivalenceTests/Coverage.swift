@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import PolicyStore
 import UpdatePolicy
 
 /// How often each turn that a rule can take came up, so that a comparison shows what it compared.

@@ -10,7 +10,7 @@ import Testing
 @Suite("Equivalence", .migratedDatabase)
 struct EquivalenceTests {
     @Test(
-        "SQL and the engine answer random clients alike, in messages, bytes and explanations, and judge every rule alike",
+        "SQL and the engine answer random clients alike, in messages, bytes and explanations, and SQL judges every rule as it is",
         arguments: ComparisonSettings.parts
     )
     func randomPairs(part: Int) async throws {

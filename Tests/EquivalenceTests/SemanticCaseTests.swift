@@ -108,7 +108,7 @@ struct SemanticCaseTests {
         }
     }
 
-    @Test("What is refused is answered in SQL with the range that the engine suggests")
+    @Test("What is refused is answered in SQL with a range that means what was meant, or with none")
     func suggestsRange() async throws {
         let connection = try await TestDatabase.current.connect()
         for meant in cases.meantRanges {
@@ -118,12 +118,13 @@ struct SemanticCaseTests {
                     .first
             )
             #expect(try row["message", String.self].contains(meant.names), comment)
-            let refusal = #expect(throws: VersionRangeError.self, comment) { try VersionRange(meant.range) }
-            let error = try #require(refusal)
-            #expect(try row["hint", String.self] == error.hint && row["message", String.self] == error.message, comment)
-            guard let suggestion = error.suggestion else { continue }
+            let hint = try row["hint", String.self]
+            let suggestion = hint.hasSuffix(".") ? nil : hint.split(separator: ": ").last.map(String.init)
+            #expect((suggestion == nil) == meant.means.isEmpty, comment)
+            guard let suggestion else { continue }
+            let meaning = try #require(VersionRange(meant.means), comment)
             for version in SemanticCases.MeantRange.versions {
-                let isHeld = try VersionRange(meant.means).contains(try #require(AppVersion(version)))
+                let isHeld = meaning.contains(try #require(AppVersion(version)))
                 let sql = try await connection.query("SELECT version_matches($1, $2)", [version, suggestion])
                 #expect(try sql.value(as: Bool.self) == isHeld, "row \(meant.row): \(version) in \(suggestion)")
             }

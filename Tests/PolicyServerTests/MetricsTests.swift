@@ -2,7 +2,6 @@
 // Copyright the versiongate authors
 
 import CheckListener
-import Synchronization
 import TestChecks
 import Testing
 import UpdatePolicy
@@ -56,60 +55,6 @@ struct MetricsTests {
         #expect(text.contains("# UNIT a_seconds seconds\n"))
         #expect(text.hasSuffix("\n# EOF\n"))
         #expect(!example(MetricsText.Format(accept: "text/plain")).contains("EOF"))
-    }
-
-    @Test("Rules are counted by what the judge says of them, anew where the policy or the clock changes it")
-    func countsRuleStatuses() throws {
-        var closed = Rule(key: "closed", bundle: "doto", versions: "<1.1", title: "Too old", text: "Text")
-        (closed.enabled, closed.lockout) = (true, true)
-        var message = Rule(key: "message", bundle: "doto", title: "Hello", text: "Text")
-        message.enabled = true
-        message.startsAt = CountedPolicy.hours(1)
-        let rules = [closed, message, Rule(key: "off", title: "Hello", text: "Text")].map { rule in
-            var rule = rule
-            if rule.key == "off" { rule.enabled = false }
-            return rule
-        }
-        var release = Release(id: 1, bundle: "doto", platform: "ios", version: "3.0")
-        release.liveAt = CountedPolicy.hours(2)
-        var rows = Policy(
-            revision: 1,
-            token: "1",
-            apps: [App(bundle: "doto")],
-            releases: [release],
-            rules: rules
-        )
-        let policy = LivePolicy()
-        let now = Mutex(CountedPolicy.noon)
-        let metrics = ServerMetrics(
-            policy: policy,
-            listener: ListenerStatistics(),
-            counting: nil,
-            clock: { now.withLock { $0 } }
-        )
-        func counted() -> [String] {
-            metrics.document(.prometheus).split(separator: "\n").map(String.init).filter {
-                $0.hasPrefix("versiongate_policy_rule_status{") && !$0.hasSuffix(" 0")
-            }
-        }
-        #expect(counted().isEmpty)
-        policy.replace(with: try CompiledPolicy(rows), at: CountedPolicy.noon)
-        for (hours, closedIs, messageIs) in [
-            (0, "on without lockout", "scheduled"), (1, "on without lockout", "on"), (2, "on", "on"),
-            (0, "on without lockout", "scheduled"),
-        ] as [(Int64, String, String)] {
-            now.withLock { $0 = CountedPolicy.hours(hours) }
-            #expect(
-                Set(counted()) == [
-                    #"versiongate_policy_rule_status{lockout="true",status="\#(closedIs)"} 1"#,
-                    #"versiongate_policy_rule_status{lockout="false",status="\#(messageIs)"} 1"#,
-                    #"versiongate_policy_rule_status{lockout="false",status="disabled"} 1"#,
-                ]
-            )
-        }
-        rows.apps[0].paused = true
-        policy.replace(with: try CompiledPolicy(rows), at: CountedPolicy.noon)
-        #expect(counted().contains(#"versiongate_policy_rule_status{lockout="true",status="paused"} 1"#))
     }
 
     @Test("A failed load is a fault until the policy that answers is the newest again")

@@ -87,7 +87,7 @@ struct AnnouncementOracle {
 
     private func holds(_ range: String?, _ version: AppVersion?) -> Bool {
         guard let range else { return true }
-        guard let version, let range = try? VersionRange(range) else { return false }
+        guard let version, let range = VersionRange(range) else { return false }
         return range.contains(version)
     }
 
@@ -135,7 +135,7 @@ struct AnnouncementOracle {
 
     /// How a system that was not sent stands to a range.
     private func system(_ range: String?) -> Int {
-        guard let leastSystem, let range = range.flatMap({ try? VersionRange($0) }) else { return 0 }
+        guard let leastSystem, let range = range.flatMap({ VersionRange($0) }) else { return 0 }
         let systems =
             ["14", "14.8", "15", "15.1", "16", "16.1", "17", "99"].compactMap { AppVersion($0) }
             .filter { $0 >= leastSystem } + [leastSystem]

@@ -71,7 +71,7 @@ struct SlowEvaluator {
 
     private func holds(_ range: String?, _ version: AppVersion?) -> Bool {
         guard let range else { return true }
-        guard let version, let range = try? VersionRange(range) else { return false }
+        guard let version, let range = VersionRange(range) else { return false }
         return range.contains(version)
     }
 

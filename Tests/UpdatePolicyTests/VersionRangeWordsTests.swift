@@ -29,8 +29,8 @@ struct VersionRangeWordsTests {
             (">=1.2.3.4.5.6.7.8.9.10-abc.12.def", "1.2.3.4.5.6.7.8.9.10-abc.12.def or later"),
         ]
     )
-    func words(_ range: String, _ words: String) throws {
-        #expect(try VersionRange(range).inWords == words)
+    func words(_ range: String, _ words: String) {
+        #expect(VersionRange(range)?.inWords == words)
     }
 
     @Test(
@@ -49,7 +49,7 @@ struct VersionRangeWordsTests {
             ("=1.2", []), ("1.2.x", []), (">=1.2", []), ("*", []), ("<1.2-beta", []), ("<=1.2-beta", []),
         ] as [(String, [String])]
     )
-    func remarks(_ range: String, _ remarks: [String]) throws {
-        #expect(try VersionRange(range).remarks == remarks)
+    func remarks(_ range: String, _ remarks: [String]) {
+        #expect(VersionRange(range)?.remarks == remarks)
     }
 }

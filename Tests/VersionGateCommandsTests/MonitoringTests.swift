@@ -291,8 +291,12 @@ struct MonitoringTests {
             for path in ["/v1/check", "/tables/vLoadMessages"] {
                 _ = try await server.check(#"{"bundle":"a"}"#, at: path)
             }
-            let metrics = try await server.management("/metrics").body
-            collected.withLock { $0.add(metrics) }
+            var metrics = ""
+            try await Poll.until("what the database says of the rules") {
+                metrics = try await server.management("/metrics").body
+                return metrics.contains("versiongate_policy_rule_status{")
+            }
+            collected.withLock { [metrics] in $0.add(metrics) }
         }
         try await StateFolder.with { folder in
             let certificate = try await TestCertificate(in: folder.path, name: "first")

@@ -85,7 +85,7 @@ extension RulesPageTests {
         let rows = try Self.rows("range", "in words", "matches", "does not match")
         #expect(rows.count >= 25)
         for row in rows {
-            let range = try VersionRange(row["range"].value)
+            let range = try #require(VersionRange(row["range"].value), "\(row)")
             #expect(range.inWords == row["in words"].text, "\(row)")
             #expect(!row["matches"].codes.isEmpty && !row["does not match"].codes.isEmpty, "\(row)")
             for (column, isMatch) in [("matches", true), ("does not match", false)] {
@@ -97,7 +97,7 @@ extension RulesPageTests {
             }
         }
         for row in try Self.rows("range", "remark") {
-            #expect(try VersionRange(row["range"].value).remarks == [row["remark"].value], "\(row)")
+            #expect(VersionRange(row["range"].value)?.remarks == [row["remark"].value], "\(row)")
         }
     }
 
@@ -106,8 +106,7 @@ extension RulesPageTests {
         let connection = try await TestDatabase.current.connect()
         for row in try Self.rows("range", "message", "hint") {
             let range = row["range"].value
-            let engine = #expect(throws: VersionRangeError.self, "\(row)") { try VersionRange(range) }
-            #expect(engine?.message == row["message"].value && engine?.hint == row["hint"].value, "\(row)")
+            #expect(VersionRange(range) == nil, "\(row)")
             let sql = await #expect(throws: PostgresError.self, "\(row)") {
                 try await connection.query("SELECT version_matches('1', $1)", [range])
             }

@@ -45,6 +45,12 @@ struct SameScreenTests {
         """,
     ]
 
+    /// It has a way out on iOS of d, and none of a and on Android.
+    private static let ruleForEveryApp = """
+        SET LOCAL versiongate.consent = 'every';
+        INSERT INTO rules (key, versions, lockout, enabled, title, text) VALUES ('every', '<2', true, true, 'T', 'X')
+        """
+
     private let versiongate = BuiltBinary(.current)
 
     private func lines(_ command: String) async throws -> [Substring] {
@@ -62,11 +68,14 @@ struct SameScreenTests {
     @Test("A rule, a release and a change are the same in SQL, on the command line and on the pages")
     func areTheSame() async throws {
         let database = TestDatabase.current
-        for script in Self.setup { try await database.edit(script) }
+        for script in Self.setup + [Self.ruleForEveryApp] { try await database.edit(script) }
         let statuses = try await database.connect().query(
             "SELECT key, bundle, status FROM rule_status WHERE key NOT LIKE 'many-%' ORDER BY key"
         ).map { row in
-            (try row.decode(0, as: String.self), try row.decode(1, as: String.self), try row.decode(2, as: String.self))
+            (
+                try row.decode(0, as: String.self), try row.decode(1, as: String?.self),
+                try row.decode(2, as: String.self)
+            )
         }
         #expect(
             Set(statuses.map(\.2)) == [
@@ -76,6 +85,7 @@ struct SameScreenTests {
             ],
             "\(statuses)"
         )
+        #expect(statuses.contains { $0 == ("every", nil, "partly without lockout") })
         let list = try await lines("rule list")
         let present = try await lines("status")
         let releases = try await lines("release list --bundle a")
@@ -83,22 +93,29 @@ struct SameScreenTests {
         let served = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_admin")])
         try await ServingBinary.run(served) { server in
             for (key, bundle, status) in statuses {
-                let listed = try #require(list.first { $0.hasPrefix("\(key) ") }, "\(key)")
-                #expect(listed.contains(" \(status) "), "\(listed)")
+                let bundles = bundle.map { [$0] } ?? ["a", "d"]
+                var lists = [list]
+                for bundle in bundles { lists.append(try await lines("rule list --bundle \(bundle)")) }
+                for list in lists {
+                    let listed = try #require(list.first { $0.hasPrefix("\(key) ") }, "\(key)")
+                    #expect(listed.contains(" \(status) "), "\(listed)")
+                }
                 let shown = try await lines("rule show \(key)")
                 #expect(shown.contains { $0.hasPrefix("status ") && $0.contains(" \(status)") }, "\(shown)")
                 let page = try await server.management("/rules/\(key)").body
                 #expect(Self.row(page, after: "<h1>\(key) ").contains(">\(status)</span>"), "\(key) is \(status)")
-                let app = Self.row(
-                    try await server.management("/apps/\(bundle)").body,
-                    after: "<a href=\"/rules/\(key)\">\(key)</a>"
-                )
-                #expect(app.contains(">\(status)</span>"), "\(key) is \(status): \(app)")
+                for bundle in bundles {
+                    let app = Self.row(
+                        try await server.management("/apps/\(bundle)").body,
+                        after: "<a href=\"/rules/\(key)\">\(key)</a>"
+                    )
+                    #expect(app.contains(">\(status)</span>"), "\(key) is \(status): \(app)")
+                }
             }
             let overview = try await server.management("/").body
             for (key, status) in [
                 ("locks", "on"), ("waits", "waiting"), ("partly", "partly without lockout"),
-                ("nowhere", "on without lockout"),
+                ("nowhere", "on without lockout"), ("every", "partly without lockout"),
             ] {
                 #expect(present.contains { $0.contains(" \(key) ") && $0.contains(" \(status) ") }, "\(present)")
                 #expect(

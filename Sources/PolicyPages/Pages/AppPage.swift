@@ -10,6 +10,7 @@ struct AppPage: Page {
     struct Figures: Sendable {
         let charts: [Chart]
         let lastDay: LastDay
+        let statuses: RuleStatuses
     }
 
     private static let mostRules = 200
@@ -40,19 +41,21 @@ struct AppPage: Page {
         let counts = AppCounts(bundle: app.bundle, in: policy, days: period.days, at: now, session)
         return Figures(
             charts: try counts.charts.map { try $0.chart() },
-            lastDay: try CountReader(session).lastDay(of: app.bundle, rules: rules.map(\.key))
+            lastDay: try CountReader(session).lastDay(of: app.bundle, rules: rules.map(\.key)),
+            statuses: try RuleStatuses(of: rules, in: policy, session)
         )
     }
 
     func response(_ figures: Figures?, _ scene: PageScene) -> PageResponse {
         let quoted = app.bundle.shellWord
-        let statuses = policy.ruleStatuses(at: now, of: rules)
+        var scene = scene
+        scene.note(statusFault: figures?.statuses.fault)
         let view: JSONValue = [
             "frame": scene.frame(app.bundle, in: .overview), "bundle": app.bundle, "name": app.name,
             "paused": app.paused, "checks": figures.map { NumberText.checks($0.lastDay.checks) },
             "period": period.choices(.app(app.bundle)), "isWhole": figures != nil,
             "charts": figures?.charts.map { $0.view(of: .app(app.bundle), period) },
-            "rules": rules.compactMap { rule in statuses[rule.key].map { row(rule, $0, figures?.lastDay) } },
+            "rules": rules.map { row($0, figures) },
             "moreRules": rules.count == Self.mostRules
                 ? "Only the first \(rules.count) are shown: \(PrintedCommand("rule list --bundle \(quoted)"))" : nil,
             "releases": releases.prefix(Self.mostReleases).map { row($0, scene) },
@@ -64,7 +67,8 @@ struct AppPage: Page {
         return PageTemplates.all.page("app", view)
     }
 
-    private func row(_ rule: Rule, _ status: RuleStatus, _ lastDay: LastDay?) -> JSONValue {
+    private func row(_ rule: Rule, _ figures: Figures?) -> JSONValue {
+        let lastDay = figures?.lastDay
         // What a rule for every app was sent is not told app by app.
         func share(_ count: Int64) -> String {
             guard let checks = lastDay?.checks else { return "-" }
@@ -74,9 +78,9 @@ struct AppPage: Page {
         let counts = lastDay?.rules[rule.key] ?? (sent: 0, lockouts: 0)
         return [
             "key": rule.key, "address": PageRoute.rule(rule.key).path, "title": rule.title, "who": rule.audience,
-            "status": RuleWords(rule: rule, status: status, now: now).tag, "lockout": rule.lockout,
-            "everyApp": rule.bundle == nil, "rollout": "\(status.rollout) %", "sent": share(counts.sent),
-            "lockedOut": rule.lockout ? share(counts.lockouts) : nil,
+            "status": RuleWords(rule: rule, status: figures?.statuses.byKey[rule.key], now: now).tag,
+            "lockout": rule.lockout, "everyApp": rule.bundle == nil, "rollout": "\(rule.rollout(at: now)) %",
+            "sent": share(counts.sent), "lockedOut": rule.lockout ? share(counts.lockouts) : nil,
         ]
     }
 

@@ -15,6 +15,7 @@ struct OverviewPage: Page {
         let lockouts: LockoutFigures?
         /// Why they cannot.
         let countsFault: String?
+        let statuses: RuleStatuses
     }
 
     private static let mostApps = 100
@@ -46,7 +47,14 @@ struct OverviewPage: Page {
             case .failure(let error): fault = error.message
             }
         }
-        return Figures(status: status, changes: changes, apps: rows, lockouts: lockouts, countsFault: fault)
+        return Figures(
+            status: status,
+            changes: changes,
+            apps: rows,
+            lockouts: lockouts,
+            countsFault: fault,
+            statuses: try RuleStatuses(of: EnabledLockout.rules(of: policy, at: now), in: policy, session)
+        )
     }
 
     func response(_ figures: Figures?, _ scene: PageScene) -> PageResponse {
@@ -58,9 +66,10 @@ struct OverviewPage: Page {
             scene.noteForbidden("the \(hidden.map(\.rawValue).joined(separator: " and the "))", role: status.role)
         }
         scene.note(countsFault: figures?.countsFault)
+        scene.note(statusFault: figures?.statuses.fault)
         let apps = figures?.apps?.prefix(Self.mostApps).map(row) ?? appsWithoutChecks
-        let lockouts = EnabledLockout.all(in: policy, status?.counts, at: now)
-        let inForce = Self.inForce(lockouts.count { $0.locksOut })
+        let lockouts = EnabledLockout.all(in: policy, status?.counts, figures?.statuses.byKey ?? [:], at: now)
+        let inForce = Self.inForce(lockouts)
         let view: JSONValue = [
             "frame": scene.frame(in: .overview), "summary": figures?.lockouts?.summary ?? inForce,
             "isCalm": figures?.lockouts?.hasRisen != true, "inForce": figures?.lockouts.map { _ in inForce },
@@ -90,11 +99,14 @@ struct OverviewPage: Page {
         return PageTemplates.all.page("overview", view)
     }
 
-    private static func inForce(_ lockouts: Int) -> String {
-        switch lockouts {
-        case 0: "No lockout is in force."
-        case 1: "1 lockout is in force."
-        default: "\(lockouts) lockouts are in force."
+    private static func inForce(_ lockouts: [EnabledLockout]) -> String {
+        // Without the statuses of all of them it is not known how many are in force.
+        let isKnown = lockouts.allSatisfy { $0.status != nil }
+        let what = isKnown ? "in force" : "enabled"
+        return switch isKnown ? lockouts.count(where: \.locksOut) : lockouts.count {
+        case 0: "No lockout is \(what)."
+        case 1: "1 lockout is \(what)."
+        case let number: "\(number) lockouts are \(what)."
         }
     }
 
@@ -113,7 +125,7 @@ struct OverviewPage: Page {
         [
             "key": lockout.rule.key, "address": PageRoute.rule(lockout.rule.key).path,
             "status": RuleWords(rule: lockout.rule, status: lockout.status, now: scene.now).tag,
-            "who": lockout.rule.who, "rollout": "\(lockout.status.rollout) %",
+            "who": lockout.rule.who, "rollout": "\(lockout.rule.rollout(at: scene.now)) %",
             "ends": lockout.rule.endsAt.map(scene.time), "share": lockout.share,
         ]
     }

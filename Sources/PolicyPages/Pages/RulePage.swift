@@ -16,6 +16,7 @@ struct RulePage: Page {
         let note: String?
         /// Nil where there is none, or where it cannot be read.
         let fuse: FuseStatus?
+        let statuses: RuleStatuses
         let history: HistoryPage.Figures
     }
 
@@ -43,6 +44,7 @@ struct RulePage: Page {
             countsFault: charts.failure?.message,
             note: try PolicyReader.note(ofRule: rule.key, session),
             fuse: rule.fuse == nil ? nil : try FuseStatus.all(session)?.first { $0.rule == rule.key },
+            statuses: try RuleStatuses(of: [rule], in: policy, session),
             history: try HistoryPage.Figures(
                 session,
                 HistoryFilter(rule: rule.key, limit: Self.mostChanges),
@@ -51,12 +53,11 @@ struct RulePage: Page {
         )
     }
 
-    func response(_ figures: Figures?, _ scene: PageScene) throws -> PageResponse {
-        guard let status = policy.ruleStatuses(at: now, of: [rule])[rule.key] else {
-            throw PageProblem(500, "This page cannot be made", "The status of \(rule.key) is not known.")
-        }
+    func response(_ figures: Figures?, _ scene: PageScene) -> PageResponse {
         var scene = scene
         scene.note(countsFault: figures?.countsFault)
+        scene.note(statusFault: figures?.statuses.fault)
+        let status = figures?.statuses.byKey[rule.key]
         let words = RuleWords(rule: rule, status: status, now: now, fuse: figures?.fuse)
         let history = figures?.history
         let view: JSONValue = [

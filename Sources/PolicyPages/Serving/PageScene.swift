@@ -125,6 +125,12 @@ struct PageScene: Sendable {
         )
     }
 
+    /// Notes why it is not shown what each rule is now; nil: it is.
+    mutating func note(statusFault reason: String?) {
+        guard let reason else { return }
+        note("What each rule is now cannot be said. The rest of the page is as always. Reason: \(reason)")
+    }
+
     /// Notes that the server's role may not read something.
     mutating func noteForbidden(_ what: String, role: String) {
         notices.append(Self.forbidden(what, role: role))

@@ -7,7 +7,8 @@ import UpdatePolicy
 /// A rule in words.
 struct RuleWords {
     let rule: Rule
-    let status: RuleStatus
+    /// Nil where it is not known.
+    let status: RuleStatus?
     let now: Timestamp
     /// Its fuse; nil where there is none, or where it cannot be read.
     var fuse: FuseStatus?
@@ -31,8 +32,9 @@ struct RuleWords {
         return lines.compactMap { term, text in text.map { ["term": term, "text": $0] } }
     }
 
-    /// The status as every page shows it: its name, the class that gives the colour, and why it is so.
-    var tag: JSONValue {
+    /// The status as every page shows it: its name, the class that gives the colour, and why it is so; nil: not known.
+    var tag: JSONValue? {
+        guard let status else { return nil }
         let kind =
             switch status.name {
             case .disabled, .ended: "off"
@@ -45,7 +47,8 @@ struct RuleWords {
         ]
     }
 
-    private var statusSentence: String {
+    private var statusSentence: String? {
+        guard let status else { return nil }
         let reason = status.reason.map { ": \(PageScene.words.sentence($0))" } ?? ""
         let next = status.next.map { " It changes at \(NumberText.minute($0))." } ?? ""
         return "\(status.name.rawValue.prefix(1).uppercased())\(status.name.rawValue.dropFirst())\(reason).\(next)"
@@ -54,7 +57,7 @@ struct RuleWords {
     /// What the ranges mean.
     private var ranges: [String] {
         [("version", rule.versions), ("build", rule.builds), ("system", rule.os)].compactMap { name, text in
-            text.flatMap { text in (try? VersionRange(text)).map { "\(name) \(text) is \($0.inWords)" } }
+            text.flatMap { text in VersionRange(text).map { "\(name) \(text) is \($0.inWords)" } }
         }
     }
 
@@ -73,7 +76,8 @@ struct RuleWords {
     }
 
     private var share: String {
-        let present = status.rollout == .all ? "All of them" : "\(status.rollout) % of the installs"
+        let rollout = rule.rollout(at: now)
+        let present = rollout == .all ? "All of them" : "\(rollout) % of the installs"
         guard !rule.steps.isEmpty else { return "\(present)." }
         if let since = rule.holdInForce(at: now) {
             return "\(present), held there since \(NumberText.minute(since))."

@@ -125,9 +125,7 @@ struct ManagementResponder: HTTPResponder {
             return try .document(LoadedPolicyDocument(policy.current, counting?.status))
         case .metrics:
             let format = MetricsText.Format(accept: request.headers[.accept])
-            // What all rules are now may take a while to work out.
-            let text = try await LowPriorityThread.run { metrics.document(format) }
-            return .document(text, contentType: format.mediaType)
+            return .document(metrics.document(format), contentType: format.mediaType)
         case .openAPI, .openAPIServer:
             return .document(Self.descriptions[document.rawValue]!, contentType: "application/yaml")
         }

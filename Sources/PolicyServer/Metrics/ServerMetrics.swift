@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 import CheckListener
+import PolicyStore
 import UpdatePolicy
 
 /// Writes the metrics of the server as they are at the moment of a scrape.
@@ -13,8 +14,9 @@ struct ServerMetrics: Sendable {
     var lockoutKey: ReloadedLockoutKey?
     /// Where log messages go; nil: nowhere that is known of.
     var log: OutputQueue?
+    /// Knows what the rules are now; nil: nothing does.
+    var ruleStatuses: RuleStatusService?
     let clock: @Sendable () -> Timestamp
-    private let ruleStatuses = RuleStatusTotals()
 
     init(
         policy: LivePolicy,
@@ -23,10 +25,11 @@ struct ServerMetrics: Sendable {
         tls: ReloadedCertificate? = nil,
         lockoutKey: ReloadedLockoutKey? = nil,
         log: OutputQueue? = nil,
+        ruleStatuses: RuleStatusService? = nil,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         (self.policy, self.listener, self.counting, self.tls) = (policy, listener, counting, tls)
-        (self.lockoutKey, self.log, self.clock) = (lockoutKey, log, clock)
+        (self.lockoutKey, self.log, self.ruleStatuses, self.clock) = (lockoutKey, log, ruleStatuses, clock)
     }
 
     /// The metrics as a document.
@@ -178,18 +181,18 @@ struct ServerMetrics: Sendable {
         Double(clock().microsecondsSince1970 - time.microsecondsSince1970) / 1_000_000
     }
 
-    private func writeRuleStatuses(_ current: CompiledPolicy?, to text: inout MetricsText) {
+    private func writeRuleStatuses(to text: inout MetricsText) {
+        guard let totals = ruleStatuses?.totals else { return }
         text.family(
             MetricName.policyRuleStatus,
             .gauge,
-            "Rules in the policy by what they are now, as status and the view rule_status say it."
+            "Rules in the database by what they are now, as the view rule_status says it."
         )
-        let totals = current.map { ruleStatuses.totals(of: $0, at: clock()) } ?? [:]
         for status in RuleStatus.Name.allCases {
             for isLockout in [true, false] {
                 text.gauge(
                     MetricName.policyRuleStatus,
-                    totals[RuleStatusTotals.Kind(status: status, isLockout: isLockout), default: 0],
+                    totals.rules[RuleStatus.Totals.Kind(status, isLockout: isLockout), default: 0],
                     [("lockout", "\(isLockout)"), ("status", status.rawValue)]
                 )
             }
@@ -217,7 +220,7 @@ struct ServerMetrics: Sendable {
         text.gauge(MetricName.policyReleases, current?.releaseCount ?? 0)
         text.family(MetricName.policyRules, .gauge, "Rules in the policy, enabled or not.")
         text.gauge(MetricName.policyRules, current?.ruleCount ?? 0)
-        writeRuleStatuses(current, to: &text)
+        writeRuleStatuses(to: &text)
         text.family(
             MetricName.policyReloadDuration,
             .histogram,

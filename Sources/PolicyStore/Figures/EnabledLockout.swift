@@ -7,8 +7,8 @@ package import UpdatePolicy
 package struct EnabledLockout: Sendable {
     /// The rule.
     package let rule: Rule
-    /// What is so about it.
-    package let status: RuleStatus
+    /// What is so about it; nil where the database does not say it.
+    package let status: RuleStatus?
     /// How many checks it locked out of late, and of how many; nil where counts are not known.
     package let counts: (lockedOut: Int64, checks: Int64)?
 
@@ -17,14 +17,20 @@ package struct EnabledLockout: Sendable {
     /// - Parameters:
     ///   - policy: The policy.
     ///   - counts: What was counted of late; nil: not known.
+    ///   - statuses: What the database says of its rules.
     ///   - time: Now.
-    package static func all(in policy: Policy, _ counts: DatabaseStatus.Counts?, at time: Timestamp) -> [EnabledLockout]
-    {
-        let rules = policy.rules.filter { $0.enabled && $0.lockout }
-        let statuses = policy.ruleStatuses(at: time, of: rules)
-        return rules.compactMap { rule in
-            guard let status = statuses[rule.key], status.name != .ended else { return nil }
-            return EnabledLockout(rule: rule, status: status, counts: counts?.ofRule(rule.key, bundle: rule.bundle))
+    package static func all(
+        in policy: Policy,
+        _ counts: DatabaseStatus.Counts?,
+        _ statuses: [String: RuleStatus],
+        at time: Timestamp
+    ) -> [EnabledLockout] {
+        rules(of: policy, at: time).map { rule in
+            EnabledLockout(
+                rule: rule,
+                status: statuses[rule.key],
+                counts: counts?.ofRule(rule.key, bundle: rule.bundle)
+            )
         }.sorted { left, right in
             if left.part != right.part { return left.part > right.part }
             if left.locksOut != right.locksOut { return left.locksOut }
@@ -32,8 +38,13 @@ package struct EnabledLockout: Sendable {
         }
     }
 
+    /// The rules that they are of.
+    package static func rules(of policy: Policy, at time: Timestamp) -> [Rule] {
+        policy.rules.filter { $0.enabled && $0.lockout && $0.endsAt.map { time < $0 } ?? true }
+    }
+
     /// Whether somebody may be locked out by it now.
-    package var locksOut: Bool { status.locksOut(rule) }
+    package var locksOut: Bool { status?.locksOut(rule) ?? false }
 
     private var part: Double {
         counts.map { $0.checks == 0 ? 0 : Double($0.lockedOut) / Double($0.checks) } ?? 0

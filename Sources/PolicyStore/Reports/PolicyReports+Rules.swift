@@ -10,18 +10,12 @@ extension PolicyReports {
     /// - Parameters:
     ///   - bundle: Only the rules of this app and those for every app; nil for all.
     ///   - search: Only rules with this in their key, message, note or translations; case does not count; nil for all.
-    package func rules(
-        bundle: String?,
-        search: String? = nil,
-        at time: Timestamp
-    ) throws -> [(rule: Rule, status: RuleStatus)] {
+    package func rules(bundle: String?, search: String? = nil) throws -> [(rule: Rule, status: RuleStatus)] {
         let found = try search.map { Set(try keys(with: $0)) }
-        let policy = try PolicyReader.policy(session, bundles: bundle.map { [$0] })
-        let statuses = policy.ruleStatuses(at: time)
-        return policy.rules.sorted(by: Rule.precedes).compactMap { rule in
-            guard found?.contains(rule.key) ?? true else { return nil }
-            return statuses[rule.key].map { (rule, $0) }
-        }
+        let rules = try PolicyReader.policy(session, bundles: bundle.map { [$0] }).rules
+            .filter { found?.contains($0.key) ?? true }.sorted(by: Rule.precedes)
+        let statuses = try RuleStatus.all(session, keys: rules.map(\.key))
+        return rules.compactMap { rule in statuses[rule.key].map { (rule, $0) } }
     }
 
     /// The rules as a JSON array, in the order of their messages.
@@ -45,13 +39,11 @@ extension PolicyReports {
         }
     }
 
-    /// A rule as it was written, with what is so about it now; nil if there is none of this key.
-    package func rule(_ key: String, at time: Timestamp) throws -> (rule: Rule, status: RuleStatus)? {
+    /// A rule as it was written; nil if there is none of this key.
+    package func rule(_ key: String) throws -> Rule? {
         guard let bundle = try PolicyReader.bundle(ofRule: key, session) else { return nil }
         let policy = try PolicyReader.editedPolicy(session, bundles: bundle.map { [$0] })
-        guard let rule = policy.rules.first(where: { $0.key == key }), let status = policy.ruleStatuses(at: time)[key]
-        else { return nil }
-        return (rule, status)
+        return policy.rules.first { $0.key == key }
     }
 
     /// A rule with its texts and steps as a JSON object, nil if there is none of this key.

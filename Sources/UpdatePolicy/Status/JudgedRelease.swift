@@ -34,7 +34,7 @@ extension NumberedRelease {
     }
 }
 
-/// A release whose versions were read to be compared with rules and with other releases.
+/// A release whose versions were read to be compared with rules, clients and other releases.
 struct JudgedRelease: NumberedRelease {
     let row: Release
     let version: VersionKey
@@ -55,10 +55,5 @@ struct JudgedRelease: NumberedRelease {
     /// The least first; of equal ones the first row.
     static func isBefore(_ left: JudgedRelease, _ right: JudgedRelease) -> Bool {
         left.isLess(than: right) ?? (left.row.id < right.row.id)
-    }
-
-    /// Whether it is offered rather than another one: the greatest first; of equal ones the first row.
-    static func isOfferedBefore(_ left: JudgedRelease, _ right: JudgedRelease) -> Bool {
-        right.isLess(than: left) ?? (left.row.id < right.row.id)
     }
 }

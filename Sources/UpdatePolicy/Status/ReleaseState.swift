@@ -35,11 +35,4 @@ extension Release {
         if case .withdrawn = state(at: time) { return true }
         return false
     }
-
-    /// When clients can get it that ask for releases which have been live for a time.
-    func times(soak: Int64) -> TimeSpans {
-        guard !staged, let liveAt else { return .never }
-        let (start, overflow) = liveAt.microsecondsSince1970.addingReportingOverflow(soak)
-        return overflow ? .never : TimeSpans(from: Timestamp(microsecondsSince1970: start), until: withdrawnAt)
-    }
 }

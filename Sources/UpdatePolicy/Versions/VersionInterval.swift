@@ -80,11 +80,6 @@ struct VersionBound {
 
     var hasOnlyNumbers: Bool { !builder.isPrerelease }
 
-    /// Whether a text is a family of versions.
-    static func isFamily(_ operand: UnsafeRawBufferPointer) -> Bool {
-        VersionBound(operand)?.isFamily ?? false
-    }
-
     private static func isWildcard(_ byte: UInt8) -> Bool {
         byte | 0x20 == UInt8(ascii: "x") || byte == UInt8(ascii: "*")
     }

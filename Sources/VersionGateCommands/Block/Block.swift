@@ -63,7 +63,7 @@ struct Block: Sendable {
     }
 
     private static func exactVersion(_ text: String, bundle: String) throws -> AppVersion {
-        guard let version = AppVersion(text), (try? VersionRange("=\(text)")) != nil else {
+        guard let version = AppVersion(text), VersionRange("=\(text)") != nil else {
             throw CommandError(
                 "\"\(text)\" is not one version; write it as the app reports it, without a build: "
                     + "\(PrintedCommand("block \(bundle.shellWord) 1.1.3")). For several versions add a rule: "
@@ -74,7 +74,7 @@ struct Block: Sendable {
     }
 
     private static func exactBuild(_ text: String) throws -> AppVersion {
-        guard let build = AppVersion(text), (try? VersionRange("=\(text)")) != nil else {
+        guard let build = AppVersion(text), VersionRange("=\(text)") != nil else {
             throw CommandError("\"\(text)\" is not one build; write it as the app reports it: --build 113")
         }
         return build
@@ -93,7 +93,7 @@ struct Block: Sendable {
     /// Refuses to add a second rule that does the same.
     private func requireNoRule() throws {
         func isSame(_ range: String?, _ wanted: String?) -> Bool {
-            range.flatMap { try? VersionRange($0).inWords } == wanted.flatMap { try? VersionRange($0).inWords }
+            range.flatMap { VersionRange($0)?.inWords } == wanted.flatMap { VersionRange($0)?.inWords }
         }
         let same = facts.rules.filter { rule in
             rule.lockout && isSame(rule.versions, versions) && isSame(rule.builds, builds)

@@ -94,7 +94,7 @@ struct ColumnOptions<Record: EditableRecord, Verb: EditingVerb>: ParsableArgumen
     var meanings: [String] {
         given.compactMap { given in
             guard given.column.type == .range, case .text(let range)? = given.words.first,
-                let meaning = try? VersionRange(range)
+                let meaning = VersionRange(range)
             else { return nil }
             let remarks = meaning.remarks.isEmpty ? "" : " (\(meaning.remarks.joined(separator: "; ")))"
             return "\(given.column.name) \(range) means: \(meaning.inWords)\(remarks)"

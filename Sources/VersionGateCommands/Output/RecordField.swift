@@ -23,7 +23,7 @@ extension PolicyValue {
         switch self {
         case .null: return nil
         case .text(let text):
-            guard type == .range, let range = try? VersionRange(text.string) else { return text.string }
+            guard type == .range, let range = VersionRange(text.string) else { return text.string }
             return "\(text.string) (\(range.inWords))"
         case .texts(let texts): return texts.map(\.string).joined(separator: ", ")
         case .boolean(let flag): return "\(flag)"

@@ -9,7 +9,7 @@ import UpdatePolicy
 enum RampSummary {
     static func text(ofRule key: String, _ session: PostgresSession) throws -> String? {
         let now = try CommandClock(session).now
-        return try PolicyReports(session).rule(key, at: now).map { rule, _ in text(rule, now) }
+        return try PolicyReports(session).rule(key).map { text($0, now) }
     }
 
     private static func text(_ rule: Rule, _ now: Timestamp) -> String {

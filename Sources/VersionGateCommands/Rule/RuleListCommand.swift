@@ -42,7 +42,7 @@ struct RuleListCommand: AsyncParsableCommand {
             try reports.warnOfUnknownApp(bundle)
             let now = try CommandClock(reports.session).now
             try output.print(
-                Self.rows(try reports.rules(bundle: bundle, search: search, at: now), now),
+                Self.rows(try reports.rules(bundle: bundle, search: search), now),
                 json: try reports.rulesJSON(bundle: bundle, search: search),
                 ifEmpty: nothingFound
             )
@@ -62,13 +62,19 @@ struct RuleListCommand: AsyncParsableCommand {
         }
         return rules.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }.map { index in
             let (rule, status) = rules[index]
-            return Row(rule: rule, status: status, isHeld: rule.holdInForce(at: now) != nil)
+            return Row(
+                rule: rule,
+                status: status,
+                rollout: rule.rollout(at: now),
+                isHeld: rule.holdInForce(at: now) != nil
+            )
         }
     }
 
     private struct Row: ListRow {
         let rule: Rule
         let status: RuleStatus
+        let rollout: Percentage
         let isHeld: Bool
 
         static let header = ["KEY", "STATUS", "LOCKOUT", "ROLLOUT", "APP", "WHO", "HINTS", "TITLE"]
@@ -82,7 +88,7 @@ struct RuleListCommand: AsyncParsableCommand {
             return [
                 rule.key, status.name.rawValue,
                 rule.lockout ? (rule.lockoutWithoutUpdate ? "always" : "yes") : "no",
-                "\(status.rollout) %\(isHeld ? ", held" : "")",
+                "\(rollout) %\(isHeld ? ", held" : "")",
                 rule.bundle ?? "every app", rule.audience, hints.compactMap(\.self).joined(separator: ", "), rule.title,
             ]
         }

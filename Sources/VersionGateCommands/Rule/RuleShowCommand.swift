@@ -32,7 +32,9 @@ struct RuleShowCommand: AsyncParsableCommand {
                 print(json)
             case .table:
                 let now = try CommandClock(reports.session).now
-                guard let (rule, status) = try reports.rule(key, at: now) else {
+                guard let rule = try reports.rule(key),
+                    let status = try RuleStatus.all(reports.session, keys: [key])[key]
+                else {
                     throw try CommandError.noSuchRule(key, reports.session)
                 }
                 let fuse = rule.fuse == nil ? nil : try FuseStatus.all(reports.session)?.first { $0.rule == key }

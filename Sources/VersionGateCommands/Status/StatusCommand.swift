@@ -51,9 +51,11 @@ struct StatusCommand: AsyncParsableCommand {
                 }
                 let status = try DatabaseStatus(session)
                 let policy = status.hidden.contains(.policy) ? nil : try PolicyReader.policy(session)
+                let lockouts = policy.map { EnabledLockout.rules(of: $0, at: status.time) } ?? []
+                let statuses = lockouts.isEmpty ? [:] : try RuleStatus.all(session, keys: lockouts.map(\.key))
                 return StatusReport(
                     status: status,
-                    lockouts: policy.map { EnabledLockout.all(in: $0, status.counts, at: status.time) },
+                    lockouts: policy.map { EnabledLockout.all(in: $0, status.counts, statuses, at: status.time) },
                     events: policy?.eventsOfNextDay(at: status.time),
                     pausedApps: policy?.apps.filter(\.paused).map(\.bundle),
                     largeApps: policy.flatMap { try? CompiledPolicy($0) }?.appsTooLargeToAnnounce ?? [],

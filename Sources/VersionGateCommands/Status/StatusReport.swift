@@ -130,10 +130,10 @@ struct StatusReport {
             table.add(
                 lockout.share,
                 lockout.rule.key,
-                lockout.status.name.rawValue,
-                "\(lockout.status.rollout) %",
+                lockout.status?.name.rawValue ?? "not known",
+                "\(lockout.rule.rollout(at: status.time)) %",
                 lockout.rule.endsAt?.distance(from: status.time) ?? "-",
-                lockout.rule.who + (lockout.status.reason.map { " (\(ChangeWords.local.sentence($0)))" } ?? "")
+                lockout.rule.who + (lockout.status?.reason.map { " (\(ChangeWords.local.sentence($0)))" } ?? "")
             )
         }
         let heading =
@@ -191,8 +191,8 @@ struct StatusReport {
             "clock_offset": JSONValue.number("\(clock.offset)"), "standby": status.isStandby,
             "revision": status.revision, "servers": status.servers.map(Self.server),
             "gone_servers": status.goneServers.map(Self.goneServer), "open_edits": status.openEdits.map(Self.openEdit),
-            "faults": faultSentences, "lockouts": lockouts?.map(Self.lockout), "fuses": status.fuses?.map(Self.fuse),
-            "upcoming": events?.map(Self.event), "paused_apps": pausedApps,
+            "faults": faultSentences, "lockouts": lockouts?.map { Self.lockout($0, at: status.time) },
+            "fuses": status.fuses?.map(Self.fuse), "upcoming": events?.map(Self.event), "paused_apps": pausedApps,
             "last_change": status.lastChange.map(Self.change), "counts_since": status.countsSince,
             "unknown_checks": status.counts.map(Self.unknownChecks), "hidden": status.hidden.map(\.rawValue),
         ]
@@ -217,11 +217,11 @@ struct StatusReport {
         ["at_least": counts.unknown.lowerBound, "at_most": counts.unknown.upperBound]
     }
 
-    private static func lockout(_ lockout: EnabledLockout) -> JSONValue {
+    private static func lockout(_ lockout: EnabledLockout, at now: Timestamp) -> JSONValue {
         let (rule, status) = (lockout.rule, lockout.status)
         return [
-            "key": rule.key, "bundle": rule.bundle, "status": status.name.rawValue, "reason": status.reason,
-            "since": status.since, "next": status.next, "who": rule.audience, "rollout": status.rollout,
+            "key": rule.key, "bundle": rule.bundle, "status": status?.name.rawValue, "reason": status?.reason,
+            "since": status?.since, "next": status?.next, "who": rule.audience, "rollout": rule.rollout(at: now),
             "ends_at": rule.endsAt, "locked_out": lockout.counts?.lockedOut, "checks": lockout.counts?.checks,
         ]
     }

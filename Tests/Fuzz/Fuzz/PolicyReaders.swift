@@ -16,8 +16,8 @@ struct RangeReader: FuzzedReader {
         let halves = input.split(separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
         let text = String(decoding: halves[0], as: UTF8.self)
         let version = halves.count > 1 ? AppVersion(String(decoding: halves[1], as: UTF8.self)) : nil
-        guard let range = try? VersionRange(text) else { return }
-        guard let again = try? VersionRange(text) else { throw ReaderFault(message: "read once, and refused once") }
+        guard let range = VersionRange(text) else { return }
+        guard let again = VersionRange(text) else { throw ReaderFault(message: "read once, and refused once") }
         if let version, range.contains(version) != again.contains(version) {
             throw ReaderFault(message: "the same range judges a version in two ways")
         }

@@ -85,6 +85,7 @@ struct OnePolicyTests {
         #expect(overview.contains("href=\"/rules/lock\"") && !overview.contains("href=\"/rules/other\""))
         #expect(overview.contains(": rule lock ends</li>") && !overview.contains("goes live"))
         #expect(overview.contains("<td class=\"figure\">100</td>"), "what was counted is that of the database")
+        #expect(overview.contains("1 lockout is enabled."), "the database knows only what its own rules are")
         await pages.close()
     }
 
@@ -98,6 +99,10 @@ struct OnePolicyTests {
         #expect(none.status == 404)
         // By the policy in the database nobody gets it, as the app is paused.
         let rule = try await body(pages, "/rules/lock")
+        for page in [app, rule] {
+            #expect(page.contains("the database has another revision than the one that answers"))
+            #expect(!page.contains(">paused</span>") && !page.contains(">on</span>"))
+        }
         let reach = rule.firstMatch(of: #/<p class="answer">(Of the .*?)<\/p>/#).map { String($0.output.1) }
         #expect(
             reach == "Of the 100 checks of the last 30 days it reaches about 100.0 % now, 0.0 % with the lockout;"

@@ -140,6 +140,10 @@ struct TestScene {
         )
         let lastDay = LastDay(checks: 100, rules: ["a": (50, 10), "c": (1, 0)])
         let history = HistoryPage.Figures(role: text, changes: [change])
+        let statuses = RuleStatuses(
+            byKey: ["a": RuleStatus(name: .onWithoutLockout, since: Self.now, next: Self.now, reason: text)],
+            fault: text
+        )
         let versions = [
             VersionCount(bundle: text, platform: "ios", version: "?" + text, checks: 3),
             VersionCount(bundle: text, platform: "x" + text, version: "1.2", checks: 2),
@@ -148,11 +152,24 @@ struct TestScene {
         pages += [
             ("history", try HistoryPage([("rule", text)]).response(history, scene)),
             ("hidden history", try HistoryPage([]).response(.init(role: text, changes: nil), scene)),
-            ("whole app", try AppPage(text, week, scene).response(.init(charts: [chart], lastDay: lastDay), scene)),
+            (
+                "whole app",
+                try AppPage(text, week, scene).response(
+                    .init(charts: [chart], lastDay: lastDay, statuses: statuses),
+                    scene
+                )
+            ),
             (
                 "whole rule",
                 try RulePage("a", week, scene).response(
-                    .init(charts: [chart], countsFault: text, note: text, fuse: nil, history: history),
+                    .init(
+                        charts: [chart],
+                        countsFault: text,
+                        note: text,
+                        fuse: nil,
+                        statuses: statuses,
+                        history: history
+                    ),
                     scene
                 )
             ),

@@ -237,10 +237,9 @@ struct RuleRanges {
         _ rule: Rule
     ) throws(PolicyError) -> [VersionInterval] {
         guard let text else { return [] }
-        do {
-            return try VersionRange(text).intervals
-        } catch {
-            throw PolicyError(row: "rule \(rule.key)", reason: "\(column): \(error.message)")
+        guard let range = VersionRange(text) else {
+            throw PolicyError(row: "rule \(rule.key)", reason: "\(column): the range \"\(text)\" cannot be read")
         }
+        return range.intervals
     }
 }

@@ -4,7 +4,7 @@
 /// A condition of a rule, named as its column, in the order in which they are judged.
 ///
 /// What is said of a condition beside its test in a check (`RuleGroup.meets`) stands in this file; explanations,
-/// announcements, impacts and statuses follow.
+/// announcements and impacts follow.
 package enum Condition: String, Sendable, CaseIterable {
     case platforms
     case versions
@@ -78,55 +78,6 @@ package enum Condition: String, Sendable, CaseIterable {
         case .texts(let texts): texts.map(\.string).joined(separator: ", ")
         default: nil
         }
-    }
-}
-
-extension JudgedRule {
-    /// Whether every client that another rule is for meets the conditions of this one, which has no target.
-    func includes(_ other: JudgedRule) -> Bool {
-        (bundle == nil || bundle == other.bundle) && Condition.onClients.allSatisfy { includes($0, of: other) }
-    }
-
-    private func includes(_ condition: Condition, of other: JudgedRule) -> Bool {
-        switch condition {
-        case .versions:
-            versions == nil
-                || (other.versions != nil || other.target != nil)
-                    && Self.include(versions, other.effectiveVersions)
-        case .builds: Self.include(builds, other.builds)
-        case .os: Self.include(os, other.os)
-        case .platforms: Self.include(platforms, other.platforms)
-        case .regions: Self.include(row.regions, other.row.regions)
-        case .languages:
-            Self.include(row.languages?.map { LanguageTag($0) }, other.row.languages?.map { LanguageTag($0) }) {
-                $1.matches($0)
-            }
-        case .attributes:
-            (row.attributes ?? []).allSatisfy { attribute in
-                other.row.attributes?.contains {
-                    UTF8Text($0.name) == UTF8Text(attribute.name) && Self.include(attribute.values, $0.values)
-                } ?? false
-            }
-        case .target, .startsAt, .endsAt, .rollout, .enabled, .paused: true
-        }
-    }
-
-    private static func include(_ intervals: [VersionInterval]?, _ others: [VersionInterval]?) -> Bool {
-        include(intervals, others) { !($1.lower < $0.lower) && !($0.upper < $1.upper) }
-    }
-
-    private static func include(_ names: [String]?, _ others: [String]?) -> Bool {
-        include(names, others) { UTF8Text($0) == UTF8Text($1) }
-    }
-
-    /// Whether each value of another condition is in one of a condition; `nil` is no condition.
-    private static func include<Value>(
-        _ values: [Value]?,
-        _ others: [Value]?,
-        _ holds: (Value, Value) -> Bool
-    ) -> Bool {
-        guard let values else { return true }
-        return others.map { $0.allSatisfy { other in values.contains { holds($0, other) } } } ?? false
     }
 }
 

@@ -106,7 +106,7 @@ enum ClientSystem {
     init(_ client: Client, family: String?) {
         if client.has(.os) {
             self = .exactly(client.osKey)
-        } else if let interval = family.flatMap({ try? VersionRange("~\($0)") })?.intervals.first {
+        } else if let interval = family.flatMap({ VersionRange("~\($0)") })?.intervals.first {
             self = .within(interval)
         } else {
             self = .any

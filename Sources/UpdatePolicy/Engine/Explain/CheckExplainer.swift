@@ -62,7 +62,7 @@ struct CheckExplainer {
             reason.actual = "the rule matches the offer"
             reason.release = label(offer)
         }
-        reason.obstacle = obstacleOfWayOut(group.rows[index])
+        reason.obstacle = obstacleOfWayOut(index, of: group)
         return explanation(index, of: group, .sentWithoutLockout, reason)
     }
 
@@ -153,11 +153,13 @@ extension CheckExplainer {
     }
 
     /// The least release that would be a way out of the rule's lockout, and why the client cannot get it.
-    private func obstacleOfWayOut(_ row: Rule) -> ReleaseObstacle? {
-        let rule = JudgedRule(row)
-        return releases.lazy
-            .filter { $0.isAbove(client.versionKey, build: client.buildKey) && !rule.isFor($0) }
-            .compactMap { obstacle($0, row, .strict) }.first
+    private func obstacleOfWayOut(_ index: Int, of group: RuleGroup) -> ReleaseObstacle? {
+        releases.lazy
+            .filter { release in
+                release.isAbove(client.versionKey, build: client.buildKey)
+                    && !group.matches(group.rules[index], release)
+            }
+            .compactMap { obstacle($0, group.rows[index], .strict) }.first
     }
 
     private func obstacle(

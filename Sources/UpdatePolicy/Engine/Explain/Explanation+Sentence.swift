@@ -35,7 +35,7 @@ private struct ExplanationWords {
         let actual = explanation.actual
         switch condition {
         case .versions:
-            return isFor(condition, meaning: (try? VersionRange(expected)).map { " (\($0.inWords))" } ?? "")
+            return isFor(condition, meaning: VersionRange(expected).map { " (\($0.inWords))" } ?? "")
         case .os: return isFor(condition, asked: "\(systemName) ")
         case .regions:
             guard let actual, client.region == nil else { return isFor(condition) }

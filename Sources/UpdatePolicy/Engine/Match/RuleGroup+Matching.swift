@@ -207,7 +207,7 @@ extension RuleGroup {
     }
 
     /// Whether a rule that a client meets would also be met with a release in place of what the client has.
-    func matches(_ rule: CompiledRule, _ release: CompiledRelease) -> Bool {
+    func matches(_ rule: CompiledRule, _ release: some NumberedRelease) -> Bool {
         let rank = scales.versions.rank(of: release.version)
         if !rule.versions.isEmpty, !holds(rule.versions, rank) { return false }
         if !rule.builds.isEmpty, let build = release.build, !holds(rule.builds, scales.builds.rank(of: build)) {

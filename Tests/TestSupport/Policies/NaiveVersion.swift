@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+package import TestRandom
+
 /// A version as its definition says, held apart from the library: numbers are texts of digits, compared directly.
-struct NaiveVersion {
+package struct NaiveVersion {
     let numbers: [String]
     let identifiers: [String]?
 
@@ -12,7 +14,7 @@ struct NaiveVersion {
     }
 
     /// Reads what the generators of the tests write: numbers, `-` and identifiers, or letters and digits.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let hyphen = text.firstIndex(of: "-")
         let letter = text.firstIndex { $0.isLetter }
         let end = [hyphen, letter].compactMap { $0 }.min() ?? text.endIndex
@@ -31,7 +33,7 @@ struct NaiveVersion {
         }
     }
 
-    func order(_ other: NaiveVersion) -> Int {
+    package func order(_ other: NaiveVersion) -> Int {
         for index in 0..<max(numbers.count, other.numbers.count) {
             let left = index < numbers.count ? numbers[index] : "0"
             let right = index < other.numbers.count ? other.numbers[index] : "0"
@@ -70,5 +72,31 @@ struct NaiveVersion {
 
     private static func sign(_ left: Int, _ right: Int) -> Int {
         left < right ? -1 : left > right ? 1 : 0
+    }
+}
+
+extension NaiveVersion {
+    private static let alphabet = ["0", "1", "2", "9", "10", "00", "01", "010", "99", "100", "18446744073709551616"]
+    private static let words = ["0", "1", "9", "10", "a", "b", "beta", "rc", "RC", "-", "a-1", "1a", "00", "x"]
+
+    /// The numbers of a random version.
+    package static func numbers(_ generator: inout SeededGenerator) -> [String] {
+        (0..<Int.random(in: 1...4, using: &generator)).map { _ in generator.pick(alphabet) }
+    }
+
+    /// The identifiers of a random pre-release.
+    package static func identifiers(_ generator: inout SeededGenerator) -> [String] {
+        (0..<Int.random(in: 1...3, using: &generator)).map { _ in generator.pick(words) }
+    }
+
+    /// A random version.
+    package static func text(_ generator: inout SeededGenerator) -> String {
+        var text = numbers(&generator).joined(separator: ".")
+        if generator.chance(35) {
+            text += "-" + identifiers(&generator).joined(separator: ".")
+        } else if generator.chance(20) {
+            text += generator.pick(["a", "b", "rc", "beta"]) + generator.pick(["", "1", "9", "10", "01"])
+        }
+        return text
     }
 }

@@ -1,25 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import TestRandom
+package import TestRandom
 
 /// A version range as its definition says, held apart from the library: each comparator is asked of each version.
-struct NaiveRange {
-    struct Comparator {
-        var comparison: String
-        var numbers: [String]
-        var isFamily = false
-        var identifiers: [String]?
+package struct NaiveRange {
+    package struct Comparator {
+        package var comparison: String
+        package var numbers: [String]
+        package var isFamily: Bool
+        package var identifiers: [String]?
+
+        package init(comparison: String, numbers: [String], isFamily: Bool = false, identifiers: [String]? = nil) {
+            (self.comparison, self.numbers) = (comparison, numbers)
+            (self.isFamily, self.identifiers) = (isFamily, identifiers)
+        }
     }
 
-    var sides: [[Comparator]]
+    package var sides: [[Comparator]]
 
-    func contains(_ version: NaiveVersion) -> Bool {
+    package init(sides: [[Comparator]]) { self.sides = sides }
+
+    package func contains(_ version: NaiveVersion) -> Bool {
         sides.contains { side in side.allSatisfy { $0.contains(version) } }
     }
 
     /// The range as its grammar writes it.
-    func text(_ generator: inout SeededGenerator) -> String {
+    package func text(_ generator: inout SeededGenerator) -> String {
         sides.map { side in
             side.map { comparator in
                 comparator.comparison + (generator.chance(20) ? " " : "") + comparator.version
@@ -29,7 +36,7 @@ struct NaiveRange {
 }
 
 extension NaiveRange.Comparator {
-    var version: String {
+    package var version: String {
         if isFamily { return (numbers + ["x"]).joined(separator: ".") }
         return numbers.joined(separator: ".") + (identifiers.map { "-" + $0.joined(separator: ".") } ?? "")
     }

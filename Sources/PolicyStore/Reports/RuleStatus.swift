@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+package import Postgres
+package import UpdatePolicy
+
+/// What is so about a rule now. The view `rule_status` decides it, and nobody else.
+package struct RuleStatus: Sendable, Equatable {
+    /// The name of a status, as SQL and the command line write it.
+    package enum Name: String, Sendable, CaseIterable {
+        case disabled
+        case ended
+        case paused
+        case scheduled
+        /// No release reaches its target yet, or its rollout is at 0 %.
+        case waiting
+        /// A rule before it is final and sent to everybody whom it reaches.
+        case hidden
+        /// Nobody whom it reaches has a way out, so it locks out nobody.
+        case onWithoutLockout = "on without lockout"
+        /// On some of its platforms, or in some of its regions, nobody has a way out.
+        case partlyWithoutLockout = "partly without lockout"
+        case on
+
+        /// Whether messages are sent by the rule.
+        package var isSent: Bool { self == .on || self == .onWithoutLockout || self == .partlyWithoutLockout }
+    }
+
+    package let name: Name
+
+    /// Since when by the clock it is what it is; nil where nothing has changed it but an edit.
+    package let since: Timestamp?
+
+    /// When the clock changes what it is, or its rollout while it is sent; nil: it stays.
+    package let next: Timestamp?
+
+    /// Why it is not plainly on: a clause such as `2.5 on ios is staged`; nil where the name says it all.
+    package let reason: String?
+
+    /// Whether a client may be locked out by the rule now.
+    package func locksOut(_ rule: Rule) -> Bool { rule.lockout && (name == .on || name == .partlyWithoutLockout) }
+
+    /// The statuses of rules by their keys, at the time of the session's transaction.
+    ///
+    /// - Parameter keys: Those of the rules.
+    package static func all(_ session: PostgresSession, keys: [String]) throws -> [String: RuleStatus] {
+        let rows = try session.query(
+            """
+            SELECT key, status, since, next, reason
+            FROM versiongate_internal.rule_status_at(ARRAY[now()], $1::text[])
+            """,
+            [keys]
+        )
+        var statuses: [String: RuleStatus] = [:]
+        for row in rows {
+            guard let name = Name(rawValue: try row.decode(1, as: String.self)) else { continue }
+            statuses[try row.decode(0, as: String.self)] = RuleStatus(
+                name: name,
+                since: try row.decode(2, as: PostgresTimestamp?.self).map { Timestamp($0) },
+                next: try row.decode(3, as: PostgresTimestamp?.self).map { Timestamp($0) },
+                reason: try row.decode(4, as: String?.self)
+            )
+        }
+        return statuses
+    }
+
+    /// How many rules have which status.
+    package struct Totals: Sendable {
+        /// What rules are counted by.
+        package struct Kind: Sendable, Hashable {
+            package let status: String
+            package let isLockout: Bool
+
+            package init(_ name: Name, isLockout: Bool) { (status, self.isLockout) = (name.rawValue, isLockout) }
+
+            fileprivate init(_ row: PostgresRow) throws {
+                status = try row.decode(0, as: String.self)
+                isLockout = try row.decode(1, as: Bool.self)
+            }
+        }
+
+        /// The token of the policy; nil where it has no rules.
+        package let token: String?
+        /// When the clock changes them next; nil: never.
+        package let next: Timestamp?
+        /// By kind; kinds without a rule are not in it.
+        package let rules: [Kind: Int64]
+
+        /// Reads them as the transaction of `session` sees them.
+        package init(_ session: PostgresSession) throws {
+            let rows = try session.query(
+                """
+                SELECT status, lockout, count(*), min(next), (SELECT token::text FROM public.policy_revision)
+                FROM public.rule_status JOIN public.rules USING (key) GROUP BY status, lockout
+                """
+            )
+            token = try rows.first?.decode(4, as: String.self)
+            next = try rows.compactMap { try $0.decode(3, as: PostgresTimestamp?.self).map { Timestamp($0) } }.min()
+            rules = Dictionary(
+                uniqueKeysWithValues: try rows.map { (try Kind($0), try $0.decode(2, as: Int64.self)) }
+            )
+        }
+    }
+}
