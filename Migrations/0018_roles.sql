@@ -159,7 +159,8 @@ DECLARE
         present_steps,place_name,time_span,time_after,rule_warnings,rule_text_warnings,
         release_warnings,release_words,placeholder_warnings,platform_warnings,platform_meant,link_warnings,lockout_warnings,
         app_warnings,row_columns,row_difference,row_contents,value_text,changed_columns,release_name,
-        missing_store_link,releases_for
+        missing_store_link,releases_for,
+        system_meant,system_warnings,text_order_warnings,order_warnings
     }';
     called_by_edits CONSTANT text[] := '{
         refuse,refuse_reference,refuse_planner,warn,code_point,ignorable_characters,is_language_code,check_key,
