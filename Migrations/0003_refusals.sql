@@ -18,7 +18,8 @@ CREATE TYPE versiongate_internal.fault AS ENUM (
     'held_without_steps', 'hold_skips_steps', 'rules_hold_skipped', 'nothing_to_hold',
     'rollout_steps_stopped', 'rules_ended', 'rules_hints_without_effect', 'rules_link_missing', 'rules_lockout_endless',
     'rules_lockout_without_effect', 'rules_rollout_small', 'rules_soak_without_effect', 'rules_target_waits',
-    'rules_way_out', 'rules_ways_out_unknown', 'releases_again', 'releases_no_live_at', 'releases_staged_live_at', 'store_links_missing'
+    'rules_way_out', 'rules_ways_out_unknown', 'mass_edit', 'mass_removal', 'releases_again', 'releases_no_live_at', 'releases_no_min_os',
+    'releases_staged_live_at', 'store_links_missing'
 );
 COMMENT ON TYPE versiongate_internal.fault IS
     'Keys of what is refused or warned of, where programs word the cure themselves.';

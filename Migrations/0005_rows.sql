@@ -324,8 +324,88 @@ AS $$
 $$;
 COMMENT ON FUNCTION versiongate_internal.platform_warnings IS 'A platform that is probably not meant.';
 
+-- The table of systems is is_system(), which checks ask too. Windows tells 10.0.N of itself, also from 11 on.
+CREATE FUNCTION versiongate_internal.system_meant(platform text, bound text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
+AS $$
+DECLARE
+    number CONSTANT numeric := (regexp_match(bound COLLATE "C", '^[ \t\r\n]*[vV]?([0-9]+)'))[1];
+    android CONSTANT text[] := '{4.4,5,5.1,6,7,7.1,8,8.1,9,10,11,12,12}';
+BEGIN
+    IF platform = 'windows' THEN
+        RETURN CASE WHEN number BETWEEN 11 AND 99 THEN 'Windows 11 is 10.0.22000' END;
+    ELSIF versiongate_internal.is_system(platform, versiongate_internal.version_key(number::text)) IS NOT FALSE THEN
+        RETURN NULL;
+    END IF;
+    RETURN CASE platform
+        WHEN 'android' THEN
+            CASE
+                WHEN number > 40 THEN 'API level 36 is Android 16'
+                ELSE format('API level %s is Android %s', number, coalesce(android[number - 19], (number - 20)::text))
+            END
+        WHEN 'ios' THEN
+            format('Darwin %s is iOS %s, and 26 comes after iOS 18', number, CASE number WHEN 25 THEN 26 ELSE number - 6 END)
+        WHEN 'macos' THEN
+            format(
+                'Darwin %s is macOS %s, and 26 comes after macOS 15%s', number,
+                CASE
+                    WHEN number < 20 THEN '10.' || number - 4
+                    WHEN number = 25 THEN '26'
+                    ELSE (number - 9)::text
+                END,
+                CASE number WHEN 16 THEN ': programs of an old SDK are told that it is 16' ELSE '' END
+            )
+    END;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.system_meant IS
+    'Which system is meant by a number that no system of the platform ever had, for a hint; null where one has it.';
+
+CREATE FUNCTION versiongate_internal.system_warnings(name text, place text, platforms text[], written text)
+    RETURNS SETOF versiongate_internal.warning
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
+AS $$
+    SELECT DISTINCT ON (p.platform)
+           place, 'system_number',
+           format(
+               '%s: %s asks for %s %s, and no system has that number',
+               name, split_part(place, '.', 2), p.platform, bound.number[1]
+           ),
+           versiongate_internal.system_meant(p.platform, bound.number[1]) || '. Write the number that clients send as os.',
+           NULL::jsonb
+      FROM unnest(platforms) AS p(platform)
+     CROSS JOIN regexp_matches(
+                    written COLLATE "C", '(?:^|[ \t<>=~^|])[vV]?([0-9]+(?:\.[0-9]+)*)', 'g'
+                ) WITH ORDINALITY AS bound(number, ordinal)
+     WHERE versiongate_internal.system_meant(p.platform, bound.number[1]) IS NOT NULL
+     ORDER BY p.platform, bound.ordinal
+$$;
+COMMENT ON FUNCTION versiongate_internal.system_warnings IS
+    'The first number in a min_os, or in a range of os, that no system of a platform ever had.';
+
+-- As in SemVer, what is not all digits compares as text.
+CREATE FUNCTION versiongate_internal.text_order_warnings(table_name text, fields text[], policy_row jsonb)
+    RETURNS SETOF versiongate_internal.warning
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = public, pg_temp
+AS $$
+    SELECT table_name || '.' || f.field, 'text_order',
+           format(
+               '%s.%s: in "%s" a number stands right behind letters, where it compares as text: beta10 is before beta9',
+               table_name, f.field, policy_row ->> f.field
+           ),
+           'With a dot between them, or without the hyphen, it compares as a number: 2.0-beta.10, 2.0beta10.',
+           NULL::jsonb
+      FROM unnest(fields) AS f(field)
+     WHERE policy_row ->> f.field COLLATE "C" ~ '[0-9]-[0-9A-Za-z.-]*[A-Za-z][0-9]'
+$$;
+COMMENT ON FUNCTION versiongate_internal.text_order_warnings IS
+    'Versions and ranges in these columns of a row whose order is likely to surprise.';
+
 CREATE FUNCTION versiongate_internal.rule_warnings(rule rules) RETURNS SETOF versiongate_internal.warning
     LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
 AS $$
 #variable_conflict error
 DECLARE
@@ -334,27 +414,33 @@ DECLARE
     name CONSTANT text := 'rule ' || versiongate_internal.quoted(rule.key);
     of_rule CONSTANT jsonb := jsonb_build_object('rule', rule.key);
     hundredfold CONSTANT text := trim_scale(rule.rollout * 100);
+    suffix CONSTANT text := (regexp_match(rule.target COLLATE "C", '(\+[0-9A-Za-z.-]+| ?\([ -''*-~]*\))\s*$'))[1];
+    known text[];
     strange text[];
     meant text;
 BEGIN
-    IF rule.platforms IS NOT NULL THEN
-        -- Of an app that has neither releases nor links nothing is known, so only unusual names stand out.
-        WITH known AS MATERIALIZED (
+    IF rule.platforms IS NOT NULL OR rule.os IS NOT NULL THEN
+        known := ARRAY(
             SELECT r.platform FROM releases AS r WHERE rule.bundle IS NULL OR r.bundle = rule.bundle
              UNION
             SELECT s.platform FROM store_links AS s WHERE rule.bundle IS NULL OR s.bundle = rule.bundle
-        )
+        );
+        -- Of an app that has neither releases nor links nothing is known, so only unusual names stand out.
         SELECT array_agg(p.platform ORDER BY p.place),
                string_agg(DISTINCT versiongate_internal.platform_meant(p.platform), ', ')
           INTO strange, meant
           FROM unnest(rule.platforms) WITH ORDINALITY AS p(platform, place)
-         WHERE NOT EXISTS (SELECT FROM known WHERE known.platform = p.platform)
-           AND (EXISTS (SELECT FROM known) OR p.platform <> ALL (usual));
+         WHERE p.platform <> ALL (known) AND (known <> '{}' OR p.platform <> ALL (usual));
     END IF;
     RETURN QUERY
     SELECT p.*
       FROM (VALUES ('rules.title', rule.title), ('rules.text', rule.text)) AS field(place, value)
-     CROSS JOIN LATERAL versiongate_internal.placeholder_warnings('rule ' || rule.key, field.place, field.value) AS p;
+     CROSS JOIN LATERAL versiongate_internal.placeholder_warnings('rule ' || rule.key, field.place, field.value) AS p
+     UNION ALL
+    SELECT w.* FROM versiongate_internal.system_warnings(name, 'rules.os', coalesce(rule.platforms, known), rule.os) AS w
+     UNION ALL
+    SELECT w.*
+      FROM versiongate_internal.text_order_warnings('rules', '{versions,builds,os,target}', to_jsonb(rule)) AS w;
     RETURN QUERY
     SELECT 'rules.' || w.column_name, w.kind, name || w.fault, w.hint, w.fault_values
       FROM (
@@ -393,6 +479,14 @@ BEGIN
                   versiongate_internal.time_text(date_trunc('second', rule.ends_at))
               ),
               'Set ends_at to a time to come, or to NULL for no end.', of_rule
+          ), (
+              suffix IS NOT NULL, 'target', 'version_suffix',
+              format(': target %s has a suffix, which does not count', rule.target),
+              format(
+                  'It asks clients below %s. To tell builds of one version apart, set versions to %1$s and builds to a range.',
+                  btrim(left(rule.target, strpos(rule.target, suffix) - 1))
+              ),
+              NULL
           ), (
               rule.soak > '0' AND rule.soak < '1 minute', 'soak', 'rules_time_short',
               format(': soak is %s seconds', trim_scale(extract(epoch FROM rule.soak))), short, NULL
@@ -443,16 +537,41 @@ COMMENT ON FUNCTION versiongate_internal.release_words IS
 CREATE FUNCTION versiongate_internal.release_warnings(release releases)
     RETURNS SETOF versiongate_internal.warning
     LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
 AS $$
 #variable_conflict error
 DECLARE
     name CONSTANT text := format('release %s of %s on %s', release.version, release.bundle, release.platform);
     of_release CONSTANT jsonb := versiongate_internal.row_columns(to_jsonb(release), '{bundle,version,platform}');
+    suffix CONSTANT text := (regexp_match(release.version COLLATE "C", '(\+[0-9A-Za-z.-]+| ?\([ -''*-~]*\))\s*$'))[1];
 BEGIN
-    RETURN QUERY
-    SELECT p.* FROM versiongate_internal.platform_warnings(
-        format('release %s of %s', release.version, release.bundle), 'releases.platform', release.platform
-    ) AS p;
+    -- All releases are asked these, and nearly none has any.
+    IF versiongate_internal.platform_meant(release.platform) IS NOT NULL THEN
+        RETURN QUERY
+        SELECT w.* FROM versiongate_internal.platform_warnings(
+            format('release %s of %s', release.version, release.bundle), 'releases.platform', release.platform
+        ) AS w;
+    END IF;
+    IF versiongate_internal.system_meant(release.platform, release.min_os) IS NOT NULL THEN
+        RETURN QUERY
+        SELECT w.* FROM versiongate_internal.system_warnings(
+            name, 'releases.min_os', ARRAY[release.platform], release.min_os
+        ) AS w;
+    END IF;
+    IF concat(release.version, release.min_os) LIKE '%-%' THEN
+        RETURN QUERY
+        SELECT w.* FROM versiongate_internal.text_order_warnings('releases', '{version,min_os}', to_jsonb(release)) AS w;
+    END IF;
+    IF release.build IS NULL AND suffix IS NOT NULL THEN
+        RETURN QUERY
+        SELECT 'releases.version', 'version_suffix',
+               name || ' has a suffix in its version, which does not count, and no build',
+               format(
+                   'Record version %s%s.', btrim(left(release.version, strpos(release.version, suffix) - 1)),
+                   ' and build ' || (regexp_match(suffix COLLATE "C", '^ ?[+(]([0-9]+(?:\.[0-9]+)*)\)?$'))[1]
+               ),
+               NULL::jsonb;
+    END IF;
     IF release.staged AND release.live_at IS NOT NULL THEN
         RETURN QUERY
         SELECT 'releases.live_at', 'releases_staged_live_at', name || ' is staged, so live_at has no effect',
@@ -528,48 +647,14 @@ COMMENT ON FUNCTION versiongate_internal.warn_of_row IS 'Trigger: warns of what 
 
 CREATE TRIGGER rules_warning
     AFTER INSERT OR UPDATE OF
-        title, text, bundle, platforms, target, soak, rollout, enabled, ends_at, remind, shows, skippable, lockout,
-        lockout_without_update, fuse
+        title, text, bundle, platforms, versions, builds, os, target, soak, rollout, enabled, ends_at, remind, shows,
+        skippable, lockout, lockout_without_update, fuse
     ON rules
     FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_row();
 CREATE TRIGGER rule_texts_warning AFTER INSERT OR UPDATE OF title, text ON rule_texts
     FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_row();
 CREATE TRIGGER store_links_warning AFTER INSERT OR UPDATE OF platform ON store_links
     FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_row();
-CREATE TRIGGER releases_warning AFTER INSERT OR UPDATE OF platform, staged, live_at ON releases
+CREATE TRIGGER releases_warning
+    AFTER INSERT OR UPDATE OF platform, version, build, min_os, regions, staged, live_at, withdrawn_at ON releases
     FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_row();
-
--- As in SemVer, what is not all digits compares as text.
-CREATE FUNCTION versiongate_internal.warn_of_text_order() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = public, pg_temp
-AS $$
-DECLARE
-    field text;
-    written text;
-BEGIN
-    FOREACH field IN ARRAY TG_ARGV LOOP
-        written := to_jsonb(NEW) ->> field;
-        CONTINUE WHEN TG_OP = 'UPDATE' AND written IS NOT DISTINCT FROM to_jsonb(OLD) ->> field;
-        IF written COLLATE "C" ~ '[0-9]-[0-9A-Za-z.-]*[A-Za-z][0-9]' THEN
-            PERFORM versiongate_internal.warn((
-                TG_TABLE_NAME || '.' || field,
-                'text_order',
-                format(
-                    '%s.%s: in "%s" a number stands right behind letters, where it compares as text: beta10 is before'
-                    ' beta9', TG_TABLE_NAME, field, written
-                ),
-                'With a dot between them, or without the hyphen, it compares as a number: 2.0-beta.10, 2.0beta10.',
-                NULL
-            ));
-        END IF;
-    END LOOP;
-    RETURN NULL;
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.warn_of_text_order IS
-    'Trigger: warns of versions and ranges, in the columns that it is given, whose order is likely to surprise.';
-
-CREATE TRIGGER warn_of_text_order AFTER INSERT OR UPDATE OF version, min_os ON releases
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_text_order('version', 'min_os');
-CREATE TRIGGER warn_of_text_order AFTER INSERT OR UPDATE OF versions, builds, os, target ON rules
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_text_order('versions', 'builds', 'os', 'target');

@@ -725,10 +725,11 @@ BEGIN
         IF lockout_notes <> '{}' THEN
             PERFORM versiongate_internal.warn_of_lost_ways_out(lockout_notes);
             PERFORM versiongate_internal.warn_of_hidden_lockouts(lockout_notes);
+            PERFORM versiongate_internal.warn(w) FROM versiongate_internal.new_order_warnings(lockout_notes) AS w;
         END IF;
-        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.large_app_warnings(notes) AS w;
     END IF;
-    IF undone IS NULL AND edited_tables && '{apps,releases,rules}' THEN
+    PERFORM versiongate_internal.warn(w) FROM versiongate_internal.large_app_warnings(notes) AS w;
+    IF undone IS NULL THEN
         PERFORM versiongate_internal.warn(w) FROM versiongate_internal.mass_edit_warnings(notes) AS w;
     END IF;
     IF edited_tables && '{releases,store_links}' THEN

@@ -350,7 +350,7 @@ AS $$
 DECLARE
     columns CONSTANT text[] := '{bundle,enabled,rollout,title,text,link}';
     bundles text[] := ARRAY(
-        SELECT DISTINCT n.after ->> 'bundle'
+        SELECT n.after ->> 'bundle'
           FROM unnest(notes) AS n
          WHERE n.after IS NOT NULL AND CASE n.table_name
                    WHEN 'releases' THEN n.before IS NULL
@@ -360,6 +360,11 @@ DECLARE
                            IS DISTINCT FROM versiongate_internal.row_columns(n.after, columns)
                    ELSE false
                END
+         UNION
+        SELECT r.bundle
+          FROM unnest(notes) AS n
+          JOIN rules AS r ON r.key = n.after ->> 'rule'
+         WHERE n.table_name = 'rule_texts' AND r.enabled
     );
 BEGIN
     IF array_position(bundles, NULL) IS NOT NULL THEN
@@ -376,50 +381,72 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.large_app_warnings IS
     'Apps that these edits add to and that are beyond a bound then.';
 
--- The command line shows and asks about these itself.
+-- What belongs to a rule or a release counts for its app, and goes with it. Brakes and fuses edit no more than they say, and
+-- an app's other spelling is in all its rows.
 CREATE FUNCTION versiongate_internal.mass_edit_warnings(notes versiongate_internal.edited_rows[])
     RETURNS SETOF versiongate_internal.warning
-    LANGUAGE sql STABLE SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
-    SELECT m.table_name || '.' || CASE m.table_name WHEN 'rules' THEN 'key' ELSE 'bundle' END,
-           m.table_name || '_mass_edit',
-           format(
-               'this edit %s %s of the %s %s%s',
-               CASE WHEN m.is_removal THEN 'removes' ELSE 'changes the title or text of' END,
-               m.edited, m.present, m.table_name,
-               CASE
-                   WHEN m.table_name = 'apps' THEN ''
-                   WHEN m.bundle IS NULL THEN ' for every app'
-                   ELSE ' of ' || m.bundle
-               END
-           ),
-           'If that is not meant: ROLLBACK, or after the commit SELECT undo_change(max(id)) FROM changes.',
-           NULL::jsonb
-      FROM (
-          SELECT e.*, CASE WHEN e.is_removal THEN e.edited ELSE 0 END + CASE e.table_name
-                     WHEN 'apps' THEN (SELECT count(*) FROM apps)
-                     WHEN 'releases' THEN (SELECT count(*) FROM releases AS r WHERE r.bundle = e.bundle)
-                     ELSE (SELECT count(*) FROM rules AS r WHERE r.bundle IS NOT DISTINCT FROM e.bundle)
-                 END AS present
-            FROM (
-                SELECT n.table_name, n.after IS NULL AS is_removal, count(*) AS edited,
-                       CASE WHEN n.table_name <> 'apps' THEN n.before ->> 'bundle' END AS bundle
-                  FROM unnest(notes) AS n
-                 WHERE n.before IS NOT NULL AND CASE
-                           WHEN n.after IS NULL THEN n.table_name IN ('apps', 'releases', 'rules')
-                           ELSE n.table_name = 'rules'
-                                AND versiongate_internal.row_columns(n.before, '{title,text}')
-                                    IS DISTINCT FROM versiongate_internal.row_columns(n.after, '{title,text}')
-                       END
-                 GROUP BY 1, 2, 4
-                HAVING count(*) >= 3
-            ) AS e
-      ) AS m
-     WHERE m.edited * 10 > m.present AND current_setting('application_name') NOT LIKE 'versiongate%'
-     LIMIT 20
+DECLARE
+    fewest CONSTANT integer := 3;
+    part record;
+    present bigint;
+BEGIN
+    IF cardinality(notes) < fewest OR current_setting('application_name') IN ('brake', 'fuse') THEN
+        RETURN;
+    END IF;
+    FOR part IN
+        SELECT e.table_name, e.bundle, count(*) AS edited, count(*) FILTER (WHERE e.is_removed) AS removed
+          FROM (
+              SELECT n.table_name, n.after IS NULL AS is_removed,
+                     CASE
+                         WHEN n.table_name = 'apps' THEN NULL
+                         ELSE coalesce(side.item ->> 'bundle', rule.bundle, release.bundle)
+                     END AS bundle
+                FROM unnest(notes) AS n
+               CROSS JOIN LATERAL coalesce(n.after, n.before) AS side(item)
+                LEFT JOIN rules AS rule ON rule.key = side.item ->> 'rule'
+                LEFT JOIN releases AS release ON release.id = (side.item ->> 'release')::bigint
+               WHERE n.before IS NOT NULL
+                 AND (rule.key IS NOT NULL OR NOT side.item ? 'rule')
+                 AND (release.id IS NOT NULL OR NOT side.item ? 'release')
+                 AND (
+                     n.table_name = 'apps' OR n.before - 'bundle' IS DISTINCT FROM n.after - 'bundle'
+                     OR lower(n.before ->> 'bundle') <> lower(n.after ->> 'bundle')
+                 )
+          ) AS e
+         GROUP BY e.table_name, e.bundle
+        HAVING count(*) >= fewest
+         ORDER BY e.table_name, e.bundle
+         LIMIT 20
+    LOOP
+        EXECUTE format('SELECT count(*) FROM %I AS t ', part.table_name) || CASE part.table_name
+            WHEN 'apps' THEN ''
+            WHEN 'rule_texts' THEN 'JOIN rules AS r ON r.key = t.rule WHERE r.bundle IS NOT DISTINCT FROM $1'
+            WHEN 'rollout_steps' THEN 'JOIN rules AS r ON r.key = t.rule WHERE r.bundle IS NOT DISTINCT FROM $1'
+            WHEN 'release_notes' THEN 'JOIN releases AS r ON r.id = t.release WHERE r.bundle = $1'
+            ELSE 'WHERE t.bundle IS NOT DISTINCT FROM $1'
+        END INTO present USING part.bundle;
+        CONTINUE WHEN part.edited * 10 <= present + part.removed;
+        RETURN NEXT (
+            part.table_name || '.' || CASE part.table_name WHEN 'rules' THEN 'key' ELSE 'bundle' END,
+            CASE WHEN part.removed = part.edited THEN 'mass_removal' ELSE 'mass_edit' END,
+            format(
+                'this edit %s of the %s %s%s',
+                concat_ws(
+                    ' and ', 'changes ' || nullif(part.edited - part.removed, 0), 'removes ' || nullif(part.removed, 0)
+                ),
+                present + part.removed, part.table_name,
+                CASE WHEN part.table_name = 'apps' THEN '' ELSE coalesce(' of ' || part.bundle, ' for every app') END
+            ),
+            'If that is not meant: ROLLBACK, or after the commit SELECT undo_change(max(id)) FROM changes.',
+            '{}'::jsonb
+        )::versiongate_internal.warning;
+    END LOOP;
+END
 $$;
 COMMENT ON FUNCTION versiongate_internal.mass_edit_warnings IS
-    'Edits in SQL that remove, or change the texts of, more than a tenth of the rows of an app, and at least three.';
+    'Edits that change or remove more than a tenth of the rows that an app has in a table, and at least three.';
 
 CREATE FUNCTION versiongate_internal.lockout_warnings(moment timestamptz)
     RETURNS TABLE (rule text, warning text, detail text, hint text)
@@ -500,6 +527,221 @@ COMMENT ON FUNCTION versiongate_internal.lockout_warnings IS
     'Enabled lockouts without a way out in some regions or on some systems, and those that will be without one, or hidden'
     ' behind a final rule, as things are.';
 
+-- What shows of a release only beside the others of its platform, which are numbered in the order of offers: place; reach is
+-- that of the greatest one that is not known to be above it, where its build is not recorded. Of those that went live before,
+-- only the greatest of each min_os and regions can be in the way. Builds for several processors are made together, and a
+-- store gives each device its own: none is the way out of another.
+CREATE FUNCTION versiongate_internal.order_warnings(lockouts rules[], known releases[])
+    RETURNS TABLE (rule text, release bigint, item versiongate_internal.warning)
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+    SET enable_nestloop = off
+    SET jit = off
+AS $$
+#variable_conflict error
+BEGIN
+    RETURN QUERY
+    WITH placed AS MATERIALIZED (
+        SELECT k.*, dense_rank() OVER (PARTITION BY k.bundle, k.platform ORDER BY k.key, k.build_key NULLS FIRST) AS place
+          FROM (
+              SELECT r.id, r.bundle, r.platform, r.version, r.min_os, r.regions, r.withdrawn_at IS NULL AS stays,
+                     CASE WHEN NOT r.staged THEN r.live_at END AS live_at,
+                     (r.withdrawn_at > greatest(now(), r.live_at)) IS NOT FALSE AS is_there,
+                     r.version || coalesce(' (' || r.build || ')', '') AS name,
+                     versiongate_internal.version_key(r.version) AS key,
+                     versiongate_internal.version_key(r.build) AS build_key,
+                     versiongate_internal.version_key(r.min_os) AS system
+                FROM unnest(known) AS r
+          ) AS k
+    ),
+    passed AS MATERIALIZED (
+        SELECT p.*
+          FROM (
+              SELECT q.*,
+                     CASE
+                         WHEN q.build_key IS NULL THEN max(q.place) OVER (PARTITION BY q.bundle, q.platform, q.key)
+                         ELSE q.place
+                     END AS reach,
+                     max(q.place) FILTER (WHERE q.stays AND q.live_at IS NOT NULL) OVER (
+                         PARTITION BY q.bundle, q.platform ORDER BY q.live_at GROUPS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                     ) AS greatest
+                FROM placed AS q
+          ) AS p
+         WHERE p.live_at IS NOT NULL AND p.is_there AND p.greatest > p.reach
+    ),
+    in_the_way AS MATERIALIZED (
+        SELECT q.* FROM placed AS q
+         WHERE q.stays AND q.live_at IS NOT NULL
+           AND (q.bundle, q.platform) IN (SELECT p.bundle, p.platform FROM passed AS p)
+    ),
+    never AS MATERIALIZED (
+        SELECT o.id, max(o.greatest) AS place
+          FROM (
+              SELECT e.id, e.reach, max(e.place) OVER (
+                         PARTITION BY e.bundle, e.platform, e.system, e.regions
+                         ORDER BY e.live_at GROUPS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                     ) AS greatest
+                FROM (
+                    SELECT NULL::bigint AS id, w.bundle, w.platform, w.system, w.regions, w.live_at, w.place, NULL::bigint AS reach
+                      FROM in_the_way AS w
+                     UNION ALL
+                    SELECT p.id, p.bundle, p.platform, w.system, w.regions, p.live_at, NULL, p.reach
+                      FROM passed AS p
+                      JOIN (SELECT DISTINCT i.bundle, i.platform, i.system, i.regions FROM in_the_way AS i) AS w
+                        ON w.bundle = p.bundle AND w.platform = p.platform
+                       AND (w.system IS NULL OR w.system <= p.system)
+                       AND (w.regions IS NULL OR w.regions @> p.regions)
+                ) AS e
+          ) AS o
+         WHERE o.greatest > o.reach
+         GROUP BY o.id
+    ),
+    at_place AS MATERIALIZED (
+        SELECT q.bundle, q.platform, q.place, min(q.name) AS name, min(q.min_os) AS min_os, min(q.live_at) AS live_at
+          FROM placed AS q
+         GROUP BY q.bundle, q.platform, q.place
+    ),
+    usable AS MATERIALIZED (
+        SELECT * FROM placed AS q WHERE q.live_at IS NOT NULL AND q.is_there
+    ),
+    greatest_in AS MATERIALIZED (
+        SELECT DISTINCT ON (u.bundle, u.platform, u.regions) u.*
+          FROM usable AS u
+         ORDER BY u.bundle, u.platform, u.regions, u.place DESC, u.live_at
+    ),
+    offer AS MATERIALIZED (
+        SELECT DISTINCT ON (a.bundle, a.platform, a.regions) a.regions AS area, o.*
+          FROM greatest_in AS a
+          JOIN greatest_in AS o ON o.bundle = a.bundle AND o.platform = a.platform AND (o.regions && a.regions) IS NOT FALSE
+         ORDER BY a.bundle, a.platform, a.regions, o.place DESC, o.live_at
+    ),
+    beside AS MATERIALIZED (
+        SELECT u.*, o.name AS offer, o.live_at AS offer_live_at, o.key AS offer_key, o.build_key AS offer_build
+          FROM usable AS u
+          JOIN offer AS o ON o.bundle = u.bundle AND o.platform = u.platform AND o.area IS NOT DISTINCT FROM u.regions
+         WHERE u.live_at > o.live_at - interval '24 hours'
+           AND (u.key < versiongate_internal.version_family(o.key) OR u.key = o.key AND u.build_key < o.build_key)
+    )
+    SELECT NULL, q.id, ROW(
+               'releases.version', 'releases_never_offered',
+               format(
+                   'release %s of %s on %s is never offered: %s is greater, and was there before it',
+                   q.name, q.bundle, q.platform, g.name
+               ),
+               format(
+                   'Whoever could have it is offered %s, live since %s. Letters after the numbers make a version that comes'
+                   ' before them, and zeros before a number do not count.', g.name, versiongate_internal.time_text(g.live_at)
+               ),
+               NULL
+           )::versiongate_internal.warning
+      FROM never AS n
+      JOIN placed AS q ON q.id = n.id
+      JOIN at_place AS g ON g.bundle = q.bundle AND g.platform = q.platform AND g.place = n.place
+     UNION ALL
+    SELECT NULL, q.id, ROW(
+               'releases.min_os', 'releases_no_min_os',
+               format(
+                   'release %s of %s on %s has no min_os, and %s before it has %s',
+                   q.name, q.bundle, q.platform, b.name, b.min_os
+               ),
+               format(
+                   'As it is, everybody counts as able to install it. If it needs %s too: UPDATE releases SET min_os = %1$L'
+                   ' WHERE id = %s;', b.min_os, q.id
+               ),
+               jsonb_build_object('bundle', q.bundle, 'version', q.version, 'platform', q.platform, 'min_os', b.min_os)
+           )::versiongate_internal.warning
+      FROM placed AS q
+      JOIN at_place AS b ON b.bundle = q.bundle AND b.platform = q.platform AND b.place = q.place - 1
+     WHERE q.min_os IS NULL AND b.min_os IS NOT NULL AND q.is_there
+     UNION ALL
+    SELECT found.*
+      FROM (
+          SELECT DISTINCT ON ((j.rule).key, b.bundle, b.platform)
+                 (j.rule).key::text, NULL::bigint, ROW(
+                     'rules.lockout', 'rules_way_out_beside',
+                     format(
+                         'rule %s locks out %s of %s on %s, which went live %s the way out of it, %s',
+                         versiongate_internal.quoted((j.rule).key), b.name, b.bundle, b.platform,
+                         CASE WHEN b.live_at > b.offer_live_at THEN 'after' ELSE 'less than a day before' END, b.offer
+                     ),
+                     'Of builds for several processors a store gives each device its own, so none is the way out of another:'
+                     ' leave out all that went live together, or none. Else it is right.',
+                     NULL
+                 )::versiongate_internal.warning
+            FROM versiongate_internal.read_rules(lockouts) AS j
+            JOIN beside AS b
+              ON ((j.rule).bundle IS NULL OR (j.rule).bundle = b.bundle)
+             AND ((j.rule).platforms IS NULL OR b.platform = ANY ((j.rule).platforms))
+             AND ((j.rule).regions && b.regions) IS NOT FALSE
+             AND versiongate_internal.rule_matches_release(j.versions, j.builds, j.target, b.key, b.build_key)
+             AND NOT versiongate_internal.rule_matches_release(j.versions, j.builds, j.target, b.offer_key, b.offer_build)
+           ORDER BY (j.rule).key, b.bundle, b.platform, b.place DESC
+      ) AS found;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.order_warnings IS
+    'Releases that no client is ever offered, as a greater one was there before for all who could have them; those without a'
+    ' min_os of which the one before had one; and which of these lockouts match a release that went live later, or less than'
+    ' a day earlier, than the greatest one of its regions, which they do not match.';
+
+CREATE FUNCTION versiongate_internal.new_order_warnings(notes versiongate_internal.edited_rows[])
+    RETURNS SETOF versiongate_internal.warning
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
+    SET jit = off
+AS $$
+#variable_conflict error
+DECLARE
+    bundles CONSTANT text[] := ARRAY(
+        SELECT DISTINCT side.item ->> 'bundle'
+          FROM unnest(notes) AS n, LATERAL (VALUES (n.before), (n.after)) AS side(item)
+         WHERE side.item ? 'bundle'
+    );
+    known CONSTANT releases[] := ARRAY(
+        SELECT r FROM releases AS r WHERE r.bundle = ANY (bundles) OR array_position(bundles, NULL) IS NOT NULL
+    );
+    lockouts CONSTANT rules[] := ARRAY(
+        SELECT r FROM rules AS r
+         WHERE (r.bundle = ANY (bundles) OR r.bundle IS NULL) AND r.enabled AND r.lockout AND NOT r.lockout_without_update
+    );
+    found CONSTANT versiongate_internal.warning[] := ARRAY(
+        SELECT w.item FROM versiongate_internal.order_warnings(lockouts, known) AS w
+    );
+    keys CONSTANT text[] := ARRAY(SELECT coalesce(n.after, n.before) ->> 'key' FROM unnest(notes) AS n);
+    ids CONSTANT bigint[] := ARRAY(SELECT (coalesce(n.after, n.before) ->> 'id')::bigint FROM unnest(notes) AS n);
+BEGIN
+    IF found = '{}' THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+    SELECT f.*
+      FROM unnest(found) AS f
+     WHERE f.warning NOT IN (
+         SELECT (w.item).warning
+           FROM versiongate_internal.order_warnings(
+                    ARRAY(
+                        SELECT r FROM unnest(lockouts) AS r WHERE array_position(keys, r.key) IS NULL
+                         UNION ALL
+                        SELECT r
+                          FROM unnest(notes) AS n
+                         CROSS JOIN LATERAL jsonb_populate_record(NULL::rules, n.before) AS r
+                         WHERE n.table_name = 'rules' AND r.enabled AND r.lockout AND NOT r.lockout_without_update
+                    ),
+                    ARRAY(
+                        SELECT r FROM unnest(known) AS r WHERE array_position(ids, r.id) IS NULL
+                         UNION ALL
+                        SELECT r
+                          FROM unnest(notes) AS n
+                         CROSS JOIN LATERAL jsonb_populate_record(NULL::releases, n.before) AS r
+                         WHERE n.table_name = 'releases' AND n.before IS NOT NULL
+                    )
+                ) AS w
+     )
+     ORDER BY f.warning
+     LIMIT 20;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.new_order_warnings IS
+    'What edits of releases and lockouts brought about of order_warnings.';
+
 CREATE VIEW policy_warnings WITH (security_invoker = true) AS
 SELECT found.rule, found.release, found.warning, found.detail, found.hint
   FROM (
@@ -544,6 +786,12 @@ SELECT found.rule, found.release, found.warning, found.detail, found.hint
           OR s.status = 'waiting' AND (s.next = r.ends_at OR s.next IS NULL)
        UNION ALL
       SELECT w.rule, NULL, w.warning, w.detail, w.hint FROM versiongate_internal.lockout_warnings(now()) AS w
+       UNION ALL
+      SELECT w.rule, w.release, (w.item).warning, NULL, (w.item).hint
+        FROM versiongate_internal.order_warnings(
+                 ARRAY(SELECT r FROM rules AS r WHERE r.enabled AND r.lockout AND NOT r.lockout_without_update),
+                 ARRAY(SELECT r FROM releases AS r)
+             ) AS w
   ) AS found
  ORDER BY found.rule, found.release, found.warning;
 

@@ -137,40 +137,17 @@ $$;
 -- and what runs with its owner's rights, is named.
 DO $$
 DECLARE
-<<<<<<< HEAD
     called record;
-=======
-    -- Beside what the view rule_status calls, which is among what people call.
-    read_by_servers CONSTANT text[] := '{apps_changed_since,history_has,version_key,fuse_status,fuse_start}';
-    written_by_servers CONSTANT text[] := '{note_server,add_fuse_counts}';
-    read_by_people CONSTANT text[] := '{
-        read_version_range,read_version_side,read_version_comparator,version_family,version_family_start,
-        version_family_end,version_operand_fault,version_operator_fault,version_separator_fault,version_range_error,
-        platform_name,is_country,country_of_region,language_tag,language_matches,language_fallbacks,quoted,first_names,
-        time_text,policy_tables,key_columns,may_only_plan,may_only_brake,read_client,judge_rules,rule_matches_release,
-        release_is_above,
-        lockout_obstacle,version_shown,fill_placeholders,rule_status_at,read_rules,ways_out,hidden_rules,full_times,
-        present_steps,place_name,time_span,time_after,rule_warnings,rule_text_warnings,
-        release_warnings,release_words,placeholder_warnings,platform_warnings,platform_meant,link_warnings,lockout_warnings,
-        app_warnings,row_columns,row_difference,row_contents,value_text,changed_columns,release_name,
-        missing_store_link,releases_for
-    }';
-    called_by_edits CONSTANT text[] := '{
-        refuse,refuse_reference,refuse_planner,warn,code_point,ignorable_characters,is_language_code,check_key,
-        check_bundle,check_version,check_version_range,check_list,check_platform,check_region,check_language,
-        check_attributes,check_percentage,check_time,check_duration,check_characters,check_text,check_placeholders,check_note,
-        check_content_type,check_link,stored_bundle,distinct_items
-    }';
-    function_name text;
->>>>>>> 7d4ff19864194b0b30e1861e4f3a3d8fe1c60c2c
 BEGIN
     FOR called IN
         SELECT p.oid::regprocedure AS signature,
                string_agg('versiongate_' || r.name, ', ') FILTER (
                    WHERE p.proname = ANY (r.functions)
-                      OR r.name <> 'server' AND p.provolatile <> 'v' AND (NOT p.prosecdef OR p.proname = ANY (
-                          '{rows_at,apps_changed_since,history_has,fuse_status}'
-                      ))
+                      -- Servers ask the view rule_status too.
+                      OR p.provolatile <> 'v' AND NOT p.prosecdef
+                         AND (r.name <> 'server' OR p.pronamespace = 'versiongate_internal'::regnamespace)
+                      OR r.name <> 'server'
+                         AND p.proname = ANY ('{rows_at,apps_changed_since,history_has,fuse_status}')
                ) AS roles
           FROM pg_proc AS p,
                (VALUES
@@ -188,29 +165,10 @@ BEGIN
            AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.objid = p.oid AND d.deptype IN ('i', 'e'))
          GROUP BY p.oid
     LOOP
-<<<<<<< HEAD
         EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', called.signature);
         IF called.roles IS NOT NULL THEN
             EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %s', called.signature, called.roles);
         END IF;
-=======
-        EXECUTE format('REVOKE ALL ON FUNCTION versiongate_internal.%I FROM PUBLIC', function_name);
-    END LOOP;
-    FOREACH function_name IN ARRAY read_by_servers || written_by_servers || read_by_people LOOP
-        EXECUTE format('GRANT EXECUTE ON FUNCTION versiongate_internal.%I TO versiongate_server', function_name);
-    END LOOP;
-    FOREACH function_name IN ARRAY read_by_servers || read_by_people LOOP
-        EXECUTE format(
-            'GRANT EXECUTE ON FUNCTION versiongate_internal.%I'
-            ' TO versiongate_viewer, versiongate_brake, versiongate_planner, versiongate_admin',
-            function_name
-        );
-    END LOOP;
-    FOREACH function_name IN ARRAY called_by_edits LOOP
-        EXECUTE format(
-            'GRANT EXECUTE ON FUNCTION versiongate_internal.%I TO versiongate_planner, versiongate_admin', function_name
-        );
->>>>>>> 7d4ff19864194b0b30e1861e4f3a3d8fe1c60c2c
     END LOOP;
 END
 $$;

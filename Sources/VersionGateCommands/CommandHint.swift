@@ -147,10 +147,16 @@ struct CommandHint {
         case .wayOutLost:
             return "Clients there get the message without the lockout. What is so now: \(PrintedCommand("rule list"))"
         case .waysOutUnknown: return "What is so now: \(PrintedCommand("rule list"))"
+        case .massEdit, .massRemoval: return "To take it back: \(PrintedCommand("undo"))"
         case .releaseAgain:
             return "To change that one, take this back and use: \(PrintedCommand("release edit \(release)"))"
         case .releaseWithoutTime:
             return "Once users can get it: \(PrintedCommand("release edit \(release) --live-at now"))"
+        case .releaseWithoutSystem:
+            let system = word("min_os", or: "VERSION")
+            return
+                "As it is, everybody counts as able to install it. If it needs \(system) too: "
+                + "\(PrintedCommand("release edit \(release) --min-os \(system)"))"
         case .stagedWithTime:
             return
                 "Leave --live-at out; when users can get it: \(PrintedCommand("release edit \(release) --no-staged"))"

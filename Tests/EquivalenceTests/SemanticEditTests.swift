@@ -260,6 +260,103 @@ struct SemanticEditTests {
         }
     }
 
+    /// Builds for several processors, when the last of them went live, and the warning of a lockout of the first.
+    static let processors: [(last: String, warning: String?)] = [
+        (
+            "2026-03-01T12:59Z",
+            "rule \"r\" locks out 1.2.0 (1012) of com.example.doto on android, which went live less than a day before the"
+                + " way out of it, 1.2.0 (4012)"
+        ),
+        (
+            "2026-03-01T11:59Z",
+            "rule \"r\" locks out 1.2.0 (1012) of com.example.doto on android, which went live after the way out of it,"
+                + " 1.2.0 (4012)"
+        ),
+        ("2026-03-02T11:59:59Z", nil), ("2026-03-02T12:00Z", nil), ("2026-03-03T12:00Z", nil),
+    ]
+
+    @Test("Row 54: A lockout of what went live with its way out is warned of", arguments: Trials.some(processors))
+    func waysOutBeside(_ build: (last: String, warning: String?)) async throws {
+        let warnings = Mutex<[String]>([])
+        let connection = try await database { notice in warnings.withLock { $0.append(notice.message) } }
+        try await connection.execute(
+            """
+            INSERT INTO store_links VALUES ('com.example.doto', 'android', 'https://example.com');
+            INSERT INTO releases (bundle, platform, version, build, live_at) VALUES
+                ('com.example.doto', 'android', '1.2.0', '1011', '2026-02-01Z'),
+                ('com.example.doto', 'android', '1.2.0', '1012', '2026-03-01T12:00Z'),
+                ('com.example.doto', 'android', '1.2.0', '2012', '2026-03-01T12:30Z'),
+                ('com.example.doto', 'android', '1.2.0', '4012', '\(build.last)');
+            INSERT INTO rules (key, bundle, title, text, link, versions, builds, lockout)
+            VALUES ('r', 'com.example.doto', 't', 'x', 'store', '1.2.0', '<2012', true);
+            """
+        )
+        warnings.withLock { $0 = [] }
+        let expected = build.warning.map { [$0] } ?? []
+        try await connection.execute("UPDATE rules SET enabled = true")
+        #expect(warnings.withLock(\.self) == expected)
+        try await connection.execute(
+            "UPDATE rules SET title = 'u', rollout = 50; UPDATE releases SET note = 'n' WHERE id = 1"
+        )
+        #expect(warnings.withLock(\.self) == expected)
+        let rows = try await connection.query(
+            "SELECT warning FROM policy_warnings WHERE warning LIKE '%way out of it%'"
+        )
+        #expect(try rows.map { try $0.decode(0, as: String.self) } == expected)
+    }
+
+    @Test("Row 55: A release that nobody is ever offered is warned of, and one that some can have is not")
+    func neverOffered() async throws {
+        let warnings = Mutex<[String]>([])
+        let connection = try await database { notice in warnings.withLock { $0.append(notice.message) } }
+        let releases: [(platform: String, values: String, greater: String?)] = [
+            ("ios", "'4.9', '15', NULL, '2026-01-01Z', NULL", nil),
+            ("ios", "'4.9u4', '15', NULL, '2026-02-01Z', NULL", "4.9"),
+            ("ios", "'4.8.1', '13', NULL, '2026-03-01Z', NULL", nil),
+            ("ios", "'4.8.2', '15', '{JP}', '2026-03-02Z', NULL", "4.9"),
+            ("ios", "'4.8.0', '15', NULL, '2025-12-01Z', NULL", nil),
+            ("web", "'2025.01.0201', NULL, NULL, '2026-01-01Z', NULL", nil),
+            ("web", "'2025.01.03', NULL, NULL, '2026-02-01Z', NULL", "2025.01.0201"),
+            ("tvos", "'2026.8.1', NULL, '{US}', '2026-01-01Z', NULL", nil),
+            ("tvos", "'3.0.0', NULL, NULL, '2026-02-01Z', NULL", nil),
+            ("tvos", "'3.0.1', NULL, '{US}', '2026-02-01Z', NULL", "2026.8.1"),
+            ("linux", "'2.0', NULL, NULL, '2026-01-01Z', '2026-02-01Z'", nil),
+            ("linux", "'1.9', NULL, NULL, '2026-01-02Z', NULL", nil),
+            ("android", "'1.0 (7)', NULL, NULL, '2026-01-01Z', NULL", nil),
+            ("android", "'1.0', NULL, NULL, '2026-01-01Z', '2026-01-02Z'", nil),
+        ]
+        for release in releases {
+            warnings.withLock { $0 = [] }
+            try await connection.execute(
+                """
+                INSERT INTO releases (bundle, platform, version, min_os, regions, live_at, withdrawn_at)
+                VALUES ('com.example.doto', '\(release.platform)', \(release.values))
+                """
+            )
+            let said = warnings.withLock { $0.filter { $0.contains("never offered") } }
+            #expect(said.count == (release.greater == nil ? 0 : 1), "\(release): \(said)")
+            if let greater = release.greater {
+                #expect(said.first?.contains(": \(greater) is greater") == true, "\(said)")
+            }
+        }
+        let rows = try await connection.query(
+            "SELECT count(*) FROM policy_warnings WHERE warning LIKE '%is never offered%'"
+        )
+        #expect(try rows.value(as: Int.self) == releases.count { $0.greater != nil })
+        warnings.withLock { $0 = [] }
+        // What brings it about may be another release, and what was so before is not said again.
+        try await connection.execute(
+            """
+            INSERT INTO releases (bundle, platform, version, live_at) VALUES ('com.example.doto', 'linux', '1.9.1', '2026-01-01Z')
+            """
+        )
+        #expect(
+            warnings.withLock(\.self) == [
+                "release 1.9 of com.example.doto on linux is never offered: 1.9.1 is greater, and was there before it"
+            ]
+        )
+    }
+
     @Test("Row 36: A lockout is turned on only where there is a version to go to")
     func lockoutGuard() async throws {
         let connection = try await database()

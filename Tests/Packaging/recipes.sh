@@ -3,7 +3,7 @@
 # Copyright the versiongate authors
 #
 # Reads deploy/recipes: the workflow by its schema and by zizmor, the others by grammars of their languages, and by ruby
-# where it is installed. Each calls `release add --if-absent`.
+# where it is installed. Each calls `release add --min-os --if-absent`.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -31,6 +31,6 @@ for name, grammar in [("Fastfile", tree_sitter_ruby), ("play-publisher.gradle.kt
 PYTHON
 ! command -v ruby > /dev/null || ruby -c deploy/recipes/Fastfile
 for recipe in github-actions.yml Fastfile play-publisher.gradle.kts; do
-    tr -s '", \n' ' ' < "deploy/recipes/$recipe" | grep -qE 'release add .*--if-absent' ||
-        { printf 'deploy/recipes/%s does not call release add --if-absent\n' "$recipe" >&2; exit 1; }
+    tr -s '", \n' ' ' < "deploy/recipes/$recipe" | grep -qE 'release add .*--min-os .*--if-absent' ||
+        { printf 'deploy/recipes/%s does not call release add --min-os --if-absent\n' "$recipe" >&2; exit 1; }
 done

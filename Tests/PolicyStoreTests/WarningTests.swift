@@ -181,6 +181,89 @@ struct WarningTests {
     }
 
     @Test(
+        "The database warns of numbers that no system has, of suffixes, and of a min_os that is missing, once",
+        arguments: Trials.some([
+            (
+                "UPDATE rules SET bundle = 'a', os = '<=18.x || >=19.1'; UPDATE rules SET title = 'u'",
+                ["rule \"k\": os asks for ios 19.1, and no system has that number"]
+            ),
+            (
+                "UPDATE rules SET bundle = 'a', platforms = '{ios,android}', os = '<26'",
+                ["rule \"k\": os asks for android 26, and no system has that number"]
+            ),
+            ("UPDATE rules SET bundle = 'empty', os = '<26'", []),
+            ("UPDATE rules SET bundle = 'a', platforms = '{ios}', os = '18.x || 26 - 27'", []),
+            (
+                """
+                INSERT INTO releases (bundle, platform, version, min_os, live_at) VALUES ('a', 'windows', '1', '11', now());
+                UPDATE releases SET min_os = '10.0.22000' WHERE platform = 'windows'
+                """, ["release 1 of a on windows: min_os asks for windows 11, and no system has that number"]
+            ),
+            (
+                """
+                INSERT INTO releases (bundle, platform, version, build, live_at) VALUES ('a', 'ios', '1.1+7', '7', now());
+                UPDATE releases SET build = NULL WHERE build = '7'; UPDATE releases SET note = 'n'
+                """,
+                ["release 1.1+7 of a on ios has a suffix in its version, which does not count, and no build"]
+            ),
+            (
+                """
+                INSERT INTO releases (bundle, platform, version, min_os, live_at) VALUES
+                    ('a', 'android', '1', '8', '2026-01-01Z'), ('a', 'android', '2', '9', '2026-01-02Z'), ('a', 'android', '4', NULL, now());
+                INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'android', '5', now());
+                UPDATE releases SET withdrawn_at = now() WHERE version = '5'; UPDATE releases SET note = 'n' WHERE version = '4'
+                """,
+                ["release 4 of a on android has no min_os, and 2 before it has 9"]
+            ),
+        ])
+    )
+    func ofSystemsAndSuffixes(_ script: String, _ expected: [String]) async throws {
+        #expect(try await warnings(script) == expected)
+    }
+
+    @Test(
+        "The database warns of an edit of a great part of an app's rows, whatever the table and column",
+        arguments: Trials.some([
+            ("UPDATE rules SET enabled = true WHERE bundle = 'm'", "changes 4 of the 5 rules of m"),
+            ("UPDATE rules SET note = 'n' WHERE key IN ('m1', 'm2')", nil),
+            ("DELETE FROM rules WHERE key = 'm4'; UPDATE rules SET note = 'n' WHERE bundle IS NULL", nil),
+            (
+                "BEGIN; DELETE FROM rules WHERE key = 'm4'; UPDATE rules SET note = 'n' WHERE key IN ('m1', 'm2'); COMMIT",
+                "changes 2 and removes 1 of the 5 rules of m"
+            ),
+            ("UPDATE releases SET min_os = '9' WHERE bundle = 'm' AND id % 8 = 0", "changes 3 of the 24 releases of m"),
+            ("UPDATE releases SET note = 'n' WHERE bundle = 'm' AND id % 12 = 0", nil),
+            ("UPDATE release_notes SET text = 'y'", "changes 24 of the 24 release_notes of m"),
+            ("UPDATE rule_texts SET title = 'y'", "changes 3 of the 3 rule_texts of m"),
+            ("UPDATE rollout_steps SET rollout = rollout + 1", "changes 3 of the 3 rollout_steps of m"),
+            ("DELETE FROM store_links WHERE bundle = 'm'", "removes 3 of the 3 store_links of m"),
+            ("UPDATE feed_templates SET body = 'y'", "changes 3 of the 3 feed_templates of m"),
+            ("UPDATE apps SET paused = true", "changes 3 of the 3 apps"),
+            ("UPDATE apps SET bundle = 'M' WHERE bundle = 'm'", nil),
+            (
+                "BEGIN; UPDATE apps SET paused = true; COMMIT; SELECT undo_change(max(id)) FROM changes",
+                "changes 3 of the 3 apps"
+            ),
+        ])
+    )
+    func ofMassEdits(_ script: String, _ expected: String?) async throws {
+        let rows = """
+            INSERT INTO apps (bundle) VALUES ('m');
+            INSERT INTO store_links SELECT 'm', p, 'https://example.com' FROM unnest('{ios,web,tvos}'::text[]) AS p;
+            INSERT INTO feed_templates SELECT 'm', 'n' || n, 'text/plain', 'x' FROM generate_series(1, 3) AS n;
+            INSERT INTO releases (bundle, platform, version, live_at)
+            SELECT 'm', 'ios', n || '.0', '2026-01-01Z'::timestamptz + n * interval '1 day' FROM generate_series(1, 24) AS n;
+            INSERT INTO release_notes SELECT id, 'de', 'x' FROM releases WHERE bundle = 'm';
+            INSERT INTO rules (key, bundle, title, text, enabled)
+            SELECT 'm' || n, 'm', 't', 'x', n = 5 FROM generate_series(1, 5) AS n;
+            INSERT INTO rule_texts SELECT 'm1', l, 't', 'x' FROM unnest('{de,fr,it}'::text[]) AS l;
+            INSERT INTO rollout_steps SELECT 'm2', '2100-01-01Z'::timestamptz + n * interval '1 day', n FROM generate_series(1, 3) AS n;
+            """
+        let told = try await warnings("\(rows) \(script)").filter { $0.hasPrefix("this edit") }
+        #expect(told == (expected.map { ["this edit \($0)"] } ?? []))
+    }
+
+    @Test(
         "The database warns of enabled lockouts that a new release, or a store link that goes, leaves without a button",
         arguments: Trials.some([
             (

@@ -198,6 +198,46 @@ struct ApprovalTests {
         #expect(made.output.contains("To take it back"))
     }
 
+    /// Edits that the database warns of, and the warning, which is asked about.
+    static let doubtful = [
+        (
+            Edit(
+                "a lockout of what went live with its way out",
+                """
+                INSERT INTO releases (bundle, platform, version, build, live_at) VALUES
+                    ('a', 'ios', '1.2', '1012', '2026-03-01Z'), ('a', 'ios', '1.2', '4012', '2026-03-01T01:00Z');
+                INSERT INTO rules (key, bundle, title, text, versions, builds, lockout)
+                VALUES ('lock', 'a', 'T', 'X', '1.2', '<2012', true);
+                """,
+                "rule enable lock"
+            ),
+            #"rule "lock" locks out 1.2 (1012) of a on ios, which went live less than a day before the way out of it, 1.2 (4012)"#
+        ),
+        (
+            Edit(
+                "an edit of most releases",
+                """
+                INSERT INTO releases (bundle, platform, version, live_at, regions) VALUES
+                    ('a', 'ios', '2.0', '2026-03-01Z', '{US}'), ('a', 'ios', '2.0', '2026-03-01Z', '{JP}'),
+                    ('a', 'ios', '2.0', '2026-03-01Z', '{DE}');
+                """,
+                "release edit a 2.0 --note x"
+            ), "this edit changes 3 of the 3 releases of a"
+        ),
+    ]
+
+    @Test("Consent is asked for what the database warns of as nobody may have meant it", arguments: doubtful)
+    func doubts(_ edit: Edit, _ warning: String) async throws {
+        try await prepare(edit.setup, counts: "(now(), 'a', 'ios', '2.0', 999, 0, 0)")
+        let revision = try await TestDatabase.current.revision()
+        let refused = try await versiongate.run(arguments: edit.arguments)
+        #expect(refused.status == 1, "\(refused.output) \(refused.errors)")
+        #expect(refused.errors.contains("\(warning); nothing was changed"), "\(refused.errors)")
+        #expect(try await TestDatabase.current.revision() == revision)
+        let made = try await versiongate.run(arguments: edit.arguments + ["--yes"])
+        #expect(made.status == 0 && made.errors.contains("Warning: \(warning)"), "\(made.errors)")
+    }
+
     @Test("Consent is asked for a lockout of every app when nothing was counted at all")
     func everyApp() async throws {
         let arguments = [

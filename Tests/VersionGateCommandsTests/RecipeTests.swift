@@ -19,7 +19,7 @@ struct RecipeTests {
 
     private func releases() async throws -> String {
         try await TestDatabase.current.psql(
-            "SELECT string_agg(concat_ws(' ', platform, version, build, staged), ', ' ORDER BY id) FROM releases"
+            "SELECT string_agg(concat_ws(' ', platform, version, build, min_os, staged), ', ' ORDER BY id) FROM releases"
         ).output
     }
 
@@ -52,7 +52,7 @@ struct RecipeTests {
             exec "$VERSIONGATE" "${@:6}"
             """,
             "IMAGE=image TAG=v1.2 WHY=https://github.com/a/b\n\(script)",
-            "android 1.2 t\n"
+            "android 1.2 8 t\n"
         )
     }
 
@@ -80,7 +80,7 @@ struct RecipeTests {
             in: "Fastfile",
             ["BUNDLE": "com.example.doto", "get_version_number": "1.2", "get_build_number": "42"]
         )
-        try await expectOneRelease("versiongate", stand, lane, "ios 1.2 42 f\n")
+        try await expectOneRelease("versiongate", stand, lane, "ios 1.2 42 15 f\n")
         let task = try words(
             of: "commandLine(",
             in: "play-publisher.gradle.kts",
@@ -89,7 +89,7 @@ struct RecipeTests {
                 "\"${release.versionCode}\"": "42",
             ]
         )
-        try await expectOneRelease("versiongate", stand, task, "ios 1.2 42 f, android 1.2 42 t\n")
+        try await expectOneRelease("versiongate", stand, task, "ios 1.2 42 15 f, android 1.2 42 8 t\n")
     }
 
     @Test("A chat hears of each change once, also of those while nobody told it, and again of one that it refused")

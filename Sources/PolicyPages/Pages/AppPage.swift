@@ -106,6 +106,7 @@ struct AppPage: Page {
         let (quoted, literal) = (app.bundle.shellWord, app.bundle.sqlLiteral)
         // That of the newest release is the one that is meant most often.
         let platform = releases.first?.platform ?? "PLATFORM"
+        let system = releases.first?.minOS ?? "OS"
         return [
             PageScene.edit(
                 app.paused ? "Let messages reach it again" : "Stop every message to it at once",
@@ -120,9 +121,9 @@ struct AppPage: Page {
             ),
             PageScene.edit(
                 "Record a release",
-                "release add \(quoted) VERSION --platform \(platform) --live-at now",
-                sql: "INSERT INTO releases (bundle, platform, version, live_at)"
-                    + " VALUES (\(literal), '\(platform)', 'VERSION', now());"
+                "release add \(quoted) VERSION --platform \(platform) --min-os \(system.shellWord) --live-at now",
+                sql: "INSERT INTO releases (bundle, platform, version, min_os, live_at)"
+                    + " VALUES (\(literal), '\(platform)', 'VERSION', \(system.sqlLiteral), now());"
             ),
         ]
     }

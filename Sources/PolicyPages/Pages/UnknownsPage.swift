@@ -137,9 +137,9 @@ struct UnknownsPage: Page {
             ),
             PageScene.edit(
                 "Record a release that is out",
-                "release add BUNDLE VERSION --platform PLATFORM --live-at now",
-                sql: "INSERT INTO releases (bundle, platform, version, live_at)"
-                    + " VALUES ('BUNDLE', 'PLATFORM', 'VERSION', now());"
+                "release add BUNDLE VERSION --platform PLATFORM --min-os OS --live-at now",
+                sql: "INSERT INTO releases (bundle, platform, version, min_os, live_at)"
+                    + " VALUES ('BUNDLE', 'PLATFORM', 'VERSION', 'OS', now());"
             ),
             PageScene.edit(
                 "Write a message in another language",

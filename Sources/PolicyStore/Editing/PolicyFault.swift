@@ -47,8 +47,11 @@ package struct PolicyFault: Sendable {
         case targetWaits = "rules_target_waits"
         case wayOutLost = "rules_way_out"
         case waysOutUnknown = "rules_ways_out_unknown"
+        case massEdit = "mass_edit"
+        case massRemoval = "mass_removal"
         case releaseAgain = "releases_again"
         case releaseWithoutTime = "releases_no_live_at"
+        case releaseWithoutSystem = "releases_no_min_os"
         case stagedWithTime = "releases_staged_live_at"
         case storeLinkMissing = "store_links_missing"
     }

@@ -16,8 +16,12 @@ struct EditApproval {
     let database: String
     /// Whether `--yes` was given.
     let yes: Bool
+    /// What the database warns of, some of which needs approval.
+    let warnings: EditWarnings
     /// Whether removals and withdrawals need approval, whatever their impact.
     var asksAboutRemovals = false
+    /// Whether edits of a great part of the rows of an app need approval.
+    var asksAboutMassEdits = false
     /// What else needs approval: why something else may be meant.
     var doubts: [String] = []
 
@@ -38,10 +42,10 @@ struct EditApproval {
         var attempt = 1
         while true {
             let outcome =
-                (asksAboutRemovals || !doubts.isEmpty) && !yes
+                (asksAboutRemovals || asksAboutMassEdits || !doubts.isEmpty) && !yes
                 ? try await editing.rehearse(body) : try await editing.editUnlessReviewIsNeeded(by: author, body)
             let base: PolicyVersion?
-            var reasons = doubts
+            var reasons = doubts + warnings.takeQuestions().map { $0.visible() }
             var consent: [String] = []
             if asksAboutRemovals, !yes, let removal = outcome.change.flatMap(Removal.init) {
                 print(removal.text(database: database))

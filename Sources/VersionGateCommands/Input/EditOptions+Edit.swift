@@ -19,6 +19,7 @@ extension EditOptions {
     /// - Parameters:
     ///   - database: Where the policy is.
     ///   - asksAboutRemovals: Whether removals and withdrawals need approval, whatever their impact.
+    ///   - asksAboutMassEdits: Whether edits of a great part of the rows of an app need approval.
     ///   - doubts: Why something else may be meant, from what the database has; each needs approval.
     ///   - body: Changes the rows; called again after a rollback for the review.
     ///   - remarks: Warnings for after the edit. If they cannot be read, none is printed.
@@ -26,6 +27,7 @@ extension EditOptions {
     func edit(
         on database: DatabaseOptions,
         asksAboutRemovals: Bool = false,
+        asksAboutMassEdits: Bool = false,
         doubts: @escaping @Sendable (PostgresSession) throws -> [String] = { _ in [] },
         _ body: @Sendable (PolicyEditor) throws -> Void,
         remarks: (@Sendable (PostgresSession) throws -> [String])? = nil,
@@ -34,6 +36,7 @@ extension EditOptions {
         try await edit(
             on: database,
             asksAboutRemovals: asksAboutRemovals,
+            asksAboutMassEdits: asksAboutMassEdits,
             doubts: doubts,
             values: { _ in },
             { editor, _ in try body(editor) },
@@ -51,13 +54,14 @@ extension EditOptions {
         on database: DatabaseOptions,
         as tool: String? = nil,
         asksAboutRemovals: Bool = false,
+        asksAboutMassEdits: Bool = false,
         doubts: @escaping @Sendable (PostgresSession) throws -> [String] = { _ in [] },
         values: @Sendable (CommandClock) throws -> Values,
         _ body: @Sendable (PolicyEditor, Values) throws -> Void,
         remarks: (@Sendable (PostgresSession) throws -> [String])? = nil,
         summary: (@Sendable (PostgresSession) throws -> String?)? = nil
     ) async throws {
-        let warnings = EditWarnings()
+        let warnings = EditWarnings(massEdits: !asksAboutMassEdits ? .meant : yes || dryRun ? .printed : .asked)
         if dryRun { return try await rehearse(on: database, isQuiet: tool != nil, warnings, values, body) }
         let author = author
         let (report, found, words) = try await database.withConnection(as: .admin, onNotice: warnings.print) {
@@ -74,7 +78,9 @@ extension EditOptions {
                 editing: editing,
                 database: name,
                 yes: yes,
+                warnings: warnings,
                 asksAboutRemovals: asksAboutRemovals,
+                asksAboutMassEdits: asksAboutMassEdits,
                 doubts: doubts
             )
             let change = try await edit.make(by: author) { editor in try body(editor, values) }

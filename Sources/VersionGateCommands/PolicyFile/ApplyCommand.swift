@@ -62,7 +62,7 @@ struct ApplyCommand: AsyncParsableCommand {
             try policyFile.requireFewRemovals(difference, from: present.policy)
         }
         try await policyFile.explaining {
-            try await options.edit(on: database, asksAboutRemovals: true) { editor in
+            try await options.edit(on: database, asksAboutRemovals: true, asksAboutMassEdits: true) { editor in
                 try editor.make(difference, from: present.version)
             }
         }

@@ -35,7 +35,9 @@ struct ReleaseEditCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.edit(on: database, doubts: doubts, values: edits.values) { editor, changes in
+        try await options.edit(on: database, asksAboutMassEdits: true, doubts: doubts, values: edits.values) {
+            editor,
+            changes in
             try selector.forEach(editor) { id in try editor.update(where: [.id(id)], set: changes) }
         }
     }
