@@ -18,6 +18,25 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.platform_name IS
     'A platform as it is stored and compared: in lower case, with the other names of iOS read as ios.';
 
+-- Darwin's numbers, what programs of old SDKs are told, and Android's API levels. A key of a version begins with its
+-- first number, so these bounds are 16, 19, 20 and 26 with everything that begins with them.
+CREATE FUNCTION versiongate_internal.is_system(platform text, os_key bytea) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
+AS $$
+BEGIN
+    RETURN CASE platform
+        WHEN 'ios' THEN os_key < '\x043139' OR os_key >= '\x043236'
+        WHEN 'macos' THEN os_key < '\x043136' OR os_key >= '\x043236'
+        WHEN 'android' THEN os_key < '\x043230'
+        ELSE true
+    END;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.is_system IS
+    'Whether a system of this platform, as platform_name() has it, may have the version of this key: false for a number'
+    ' that none ever had, which cannot be judged.';
+
 CREATE FUNCTION versiongate_internal.is_country(code text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
