@@ -152,7 +152,8 @@ DECLARE
     read_by_people CONSTANT text[] := '{
         read_version_range,read_version_side,read_version_comparator,version_family,version_family_start,
         version_family_end,version_operand_fault,version_operator_fault,version_separator_fault,version_range_error,
-        platform_name,is_system,is_country,country_of_region,language_tag,language_matches,language_fallbacks,quoted,first_names,
+        platform_name,is_system,is_country,country_of_region,current_language,language_tag,language_matches,
+        language_fallbacks,quoted,first_names,
         time_text,policy_tables,key_columns,may_only_plan,may_only_brake,read_client,judge_rules,rule_matches_release,
         release_is_above,
         lockout_obstacle,version_shown,fill_placeholders,rule_status_at,read_rules,ways_out,hidden_rules,full_times,
